@@ -20,6 +20,7 @@ namespace {
 constexpr double kWindowSeconds = 0.3;
 // The first round also decides how kernels are split, which takes longer.
 constexpr double kFirstRound = 2;
+constexpr double kLeastCalls = 12;  // of each variant, in the first round
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -79,7 +80,8 @@ class Rounds {
     std::vector<std::string> names;  ///< of equal kernels, which share the measurement
     std::unique_ptr<MeasuredKernel> kernel;
     std::unique_ptr<InsideBench> bench;
-    double weight = 0;
+    double weight = 0;  ///< microseconds in the model
+    bool chosen = true;
     std::vector<InsideTimes> rounds;
     std::vector<bool> disturbed;
   };
@@ -90,22 +92,25 @@ class Rounds {
   bool one(Executor& executor, int round) {
     const int rounds = std::max(1, options_.rounds);
     const double parts = round == 0 ? (kFirstRound + rounds - 1) / kFirstRound : rounds - round;
-    double left_ms = left_s() * 1e3 / parts;
+    const double until_s = left_s() * (1 - 1 / parts);  // of the budget, for later rounds
+    const auto left_of_round = [&] { return (left_s() - until_s) * 1e3; };
     double weights = 0;
     for (const Measured& each : kernels_) weights += each.weight;
+    if (round == 0) choose(left_of_round());
     uint32_t next = 0;
     window_ = options_.system();
     window_begin_ = monotonic_ns();
     for (size_t i = 0; i < kernels_.size(); ++i) {
       Measured& each = kernels_[i];
       if (options_.progress) options_.progress(round * count() + static_cast<int>(i), rounds * count());
+      const double left_ms = left_of_round();
       const double ms = budget_share(left_ms, each.weight, weights, 0, options_.ms_per_kernel / rounds);
       weights -= each.weight;
+      if (!each.chosen) continue;
       if (left_ms <= 0) {
         if (round > 0) return false;
         continue;
       }
-      const int64_t start = monotonic_ns();
       require(executor.run_range(next, each.kernel->node + 1));
       next = each.kernel->node + 1;
       each.rounds.push_back(each.bench->round(executor.node_args(each.kernel->node), ms));
@@ -113,11 +118,23 @@ class Rounds {
       unjudged_.emplace_back(&each, each.rounds.size() - 1);
       // Variants leave other values behind than the model's kernel.
       require(executor.run_range(each.kernel->node, next));
-      left_ms -= static_cast<double>(monotonic_ns() - start) / 1e6;
       if (static_cast<double>(monotonic_ns() - window_begin_) > kWindowSeconds * 1e9) judge();
     }
     if (options_.progress) options_.progress((round + 1) * count(), rounds * count());
     return true;
+  }
+
+  /// Long kernels first: those for which `left_ms` does not suffice are not measured.
+  void choose(double left_ms) {
+    std::vector<Measured*> order;
+    for (Measured& each : kernels_) order.push_back(&each);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Measured* a, const Measured* b) { return a->weight > b->weight; });
+    double cost_ms = 0;
+    for (Measured* each : order) {
+      cost_ms += each->weight / 1e3 * kLeastCalls * static_cast<double>(each->kernel->variants.size());
+      each->chosen = cost_ms <= left_ms;
+    }
   }
 
   int count() const { return static_cast<int>(kernels_.size()); }

@@ -94,7 +94,7 @@ InsideTimes InsideBench::round(std::span<void*> args, double ms) {
     kernel_.within = plan->within;
     kernel_.merged = plan->merged;
     sampled_ = plan->sampled;
-    if (!kernel_.whole() && (!plan->within || !plan->merged.empty())) mark_again(kernel_, options_.compile);
+    if (!kernel_.whole() && (!plan->within || !plan->merged.empty())) mark_anew();
     state_ = kDecided;
   }
   if (state_ == kUndecided) {
@@ -106,7 +106,7 @@ InsideTimes InsideBench::round(std::span<void*> args, double ms) {
     else if (plan && std::abs(times.stage_sum - 1) > kClearlyWrong) {
       kernel_.within = true;
       kernel_.merged.clear();
-      mark_again(kernel_, options_.compile);
+      mark_anew();
       decide(times);
     }
   }
@@ -128,6 +128,11 @@ void InsideBench::decide(InsideTimes& times) {
   if (options_.sampling) keep_plan();
 }
 
+void InsideBench::mark_anew() {
+  const Budget::Pause compiling(options_.budget);
+  mark_again(kernel_, options_.compile);
+}
+
 bool InsideBench::asked_to_stop() const { return options_.compile.interrupt && *options_.compile.interrupt; }
 
 InsideTimes InsideBench::split_stages() {
@@ -138,7 +143,7 @@ InsideTimes InsideBench::split_stages() {
   kernel_.within = false;
   lost_ = true;
   kernel_.merged.clear();
-  mark_again(kernel_, options_.compile);
+  mark_anew();
   if (kernel_.whole()) return split(rounds(ms_ / 10));
   InsideTimes coarse = with_marks(kAttempts);
   return std::abs(coarse.stage_sum - 1) < std::abs(fine.stage_sum - 1) ? coarse : fine;
@@ -170,7 +175,7 @@ void InsideBench::sample(InsideTimes& times) {
 InsideTimes InsideBench::with_marks(int attempts) {
   kernel_.merged = too_short(rounds(ms_ / 4));
   lost_ |= !kernel_.merged.empty();
-  if (!kernel_.merged.empty()) mark_again(kernel_, options_.compile);
+  if (!kernel_.merged.empty()) mark_anew();
   auto measured = rounds(ms_);
   InsideTimes best = split(measured);
   if (options_.budget && options_.budget->spent()) attempts = 0;
@@ -184,7 +189,7 @@ InsideTimes InsideBench::with_marks(int attempts) {
     if (!drop.empty()) {
       kernel_.merged.insert(drop);
       lost_ = true;
-      mark_again(kernel_, options_.compile);
+      mark_anew();
     }
     measured = rounds(ms_);
     InsideTimes again = split(measured);

@@ -52,6 +52,7 @@ class InsideBench {
   std::set<std::string> too_short(const std::vector<InsideRound>& measured) const;
   std::string shortest(const std::vector<InsideRound>& measured) const;
   bool asked_to_stop() const;
+  void mark_anew();
 
   MeasuredKernel& kernel_;
   std::span<void*> args_;

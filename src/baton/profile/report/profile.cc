@@ -17,7 +17,6 @@ namespace {
 
 // Parts of the budget: for whole runs when kernels are split too, and when they are not.
 constexpr double kForRuns = 0.4, kForRunsOnly = 0.95;
-constexpr double kForPeaksSeconds = 0.5;
 
 bool asked(const BuildContext& context) { return context.interrupt && *context.interrupt; }
 
@@ -78,8 +77,7 @@ class Profiler {
     inside.threads = executor_.threads();
     inside.another = another;
     inside.system = options_.measure.system;
-    Budget budget(std::max(0.0, budget_.left() - kForPeaksSeconds));
-    inside.budget = &budget;
+    inside.budget = &budget_;
     for (size_t i = 0; i < fused.nodes.size(); ++i)
       inside.weights[executor_.plan().nodes[fused.nodes[i]].func_name] += median(fused.node_us[i]);
     inside.compile.progress = [&](const std::string&, int done, int total) {
