@@ -103,6 +103,8 @@ class ProfileVerb final : public Verb {
     set_inputs(executor, {});
     ProfileReport report = work();
     status_ = InterruptScope::exit_status();
+    progress.clear();
+    if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
     return report;
   }
 

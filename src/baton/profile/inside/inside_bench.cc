@@ -25,14 +25,16 @@ namespace {
 // Stages with visits shorter than this many empty intervals are not marked (docs/design/0004).
 constexpr double kMinIntervals = 3;
 constexpr double kCheapMarks = 0.002;  // fraction of the kernel's time: cheaper marks are always kept
-constexpr size_t kMinRounds = 15, kHurriedRounds = 5, kMaxRounds = 4000;
+constexpr size_t kMinRounds = 15, kHurriedRounds = 5, kLateRounds = 3, kMaxRounds = 4000;
 // Target standard error of the shares, as a fraction of the kernel's time; reaching it ends the rounds.
 constexpr double kEnough = 0.0007;
 // The maximum number of measurements of a kernel whose stage sum is off, and the difference of two stage sums
 // that counts as noise.
 constexpr int kAttempts = 4;
 constexpr int kCallAttempts = 4;
+constexpr size_t kManyCalls = 20;
 constexpr double kSameSum = 0.01;
+constexpr double kLate = 4;  // times the part of the budget
 // A kept plan with marks is given up when the stages sum up to less or more than 100 % by this.
 constexpr double kClearlyWrong = 0.07;
 constexpr const char* kPlanKind = "split";
@@ -230,7 +232,11 @@ double InsideBench::timed_call(size_t variant, bool marked, InsideRound& round) 
     if (code)
       throw Error(kernel_.built->func_name + " failed with code " + std::to_string(code) +
                   " while it was measured");
-    if (held && attempt < kCallAttempts) continue;
+    ++calls_;
+    held_ += held;
+    // Where most calls are held up, repeating them only takes the time of the others.
+    const bool hopeless = calls_ > kManyCalls && 2 * held_ > calls_;
+    if (held && !hopeless && attempt < kCallAttempts) continue;
     round.held |= held;
     return us;
   }
@@ -282,7 +288,11 @@ std::vector<InsideRound> InsideBench::rounds(double budget_ms, int threads) {
   const int64_t start = monotonic_ns();
   size_t look = 2 * kMinRounds;
   // A kernel too long for its part of the budget gets a few rounds at least.
-  const auto enough = [&](double ms) { return all.size() >= (ms > budget_ms ? kHurriedRounds : kMinRounds); };
+  const auto enough = [&](double ms) {
+    return all.size() >= (ms > kLate * budget_ms ? kLateRounds
+                          : ms > budget_ms       ? kHurriedRounds
+                                                 : kMinRounds);
+  };
   while (!enough(static_cast<double>(monotonic_ns() - start) / 1e6) ||
          (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
     if (asked_to_stop()) throw Interrupted("interrupted while measuring; nothing was written");

@@ -60,6 +60,7 @@ class InsideBench {
   double ms_ = 0;
   int state_ = kUndecided;
   bool sampled_ = false;
+  size_t calls_ = 0, held_ = 0;    // held: another program took the CPU meanwhile
   RoundTally tally_;               // of the last rounds() call
   std::vector<InsideRound> last_;  // on one thread
   double marked_sum_ = 0;          // sum of stages that were not trusted at first; 0: trusted

@@ -147,6 +147,13 @@ InsideTimes combined(const std::vector<InsideTimes>& all, const std::vector<bool
   }
   InsideTimes times = *rounds.front();
   times.rounds = rounds.size();
+  times.tally = {};
+  for (const InsideTimes& each : all) {
+    times.tally.measured += each.tally.measured;
+    times.tally.stepped += each.tally.stepped;
+    times.tally.disturbed += each.tally.disturbed;
+    times.tally.restless |= each.tally.restless;
+  }
   if (unreliable) times.unreliable = why.empty() ? "something else ran on this machine" : why;
   if (rounds.size() < 2) return times;
   times.parts.clear();
@@ -156,12 +163,6 @@ InsideTimes combined(const std::vector<InsideTimes>& all, const std::vector<bool
   times.marker_ns = median_over(rounds, [](const InsideTimes& each) { return each.marker_ns; });
   times.overhead = median_over(rounds, [](const InsideTimes& each) { return each.overhead; });
   for (StageShares& stage : merged(stages_of(rounds))) add_stage(times, std::move(stage), rounds);
-  for (size_t i = 1; i < rounds.size(); ++i) {
-    times.tally.measured += rounds[i]->tally.measured;
-    times.tally.stepped += rounds[i]->tally.stepped;
-    times.tally.disturbed += rounds[i]->tally.disturbed;
-    times.tally.restless |= rounds[i]->tally.restless;
-  }
   return times;
 }
 

@@ -70,7 +70,8 @@ struct KernelRow {
   double threads_us = 0, utilisation = 1;
   std::vector<LoadRow> loads;
   std::vector<std::string> inside_notes;  ///< discarded rounds, reasons for sampling
-  uint32_t split_at = 0;  ///< the node at which its inside was measured: equal kernels share one measurement
+  std::optional<uint32_t> split_at =
+      {};  ///< the node at which its inside was measured: equal kernels share one measurement
   Roofline roofline;
   double cv = 0;                        ///< standard deviation over mean of its samples
   std::optional<double> plus_minus_us;  ///< half of the 95 % interval (Estimate); nullopt: too few rounds

@@ -134,7 +134,7 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     may_lack<KernelRow, &KernelRow::rounds_us>("rounds_us"),
     unless_empty<KernelRow, &KernelRow::unreliable>("unreliable"),
     may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
-    may_lack<KernelRow, &KernelRow::split_at>("split_at"),
+    or_null<KernelRow, &KernelRow::split_at>("split_at"),
     unless_empty<KernelRow, &KernelRow::compiler>("compiler"),
     unless_empty<KernelRow, &KernelRow::region>("region"),
     {write_threads, read_threads, "on_threads"},

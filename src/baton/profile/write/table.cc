@@ -168,7 +168,9 @@ void write_table(std::ostream& out, const ProfileReport& report, bool all) {
     out << formatted(
         "       note: %td kernels are too short for the clock: called in loops, with warm caches\n", looped);
   const auto split = [](const KernelRow& row) { return !row.inside.empty(); };
-  const auto shared = [&](const KernelRow& row) { return split(row) && row.split_at != row.node; };
+  const auto shared = [&](const KernelRow& row) {
+    return split(row) && row.split_at && *row.split_at != row.node;
+  };
   if (const auto count = std::count_if(report.kernels.begin(), report.kernels.end(), shared))
     out << formatted("       note: %td of %td split kernels share the measurement of an equal kernel\n",
                      count, std::count_if(report.kernels.begin(), report.kernels.end(), split));

@@ -111,7 +111,7 @@ ReportTable kernels_table(const ProfileReport& report) {
          number_or_none(row.plus_minus_us),
          text_or_none(row.unreliable),
          integer(static_cast<uint64_t>(row.calls_per_sample)),
-         split ? integer(row.split_at) : Cell()});
+         row.split_at ? integer(*row.split_at) : Cell()});
   }
   return table;
 }
