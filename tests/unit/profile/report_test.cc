@@ -108,7 +108,7 @@ line   operator: alone, fused, and inside            unfused us  fused in node  
    3   nn.dense units=16                                   9.00  4                   10.0       8.00  20.0 %     +1.00
    4   nn.bias_add                                         2.50  4                   10.0     500 ns   1.2 %     +2.00
    9   nn.softmax                                          30.0  5                   30.0          -                 -
-       2 more under 1 % each (--all shows them)            0.03                              < noise             +0.03
+       2 more under 1 % each (--all shows them)           30 ns                              < noise            +30 ns
        all of them, and what the compiler added            42.5                      40.0          -                 -
        the model end to end: 82.0 us unfused, 41.0 us as built, 2.00x as fast
 
