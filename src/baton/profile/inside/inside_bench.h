@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/inside/inside.h"
+#include "baton/profile/inside/inside_options.h"
 #include "baton/profile/inside/inside_variants.h"
 
 namespace baton {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "baton/profile/measure/measure.h"
-
 namespace baton {
 
 namespace {
@@ -41,6 +39,22 @@ double incomplete_beta(double x, double a, double b) {
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double coefficient_of_variation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double sum = 0;
+  for (double v : values) sum += v;
+  const double mean = sum / static_cast<double>(values.size());
+  return mean > 0 ? standard_deviation(values) / mean : 0;
+}
 
 double student_outside(double t, double degrees) {
   return degrees > 0 ? incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5) : 1;

@@ -102,22 +102,6 @@ class Turns {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-double coefficient_of_variation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  double sum = 0;
-  for (double v : values) sum += v;
-  const double mean = sum / static_cast<double>(values.size());
-  return mean > 0 ? standard_deviation(values) / mean : 0;
-}
-
 std::vector<FusedTimes> measure_in_turns(std::span<const MeasuredModel> models,
                                          const MeasureOptions& options) {
   return Turns(models, options).run();

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "baton/profile/measure/measure.h"
+#include "baton/profile/measure/fused_times.h"
 
 namespace baton {
 
