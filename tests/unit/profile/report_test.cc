@@ -174,7 +174,7 @@ TEST(ProfileReport, TableSaysWhatThreadsDidAndWhatWasLeftOut) {
   std::ostringstream out;
   write_table(out, report);
   EXPECT_THAT(out.str(), HasSubstr("       (30 of 100 rounds left out: something else held the kernel up)\n"
-                                   "       (alone on 2 threads 6.00 us, which are busy 87.5 % of it)\n"));
+                                   "       (alone on 2 threads, caches warm, 6.00 us, which are busy 87.5 % of it)\n"));
 }
 
 TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {

@@ -75,7 +75,7 @@ void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRo
   for (const std::string& note : kernel.inside_notes)
     out << formatted("       (%s)\n", clipped(note, 110).c_str());
   if (kernel.load_threads > 1)
-    out << formatted("       (alone on %d threads %s us, which are busy %.1f %% of it)\n",
+    out << formatted("       (alone on %d threads, caches warm, %s us, which are busy %.1f %% of it)\n",
                      kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100);
 }
 
