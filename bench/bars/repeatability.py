@@ -128,7 +128,6 @@ def interrupted(program, network, number, status):
 
 
 def first_line(program):
-    """Python's -u would not help here: the program flushes its table once, at the end."""
     begin = time.monotonic()
     run = subprocess.Popen([program, "profile", "resnet-18"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     run.stdout.readline()
