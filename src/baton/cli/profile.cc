@@ -27,6 +27,11 @@ class ProfileVerb final : public Verb {
     flags.option("inside-ms", &options_.inside_ms, "time to measure the inside of one kernel")
         .show_default()
         .range(1.0, 1e6);
+    flags
+        .option("max-seconds", &options_.max_seconds,
+                "time for measuring, beyond compiling; spent where most of the model's time is")
+        .show_default()
+        .range(0.1, 1e6);
     flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
     flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
     flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
@@ -55,7 +60,7 @@ class ProfileVerb final : public Verb {
     options_.wait_s = wait_;
     const ProfileReport report = flags_.model.ends_with(".baton") ? of_artifact(io) : of_model(io);
     outputs_.write(report, io);
-    return 0;
+    return status_;
   }
 
  private:
@@ -73,6 +78,12 @@ class ProfileVerb final : public Verb {
     const std::unique_ptr<Model> model = flags_.open_artifact();
     // Checked before measuring.
     report_source(model->artifact(), flags_.model);
+    options_.another = [&]() -> std::shared_ptr<Executor> {
+      std::shared_ptr<Executor> another = require(model->another_executor());
+      another->set_threads(threads_);
+      set_inputs(*another, {});
+      return another;
+    };
     ProfileReport report = measured(model->executor(), io, [&] {
       return profile(model->artifact(), flags_.model, model->executor(), options_);
     });
@@ -86,19 +97,23 @@ class ProfileVerb final : public Verb {
     Progress progress(io);
     options_.context = flags_.context();
     options_.context.interrupt = interrupt.flag();
-    options_.context.progress = [&](const std::string& what, int done, int total) {
-      progress.show(what, done, total);
+    options_.progress = [&](const ProfileProgress& now) {
+      progress.show(now.phase, now.done, now.total, now.seconds_left);
     };
     executor.set_threads(threads_);
     set_inputs(executor, {});
-    return work();
+    ProfileReport report = work();
+    status_ = InterruptScope::exit_status();
+    progress.clear();
+    if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
+    return report;
   }
 
   ModelFlags flags_;
   DebugFlags debug_;
   SampleFlags sample_;
   ProfileOptions options_;
-  int threads_ = 1;
+  int threads_ = 1, status_ = 0;
   double wait_ = 0;
   bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;
   ProfileOutputs outputs_;

@@ -1,6 +1,7 @@
 // Profiling of a build, and its display in notebooks.
 #include "baton/profile/report/profile.h"
 
+#include <exception>
 #include <sstream>
 
 #include "baton/profile/write/page.h"
@@ -35,12 +36,16 @@ void set_inputs(Executor& executor, const NamedArrays& given) {
 }
 
 Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds,
-               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name) {
+               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name,
+               double max_seconds, const nb::object& progress, const nb::object& keep) {
   const NamedArrays given = arrays_from_python(inputs);
-  if (threads < 1 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0))
+  if (threads < 1 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
     throw nb::value_error(
-        "profile: threads, repeat and inside_ms are positive, seconds and wait are not negative");
+        "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
+        "negative");
   Report result;
+  std::exception_ptr raised;  // by the callback: measuring stops, then it continues to the caller
+  std::atomic<bool> stop_now{false};
   interruptible([&](const std::atomic<bool>* stop) {
     const std::unique_ptr<Executor> executor = make_executor(built);
     executor->set_threads(threads);
@@ -55,10 +60,32 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     options.wait_s = wait;
     options.context = door_context();
     options.context.passes = std::make_shared<PassContext>();  // a fresh one: the model is already built
-    options.context.interrupt = stop;
-    result.report = baton::profile(built, *executor, options);
-    if (*stop) throw Interrupted("measuring was stopped");
+    options.max_seconds = max_seconds;
+    options.progress = [&](const ProfileProgress& now) {
+      if (*stop) stop_now = true;
+      if (progress.is_none() || stop_now) return;
+      const nb::gil_scoped_acquire lock;
+      try {
+        progress(now.phase, now.done, now.total, now.seconds_left);
+      } catch (const nb::python_error&) {
+        raised = std::current_exception();
+        stop_now = true;
+      }
+    };
+    options.context.interrupt = progress.is_none() ? stop : &stop_now;
+    try {
+      result.report = baton::profile(built, *executor, options);
+    } catch (const Interrupted&) {
+      if (!raised) throw;
+    }
+    if (!*stop) return;
+    if (!keep.is_none() && !result.report.kernels.empty()) {
+      const nb::gil_scoped_acquire lock;
+      keep(result);
+    }
+    throw Interrupted("measuring was stopped");
   });
+  if (raised) std::rethrow_exception(raised);
   result.report.model = std::move(name);
   return result;
 }
@@ -114,7 +141,8 @@ void bind_profile(nb::module_& m) {
       .def("_repr_html_", [](const Report& r) { return html(r.report); });
   m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"),
         nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),
-        nb::arg("wait"), nb::arg("name"));
+        nb::arg("wait"), nb::arg("name"), nb::arg("max_seconds") = 60.0, nb::arg("progress") = nb::none(),
+        nb::arg("keep") = nb::none());
   m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
   m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
   m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));

@@ -47,25 +47,24 @@ TEST(ProfileReport, TableForPeople) {
   EXPECT_EQ(table_of(report_of(built)), R"(net on llvm, 1 thread, opt level 3, baton 0.0.0
 lines are those of net.relay
 
-node   kernel, and the operators it computes                  median us    cv   share  GFLOP/s    GB/s of roof  by
-   4   fused_nn_contrib_dense_pack_add_nn_relu_add                 10.0  15 %  25.0 %      0.2     0.3
+node   kernel, and the operators it computes                  median us    +-   share  GFLOP/s    GB/s of roof  by
+   4   fused_nn_contrib_dense_pack_add_nn_relu_add                 10.0        25.0 %      0.2     0.3
        nn.dense line 3  [dense]  as nn.contrib_dense_pack         ~8.00        80.0 %                           markers
-       nn.bias_add line 4  as add                                 ~0.50         5.0 %                           ablation
+       nn.bias_add line 4  as add                               ~500 ns         5.0 %                           ablation
        load, store, loop  [add]                                   ~2.50        25.0 %                           markers
        nn.relu line 5                                           < noise                                         ablation
        (the stages sum to 110.0 % of the kernel: estimates)
-   5   fused_nn_softmax                                            30.0   5 %  75.0 %      0.0     0.0
+   5   fused_nn_softmax                                            30.0        75.0 %      0.0     0.0
        nn.softmax line 9
 
        sum of kernels                                                                  40.0   97.6 %
        end to end, profiling off                                                       41.0  100.0 %  median of 3 runs
-       residual: between kernels                                                       1.00    2.4 %
        end to end, profiling on                                                        41.5  101.2 %  overhead 1.012x
        runs vary by 3.7 % (standard deviation), load average was 0.2
 
 line   operator: alone, fused, and inside            unfused us  fused in node    node us  inside us   share   gain us
    3   nn.dense units=16                                      -  4                   10.0       8.00  20.0 %         -
-   4   nn.bias_add                                            -  4                   10.0       0.50   1.2 %         -
+   4   nn.bias_add                                            -  4                   10.0     500 ns   1.2 %         -
    8   add                                                    -  4                   10.0          -                 -
    9   nn.softmax                                             -  5                   30.0          -                 -
        1 more under 1 % each (--all shows them)               -                              < noise                 -
@@ -107,9 +106,9 @@ TEST(ProfileReport, TableOfAllThreeTimes) {
 
 line   operator: alone, fused, and inside            unfused us  fused in node    node us  inside us   share   gain us
    3   nn.dense units=16                                   9.00  4                   10.0       8.00  20.0 %     +1.00
-   4   nn.bias_add                                         2.50  4                   10.0       0.50   1.2 %     +2.00
+   4   nn.bias_add                                         2.50  4                   10.0     500 ns   1.2 %     +2.00
    9   nn.softmax                                          30.0  5                   30.0          -                 -
-       2 more under 1 % each (--all shows them)            0.03                              < noise             +0.03
+       2 more under 1 % each (--all shows them)           30 ns                              < noise            +30 ns
        all of them, and what the compiler added            42.5                      40.0          -                 -
        the model end to end: 82.0 us unfused, 41.0 us as built, 2.00x as fast
 
@@ -127,19 +126,18 @@ TEST(ProfileReport, TableOfEverything) {
   EXPECT_EQ(table.substr(table.find("\nline")), R"(
 lines are those of net.relay
 
-node   kernel, and the operators it computes                  median us    cv   share  GFLOP/s    GB/s of roof  by
-   4   fused_nn_contrib_dense_pack_add_nn_relu_add                 10.0  15 %  25.0 %      0.2     0.3    13 %  memory
+node   kernel, and the operators it computes                  median us    +-   share  GFLOP/s    GB/s of roof  by
+   4   fused_nn_contrib_dense_pack_add_nn_relu_add                 10.0        25.0 %      0.2     0.3    13 %  memory
        nn.dense line 3  [dense]  as nn.contrib_dense_pack         ~8.00        80.0 %                           markers
-       nn.bias_add line 4  as add                                 ~0.50         5.0 %                           ablation
+       nn.bias_add line 4  as add                               ~500 ns         5.0 %                           ablation
        nn.relu line 5                                           < noise                                         ablation
        load, store, loop  [add]                                   ~2.50        25.0 %                           markers
        (the stages sum to 110.0 % of the kernel: estimates)
-   5   fused_nn_softmax                                            30.0   5 %  75.0 %      0.0     0.0     0 %  cache
+   5   fused_nn_softmax                                            30.0        75.0 %      0.0     0.0     0 %  cache
        nn.softmax line 9
 
        sum of kernels                                                                  40.0   97.6 %
        end to end, profiling off                                                       41.0  100.0 %  median of 3 runs
-       residual: between kernels                                                       1.00    2.4 %
        end to end, profiling on                                                        41.5  101.2 %  overhead 1.012x
        runs vary by 3.7 % (standard deviation), load average was 0.2
        roofs of this machine: compute 20.0 GFLOP/s, memory 2.0 GB/s, cache 4.0 GB/s for up to 0.00 MB (a machine)
@@ -147,11 +145,11 @@ node   kernel, and the operators it computes                  median us    cv   
 
 line   operator: alone, fused, and inside            unfused us  fused in node    node us  inside us   share   gain us
    3   nn.dense units=16                                   9.00  4                   10.0       8.00  20.0 %     +1.00
-   4   nn.bias_add                                         2.50  4                   10.0       0.50   1.2 %     +2.00
-   5   nn.relu                                             0.01  4                   10.0    < noise             +0.01
+   4   nn.bias_add                                         2.50  4                   10.0     500 ns   1.2 %     +2.00
+   5   nn.relu                                            10 ns  4                   10.0    < noise            +10 ns
    6   nn.dropout                                                retired by SimplifyInference: dropout is the iden...
    7   exp                                                       computed when it was built, for node 4
-   8   add                                                 0.02  4                   10.0          -                 -
+   8   add                                                20 ns  4                   10.0          -                 -
    9   nn.softmax                                          30.0  5                   30.0          -                 -
        all of them, and what the compiler added            42.5                      40.0          -                 -
        the model end to end: 82.0 us unfused, 41.0 us as built, 2.00x as fast
@@ -176,7 +174,7 @@ TEST(ProfileReport, TableSaysWhatThreadsDidAndWhatWasLeftOut) {
   std::ostringstream out;
   write_table(out, report);
   EXPECT_THAT(out.str(), HasSubstr("       (30 of 100 rounds left out: something else held the kernel up)\n"
-                                   "       (alone on 2 threads 6.00 us, which are busy 87.5 % of it)\n"));
+                                   "       (alone on 2 threads, caches warm, 6.00 us, which are busy 87.5 % of it)\n"));
 }
 
 TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {

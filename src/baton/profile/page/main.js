@@ -37,7 +37,7 @@ function header() {
     fact("threads", both((each) => String(each.threads ?? 1))),
     fact("end to end", against(model.endToEnd, other?.endToEnd), "Median of plain runs, without any clock inside"),
     fact("sum of kernels", against(model.sum, other?.sum), "Medians of all kernels, added up"),
-    fact("between", timeText(json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "End to end less the sum: what lies between kernels, and noise"),
+    fact("between", timeText(json.between_us ?? json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "What lies between kernels, in runs with a clock around each"),
     json.overhead ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
     fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
     json.load !== undefined ? fact("load", Number(json.load).toFixed(1), "The system's load average when measuring began") : null,

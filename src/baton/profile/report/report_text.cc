@@ -1,6 +1,7 @@
 #include "baton/profile/report/report_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
@@ -54,7 +55,10 @@ std::string short_name(const std::string& name) {
 
 std::string us_text(double us) {
   char text[40];
-  std::snprintf(text, sizeof text, us < 9.995 ? "%.2f" : "%.1f", us);
+  if (us != 0 && std::abs(us) < 0.9995)
+    std::snprintf(text, sizeof text, std::abs(us) < 0.00995 ? "%.1f ns" : "%.0f ns", us * 1e3);
+  else
+    std::snprintf(text, sizeof text, us < 9.995 ? "%.2f" : "%.1f", us);
   return text;
 }
 
@@ -95,7 +99,8 @@ std::string part_label(const ProfileReport& report, const InsideRow& part) {
 }
 
 std::string part_time(const KernelRow& kernel, const InsideRow& part) {
-  return part.below_noise ? "< noise" : (kernel.trusted ? "" : "~") + us_text(part.us);
+  return part.below_noise ? "< noise"
+                          : (kernel.trusted && kernel.unreliable.empty() ? "" : "~") + us_text(part.us);
 }
 
 std::vector<WithoutTime> without_time(const ProfileReport& report) {

@@ -11,7 +11,7 @@ namespace baton {
 /// A kernel's name without the common prefix.
 std::string short_name(const std::string& name);
 
-/// "0.04", "12.3": microseconds; short times with two decimals.
+/// "40 ns", "1.25", "12.3": microseconds without a unit; less than one as nanoseconds.
 std::string us_text(double us);
 
 /// "nn.batch_norm line 23", or the first few of several.

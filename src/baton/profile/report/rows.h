@@ -28,6 +28,7 @@ struct InsideRow {
   double share = 0, us = 0;
   InsideMethod method = InsideMethod::kMarkers;
   bool below_noise = false;
+  std::optional<double> plus_minus_us = {};  ///< half of the 95 % interval (Estimate); nullopt: not known
 };
 
 /// The load of several threads in a stage of a kernel.
@@ -69,8 +70,14 @@ struct KernelRow {
   double threads_us = 0, utilisation = 1;
   std::vector<LoadRow> loads;
   std::vector<std::string> inside_notes;  ///< discarded rounds, reasons for sampling
+  std::optional<uint32_t> split_at =
+      {};  ///< the node at which its inside was measured: equal kernels share one measurement
   Roofline roofline;
-  double cv = 0;  ///< standard deviation over mean of its samples
+  double cv = 0;                        ///< standard deviation over mean of its samples
+  std::optional<double> plus_minus_us;  ///< half of the 95 % interval (Estimate); nullopt: too few rounds
+  std::vector<double> rounds_us;        ///< the median of each round
+  std::string unreliable;               ///< why median_us is only a guess; empty: it is not
+  int calls_per_sample = 1;             ///< > 1: too short for the clock, called in a loop with warm caches
 };
 
 /// A compiled function; several nodes may call it.
@@ -85,6 +92,8 @@ struct UnfusedRow {
   std::string name;
   std::vector<uint32_t> origins, made_for;
   double median_us = 0, flops = 0, bytes = 0;
+  std::optional<double> plus_minus_us = {};
+  std::string unreliable = {};
 };
 
 struct ProfileReport {
@@ -93,7 +102,12 @@ struct ProfileReport {
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
   double residual_us() const { return end_to_end_us - sum_us; }
-  double overhead() const;  ///< profiling overhead of the whole model, profiled / plain
+  std::optional<double> between_us;  ///< between kernels, in profiled runs; nullopt: not measured
+  std::optional<double> end_to_end_plus_minus_us;
+  std::vector<double> rounds_us;  ///< end to end, the median of each round
+  std::string unreliable;         ///< why end_to_end_us is only a guess; empty: it is not
+  std::string partial;            ///< why parts of the profile are missing: "interrupted"; empty: complete
+  double overhead() const;        ///< profiling overhead of the whole model, profiled / plain
   std::vector<OperatorRow> operators;
   std::vector<KernelRow> kernels;
   std::map<std::string, FunctionRow> functions;  ///< by func_name

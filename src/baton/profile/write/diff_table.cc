@@ -145,7 +145,8 @@ class Table {
     if (nowhere > 0)
       out_ << "  " << nowhere << " of " << diff_.operators.size()
            << " operators have no kernel in either build\n";
-    out_ << "  within noise: no larger than what chance makes of so many runs (95 %); ?: fewer than 6 runs\n";
+    out_ << "  within noise: no larger than what chance makes of so many rows and rounds (95 %); ?: not "
+            "measured\n";
   }
 
   std::ostream& out_;

@@ -164,7 +164,8 @@ std::string html(const ProfileReport& report) {
   const auto share = [&](double us) { return end_to_end > 0 ? us / end_to_end : 0; };
   out += total("sum of kernels", report.sum_us, share(report.sum_us), "t");
   out += total("end to end", end_to_end, share(end_to_end), "");
-  out += total("between kernels", report.residual_us(), share(report.residual_us()), "");
+  const double between = report.between_us.value_or(report.residual_us());
+  out += total("between kernels", between, share(between), "");
   return out + "</table>" + notes(report) + three_times(report) + lists_without_time(report) + "</div>";
 }
 

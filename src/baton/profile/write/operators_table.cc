@@ -114,7 +114,7 @@ void write_operators(std::ostream& out, const ProfileReport& report, bool all) {
   }
   out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt, 0},
                   us_text(report.sum_us), report);
-  if (report.unfused_us > 0 && report.end_to_end_us > 0)
+  if (report.unfused_us > 0 && report.end_to_end_us > 0 && report.unreliable.empty())
     out << formatted("       the model end to end: %.1f us unfused, %.1f us as built, %.2fx as fast\n",
                      report.unfused_us, report.end_to_end_us, report.unfused_us / report.end_to_end_us);
 }

@@ -65,7 +65,8 @@ constexpr fields::Field<InsideRow> kInsideFields[] = {
     required<InsideRow, &InsideRow::share>("share"),
     required<InsideRow, &InsideRow::us>("us"),
     required<InsideRow, &InsideRow::method>("method"),
-    required<InsideRow, &InsideRow::below_noise>("below_noise")};
+    required<InsideRow, &InsideRow::below_noise>("below_noise"),
+    or_null<InsideRow, &InsideRow::plus_minus_us>("plus_minus_us")};
 
 constexpr fields::Field<LoadRow> kLoadFields[] = {required<LoadRow, &LoadRow::stage>("stage"),
                                                   may_lack<LoadRow, &LoadRow::ids>("ids"),
@@ -129,6 +130,11 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     or_null<KernelRow, [](auto& row) -> auto& { return row.roofline.bound; }>("bound"),
     of_roofline<&Roofline::nominal>("nominal"),
     may_lack<KernelRow, &KernelRow::cv>("cv"),
+    or_null<KernelRow, &KernelRow::plus_minus_us>("plus_minus_us"),
+    may_lack<KernelRow, &KernelRow::rounds_us>("rounds_us"),
+    unless_empty<KernelRow, &KernelRow::unreliable>("unreliable"),
+    may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
+    or_null<KernelRow, &KernelRow::split_at>("split_at"),
     unless_empty<KernelRow, &KernelRow::compiler>("compiler"),
     unless_empty<KernelRow, &KernelRow::region>("region"),
     {write_threads, read_threads, "on_threads"},
@@ -145,7 +151,9 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     may_lack<UnfusedRow, &UnfusedRow::made_for>("made_for"),
     required<UnfusedRow, &UnfusedRow::median_us>("median_us"),
     required<UnfusedRow, &UnfusedRow::flops>("flops"),
-    required<UnfusedRow, &UnfusedRow::bytes>("bytes")};
+    required<UnfusedRow, &UnfusedRow::bytes>("bytes"),
+    or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
+    unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable")};
 
 constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     required<DevicePeaks, &DevicePeaks::gflops>("gflops"),
@@ -175,9 +183,11 @@ double least(const Report& report) {
 }
 double profiled_median(const Report& report) { return median(report.profiled_us); }
 
-constexpr fields::Field<Report> kPlainFields[] = {required<Report, &Report::end_to_end_us>("median"),
-                                                  derived<Report, least>("min"),
-                                                  required<Report, &Report::plain_us>("samples")};
+constexpr fields::Field<Report> kPlainFields[] = {
+    required<Report, &Report::end_to_end_us>("median"), derived<Report, least>("min"),
+    required<Report, &Report::plain_us>("samples"),
+    or_null<Report, &Report::end_to_end_plus_minus_us>("plus_minus"),
+    may_lack<Report, &Report::rounds_us>("rounds")};
 constexpr fields::Field<Report> kProfiledFields[] = {derived<Report, profiled_median>("median"),
                                                      required<Report, &Report::profiled_us>("samples")};
 constexpr fields::Field<Report> kUnfusedBuildFields[] = {
@@ -225,7 +235,10 @@ constexpr fields::Field<Report> kReportFields[] = {
     group<kProfiledFields>("profiled_us"),
     required<Report, &Report::sum_us>("sum_us"),
     derived<Report, &Report::residual_us>("residual_us"),
+    or_null<Report, &Report::between_us>("between_us"),
     derived<Report, &Report::overhead>("overhead"),
+    unless_empty<Report, &Report::unreliable>("unreliable"),
+    unless_empty<Report, &Report::partial>("partial"),
     required<Report, &Report::cv>("cv"),
     required<Report, &Report::load>("load"),
     may_lack<Report, &Report::others_busy>("others_busy"),

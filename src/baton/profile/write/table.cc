@@ -29,9 +29,15 @@ std::string row_text(const std::string& node, const std::string& name, const std
                               cv.c_str(), share.c_str(), reached.c_str(), by.c_str()));
 }
 
+/// The 95 % interval in percent of the time.
+std::string plus_minus(const std::optional<double>& half, double us) {
+  return half && us > 0 ? percent(*half / us, "%.1f") + "%" : "";
+}
+
 void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel,
                 const InsideRow& part) {
-  out << row_text("", clipped(part_label(report, part), kName), part_time(kernel, part), "",
+  out << row_text("", clipped(part_label(report, part), kName), part_time(kernel, part),
+                  part.below_noise ? "" : plus_minus(part.plus_minus_us, part.us),
                   part.below_noise ? "" : percent(part.share, "%.1f %%"), nullptr, method_name(part.method));
 }
 
@@ -52,9 +58,12 @@ void write_parts(std::ostream& out, const ProfileReport& report, const KernelRow
 }
 
 void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, bool all) {
+  const bool known = kernel.unreliable.empty();
   out << row_text(std::to_string(kernel.node), clipped_inside(short_name(kernel.name), kName),
-                  us_text(kernel.median_us), percent(kernel.cv, "%.0f %%"), percent(kernel.share, "%.1f %%"),
-                  &kernel.roofline, kernel.roofline.bound);
+                  known ? us_text(kernel.median_us) : "unreliable",
+                  known ? plus_minus(kernel.plus_minus_us, kernel.median_us) : "",
+                  known ? percent(kernel.share, "%.1f %%") : "", known ? &kernel.roofline : nullptr,
+                  known ? kernel.roofline.bound : "");
   write_parts(out, report, kernel, all);
   if (kernel.inside.empty())
     for (uint32_t id : kernel.origins) out << "       " << operators_text(report, {id}) << '\n';
@@ -66,7 +75,7 @@ void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRo
   for (const std::string& note : kernel.inside_notes)
     out << formatted("       (%s)\n", clipped(note, 110).c_str());
   if (kernel.load_threads > 1)
-    out << formatted("       (alone on %d threads %s us, which are busy %.1f %% of it)\n",
+    out << formatted("       (alone on %d threads, caches warm, %s us, which are busy %.1f %% of it)\n",
                      kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100);
 }
 
@@ -79,11 +88,28 @@ void write_totals(std::ostream& out, const ProfileReport& report) {
                                 e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
   };
   out << '\n';
-  total("sum of kernels", report.sum_us, "");
-  total("end to end, profiling off", e2e, formatted("median of %zu runs", report.plain_us.size()));
-  total("residual: between kernels", report.residual_us(), "");
-  total("end to end, profiling on", median(report.profiled_us),
-        formatted("overhead %.3fx", report.overhead()));
+  const auto unknown = [&](const char* name, const std::string& why) {
+    out << table_line(
+        formatted("       %-*s %11s           %s", kTotal, name, "unreliable", clipped(why, 60).c_str()));
+  };
+  const auto first = std::find_if(report.kernels.begin(), report.kernels.end(),
+                                  [](const KernelRow& row) { return !row.unreliable.empty(); });
+  if (first != report.kernels.end())
+    unknown("sum of kernels", first->unreliable);
+  else
+    total("sum of kernels", report.sum_us, "");
+  if (!report.unreliable.empty())
+    unknown("end to end, profiling off", report.unreliable);
+  else
+    total("end to end, profiling off", e2e,
+          formatted("median of %zu runs", report.plain_us.size()) +
+              (report.end_to_end_plus_minus_us ? ", +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
+                                               : ""));
+  if (report.unreliable.empty() && report.between_us)
+    total("between kernels", *report.between_us, "profiling on");
+  if (report.unreliable.empty())
+    total("end to end, profiling on", median(report.profiled_us),
+          formatted("overhead %.3fx", report.overhead()));
   out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
                    report.cv * 100, report.load);
 }
@@ -131,11 +157,23 @@ void write_table(std::ostream& out, const ProfileReport& report, bool all) {
                    report.threads == 1 ? "" : "s", level.c_str(), report.version.c_str());
   if (!report.source.empty()) out << "lines are those of " << report.source << '\n';
   out << formatted("\nnode   %-*s %10s %5s %7s %8s %7s %7s  by\n", kName,
-                   "kernel, and the operators it computes", "median us", "cv", "share", "GFLOP/s", "GB/s",
+                   "kernel, and the operators it computes", "median us", "+-", "share", "GFLOP/s", "GB/s",
                    "of roof");
   for (const KernelRow& kernel : report.kernels) write_kernel(out, report, kernel, all);
   write_totals(out, report);
   write_machine(out, report);
+  if (!report.partial.empty()) out << "       partial: " << report.partial << '\n';
+  if (const auto looped = std::count_if(report.kernels.begin(), report.kernels.end(),
+                                        [](const KernelRow& row) { return row.calls_per_sample > 1; }))
+    out << formatted(
+        "       note: %td kernels are too short for the clock: called in loops, with warm caches\n", looped);
+  const auto split = [](const KernelRow& row) { return !row.inside.empty(); };
+  const auto shared = [&](const KernelRow& row) {
+    return split(row) && row.split_at && *row.split_at != row.node;
+  };
+  if (const auto count = std::count_if(report.kernels.begin(), report.kernels.end(), shared))
+    out << formatted("       note: %td of %td split kernels share the measurement of an equal kernel\n",
+                     count, std::count_if(report.kernels.begin(), report.kernels.end(), split));
   for (const std::string& note : report.notes) out << "       note: " << clipped(note, 107) << '\n';
   write_operators(out, report, all);
   write_without_time(out, report, all);

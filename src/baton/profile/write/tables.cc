@@ -55,17 +55,25 @@ const char* cell_kind_name(CellKind kind) {
 
 ReportTable kernels_table(const ProfileReport& report) {
   using enum CellKind;
-  ReportTable table{
-      "kernels",
-      {{"node", kInteger},     {"kernel", kText},   {"func_name", kText},      {"target", kText},
-       {"compiler", kText},    {"template", kText}, {"median_us", kNumber},    {"share", kNumber},
-       {"min_us", kNumber},    {"max_us", kNumber}, {"cv", kNumber},           {"samples", kInteger},
-       {"origins", kIds},      {"ops", kText},      {"made_for", kIds},        {"reason", kText},
-       {"inputs", kIds},       {"flops", kNumber},  {"bytes", kNumber},        {"dtype", kText},
-       {"intensity", kNumber}, {"gflops", kNumber}, {"gbytes_per_s", kNumber}, {"roofline", kNumber},
-       {"bound", kText},       {"nominal", kFlag},  {"stage_sum", kNumber},    {"noise", kNumber},
-       {"trusted", kFlag}},
-      {}};
+  ReportTable table{"kernels",
+                    {{"node", kInteger},        {"kernel", kText},
+                     {"func_name", kText},      {"target", kText},
+                     {"compiler", kText},       {"template", kText},
+                     {"median_us", kNumber},    {"share", kNumber},
+                     {"min_us", kNumber},       {"max_us", kNumber},
+                     {"cv", kNumber},           {"samples", kInteger},
+                     {"origins", kIds},         {"ops", kText},
+                     {"made_for", kIds},        {"reason", kText},
+                     {"inputs", kIds},          {"flops", kNumber},
+                     {"bytes", kNumber},        {"dtype", kText},
+                     {"intensity", kNumber},    {"gflops", kNumber},
+                     {"gbytes_per_s", kNumber}, {"roofline", kNumber},
+                     {"bound", kText},          {"nominal", kFlag},
+                     {"stage_sum", kNumber},    {"noise", kNumber},
+                     {"trusted", kFlag},        {"plus_minus_us", kNumber},
+                     {"unreliable", kText},     {"calls_per_sample", kInteger},
+                     {"split_at", kInteger}},
+                    {}};
   for (const KernelRow& row : report.kernels) {
     const auto function = report.functions.find(row.func_name);
     const bool split = !row.inside.empty();
@@ -99,7 +107,11 @@ ReportTable kernels_table(const ProfileReport& report) {
          roof.nominal,
          split ? Cell(row.stage_sum) : Cell(),
          split ? Cell(row.noise) : Cell(),
-         split ? Cell(row.trusted) : Cell()});
+         split ? Cell(row.trusted) : Cell(),
+         number_or_none(row.plus_minus_us),
+         text_or_none(row.unreliable),
+         integer(static_cast<uint64_t>(row.calls_per_sample)),
+         row.split_at ? integer(*row.split_at) : Cell()});
   }
   return table;
 }
@@ -163,7 +175,8 @@ ReportTable parts_table(const ProfileReport& report) {
                      {"method", kText},
                      {"rest", kFlag},
                      {"below_noise", kFlag},
-                     {"trusted", kFlag}},
+                     {"trusted", kFlag},
+                     {"plus_minus_us", kNumber}},
                     {}};
   for (const KernelRow& row : report.kernels) {
     for (size_t i = 0; i < row.inside.size(); ++i) {
@@ -173,7 +186,7 @@ ReportTable parts_table(const ProfileReport& report) {
                             line ? integer(line) : Cell(),
                             part.label.empty() ? Cell("load, store, loop") : Cell(part.label),
                             text_or_none(part.stage), part.share, part.us, method_name(part.method),
-                            part.rest, part.below_noise, row.trusted});
+                            part.rest, part.below_noise, row.trusted, number_or_none(part.plus_minus_us)});
     }
   }
   return table;
