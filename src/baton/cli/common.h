@@ -19,9 +19,14 @@ struct ModelFlags {
   PassConfig config;  ///< options set by other flags
 
   void add(Flags& flags);
+  /// The same for a verb that takes several models, one after the other into `model`.
+  void add(Flags& flags, std::vector<std::string>* models);
   /// The build context given by these flags, on this machine.
   BuildContext context() const;
 };
+
+/// --threads of a verb that runs models; `threads` is 0 unless it is given: the default of all runs.
+Flag& add_threads(Flags& flags, int* threads);
 
 /// A progress line on standard error, on terminals only: rewritten in place, erased at the end.
 class Progress {

@@ -48,7 +48,7 @@ class RunVerb final : public Verb {
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
     flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
-    flags.option("threads", &threads_, "threads of the run; 0: one per processor").show_default();
+    add_threads(flags, &threads_);
   }
 
   int run(Io& io) override {
@@ -80,7 +80,7 @@ class RunVerb final : public Verb {
   ModelFlags flags_;
   DebugFlags debug_;
   std::string inputs_, output_;
-  int threads_ = 1;
+  int threads_ = 0;
 };
 
 }  // namespace
