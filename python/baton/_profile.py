@@ -1,5 +1,6 @@
 """Profiling at the level of Relay: the time of each source operator, and the kernels it is in."""
 import json
+import linecache
 import os
 
 from . import _parquet, _progress
@@ -98,13 +99,23 @@ def diff(a, b, a_label="a", b_label="b"):
                              a_label, b_label)
 
 
-def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None, unfused=True, peaks=True,
+def _with_sources(report):
+    """`report` with the text of the Python files that its operators name; cells of notebooks are files too."""
+    for file in report._files():  # pylint: disable=protected-access
+        text = "".join(linecache.getlines(file))
+        if text:
+            report._add_source(file, text)  # pylint: disable=protected-access
+    return report
+
+
+def profile(lib, inputs=None, threads=None, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None, unfused=True, peaks=True,
             wait=None, max_seconds=60.0, progress=None):
     """Profiles what relay.build returned: three times of every operator, side by side.
 
     Parameters
     ----------
     inputs : arrays by name; the others get fixed default values
+    threads : of the runs; None: as many as plain runs take, $TVM_NUM_THREADS or one per processor; the report says how many
     repeat, seconds : minimum number of runs of each kind (plain, and with every kernel timed), and minimum duration
     inside : whether to split the kernels' times over their operators; takes `inside_ms` milliseconds per kernel
     unfused : whether to also build and measure every operator as its own kernel
@@ -122,14 +133,16 @@ def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, in
     if built is None:
         raise TypeError(f"profile: what relay.build returned is expected, not a {type(lib).__name__}")
     native = {each: ndarray.to_native(value) for each, value in (inputs or {}).items()}
+    if threads is not None and threads < 1:
+        raise ValueError(f"profile: threads is positive, not {threads}")
     bar = _progress.notebook_bar() if progress is None else None
     measured = []
     try:
-        return core.profile(built, native, threads, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0, name or built.mod_name,
-                            max_seconds, bar or progress, measured.append)
+        return _with_sources(core.profile(built, native, threads or 0, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0,
+                                          name or built.mod_name, max_seconds, bar or progress, measured.append))
     except KeyboardInterrupt as interrupt:
         if measured:
-            interrupt.report = measured[0]
+            interrupt.report = _with_sources(measured[0])
         raise
     finally:
         if bar is not None:

@@ -23,11 +23,37 @@ void on_interrupt(int signal) {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kModelDoc =
+    "workload name (baton models lists them), .relay file, or - for Relay text on standard input";
+
+void add_build_flags(ModelFlags& model, Flags& flags) {
+  flags.option("params", &model.params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+  flags.option("input-name", &model.inputs,
+               "a parameter of main that is an input (default: data, else the first)");
+  flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();
+}
+
+}  // namespace
+
 void ModelFlags::add(Flags& flags) {
-  flags.positional("MODEL", &model, "workload name or .relay file");
-  flags.option("params", &params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-  flags.option("input-name", &inputs, "a parameter of main that is an input (default: data, else the first)");
-  flags.option("opt-level", &opt_level, "0 to 4").range(0, 4).show_default();
+  flags.positional("MODEL", &model, kModelDoc);
+  add_build_flags(*this, flags);
+}
+
+void ModelFlags::add(Flags& flags, std::vector<std::string>* models) {
+  flags.positionals("MODEL", models, kModelDoc);
+  add_build_flags(*this, flags);
+}
+
+Flag& add_threads(Flags& flags, int* threads) {
+  return flags
+      .option(
+          "threads", threads,
+          "threads of the runs; 0: as many as $TVM_NUM_THREADS says, else one per processor, as in Python")
+      .show_default()
+      .range(0, 256);
 }
 
 void ModelFlags::add_no_verify(Flags& flags) {

@@ -28,9 +28,14 @@ struct ModelFlags {
   void add_no_verify(Flags& flags);
   /// The artifact `model`, opened and, unless told otherwise, verified.
   std::unique_ptr<Model> open_artifact() const;
+  /// The same for a verb that takes several models, one after the other into `model`.
+  void add(Flags& flags, std::vector<std::string>* models);
   /// The build context given by these flags, on this machine.
   BuildContext context() const;
 };
+
+/// --threads of a verb that runs models; `threads` is 0 unless it is given: the default of all runs.
+Flag& add_threads(Flags& flags, int* threads);
 
 /// A progress line on standard error: on terminals rewritten in place and erased at the end, elsewhere one
 /// line every ten seconds.

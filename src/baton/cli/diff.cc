@@ -15,6 +15,7 @@
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/report.h"
 #include "baton/profile/write/page.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 
@@ -36,7 +37,7 @@ std::string percent(double share) {
 /// The build and run options of one side.
 struct Side {
   std::string text;
-  int opt_level = 3, threads = 1;
+  int opt_level = 3, threads = default_threads();
 
   void parse(const char* name) {
     Flags flags;
@@ -81,7 +82,7 @@ class DiffVerb final : public Verb {
   void flags(Flags& flags) override {
     flags.positional("A", &first_, "a saved profile (.json), or MODEL with --a and --b");
     flags.positional("B", &second_, "the other saved profile").required(false);
-    flags.option("a", &a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 1\"");
+    flags.option("a", &a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 2\"");
     flags.option("b", &b_.text, "of MODEL: how B is built and run");
     flags.option("params", &flags_.params,
                  "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");

@@ -2,8 +2,10 @@
 #include "baton/profile/report/profile.h"
 
 #include <exception>
+#include <set>
 #include <sstream>
 
+#include "baton/profile/report/source_lines.h"
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
@@ -39,7 +41,7 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
                bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name,
                double max_seconds, const nb::object& progress, const nb::object& keep) {
   const NamedArrays given = arrays_from_python(inputs);
-  if (threads < 1 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
+  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
     throw nb::value_error(
         "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
         "negative");
@@ -78,6 +80,7 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     } catch (const Interrupted&) {
       if (!raised) throw;
     }
+    if (!raised) add_source_lines(result.report, built);
     if (!*stop) return;
     if (!keep.is_none() && !result.report.kernels.empty()) {
       const nb::gil_scoped_acquire lock;
@@ -90,9 +93,11 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
   return result;
 }
 
-std::string table(const Report& self, bool all) {
+std::string table(const Report& self, bool all, int top, const std::string& sort, int width) {
+  TableOptions options{all, top, {}, width, false};
+  if (!sort.empty()) options.order = table_order(sort);
   std::ostringstream out;
-  write_table(out, self.report, all);
+  write_table(out, self.report, options);
   return out.str();
 }
 
@@ -128,16 +133,37 @@ void bind_profile(nb::module_& m) {
       .def(
           "json", [](const Report& r) { return to_json(r.report).dump(); },
           "All of it: docs/design/0005-profile-json.md.")
+      .def("table", &table, nb::arg("all") = false, nb::arg("top") = TableOptions().top, nb::arg("sort") = "",
+           nb::arg("width") = TableOptions().width,
+           "What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels "
+           "shown, "
+           "0: all; `sort`: \"time\", \"node\", \"roof\" or \"cv\"; `width`: columns.")
+      .def_prop_ro(
+          "threads", [](const Report& r) { return r.report.threads; }, "of the runs that were measured")
+      .def_prop_ro(
+          "machine", [](const Report& r) { return r.report.machine; }, "the processor's name")
       .def(
           "page", [](const Report& r) { return page(r.report); },
           "One HTML file with everything: graph, tables, roofline, treemap.")
-      .def("table", &table, nb::arg("all") = false,
-           "What str() gives; `all`: also operators that take next to nothing.")
       .def(
-          "page", [](const Report& r) { return page(r.report); },
-          "One HTML file with everything: graph, tables, roofline, treemap.")
-      .def("__str__", [](const Report& r) { return table(r, false); })
-      .def("__repr__", [](const Report& r) { return table(r, false); })
+          "_files",
+          [](const Report& r) {
+            std::set<std::string> files;
+            for (const OperatorRow& row : r.report.operators)
+              if (!row.file.empty()) files.insert(row.file);
+            return std::vector<std::string>(files.begin(), files.end());
+          },
+          "The programs that operators have lines of, other than Relay text.")
+      .def(
+          "_add_source",
+          [](Report& r, std::string file, std::string text) {
+            r.report.sources.push_back({std::move(file), std::move(text)});
+          },
+          nb::arg("file"), nb::arg("text"))
+      .def("__str__",
+           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
+      .def("__repr__",
+           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
       .def("_repr_html_", [](const Report& r) { return html(r.report); });
   m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"),
         nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),

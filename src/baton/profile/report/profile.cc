@@ -6,6 +6,7 @@
 #include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/report/another_executor.h"
+#include "baton/profile/report/memory.h"
 #include "baton/profile/report/unfused.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
@@ -166,6 +167,8 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
   const std::map<std::string, InsideTimes> inside = profiler.inside(built, times[0], another);
   ProfileReport report = make_report(built, executor.plan(), times[0], inside);
   report.threads = executor.threads();
+  report.machine = options.context.host().name;
+  add_memory(report, executor);
   if (unfused) add_unfused(report, *unfused, times[1]);
   profiler.peaks(report);
   profiler.note_missing(report);
@@ -196,7 +199,8 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
     source.target = meta.at("target");
     for (const auto& kernel : meta.at("kernels"))
       source.kernels[kernel.at("func_name")] = {
-          {kernel.value("relay", ""), kernel.at("template"), kernel.at("params").get<KernelParams>()},
+          {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template"),
+           kernel.at("params").get<KernelParams>()},
           {kernel.at("flops"), kernel.at("bytes")}};
   } catch (const nlohmann::json::exception& error) {
     throw Error(shown + ": " + section::kMeta + " is damaged (" + error.what() + ")" + again);
@@ -216,6 +220,8 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
     throw Error(shown + ": " + error.what());
   }
   report.threads = executor.threads();
+  report.machine = options.context.host().name;
+  add_memory(report, executor);
   report.opt_level = -1;  // not stored in the file
   report.notes.push_back(
       "an artifact holds no Relay, so there are no unfused and inside times: profile the model itself for "

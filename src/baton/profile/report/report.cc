@@ -5,6 +5,8 @@
 
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/brief.h"
+#include "baton/profile/report/titles.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -92,8 +94,9 @@ double ProfileReport::overhead() const { return median(profiled_us) / end_to_end
 ReportSource report_source(const BuildResult& built) {
   ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
-    source.kernels[kernel.func_name] = {
-        {function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
+    source.kernels[kernel.func_name] = {{function_text(kernel), brief_of_function(*kernel.function),
+                                         kernel.kernel->template_name, kernel.kernel->params},
+                                        kernel.kernel->facts};
   return source;
 }
 
@@ -155,6 +158,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     report.kernels.push_back(std::move(row));
   }
   for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
+  add_titles(report);
   return report;
 }
 

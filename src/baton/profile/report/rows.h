@@ -53,6 +53,7 @@ struct Roofline {
 struct KernelRow {
   uint32_t node = 0;
   std::string name, func_name, reason;
+  std::string title;   ///< what people call it, distinct in a report (report/titles.h)
   std::string target;  ///< the target it runs on
   std::string compiler,
       region;  ///< of a region that another compiler was given: "cuda" and its symbol; else empty
@@ -61,6 +62,8 @@ struct KernelRow {
   std::vector<uint32_t> origins, made_for;
   std::vector<InsideRow> inside;
   double flops = 0, bytes = 0;
+  double result_bytes = 0;  ///< of its results
+  double live_bytes = 0;    ///< of all results that are needed while it runs, its own included
   double stage_sum = 1, noise = 0;
   bool trusted = true;           ///< whether the stages sum up to 97-103 % of the kernel
   std::vector<uint32_t> inputs;  ///< the called nodes whose values it reads: the plan's edges
@@ -83,6 +86,7 @@ struct KernelRow {
 /// A compiled function; several nodes may call it.
 struct FunctionRow {
   std::string relay;          ///< the fused function as text
+  std::string brief;          ///< its calls with their sizes (ir/rules/brief.h); empty: unknown
   std::string template_name;  ///< its schedule template
   std::map<std::string, int> params;
 };
@@ -96,8 +100,24 @@ struct UnfusedRow {
   std::string unreliable = {};
 };
 
+/// The memory of a model, in bytes.
+struct MemoryUse {
+  double constants_bytes = 0;  ///< weights, as they are packed for the kernels
+  double inputs_bytes = 0;
+  double workspace_bytes = 0;  ///< allocated for the results of all kernels
+  double peak_bytes = 0;       ///< the most of it that is needed at once
+};
+
+/// A text that lines of operators refer to.
+struct SourceText {
+  std::string file;  ///< OperatorRecord::file; empty: the Relay text
+  std::string text;
+};
+
 struct ProfileReport {
   std::string model, target, version, source;
+  std::string machine;              ///< the processor: "AMD EPYC 9R14"; empty: unknown
+  std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known
   int threads = 1, opt_level = 3;
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
@@ -114,6 +134,7 @@ struct ProfileReport {
   std::vector<UnfusedRow> unfused;               ///< empty: not measured
   double unfused_us = 0;                         ///< the whole unfused build, median; 0: not measured
   std::optional<DeviceSheet> device;             ///< with its peaks; nullopt: not measured
+  std::optional<MemoryUse> memory;               ///< nullopt: not known
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
 };

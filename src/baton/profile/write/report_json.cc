@@ -6,6 +6,8 @@
 
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/measure/measure.h"
+#include "baton/profile/report/percentiles.h"
+#include "baton/profile/report/titles.h"
 #include "baton/support/error.h"
 #include "baton/support/json_fields.h"
 
@@ -104,10 +106,14 @@ void read_threads(const char* name, const Json& json, KernelRow& row) {
   if (json.contains(name)) fields::read<KernelRow>(kThreadFields, json.at(name), row);
 }
 
+double kernel_p90(const KernelRow& row) { return percentile(row.samples_us, 0.9); }
+double kernel_p99(const KernelRow& row) { return percentile(row.samples_us, 0.99); }
+
 constexpr fields::Field<KernelRow> kKernelFields[] = {
     required<KernelRow, &KernelRow::node>("node"),
     required<KernelRow, &KernelRow::name>("name"),
     required<KernelRow, &KernelRow::func_name>("func_name"),
+    may_lack<KernelRow, &KernelRow::title>("title"),
     may_lack<KernelRow, &KernelRow::target>("target"),
     required<KernelRow, &KernelRow::median_us>("median_us"),
     required<KernelRow, &KernelRow::share>("share"),
@@ -122,6 +128,10 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     required<KernelRow, &KernelRow::trusted>("trusted"),
     required<KernelRow, &KernelRow::flops>("flops"),
     required<KernelRow, &KernelRow::bytes>("bytes"),
+    may_lack<KernelRow, &KernelRow::result_bytes>("result_bytes"),
+    may_lack<KernelRow, &KernelRow::live_bytes>("live_bytes"),
+    derived<KernelRow, kernel_p90>("p90_us"),
+    derived<KernelRow, kernel_p99>("p99_us"),
     of_roofline<&Roofline::dtype>("dtype"),
     of_roofline<&Roofline::intensity>("intensity"),
     of_roofline<&Roofline::gflops>("gflops"),
@@ -141,9 +151,18 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     unless_empty<KernelRow, &KernelRow::inside_notes>("inside_notes")};
 
 constexpr fields::Field<FunctionRow> kFunctionFields[] = {
-    required<FunctionRow, &FunctionRow::relay>("relay"),
+    required<FunctionRow, &FunctionRow::relay>("relay"), may_lack<FunctionRow, &FunctionRow::brief>("brief"),
     required<FunctionRow, &FunctionRow::template_name>("template"),
     required<FunctionRow, &FunctionRow::params>("params")};
+
+constexpr fields::Field<MemoryUse> kMemoryFields[] = {
+    required<MemoryUse, &MemoryUse::constants_bytes>("constants_bytes"),
+    required<MemoryUse, &MemoryUse::inputs_bytes>("inputs_bytes"),
+    required<MemoryUse, &MemoryUse::workspace_bytes>("workspace_bytes"),
+    required<MemoryUse, &MemoryUse::peak_bytes>("peak_bytes")};
+
+constexpr fields::Field<SourceText> kSourceFields[] = {required<SourceText, &SourceText::file>("file"),
+                                                       required<SourceText, &SourceText::text>("text")};
 
 constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     required<UnfusedRow, &UnfusedRow::name>("name"),
@@ -163,6 +182,7 @@ constexpr fields::Field<DevicePeaks> kPeakFields[] = {
 
 }  // namespace
 
+BATON_ROW_OF_FIELDS(SourceText, kSourceFields)
 BATON_ROW_OF_FIELDS(KernelRow, kKernelFields)
 BATON_ROW_OF_FIELDS(FunctionRow, kFunctionFields)
 BATON_ROW_OF_FIELDS(UnfusedRow, kUnfusedFields)
@@ -181,10 +201,19 @@ void read_level(const Json& json, Report& report) {
 double least(const Report& report) {
   return report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end());
 }
+double run_p90(const Report& report) { return percentile(report.plain_us, 0.9); }
+double run_p99(const Report& report) { return percentile(report.plain_us, 0.99); }
+double runs_per_second(const Report& report) {
+  return report.end_to_end_us > 0 ? 1e6 / report.end_to_end_us : 0;
+}
 double profiled_median(const Report& report) { return median(report.profiled_us); }
 
 constexpr fields::Field<Report> kPlainFields[] = {
-    required<Report, &Report::end_to_end_us>("median"), derived<Report, least>("min"),
+    required<Report, &Report::end_to_end_us>("median"),
+    derived<Report, least>("min"),
+    derived<Report, run_p90>("p90"),
+    derived<Report, run_p99>("p99"),
+    derived<Report, runs_per_second>("per_second"),
     required<Report, &Report::plain_us>("samples"),
     or_null<Report, &Report::end_to_end_plus_minus_us>("plus_minus"),
     may_lack<Report, &Report::rounds_us>("rounds")};
@@ -223,10 +252,18 @@ void read_peaks(const char* key, const Json& json, Report& report) {
   fields::read<DevicePeaks>(kPeakFields, peaks, report.device->peaks.emplace());
 }
 
+void write_memory(const char* key, const Report& report, Json& json) {
+  if (report.memory) fields::write<MemoryUse>(kMemoryFields, *report.memory, json[key]);
+}
+void read_memory(const char* key, const Json& json, Report& report) {
+  if (json.contains(key)) fields::read<MemoryUse>(kMemoryFields, json.at(key), report.memory.emplace());
+}
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
     required<Report, &Report::target>("target"),
+    may_lack<Report, &Report::machine>("machine"),
     required<Report, &Report::threads>("threads"),
     required<Report, &Report::version>("version"),
     custom<Report, write_level, read_level>("opt_level"),
@@ -247,7 +284,9 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::operators>("operators"),
     required<Report, &Report::kernels>("kernels"),
     required<Report, &Report::functions>("functions"),
-    group<kUnfusedBuildFields>("unfused")};
+    group<kUnfusedBuildFields>("unfused"),
+    {write_memory, read_memory, "memory"},
+    unless_empty<Report, &Report::sources>("sources")};
 
 // Ids index the rows: reject ids out of range on reading.
 void check_ids(const ProfileReport& report) {
@@ -283,8 +322,7 @@ Json to_json(const ProfileReport& report) {
   return json;
 }
 
-ProfileReport read_report(const std::string& text, const std::string& shown) {
-  const Json json = Json::parse(text, nullptr, false);
+static ProfileReport report_of(const Json& json, const std::string& shown) {
   if (json.is_discarded() || !json.is_object() || !json.contains("kernels") || !json.contains("operators"))
     throw Error(shown + " is no profile: what `baton profile MODEL --json` prints is expected");
   const auto schema = json.find("schema");
@@ -298,6 +336,7 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
     ProfileReport report;
     fields::read<Report>(kReportFields, json, report);
     check_ids(report);
+    add_titles(report);
     return report;
   } catch (const Json::exception& error) {
     throw Error(shown + " is damaged, or a profile of another version of Baton (" +
@@ -305,6 +344,24 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
   } catch (const Error& error) {
     throw Error(shown + " is damaged: " + error.what());
   }
+}
+
+ProfileReport read_report(const std::string& text, const std::string& shown) {
+  std::vector<ProfileReport> reports = read_reports(text, shown);
+  if (reports.size() != 1)
+    throw Error(shown + " holds " + std::to_string(reports.size()) +
+                " profiles, and one is expected: profile the models by themselves");
+  return std::move(reports[0]);
+}
+
+std::vector<ProfileReport> read_reports(const std::string& text, const std::string& shown) {
+  const Json json = Json::parse(text, nullptr, false);
+  std::vector<ProfileReport> reports;
+  if (!json.is_array()) return {report_of(json, shown)};
+  for (size_t i = 0; i < json.size(); ++i)
+    reports.push_back(report_of(json[i], "profile " + std::to_string(i + 1) + " of " + shown));
+  if (reports.empty()) throw Error(shown + " is an empty list, and no profile");
+  return reports;
 }
 
 }  // namespace baton
