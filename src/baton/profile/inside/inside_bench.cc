@@ -14,8 +14,8 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
-#include "baton/support/hash.h"
 #include "baton/support/version.h"
 
 namespace baton {
@@ -69,11 +69,9 @@ std::optional<SplitPlan> SplitPlan::from_text(const std::string& text) {
   return key == "end" ? std::optional(plan) : std::nullopt;
 }
 
-uint64_t InsideBench::plan_key() const {
-  Hasher hasher;
-  hasher.add_text("split 1/" + std::string(version()));
-  hasher.add(kernel_.built->kernel->key);
-  return hasher.value();
+KernelKey InsideBench::plan_key() const {
+  const std::string text = "split 1/" + std::string(version()) + "/" + kernel_.built->kernel->key.hex();
+  return digest128(text.data(), text.size());
 }
 
 std::optional<SplitPlan> InsideBench::kept_plan() const {

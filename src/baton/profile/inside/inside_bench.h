@@ -37,7 +37,7 @@ class InsideBench {
   void decide(InsideTimes& times);
   std::optional<SplitPlan> kept_plan() const;
   void keep_plan() const;
-  uint64_t plan_key() const;
+  KernelKey plan_key() const;
   InsideTimes split_stages();
   void sample(InsideTimes& times);
   InsideTimes with_marks(int attempts);
