@@ -5,7 +5,7 @@
 //
 //   passes [BURSTS]                    all bars
 //   passes each|fold|origins [BURSTS]  only those of the single passes, of constant folding, of origins
-//   passes one PASS NODES              one run, for profilers
+//   passes one PASS NODES [BURSTS]     one pass and size; of one burst for profilers
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -320,7 +320,7 @@ int main(int argc, char** argv) {
     const auto all = subjects();
     const auto at = all.find(argv[2]);
     if (at == all.end()) return 2;
-    std::printf("%.3f ms\n", pass_ns(at->second, std::atoi(argv[3]), 1) * 1e-6);
+    std::printf("%.3f ms\n", pass_ns(at->second, std::atoi(argv[3]), argc > 4 ? std::max(1, std::atoi(argv[4])) : 1) * 1e-6);
     return 0;
   }
   const bool some = only == "each" || only == "fold" || only == "origins";

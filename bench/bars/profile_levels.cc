@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "baton/codegen/backend.h"

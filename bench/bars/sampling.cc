@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "baton/codegen/backend.h"
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
 #include "baton/profile/inside/inside.h"

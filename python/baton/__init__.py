@@ -2,6 +2,9 @@
 
     import baton as tvm
     from baton import relay
+
+Beside those, for what relay.build returned: profile (times of every operator), diff (of two profiles), explain and origins (which
+kernels compute which operators), extract and mark (parts of a program).
 """
 from ._load import not_provided as _not_provided
 from . import error
@@ -32,13 +35,21 @@ def tvm_wrap_excepthook(exception_hook):
     return exception_hook
 
 
+# Imported on demand, to keep `import baton` fast.
+_LATER = {"ProfileDiff": "_profile", "ProfileReport": "_profile", "diff": "_profile", "explain": "_explain", "extract": "_cut",
+          "mark": "_cut", "origins": "_origins", "profile": "_profile"}
+__all__ = sorted({name for name in globals() if not name.startswith("_")} | set(_LATER))
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})
+
+
 def __getattr__(name):
-    if name in ("ProfileReport", "diff", "origins", "profile"):
-        from . import _origins, _profile
+    if name in _LATER:
+        import importlib
 
-        return getattr(_origins if name == "origins" else _profile, name)
-    if name in ("extract", "mark"):
-        from . import _cut
-
-        return getattr(_cut, name)
+        value = getattr(importlib.import_module("." + _LATER[name], __name__), name)
+        globals()[name] = value
+        return value
     _not_provided(__name__, name)

@@ -1,8 +1,9 @@
 """Profiling at the level of Relay: the time of each source operator, and the kernels it is in."""
 import json
+import linecache
 import os
 
-from . import _parquet
+from . import _parquet, _progress
 from ._built import built_of
 from ._load import core
 from ._wanted import wanted
@@ -98,24 +99,51 @@ def diff(a, b, a_label="a", b_label="b"):
                              a_label, b_label)
 
 
-def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None, unfused=True, peaks=True,
-            wait=None):
+def _with_sources(report):
+    """`report` with the text of the Python files that its operators name; cells of notebooks are files too."""
+    for file in report._files():  # pylint: disable=protected-access
+        text = "".join(linecache.getlines(file))
+        if text:
+            report._add_source(file, text)  # pylint: disable=protected-access
+    return report
+
+
+def profile(lib, inputs=None, threads=None, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None, unfused=True, peaks=True,
+            wait=None, max_seconds=60.0, progress=None):
     """Profiles what relay.build returned: three times of every operator, side by side.
 
     Parameters
     ----------
     inputs : arrays by name; the others get fixed default values
+    threads : of the runs; None: as many as plain runs take, $TVM_NUM_THREADS or one per processor; the report says how many
     repeat, seconds : minimum number of runs of each kind (plain, and with every kernel timed), and minimum duration
     inside : whether to split the kernels' times over their operators; takes `inside_ms` milliseconds per kernel
     unfused : whether to also build and measure every operator as its own kernel
     peaks : whether to measure the machine's peak rates (a tenth of a second, cached for a day), for the roofline
     wait : maximum seconds to wait until the machine is otherwise idle; None does not wait
+    max_seconds : maximum seconds of measuring; compiling and waiting do not count
+    progress : called as progress(phase, done, total, seconds_left), seconds_left None while unknown; what it raises ends the
+        profile. None: a bar of tqdm in notebooks where that is installed, else nothing
 
     Returns a ProfileReport, times in microseconds: print it, or see its `kernels`, `operators`, `unfused`, `peaks` and `notes`;
-    `table(all=True)` omits nothing. Ctrl-C interrupts it. ValueError for numbers out of range, TVMError for inputs that do not fit.
+    `table(all=True)` omits nothing. Ctrl-C interrupts it: what was measured is the attribute `report` of the KeyboardInterrupt.
+    ValueError for numbers out of range, TVMError for inputs that do not fit.
     """
     built = built_of(lib)
     if built is None:
         raise TypeError(f"profile: what relay.build returned is expected, not a {type(lib).__name__}")
     native = {each: ndarray.to_native(value) for each, value in (inputs or {}).items()}
-    return core.profile(built, native, threads, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0, name or built.mod_name)
+    if threads is not None and threads < 1:
+        raise ValueError(f"profile: threads is positive, not {threads}")
+    bar = _progress.notebook_bar() if progress is None else None
+    measured = []
+    try:
+        return _with_sources(core.profile(built, native, threads or 0, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0,
+                                          name or built.mod_name, max_seconds, bar or progress, measured.append))
+    except KeyboardInterrupt as interrupt:
+        if measured:
+            interrupt.report = _with_sources(measured[0])
+        raise
+    finally:
+        if bar is not None:
+            bar.close()

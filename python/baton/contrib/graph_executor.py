@@ -33,6 +33,17 @@ class GraphModule:
             if self.get_input_index(name) >= 0:
                 self.module.set_input(name, each)
 
+    @property
+    def threads(self):
+        """How many threads a run uses: $TVM_NUM_THREADS, else the processors this process may use, unless it is set here."""
+        return self._executor.threads
+
+    @threads.setter
+    def threads(self, count):
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise ValueError(f"threads: a positive int is expected, not {count!r}")
+        self._executor.set_threads(count)
+
     def run(self, **input_dict):
         """Runs the model once, with these inputs set before."""
         if input_dict:

@@ -309,7 +309,7 @@ def enabled(target):
 
 
 def num_threads():
-    """How many threads kernels use: $BATON_NUM_THREADS, else the processors this process may use."""
+    """How many threads kernels use: $TVM_NUM_THREADS (or $BATON_NUM_THREADS), else the processors this process may use."""
     return core.num_threads()
 
 

@@ -58,9 +58,7 @@ class BenchVerb final : public Verb {
 
   void flags(Flags& flags) override {
     flags_.add(flags);
-    flags.option("threads", &threads_, "threads of every engine; 0: one per processor")
-        .show_default()
-        .range(0, kMaxThreads);
+    add_threads(flags, &threads_);
     flags.option("min-ms", &min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")
         .show_default()
         .range(0.0, 1e6);
@@ -76,6 +74,7 @@ class BenchVerb final : public Verb {
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     const double load_s = static_cast<double>(monotonic_ns() - start) / 1e9;
     executor->set_threads(threads_);
+    threads_ = executor->threads();  // the peers get as many
     set_inputs(*executor, read_inputs(*executor));
     require(executor->run());
     if (!output_.empty()) write_outputs(*executor);
@@ -202,7 +201,7 @@ class BenchVerb final : public Verb {
   }
 
   ModelFlags flags_;
-  int threads_ = 1;
+  int threads_ = 0;
   double min_ms_ = 300;
   std::string input_, output_, peers_;
   bool json_ = false;

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "baton/driver/cut/cut_values.h"
+#include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -11,19 +12,48 @@ namespace baton::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
+std::atomic<int> signal_seen{0};
+constexpr int64_t kLineNs = 10'000'000'000;
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
   interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
+  signal_seen = signal;
+  std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+namespace {
+
+constexpr const char* kModelDoc =
+    "workload name (baton models lists them), .relay file, or - for Relay text on standard input";
+
+void add_build_flags(ModelFlags& model, Flags& flags) {
+  flags.option("params", &model.params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+  flags.option("input-name", &model.inputs,
+               "a parameter of main that is an input (default: data, else the first)");
+  flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();
 }
 
 }  // namespace
 
 void ModelFlags::add(Flags& flags) {
-  flags.positional("MODEL", &model, "workload name or .relay file");
-  flags.option("params", &params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-  flags.option("input-name", &inputs, "a parameter of main that is an input (default: data, else the first)");
-  flags.option("opt-level", &opt_level, "0 to 4").range(0, 4).show_default();
+  flags.positional("MODEL", &model, kModelDoc);
+  add_build_flags(*this, flags);
+}
+
+void ModelFlags::add(Flags& flags, std::vector<std::string>* models) {
+  flags.positionals("MODEL", models, kModelDoc);
+  add_build_flags(*this, flags);
+}
+
+Flag& add_threads(Flags& flags, int* threads) {
+  return flags
+      .option(
+          "threads", threads,
+          "threads of the runs; 0: as many as $TVM_NUM_THREADS says, else one per processor, as in Python")
+      .show_default()
+      .range(0, 256);
 }
 
 void ModelFlags::add_no_verify(Flags& flags) {
@@ -40,9 +70,17 @@ BuildContext ModelFlags::context() const {
   return context;
 }
 
-void Progress::show(const std::string& what, int done, int total) {
-  if (!io_.terminal) return;
+Progress::Progress(Io& io) : io_(io), last_line_ns_(monotonic_ns()) {}
+
+void Progress::show(const std::string& what, int done, int total, std::optional<double> seconds_left) {
   std::string line = "  " + what + " " + std::to_string(done) + "/" + std::to_string(total);
+  if (seconds_left) line += ", about " + std::to_string(static_cast<int>(*seconds_left + 0.5)) + " s left";
+  if (!io_.terminal) {
+    if (monotonic_ns() - last_line_ns_ < kLineNs) return;
+    last_line_ns_ = monotonic_ns();
+    io_.err << line << std::endl;
+    return;
+  }
   const size_t length = line.size();
   line.resize(std::max(length, width_), ' ');
   width_ = length;
@@ -56,9 +94,15 @@ void Progress::clear() {
 
 InterruptScope::InterruptScope() {
   interrupted = false;
+  signal_seen = 0;
   before_ = std::signal(SIGINT, on_interrupt);
+  before_term_ = std::signal(SIGTERM, on_interrupt);
 }
-InterruptScope::~InterruptScope() { std::signal(SIGINT, before_); }
+InterruptScope::~InterruptScope() {
+  std::signal(SIGINT, before_);
+  std::signal(SIGTERM, before_term_);
+}
+int InterruptScope::exit_status() { return signal_seen ? 128 + signal_seen : 0; }
 const std::atomic<bool>* InterruptScope::flag() const { return &interrupted; }
 
 /// Weights that a file lacks are a mistake more often than not.

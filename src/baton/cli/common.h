@@ -1,7 +1,9 @@
 #pragma once
 // Shared by several verbs: flags for the model and its build, progress, Ctrl-C.
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,32 +28,43 @@ struct ModelFlags {
   void add_no_verify(Flags& flags);
   /// The artifact `model`, opened and, unless told otherwise, verified.
   std::unique_ptr<Model> open_artifact() const;
+  /// The same for a verb that takes several models, one after the other into `model`.
+  void add(Flags& flags, std::vector<std::string>* models);
   /// The build context given by these flags, on this machine.
   BuildContext context() const;
 };
 
-/// A progress line on standard error, on terminals only: rewritten in place, erased at the end.
+/// --threads of a verb that runs models; `threads` is 0 unless it is given: the default of all runs.
+Flag& add_threads(Flags& flags, int* threads);
+
+/// A progress line on standard error: on terminals rewritten in place and erased at the end, elsewhere one
+/// line every ten seconds.
 class Progress {
  public:
-  explicit Progress(Io& io) : io_(io) {}
+  explicit Progress(Io& io);
   ~Progress() { clear(); }
-  void show(const std::string& what, int done, int total);
+  /// `seconds_left`: estimated; nullopt: not known.
+  void show(const std::string& what, int done, int total, std::optional<double> seconds_left = {});
   void clear();
 
  private:
   Io& io_;
   size_t width_ = 0;
+  int64_t last_line_ns_;
 };
 
-/// RAII: Ctrl-C sets the flag instead of ending the process (a second Ctrl-C ends it).
+/// RAII: Ctrl-C and SIGTERM set the flag instead of ending the process (a second one ends it).
 class InterruptScope {
  public:
   InterruptScope();
   ~InterruptScope();
   const std::atomic<bool>* flag() const;
+  /// What a program ended by the signal exits with: 130 or 143; 0: there was none.
+  static int exit_status();
 
  private:
   void (*before_)(int);
+  void (*before_term_)(int);
 };
 
 /// A loaded and built model with its inputs.

@@ -2,8 +2,6 @@
 // alternation.
 #include "baton/profile/report/diff.h"
 
-#include <array>
-#include <chrono>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -11,10 +9,13 @@
 #include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
+#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/measure/measure.h"
+#include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/report.h"
 #include "baton/profile/write/page.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 
@@ -22,8 +23,9 @@ namespace baton::cli {
 
 namespace {
 
-// Consecutive runs of one side. Both sides have equally many, since differences are taken pairwise.
-constexpr int kBurst = 5;
+// Rounds of both sides in turn, each in memory of its own; the least and the most time for them.
+constexpr int kRounds = 10;
+constexpr double kSeconds = 2, kMostSeconds = 60;
 constexpr double kSteadyCv = 0.03;
 
 std::string percent(double share) {
@@ -35,7 +37,7 @@ std::string percent(double share) {
 /// The build and run options of one side.
 struct Side {
   std::string text;
-  int opt_level = 3, threads = 1;
+  int opt_level = 3, threads = default_threads();
 
   void parse(const char* name) {
     Flags flags;
@@ -61,21 +63,11 @@ struct Running {
   BuiltModel built;
   std::unique_ptr<Executor> executor;
   FusedTimes times;
-};
 
-void append(std::vector<double>& all, const std::vector<double>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
-void append(FusedTimes& all, const FusedTimes& more) {
-  if (all.nodes.empty()) {
-    all = more;
-    return;
+  MeasuredModel model() {
+    return {executor.get(), [this] { return another_executor(built.build, *executor); }};
   }
-  append(all.plain_us, more.plain_us);
-  append(all.profiled_us, more.profiled_us);
-  for (size_t i = 0; i < all.node_us.size(); ++i) append(all.node_us[i], more.node_us[i]);
-}
+};
 
 struct Compare {
   ProfileReport a, b;
@@ -90,7 +82,7 @@ class DiffVerb final : public Verb {
   void flags(Flags& flags) override {
     flags.positional("A", &first_, "a saved profile (.json), or MODEL with --a and --b");
     flags.positional("B", &second_, "the other saved profile").required(false);
-    flags.option("a", &a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 1\"");
+    flags.option("a", &a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 2\"");
     flags.option("b", &b_.text, "of MODEL: how B is built and run");
     flags.option("params", &flags_.params,
                  "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
@@ -151,13 +143,21 @@ class DiffVerb final : public Verb {
     Running a = start(a_, io), b = start(b_, io);
     const InterruptScope interrupt;
     Progress progress(io);
-    // Bursts alternate, and so does their order: both sides see the same clock drift.
-    const int bursts = (repeat_ + kBurst - 1) / kBurst;
-    for (int i = 0; i < bursts; ++i) {
-      progress.show("measuring both in turn", i, bursts);
-      for (Running* side : i % 2 ? std::array{&b, &a} : std::array{&a, &b})
-        append(side->times, burst(*side, interrupt.flag()));
-    }
+    MeasureOptions options;
+    options.min_runs = repeat_;
+    options.rounds = kRounds;
+    options.min_seconds = kSeconds;
+    options.max_seconds = kMostSeconds;
+    options.interrupt = interrupt.flag();
+    options.progress = [&](double done) {
+      progress.show("measuring both in turn", static_cast<int>(done * kRounds), kRounds);
+    };
+    // Rounds alternate, and so does their order: both sides see the same clock drift.
+    const MeasuredModel models[] = {a.model(), b.model()};
+    std::vector<FusedTimes> times = measure_in_turns(models, options);
+    a.times = std::move(times[0]);
+    b.times = std::move(times[1]);
+    if (*interrupt.flag()) throw Interrupted("interrupted while measuring; nothing was written");
     Compare both{report(a, a_, progress), report(b, b_, progress), a_.label(), b_.label(), true};
     progress.clear();
     return both;
@@ -174,17 +174,6 @@ class DiffVerb final : public Verb {
     return running;
   }
 
-  static FusedTimes burst(Running& side, const std::atomic<bool>* interrupt) {
-    const auto start = std::chrono::steady_clock::now();
-    require(side.executor->run());
-    const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
-    MeasureOptions options;
-    options.min_runs = kBurst;
-    options.min_seconds = 2 * one.count();  // less than these runs take; the limit is 10x
-    options.interrupt = interrupt;
-    return measure_fused(*side.executor, options);
-  }
-
   ProfileReport report(Running& side, const Side& how, Progress& progress) const {
     std::map<std::string, InsideTimes> inside;
     if (!no_inside_) {
@@ -192,11 +181,11 @@ class DiffVerb final : public Verb {
       InsideOptions options(host_context());
       options.ms_per_kernel = inside_ms_;
       options.threads = how.threads;
+      options.another = side.model().another;
       options.compile.interrupt = interrupt.flag();
       options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
       inside = measure_inside(side.built.build, *side.executor, options);
     }
-    side.times.notes.clear();  // those of the first burst only
     ProfileReport report = make_report(side.built.build, side.executor->plan(), side.times, inside);
     if (report.cv > kSteadyCv)
       report.notes.push_back("whole runs vary by " + percent(report.cv) +

@@ -10,6 +10,11 @@ Flag& Flags::positional(std::string name, std::string* value, std::string doc) {
   return list_.emplace_back(Flag{Flag::Kind::kPositional, std::move(name), value, std::move(doc)}).required();
 }
 
+Flag& Flags::positionals(std::string name, std::vector<std::string>* values, std::string doc) {
+  return list_.emplace_back(Flag{Flag::Kind::kPositional, std::move(name), values, std::move(doc)})
+      .required();
+}
+
 Flag& Flags::option(std::string name, Flag::Value value, std::string doc) {
   return list_.emplace_back(Flag{Flag::Kind::kOption, std::move(name), value, std::move(doc)});
 }

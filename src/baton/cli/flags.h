@@ -46,6 +46,8 @@ struct Flag {
 class Flags {
  public:
   Flag& positional(std::string name, std::string* value, std::string doc);
+  /// One or more values.
+  Flag& positionals(std::string name, std::vector<std::string>* values, std::string doc);
   Flag& option(std::string name, Flag::Value value, std::string doc);
   Flag& flag(std::string name, bool* value, std::string doc);
   Flag& flag_or_value(std::string name, double* value, std::string implied, std::string doc);

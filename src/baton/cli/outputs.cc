@@ -1,13 +1,11 @@
 #include "baton/cli/outputs.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/parquet.h"
-#include "baton/profile/write/report_json.h"
-#include "baton/profile/write/table.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -19,11 +17,13 @@ void OutputFiles::add(Flags& flags, const std::vector<FileKind>& kinds) {
   flags.files("o,output", &paths_, doc);
 }
 
-void OutputFiles::check() {
-  if (checked_) return;
+void OutputFiles::check(const std::vector<std::string>& models) {
+  if (checked_ && models == models_) return;
+  models_ = models;
+  files_.clear();
   std::set<std::string> seen;
   for (const std::string& path : paths_) {
-    for (WantedFile& file : wanted_files(path, kinds_)) {
+    for (WantedFile& file : wanted_files(path, kinds_, models)) {
       if (!seen.insert(std::filesystem::path(file.path).lexically_normal().string()).second)
         throw UsageError("`" + file.path + "` would be written twice");
       files_.push_back(std::move(file));
@@ -39,7 +39,7 @@ void OutputFiles::check() {
 }
 
 void OutputFiles::write(Io& io, const std::function<std::string(const WantedFile&)>& bytes) {
-  check();
+  check(models_);
   std::string failed;
   for (const WantedFile& file : files_) {
     try {
@@ -55,22 +55,55 @@ void OutputFiles::write(Io& io, const std::function<std::string(const WantedFile
   if (!failed.empty()) throw Error(failed);
 }
 
+std::vector<std::string> model_labels(const std::vector<std::string>& models) {
+  std::vector<std::string> labels;
+  std::map<std::string, int> count;
+  for (const std::string& model : models) {
+    const bool is_file = model.ends_with(".relay") || model.ends_with(".baton");
+    std::string label = model == "-" ? "stdin"
+                        : is_file    ? std::filesystem::path(model).stem().string()
+                                     : model;
+    std::replace(label.begin(), label.end(), '/', '_');
+    const int taken = ++count[label];
+    labels.push_back(taken == 1 ? label : label + "-" + std::to_string(taken));
+  }
+  return labels;
+}
+
 void ProfileOutputs::add(Flags& flags) {
   files_.add(flags, report_kinds());
   flags.option("trace-runs", &trace_runs_, "measured runs in a .trace.json, beside the one from medians")
       .show_default()
       .range(0, 1000000);
-  flags.flag("all", &all_, "in the table: also operators that take next to nothing");
-  flags.flag("json", &json_, "one JSON object on standard output, with raw samples");
+  flags.option("top", &top_, "kernels in the table; 0: all of them").show_default().range(0, 1000000);
+  flags
+      .option(
+          "sort", &sort_,
+          "the table's kernels by time, node (order of execution), roof (the furthest from it first) or cv")
+      .choices(table_orders());
+  flags.flag("all", &all_, "in the table: every kernel with its operators, and every operator");
+  flags.flag("json", &json_,
+             "one JSON object on standard output, with raw samples; of several models a list");
 }
 
-void ProfileOutputs::write(const ProfileReport& report, Io& io) {
+void ProfileOutputs::check(const std::vector<std::string>& models) {
+  models_ = models;
+  files_.check(models);
+}
+
+void ProfileOutputs::write(const std::vector<ProfileReport>& reports, Io& io) {
+  TableOptions options{all_, top_, {}, io.columns, io.colour};
+  if (!sort_.empty()) options.order = table_order(sort_);
   if (json_)
-    io.out << to_json(report).dump() << '\n';
+    io.out << reports_json(reports, models_.size() > 1);
   else
-    write_table(io.out, report, all_);
+    for (size_t i = 0; i < reports.size(); ++i) {
+      if (i) io.out << '\n';
+      write_table(io.out, reports[i], options);
+    }
   io.out << std::flush;
-  files_.write(io, [&](const WantedFile& file) { return report_bytes(report, file, trace_runs_); });
+  files_.write(io,
+               [&](const WantedFile& file) { return reports_bytes(reports, file, models_, trace_runs_); });
 }
 
 }  // namespace baton::cli

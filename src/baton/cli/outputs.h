@@ -7,6 +7,7 @@
 
 #include "baton/cli/verb.h"
 #include "baton/profile/write/files.h"
+#include "baton/profile/write/table.h"
 
 namespace baton::cli {
 
@@ -15,8 +16,9 @@ class OutputFiles {
  public:
   void add(Flags& flags, const std::vector<FileKind>& kinds);
   /// Early checks, before the result is available: unknown suffixes, duplicate names, unwritable folders, no
-  /// pyarrow for Parquet. Throws UsageError and Error.
-  void check();
+  /// pyarrow for Parquet. `models`: labels of several results; kinds that cannot hold several are written
+  /// once for each, as NAME.LABEL.suffix. Throws UsageError and Error.
+  void check(const std::vector<std::string>& models = {});
   bool any() const { return !paths_.empty(); }
   /// `bytes`: returns the contents of one file. Reports written files on `err`. A failure does not prevent
   /// writing the others, since measuring took long. Throws Error at the end.
@@ -26,23 +28,30 @@ class OutputFiles {
   std::vector<FileKind> kinds_;
   std::vector<std::string> paths_;
   std::vector<WantedFile> files_;
+  std::vector<std::string> models_;
   bool checked_ = false;
 };
+
+/// Labels of models in names of files: "nets/resnet.relay" -> "resnet"; equal ones are numbered.
+std::vector<std::string> model_labels(const std::vector<std::string>& models);
 
 /// The outputs of verbs that produce a profile.
 class ProfileOutputs {
  public:
-  /// -o, --json, --all, --trace-runs.
+  /// -o, --json, --all, --top, --sort, --trace-runs.
   void add(Flags& flags);
-  /// Call before long work.
-  void check() { files_.check(); }
+  /// Call before long work. `models`: the labels of the reports, if there will be several.
+  void check(const std::vector<std::string>& models = {});
   bool json() const { return json_; }
   bool any_file() const { return files_.any(); }
-  void write(const ProfileReport& report, Io& io);
+  /// `reports`: one, or one for each label given to check(); fewer when measuring ended early.
+  void write(const std::vector<ProfileReport>& reports, Io& io);
 
  private:
   OutputFiles files_;
-  int trace_runs_ = 0;
+  std::vector<std::string> models_;
+  int trace_runs_ = 0, top_ = TableOptions().top;
+  std::string sort_;
   bool json_ = false, all_ = false;
 };
 

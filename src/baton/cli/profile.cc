@@ -1,5 +1,7 @@
 #include "baton/profile/report/profile.h"
 
+#include <algorithm>
+
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/outputs.h"
@@ -17,16 +19,23 @@ class ProfileVerb final : public Verb {
       : Verb("profile", "Time every kernel of a model and split it over the operators it came from.") {}
 
   void flags(Flags& flags) override {
-    flags_.add(flags);
-    flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact (times of its kernels only)";
+    flags_.add(flags, &models_);
+    flags.at("MODEL").doc =
+        "workload name (baton models lists them), .relay file, - for Relay text on standard input, or a "
+        ".baton artifact (times of its kernels only); several are profiled one after the other";
     flags_.add_no_verify(flags);
-    flags.option("threads", &threads_, "threads of the runs").show_default().range(1, 256);
+    add_threads(flags, &threads_);
     flags.option("repeat", &options_.measure.min_runs, "runs of each kind, at least")
         .show_default()
         .range(1, 1000000);
     flags.option("inside-ms", &options_.inside_ms, "time to measure the inside of one kernel")
         .show_default()
         .range(1.0, 1e6);
+    flags
+        .option("max-seconds", &options_.max_seconds,
+                "time for measuring, beyond compiling; spent where most of the model's time is")
+        .show_default()
+        .range(0.1, 1e6);
     flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
     flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
     flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
@@ -42,9 +51,13 @@ class ProfileVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    outputs_.check();
+    if (std::count(models_.begin(), models_.end(), "-") > 1)
+      throw UsageError("standard input can be read once: `-` is given twice");
+    outputs_.check(models_.size() > 1 ? model_labels(models_) : std::vector<std::string>());
     apply(debug_, flags_);
+    flags_.model = models_.front();
     if (sample_.on) {
+      if (models_.size() > 1) throw UsageError("--sample takes one model");
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
       return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
@@ -53,9 +66,19 @@ class ProfileVerb final : public Verb {
     options_.unfused = !no_unfused_;
     options_.peaks = !no_peaks_;
     options_.wait_s = wait_;
-    const ProfileReport report = flags_.model.ends_with(".baton") ? of_artifact(io) : of_model(io);
-    outputs_.write(report, io);
-    return 0;
+    std::vector<ProfileReport> reports;
+    try {
+      for (const std::string& model : models_) {
+        if (status_) break;  // interrupted: the rest is not begun
+        flags_.model = model;
+        reports.push_back(model.ends_with(".baton") ? of_artifact(io) : of_model(io));
+      }
+    } catch (const std::exception&) {
+      if (!reports.empty()) outputs_.write(reports, io);  // measuring took long
+      throw;
+    }
+    outputs_.write(reports, io);
+    return status_;
   }
 
  private:
@@ -64,7 +87,10 @@ class ProfileVerb final : public Verb {
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     ProfileReport report = measured(*executor, io, [&] { return profile(built.build, *executor, options_); });
     report.model = built.model.name;
-    report.source = built.model.source->name() + " (baton print " + built.model.name + ")";
+    report.source = flags_.model == "-"
+                        ? "standard input"
+                        : built.model.source->name() + " (baton print " + built.model.name + ")";
+    report.sources = {{"", built.model.source->text()}};
     report.opt_level = flags_.opt_level;
     return report;
   }
@@ -73,6 +99,12 @@ class ProfileVerb final : public Verb {
     const std::unique_ptr<Model> model = flags_.open_artifact();
     // Checked before measuring.
     report_source(model->artifact(), flags_.model);
+    options_.another = [&]() -> std::shared_ptr<Executor> {
+      std::shared_ptr<Executor> another = require(model->another_executor());
+      another->set_threads(threads_);
+      set_inputs(*another, {});
+      return another;
+    };
     ProfileReport report = measured(model->executor(), io, [&] {
       return profile(model->artifact(), flags_.model, model->executor(), options_);
     });
@@ -86,19 +118,24 @@ class ProfileVerb final : public Verb {
     Progress progress(io);
     options_.context = flags_.context();
     options_.context.interrupt = interrupt.flag();
-    options_.context.progress = [&](const std::string& what, int done, int total) {
-      progress.show(what, done, total);
+    options_.progress = [&](const ProfileProgress& now) {
+      progress.show(now.phase, now.done, now.total, now.seconds_left);
     };
     executor.set_threads(threads_);
     set_inputs(executor, {});
-    return work();
+    ProfileReport report = work();
+    status_ = InterruptScope::exit_status();
+    progress.clear();
+    if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
+    return report;
   }
 
   ModelFlags flags_;
   DebugFlags debug_;
   SampleFlags sample_;
   ProfileOptions options_;
-  int threads_ = 1;
+  std::vector<std::string> models_;
+  int threads_ = 0, status_ = 0;
   double wait_ = 0;
   bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;
   ProfileOutputs outputs_;

@@ -15,7 +15,11 @@ class ReportVerb final : public Verb {
 
   int run(Io& io) override {
     outputs_.check();
-    outputs_.write(load_report(profile_), io);
+    const std::vector<ProfileReport> reports = load_reports(profile_);
+    std::vector<std::string> labels;
+    for (const ProfileReport& report : reports) labels.push_back(report.model);
+    if (labels.size() > 1) outputs_.check(model_labels(labels));
+    outputs_.write(reports, io);
     return 0;
   }
 

@@ -49,9 +49,7 @@ class RunVerb final : public Verb {
     flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
     flags_.add_no_verify(flags);
-    flags.option("threads", &threads_, "threads of the run; 0: one per processor")
-        .show_default()
-        .range(0, kMaxThreads);
+    add_threads(flags, &threads_);
   }
 
   int run(Io& io) override {
@@ -83,7 +81,7 @@ class RunVerb final : public Verb {
   ModelFlags flags_;
   DebugFlags debug_;
   std::string inputs_, output_;
-  int threads_ = 1;
+  int threads_ = 0;
 };
 
 }  // namespace

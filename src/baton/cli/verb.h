@@ -13,6 +13,8 @@ struct Io {
   std::ostream& out;
   std::ostream& err;
   bool terminal = false;  ///< stderr is a terminal: progress is shown
+  int columns = 120;      ///< of `out`: of the terminal, if it is one
+  bool colour = false;    ///< `out` is a terminal that shows colours, and NO_COLOR is not set
 };
 
 class Verb {

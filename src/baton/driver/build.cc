@@ -16,6 +16,7 @@
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -145,6 +146,7 @@ std::string meta_json(const BuildResult& result) {
   meta["kernels"] = nlohmann::ordered_json::array();
   for (const BuiltKernel& built : result.kernels)
     meta["kernels"].push_back({{"func_name", built.func_name},
+                               {"brief", brief_of_function(*built.function)},
                                {"template", built.kernel->template_name},
                                {"params", built.kernel->params},
                                {"flops", built.kernel->facts.flops},

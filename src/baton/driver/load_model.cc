@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iostream>
+#include <iterator>
 #include <map>
 
 #include "baton/driver/case_file.h"
@@ -24,6 +26,12 @@ std::string read_model(const std::string& path) {
   return std::move(*text);
 }
 
+std::string read_input() {
+  std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+  if (text.empty()) throw Error("standard input is empty: `-` reads a model as Relay text from it");
+  return text;
+}
+
 [[noreturn]] void unknown_model(const std::string& name) {
   std::vector<std::string> names;
   std::string list;
@@ -34,7 +42,7 @@ std::string read_model(const std::string& path) {
   const std::string near = did_you_mean(name, names);
   throw Error("there is no model \"" + name + "\"" +
               (near.empty() ? "" : "; did you mean \"" + near + "\"?") + "\n  known workloads: " + list +
-              "\n  or give the path of a .relay file");
+              "\n  or give the path of a .relay file, or - for Relay text on standard input");
 }
 
 LoadedModel from_text(std::string name, std::string text, const std::string& source_name) {
@@ -74,6 +82,7 @@ std::string model_text(const IRModuleNode& module, bool origins) {
 
 LoadedModel load_model(const std::string& name) {
   initialize();
+  if (name == "-") return from_text("stdin", read_input(), "stdin");
   if (const auto* workload = workloads::find_workload(name)) {
     const IRModule module = infer_types(workload->make());
     return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");

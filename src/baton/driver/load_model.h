@@ -1,5 +1,6 @@
 #pragma once
-// Loads the MODEL argument of the command line: the name of a workload, or a .relay file.
+// Loads the MODEL argument of the command line: the name of a workload, a .relay file, or "-" for
+// Relay text on standard input.
 #include <string>
 #include <vector>
 

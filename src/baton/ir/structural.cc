@@ -159,11 +159,9 @@ class Comparison {
       return false;
     if (a->kind() == ExprKind::kMatch)
       return open_match(static_cast<const MatchNode&>(*a), static_cast<const MatchNode&>(*b));
-    size_t count = 0;
-    while (child(*a, count)) ++count;
-    while (count-- > 0)
-      push(child(*a, count)->get(),
-           child(*b, count)->get());  // pushed in reverse: the first child is compared first
+    const Children left(*a), right(*b);
+    for (size_t i = left.size(); i-- > 0;)
+      push(left[i].get(), right[i].get());  // pushed in reverse: the first child is compared first
     return true;
   }
 

@@ -1,6 +1,5 @@
 #include "baton/ir/visit.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "baton/support/pointer_index.h"
@@ -34,9 +33,8 @@ void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
     for_each_bound_var(node, [&](const Var& var) {
       if (seen.add(var.get()).second) visit(Expr(var));
     });
-    const size_t first = stack.size();
-    for (size_t i = 0; const Expr* each = child(node, i); ++i) stack.push_back({each, false});
-    std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
+    const Children children(node);
+    for (size_t i = children.size(); i-- > 0;) stack.push_back({&children[i], false});
   }
 }
 

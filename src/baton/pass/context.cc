@@ -1,6 +1,8 @@
 // PassContext: error handling when an instrument throws on enter or exit.
 #include <algorithm>
 
+#include "baton/ir/op.h"
+#include "baton/pass/build_context.h"
 #include "baton/pass/pass_context.h"
 #include "baton/support/log.h"
 
@@ -11,6 +13,19 @@ namespace {
 std::shared_ptr<Evaluator>& the_default_evaluator() {
   static std::shared_ptr<Evaluator> evaluator;
   return evaluator;
+}
+
+/// Whether the operator of `call`, and those of calls among its arguments, have a compute.
+bool has_compute(const CallNode& call) {
+  const auto computed = [](const auto& self, const Expr& arg) -> bool {
+    if (const auto* nested = as<CallNode>(arg)) return has_compute(*nested);
+    const auto* tuple = as<TupleNode>(arg);
+    return !tuple || std::all_of(tuple->fields().begin(), tuple->fields().end(),
+                                 [&](const Expr& field) { return self(self, field); });
+  };
+  return call.op() && call.op()->compute &&
+         std::all_of(call.args().begin(), call.args().end(),
+                     [&](const Expr& arg) { return computed(computed, arg); });
 }
 
 }  // namespace
@@ -74,10 +89,19 @@ void set_default_evaluator(std::shared_ptr<Evaluator> evaluator) {
   the_default_evaluator() = std::move(evaluator);
 }
 
-Evaluator& evaluator_of(const PassContext& context) {
-  if (context.evaluator) return *context.evaluator;
-  if (the_default_evaluator()) return *the_default_evaluator();
-  throw NotSupported("constants cannot be evaluated: this program was built without an evaluator");
+Evaluator* find_evaluator(const PassContext& context) {
+  return context.evaluator ? context.evaluator.get() : the_default_evaluator().get();
+}
+
+std::optional<std::vector<NDArray>> value_if_known(const CallNode& call, const BuildContext& context) {
+  Evaluator* evaluator = find_evaluator(*context.passes);
+  if (!evaluator || !has_compute(call)) return std::nullopt;
+  try {
+    return evaluator->evaluate(call, context);
+  } catch (const NotSupported&) {
+    // Whether a shape rule or a kernel takes these types and values is known only once it has tried.
+    return std::nullopt;
+  }
 }
 
 }  // namespace baton

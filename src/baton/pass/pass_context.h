@@ -3,6 +3,7 @@
 // every pass; there is no thread-local current context.
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,7 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   /// The value of `call` (an operator call whose arguments are constants, tuples of them, or such calls); one
-  /// array per output. Throws NotSupported when an operator has no compute; callers may then try nested calls
-  /// one at a time.
+  /// array per output. Throws NotSupported when it can only be computed at run time; see value_if_known.
   virtual std::vector<NDArray> evaluate(const CallNode& call, const BuildContext& context) = 0;
 };
 
@@ -83,7 +83,12 @@ class InstrumentScope {
 
 /// The evaluator for contexts without one; set once by the driver.
 void set_default_evaluator(std::shared_ptr<Evaluator> evaluator);
-Evaluator& evaluator_of(const PassContext& context);  ///< NotSupported when there is none
+/// The evaluator of the context, else the default one; null in programs built without one.
+Evaluator* find_evaluator(const PassContext& context);
+/// The value of `call`, as Evaluator::evaluate returns it; nullopt when it can only be computed at run time:
+/// an operator, nested ones included, has no compute or no kernel for these types, or there is no evaluator.
+/// Callers may then try nested calls one at a time.
+std::optional<std::vector<NDArray>> value_if_known(const CallNode& call, const BuildContext& context);
 
 std::string pass_context_text(const PassContext& context);
 

@@ -80,10 +80,9 @@ Expr Rewriter::run(const Expr& root) {
         stack.push_back({&let->value(), Step::kOpen});
       } else {
         for_each_bound_var(*node, visit_var);
-        const size_t first = stack.size();
-        for (size_t i = 0; const Expr* each = child(*node, i); ++i)
-          if (!memo_.contains(each->get())) stack.push_back({each, Step::kOpen});
-        std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
+        const Children children(*node);
+        for (size_t i = children.size(); i-- > 0;)
+          if (!memo_.contains(children[i].get())) stack.push_back({&children[i], Step::kOpen});
       }
     } else if (todo.step == Step::kLetBody) {
       const auto& let = static_cast<const LetNode&>(*node);

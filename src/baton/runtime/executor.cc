@@ -10,6 +10,7 @@
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/memory.h"
 
@@ -22,6 +23,9 @@ constexpr size_t kPage = 4096;
 // consecutive tensors have different offsets. Avoids stalls of loads behind stores at the same page offset of
 // another tensor.
 constexpr size_t kColourStep = 13 * kVector;
+// Calls of at least this long together share one reading of the thread's clocks, which takes half a
+// microsecond.
+constexpr double kWatchedNs = 100'000;
 
 // Halide kernels take Halide buffers; backends use the equivalent baton_tensor.
 static_assert(sizeof(baton_tensor) == sizeof(halide_buffer_t) &&
@@ -388,22 +392,36 @@ Result<RunProfile> Executor::run_profiled(int runs) {
   const size_t count = calls_.size();
   // Initialized now, so that no page fault falls between two timestamps.
   std::vector<uint64_t> stamps(2 * count + 2, 1);
-  RunProfile profile{call_nodes_,
-                     std::vector<std::vector<double>>(count, std::vector<double>(static_cast<size_t>(runs))),
-                     std::vector<double>(static_cast<size_t>(runs))};
+  const auto times = static_cast<size_t>(runs);
+  RunProfile profile{call_nodes_, std::vector<std::vector<double>>(count, std::vector<double>(times)),
+                     std::vector<double>(times),
+                     std::vector<std::vector<bool>>(count, std::vector<bool>(times))};
   const ThreadScope scope(threads_);
-  for (size_t r = 0; r < static_cast<size_t>(runs); ++r) {
+  const bool several = threads() > 1;
+  for (size_t r = 0; r < times; ++r) {
     uint64_t* stamp = stamps.data();
-    *stamp++ = ticks();
+    uint64_t reading = 0;  // ticks spent in reading the thread's clocks
+    size_t unwatched = 0;  // the first call since the last reading
+    ThreadReading before = read_thread(several);
+    uint64_t since = ticks();
+    *stamp++ = since;
     for (size_t c = 0; c < count; ++c) {
       *stamp++ = ticks();
       const int code = calls_[c].function(calls_[c].context, calls_[c].args);
       *stamp++ = ticks();
       if (code) [[unlikely]]
         return failed(c, code);
+      if (c + 1 < count && static_cast<double>(stamp[-1] - since) * scale < kWatchedNs) continue;
+      const ThreadReading after = read_thread(several);
+      if (was_held(before, after, several))
+        for (size_t i = unwatched; i <= c; ++i) profile.held[i][r] = true;
+      before = after;
+      unwatched = c + 1;
+      since = ticks();
+      reading += since - stamp[-1];
     }
     *stamp = ticks();
-    profile.total_ns[r] = static_cast<double>(*stamp - stamps[0]) * scale;
+    profile.total_ns[r] = static_cast<double>(*stamp - stamps[0] - reading) * scale;
     for (size_t c = 0; c < count; ++c) {
       profile.node_ns[c][r] = static_cast<double>(stamps[2 * c + 2] - stamps[2 * c + 1]) * scale;
     }

@@ -25,6 +25,9 @@ struct RunProfile {
   /// running.
   std::vector<std::vector<double>> node_ns;
   std::vector<double> total_ns;  ///< [run]: the whole run; includes overhead beyond the sum of the calls
+  /// [call][run]: another program took the CPU during this call, or shortly before or after it (short calls
+  /// are watched together).
+  std::vector<std::vector<bool>> held;
 };
 
 struct ExecutorMemory;

@@ -5,6 +5,7 @@
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
 
 namespace baton {
@@ -80,9 +81,11 @@ Status Executor::wait() const {
 Result<RunProfile> Executor::profile_with_devices(int runs) {
   const double scale = ns_per_tick();
   const size_t count = calls_.size(), times = static_cast<size_t>(runs);
-  RunProfile profile{call_nodes_, std::vector(count, std::vector<double>(times)), std::vector<double>(times)};
+  RunProfile profile{call_nodes_, std::vector(count, std::vector<double>(times)), std::vector<double>(times),
+                     std::vector(count, std::vector<bool>(times))};
   const ThreadScope scope(threads_);
   for (size_t r = 0; r < times; ++r) {
+    const ThreadReading before = read_thread(true);
     const uint64_t begin = ticks();
     for (size_t c = 0; c < count; ++c) {
       const Call& call = calls_[c];
@@ -102,6 +105,8 @@ Result<RunProfile> Executor::profile_with_devices(int runs) {
       }
     }
     profile.total_ns[r] = static_cast<double>(ticks() - begin) * scale;
+    if (was_held(before, read_thread(true), true))
+      for (size_t c = 0; c < count; ++c) profile.held[c][r] = true;
   }
   return profile;
 }

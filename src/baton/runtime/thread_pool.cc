@@ -231,8 +231,9 @@ int quota_threads() {
 }
 
 int count_default_threads() {
-  if (const char* text = std::getenv("BATON_NUM_THREADS")) {
-    const int wanted = std::atoi(text);
+  for (const char* name : {"BATON_NUM_THREADS", "TVM_NUM_THREADS"}) {
+    const char* text = std::getenv(name);
+    const int wanted = text ? std::atoi(text) : 0;
     if (wanted > 0) return std::min(wanted, kMaxThreads);
   }
   int count = static_cast<int>(std::thread::hardware_concurrency());  // respects the affinity mask

@@ -14,8 +14,8 @@ using ParallelTask = int (*)(void* user, int index, uint8_t* closure);
 /// The maximum number of threads per loop.
 inline constexpr int kMaxThreads = 256;
 
-/// The default number of threads: `BATON_NUM_THREADS`, else the CPUs available to this process by affinity
-/// and control group.
+/// The default number of threads: `BATON_NUM_THREADS` or `TVM_NUM_THREADS`, else the CPUs available to this
+/// process by affinity and control group.
 int default_threads();
 
 /// Runs task(user, i, closure) for min <= i < min + extent, on the calling thread and up to current_threads()

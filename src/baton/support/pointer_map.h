@@ -18,13 +18,16 @@ class PointerMap {
     V value;
   };
 
-  /// The value at `key`, or null. Valid until the next insertion.
-  V* find(const void* key) {
+  /// The value at `key`, or null. Valid until the next insertion. Forced inline: g++ decides by how many
+  /// callers the files compiled together have, and a call costs walks 5 to 15 % more instructions.
+  [[gnu::always_inline]] V* find(const void* key) {
     if (slots_.empty()) return nullptr;
     const uint32_t entry = slots_[slot(key)];
     return entry == kFree ? nullptr : &entries_[entry].value;
   }
-  const V* find(const void* key) const { return const_cast<PointerMap*>(this)->find(key); }
+  [[gnu::always_inline]] const V* find(const void* key) const {
+    return const_cast<PointerMap*>(this)->find(key);
+  }
   bool contains(const void* key) const { return find(key) != nullptr; }
 
   /// Adds `value` unless the key exists; second: whether it was added.

@@ -32,6 +32,10 @@ std::string_view assigned_name(std::string_view line, uint32_t column) {
 std::string origin_name(const Origin& origin) {
   const Span& span = origin.span();
   if (!span || !span.source) return origin.source_name();
+  if (span.column == 0) {  // a line of the program that called the builder
+    const std::string& file = span.source->name();
+    return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(span.line);
+  }
   const std::string_view name = assigned_name(span.source->line(span.line), span.column);
   if (!name.empty()) return std::string(name);
   return std::to_string(span.line) + ":" + std::to_string(span.column);

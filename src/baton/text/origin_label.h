@@ -8,7 +8,8 @@
 namespace baton {
 
 /// "%12" for `%12 = nn.conv2d(...)` or a let of %12 in the source text; "14:7" (line, column) for a nested
-/// operator; its source name (an ONNX node) when there is no text; else "".
+/// operator; "net.py:12" for one built by a line of Python; its source name (an ONNX node) when there is no
+/// text; else "".
 std::string origin_name(const Origin& origin);
 
 /// The name and the operator: "%12 nn.conv2d".

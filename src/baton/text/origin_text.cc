@@ -5,6 +5,7 @@
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/literal.h"
+#include "baton/text/origin_label.h"
 
 namespace baton::text {
 
@@ -125,7 +126,9 @@ const std::string& OriginWriter::name(const Origin& origin) {
   std::string& known = names_[&origin];
   if (!known.empty()) return known;
   std::string name = origin.op();
-  if (origin.span())
+  if (origin.span() && origin.span().column == 0)
+    name = in_quotes(origin_name(origin));
+  else if (origin.span())
     name = std::to_string(origin.span().line) + ":" + std::to_string(origin.span().column);
   else if (!origin.source_name().empty())
     name = in_quotes(origin.source_name());

@@ -146,11 +146,8 @@ class ConstantFolder final : public Rewriter {
 
   /// Null when it can only be computed at run time.
   Expr evaluate(const CallNode& typed, const Expr& original, const OriginSet& origins) {
-    try {
-      return constants(evaluator_of(context_).evaluate(typed, context_), original, origins);
-    } catch (const NotSupported&) {
-      return {};
-    }
+    auto values = value_if_known(typed, context_);
+    return values ? constants(std::move(*values), original, origins) : Expr();
   }
 
   // ---- Deferred calls

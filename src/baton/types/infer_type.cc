@@ -33,7 +33,7 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         if (!fits) return true;
       }
     }
-    for (size_t i = 0; const Expr* each = child(*node, i); ++i) todo.push_back(each->get());
+    for (const Expr& each : Children(*node)) todo.push_back(each.get());
   }
   return false;
 }

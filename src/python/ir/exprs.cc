@@ -1,9 +1,11 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/text/printer.h"
 
 #include "python/bind.h"
 #include "python/cast_as.h"
+#include "python/ir/caller_place.h"
 
 namespace baton::python {
 
@@ -38,6 +40,17 @@ Function make(std::vector<Var> params, const Expr& body, const MaybeType& ret_ty
               const MaybeSpan& span) {
   return function(std::move(params), body, type_or_null(ret_type), function_attrs(attrs), span_or_none(span),
                   std::move(type_params).value_or(std::vector<TypeVar>()));
+}
+
+/// call_expr(). The new operator's origin has its place in the Python program; the call has a span only when
+/// one is given, as in TVM.
+Call call_here(const Expr& callee, std::vector<Expr> args, Attrs attrs, Span span) {
+  const auto* op = as<OpNode>(callee);
+  if (!op || span || OriginScope::current())
+    return call_expr(callee, std::move(args), std::move(attrs), std::move(span));
+  if (!attrs && op->def().attrs) attrs = op->def().attrs->make();
+  const OriginSet origins = OriginSet::of(Origin::create(op->name(), attrs, caller_span()));
+  return make_call(callee, std::move(args), std::move(attrs), NodeInfo(origins));
 }
 
 nb::dict attrs_of(const FunctionNode& function) {
@@ -134,7 +147,7 @@ void bind_exprs(nb::module_& m) {
   nb::class_<CallNode, ExprNode>(m, "Call", "A call of an operator or a function.")
       .def(nb::new_([](const Expr& op, std::vector<Expr> args, const std::optional<Attrs>& attrs,
                        const std::optional<std::vector<Type>>&, const MaybeSpan& span) {
-             return call_expr(op, std::move(args), attrs.value_or(Attrs()), span_or_none(span));
+             return call_here(op, std::move(args), attrs.value_or(Attrs()), span_or_none(span));
            }),
            nb::arg("op"), nb::arg("args"), nb::arg("attrs") = nb::none(),
            nb::arg("type_args").none() = nb::none(), nb::arg("span") = nb::none(),

@@ -1,8 +1,11 @@
 // Profiling of a build, and its display in notebooks.
 #include "baton/profile/report/profile.h"
 
+#include <exception>
+#include <set>
 #include <sstream>
 
+#include "baton/profile/report/source_lines.h"
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
@@ -35,12 +38,16 @@ void set_inputs(Executor& executor, const NamedArrays& given) {
 }
 
 Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds,
-               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name) {
+               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name,
+               double max_seconds, const nb::object& progress, const nb::object& keep) {
   const NamedArrays given = arrays_from_python(inputs);
-  if (threads < 1 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0))
+  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
     throw nb::value_error(
-        "profile: threads, repeat and inside_ms are positive, seconds and wait are not negative");
+        "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
+        "negative");
   Report result;
+  std::exception_ptr raised;  // by the callback: measuring stops, then it continues to the caller
+  std::atomic<bool> stop_now{false};
   interruptible([&](const std::atomic<bool>* stop) {
     const std::unique_ptr<Executor> executor = make_executor(built);
     executor->set_threads(threads);
@@ -55,17 +62,42 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     options.wait_s = wait;
     options.context = door_context();
     options.context.passes = std::make_shared<PassContext>();  // a fresh one: the model is already built
-    options.context.interrupt = stop;
-    result.report = baton::profile(built, *executor, options);
-    if (*stop) throw Interrupted("measuring was stopped");
+    options.max_seconds = max_seconds;
+    options.progress = [&](const ProfileProgress& now) {
+      if (*stop) stop_now = true;
+      if (progress.is_none() || stop_now) return;
+      const nb::gil_scoped_acquire lock;
+      try {
+        progress(now.phase, now.done, now.total, now.seconds_left);
+      } catch (const nb::python_error&) {
+        raised = std::current_exception();
+        stop_now = true;
+      }
+    };
+    options.context.interrupt = progress.is_none() ? stop : &stop_now;
+    try {
+      result.report = baton::profile(built, *executor, options);
+    } catch (const Interrupted&) {
+      if (!raised) throw;
+    }
+    if (!raised) add_source_lines(result.report, built);
+    if (!*stop) return;
+    if (!keep.is_none() && !result.report.kernels.empty()) {
+      const nb::gil_scoped_acquire lock;
+      keep(result);
+    }
+    throw Interrupted("measuring was stopped");
   });
+  if (raised) std::rethrow_exception(raised);
   result.report.model = std::move(name);
   return result;
 }
 
-std::string table(const Report& self, bool all) {
+std::string table(const Report& self, bool all, int top, const std::string& sort, int width) {
+  TableOptions options{all, top, {}, width, false};
+  if (!sort.empty()) options.order = table_order(sort);
   std::ostringstream out;
-  write_table(out, self.report, all);
+  write_table(out, self.report, options);
   return out.str();
 }
 
@@ -101,20 +133,42 @@ void bind_profile(nb::module_& m) {
       .def(
           "json", [](const Report& r) { return to_json(r.report).dump(); },
           "All of it: docs/design/0005-profile-json.md.")
+      .def("table", &table, nb::arg("all") = false, nb::arg("top") = TableOptions().top, nb::arg("sort") = "",
+           nb::arg("width") = TableOptions().width,
+           "What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels "
+           "shown, "
+           "0: all; `sort`: \"time\", \"node\", \"roof\" or \"cv\"; `width`: columns.")
+      .def_prop_ro(
+          "threads", [](const Report& r) { return r.report.threads; }, "of the runs that were measured")
+      .def_prop_ro(
+          "machine", [](const Report& r) { return r.report.machine; }, "the processor's name")
       .def(
           "page", [](const Report& r) { return page(r.report); },
           "One HTML file with everything: graph, tables, roofline, treemap.")
-      .def("table", &table, nb::arg("all") = false,
-           "What str() gives; `all`: also operators that take next to nothing.")
       .def(
-          "page", [](const Report& r) { return page(r.report); },
-          "One HTML file with everything: graph, tables, roofline, treemap.")
-      .def("__str__", [](const Report& r) { return table(r, false); })
-      .def("__repr__", [](const Report& r) { return table(r, false); })
+          "_files",
+          [](const Report& r) {
+            std::set<std::string> files;
+            for (const OperatorRow& row : r.report.operators)
+              if (!row.file.empty()) files.insert(row.file);
+            return std::vector<std::string>(files.begin(), files.end());
+          },
+          "The programs that operators have lines of, other than Relay text.")
+      .def(
+          "_add_source",
+          [](Report& r, std::string file, std::string text) {
+            r.report.sources.push_back({std::move(file), std::move(text)});
+          },
+          nb::arg("file"), nb::arg("text"))
+      .def("__str__",
+           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
+      .def("__repr__",
+           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
       .def("_repr_html_", [](const Report& r) { return html(r.report); });
   m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"),
         nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),
-        nb::arg("wait"), nb::arg("name"));
+        nb::arg("wait"), nb::arg("name"), nb::arg("max_seconds") = 60.0, nb::arg("progress") = nb::none(),
+        nb::arg("keep") = nb::none());
   m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
   m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
   m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));

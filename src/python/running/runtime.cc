@@ -267,6 +267,8 @@ void bind_executor(nb::module_& m) {
       .def(
           "node_output", [](Running& r, size_t node, size_t i) { return node_output(r.executor(), node, i); },
           "a view of what a node made, for as long as no later one uses its memory")
+      .def_prop_ro(
+          "threads", [](Running& r) { return r.executor().threads(); }, "of a run")
       .def(
           "set_threads", [](Running& r, int threads) { r.executor().set_threads(threads); },
           nb::arg("threads"))

@@ -51,7 +51,7 @@ def test_one_run_gives_the_same_numbers_everywhere(folder):
     parts = read(folder / "p.parts.csv")
     assert [float(each["us"]) for each in parts] == [each["us"] for each in kernel["inside"]]
     events = json.loads((folder / "p.trace.json").read_text())["traceEvents"]
-    assert any(each["name"] == "fused_add_nn_relu" and each["args"].get("median_us") == kernel["median_us"] for each in events)
+    assert any(each["name"] == kernel["title"] and each["args"].get("median_us") == kernel["median_us"] for each in events)
     assert sum(each["cat"] == "model" and each["name"].startswith("run ") for each in events if each["ph"] == "X") == 2
     graphs = json.loads((folder / "p.explorer.json").read_text())["graphs"]
     times = json.loads((folder / "p.fused_us.explorer.json").read_text())

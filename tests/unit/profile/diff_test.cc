@@ -33,6 +33,7 @@ ProfileReport less_fused() {
   report.sum_us = 78;
   report.end_to_end_us = 80;
   report.plain_us = {80, 79, 81, 80, 80, 80, 80};
+  add_titles(report);
   return report;
 }
 
@@ -148,28 +149,28 @@ TEST(Diff, TableForPeople) {
 B  net on llvm, 1 thread, opt level 1, baton 0.0.0: b.json
 
 kernels of A | B, and the operators they compute                        A us      B us      B - A     B/A
-A 2  fused_conv2d_add_relu                                              10.0
-B 3  fused_conv2d                                                                 9.00
-B 4  fused_bias_relu                                                              4.00
+A 2  conv2d + bias_add + relu, line 3                                   10.0
+B 3  conv2d, line 3                                                               9.00
+B 4  bias_add + relu, line 4                                                      4.00
 2 | 3,4  together                                                       10.0      13.0      +3.00   1.30x  slower
         nn.conv2d line 3                                                7.27      9.00      +1.73   1.24x  slower
           only in A with nn.bias_add line 4, nn.relu line 5
-        nn.bias_add line 4, B: equal portion                            0.45      2.00      +1.55   4.40x  slower
+        nn.bias_add line 4, B: equal portion                          455 ns      2.00      +1.55   4.40x  slower
           only in A with nn.conv2d line 3
         nn.relu line 5, B: equal portion                                0.00      2.00      +2.00          slower
           only in A with nn.conv2d line 3
         load, store, loop                                               2.27         -      -2.27
-7 | 7  fused_softmax                                                    30.0      60.0      +30.0   2.00x  slower
+7 | 7  softmax, line 8                                                  30.0      60.0      +30.0   2.00x  slower
         nn.softmax line 8
-8 | 8  fused_add_tanh                                                   4.00      4.00      +0.00   1.00x  within noise
+8 | 8  add + tanh, line 9                                               4.00      4.00      +0.00   1.00x  within noise
         add line 9, A: equal portion, B: equal portion                  2.00      2.00      +0.00   1.00x  within noise
         tanh line 10, A: equal portion, B: equal portion                2.00      2.00      +0.00   1.00x  within noise
-B 5  fused_exp                                                                    1.00
+B 5  exp, line 7                                                                  1.00
 - | 5  together                                                            -      1.00      +1.00          slower
         exp line 7, A: folded
 
 kernels of the compiler's own
-A 1  layout_transform                                                   2.00
+A 1  layout_transform, for line 3                                       2.00
 1 | -  together                                                         2.00         -      -2.00          faster
         made for nn.conv2d line 3: nn.conv2d computes in NCHW8c
 
@@ -180,7 +181,7 @@ A 1  layout_transform                                                   2.00
         end to end, profiling off                                       50.0      80.0      +30.0   1.60x  slower
 
   1 of 8 operators have no kernel in either build
-  within noise: no larger than what chance makes of so many runs (95 %); ?: fewer than 6 runs
+  within noise: no larger than what chance makes of so many rows and rounds (95 %); ?: not measured
   only A was split inside its kernels: compare groups, not the operators in them
   A and B were measured apart: the clock may have moved between them by more than their runs say
 )");
@@ -228,7 +229,8 @@ TEST(Significance, CoversWhatItPromises) {
     }
     std::vector<double> differences;
     for (int i = 0; i < 40; ++i) differences.push_back(b[i] - a[i]);
-    const Compared us{0, median(differences), difference_interval(a, b, true, 0, 0)};
+    Compared us{0, median(differences), difference_interval(a, b, true, 0, 0)};
+    mark_significant({&us});
     found += us.differs();
   }
   EXPECT_LT(found, 0.08 * kTrials);

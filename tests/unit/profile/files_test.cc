@@ -57,6 +57,24 @@ TEST(ReportFiles, TheSuffixSaysWhat) {
   EXPECT_THAT(refused("d/.csv"), HasSubstr("no name before `.csv`"));
 }
 
+TEST(ReportFiles, OfSeveralModelsOneOrOneForEach) {
+  const auto of_two = [](const std::string& path) {
+    std::vector<std::string> paths;
+    for (const WantedFile& file : wanted_files(path, report_kinds(), {"a", "b"})) paths.push_back(file.path);
+    return paths;
+  };
+  EXPECT_THAT(of_two("p.json"), ElementsAre("p.json"));
+  EXPECT_THAT(of_two("p.kernels.csv"), ElementsAre("p.kernels.csv"));
+  EXPECT_THAT(of_two("p.html"), ElementsAre("p.a.html", "p.b.html"));
+  EXPECT_THAT(of_two("p.fused_us.explorer.json"),
+              ElementsAre("p.a.fused_us.explorer.json", "p.b.fused_us.explorer.json"));
+  const ProfileReport report = test::made_up();
+  const std::string both = reports_bytes({report, report}, {"p.json", ".json", ""}, {"a", "b"});
+  EXPECT_EQ(read_reports(both, "p.json").size(), 2u);
+  EXPECT_THROW(read_report(both, "p.json"), Error);
+  EXPECT_THROW(reports_bytes({report}, {"p.b.html", ".html", "", "b"}, {"a", "b"}), Error);
+}
+
 TEST(ReportFiles, EveryKindIsMade) {
   const ProfileReport report = test::made_up();
   for (const FileKind& kind : report_kinds())

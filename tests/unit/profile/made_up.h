@@ -2,7 +2,7 @@
 // A small report that covers all cases: a split kernel, one of one operator, a compiler-added one, one that
 // was not split, a folded and a retired operator.
 #include "baton/profile/measure/measure.h"
-#include "baton/profile/report/rows.h"
+#include "baton/profile/report/titles.h"
 
 namespace baton::test {
 
@@ -36,7 +36,8 @@ inline KernelRow kernel_row(uint32_t node, std::string name, double us, std::vec
   return row;
 }
 
-inline ProfileReport made_up() {
+/// Without titles.
+inline ProfileReport untitled() {
   ProfileReport report;
   report.model = "net";
   report.target = "llvm";
@@ -73,6 +74,12 @@ inline ProfileReport made_up() {
   for (KernelRow& row : report.kernels) row.share = row.median_us / report.sum_us;
   report.unfused = {{"fused_conv2d", {0}, {}, 9, 100, 10}, {"fused_layout", {}, {0}, 1, 0, 10}};
   report.unfused_us = 70;
+  return report;
+}
+
+inline ProfileReport made_up() {
+  ProfileReport report = untitled();
+  add_titles(report);
   return report;
 }
 

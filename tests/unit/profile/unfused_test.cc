@@ -86,7 +86,7 @@ TEST(Unfused, EveryOperatorThatIsNotFoldedGetsATime) {
   MeasureOptions options;
   options.min_runs = 3;
   options.min_seconds = 0.01;
-  Executor* const both[] = {model.executor.get(), unfused.executor.get()};
+  const MeasuredModel both[] = {{model.executor.get()}, {unfused.executor.get()}};
   const std::vector<FusedTimes> times = measure_in_turns(both, options);
   ASSERT_EQ(times.size(), 2u);
   ProfileReport report = make_report(model.build, model.executor->plan(), times[0], {});

@@ -16,6 +16,12 @@ void check_ids(const std::vector<uint32_t>& ids, size_t size, const char* what) 
 
 }  // namespace
 
+std::string OperatorRecord::place() const {
+  if (line && !file.empty()) return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);
+  if (line) return "line " + std::to_string(line);
+  return source.empty() ? "operator " + std::to_string(id) : source;
+}
+
 void add_fused_with(OriginReport& report) {
   std::vector<std::vector<uint32_t>> of_node;
   for (const OperatorRecord& record : report.operators)

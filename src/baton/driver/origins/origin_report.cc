@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/visit.h"
 #include "baton/text/origin_label.h"
 
@@ -127,8 +128,15 @@ OriginReport origin_report(const OriginTable& origins, const GraphPlan& plan,
     record.name = origin_name(origin);
     record.line = origin.span().line;
     record.column = origin.span().column;
+    // Column 0: a whole line of the program that called the builder.
+    if (origin.span() && origin.span().column == 0 && origin.span().source)
+      record.file = origin.span().source->name();
     record.source = origin.source_name();
     record.attrs = written(origin.attrs());
+    record.brief = facts.brief.empty() ? brief_name(origin.op()) : facts.brief;
+    record.weight = text_of(facts.weight);
+    record.flops = facts.cost.flops;
+    record.bytes = facts.cost.bytes;
     record.type = text_of(facts.type);
     for (const Type& type : facts.input_types) record.input_types.push_back(text_of(type));
     for (const Origin* input : facts.inputs)

@@ -11,13 +11,15 @@ using Json = nlohmann::ordered_json;
 
 /// How a form writes a field.
 enum class Show { kNot, kValue, kOrNull };  // kOrNull: null where it is empty
+/// Whether a reader accepts an object without the field: other versions did not write it.
+enum class Lack { kNever, kInProfiles, kAnywhere };
 /// How a packed table stores it: not at all, in the row, in "values", or as a list of indices into "values".
 enum class Pack { kNot, kDirect, kShared, kListOfShared };
 
 struct RecordField {
   const char* name;
   Show origins, explain, profile;
-  bool may_lack;  ///< optional in profiles written by other versions
+  Lack lack;
   Pack pack;
   Json (*write)(const OperatorRecord&);  ///< null when empty
   void (*read)(const Json&, OperatorRecord&);
@@ -97,31 +99,47 @@ using enum Show;
 
 constexpr RecordField kFields[] = {
     // name, in origins.json, in explain, in a profile, may lack, packed
-    {"id", kValue, kValue, kValue, false, Pack::kNot, write<&Record::id>, read<&Record::id>},
-    {"op", kValue, kValue, kValue, false, Pack::kShared, write<&Record::op>, read<&Record::op>},
-    {"name", kValue, kValue, kNot, false, Pack::kDirect, write<&Record::name>, read<&Record::name>},
-    {"line", kValue, kValue, kValue, false, Pack::kDirect, write<&Record::line>, read<&Record::line>},
-    {"column", kValue, kValue, kValue, false, Pack::kDirect, write<&Record::column>, read<&Record::column>},
-    {"text", kNot, kOrNull, kNot, false, Pack::kNot, write_text<&Record::text>, read_text<&Record::text>},
-    {"source", kOrNull, kOrNull, kOrNull, true, Pack::kShared, write_text<&Record::source>,
+    {"id", kValue, kValue, kValue, Lack::kNever, Pack::kNot, write<&Record::id>, read<&Record::id>},
+    {"op", kValue, kValue, kValue, Lack::kNever, Pack::kShared, write<&Record::op>, read<&Record::op>},
+    {"name", kValue, kValue, kNot, Lack::kNever, Pack::kDirect, write<&Record::name>, read<&Record::name>},
+    {"line", kValue, kValue, kValue, Lack::kNever, Pack::kDirect, write<&Record::line>, read<&Record::line>},
+    {"column", kValue, kValue, kValue, Lack::kNever, Pack::kDirect, write<&Record::column>,
+     read<&Record::column>},
+    {"text", kNot, kOrNull, kNot, Lack::kNever, Pack::kNot, write_text<&Record::text>,
+     read_text<&Record::text>},
+    {"source", kOrNull, kOrNull, kOrNull, Lack::kInProfiles, Pack::kShared, write_text<&Record::source>,
      read_text<&Record::source>},
-    {"attrs", kValue, kValue, kValue, false, Pack::kShared, attrs_json, read_attrs},
-    {"type", kOrNull, kOrNull, kValue, true, Pack::kShared, write_text<&Record::type>,
+    {"attrs", kValue, kValue, kValue, Lack::kNever, Pack::kShared, attrs_json, read_attrs},
+    {"type", kOrNull, kOrNull, kValue, Lack::kInProfiles, Pack::kShared, write_text<&Record::type>,
      read_text<&Record::type>},
-    {"inputs", kValue, kValue, kValue, true, Pack::kDirect, write<&Record::inputs>, read<&Record::inputs>},
-    {"input_types", kOrNull, kValue, kNot, false, Pack::kListOfShared, write_input_types, read_input_types},
-    {"nodes", kValue, kValue, kValue, true, Pack::kDirect, write<&Record::nodes>, read<&Record::nodes>},
-    {"folded_into", kValue, kValue, kValue, true, Pack::kDirect, write<&Record::folded_into>,
+    {"inputs", kValue, kValue, kValue, Lack::kInProfiles, Pack::kDirect, write<&Record::inputs>,
+     read<&Record::inputs>},
+    {"input_types", kOrNull, kValue, kValue, Lack::kInProfiles, Pack::kListOfShared, write_input_types,
+     read_input_types},
+    {"nodes", kValue, kValue, kValue, Lack::kInProfiles, Pack::kDirect, write<&Record::nodes>,
+     read<&Record::nodes>},
+    {"folded_into", kValue, kValue, kValue, Lack::kInProfiles, Pack::kDirect, write<&Record::folded_into>,
      read<&Record::folded_into>},
-    {"fused_with", kValue, kValue, kValue, true, Pack::kNot, write<&Record::fused_with>,
+    {"fused_with", kValue, kValue, kValue, Lack::kInProfiles, Pack::kNot, write<&Record::fused_with>,
      read<&Record::fused_with>},
-    {"fused", kValue, kOrNull, kNot, false, Pack::kShared, write_text<&Record::fused>,
+    {"fused", kValue, kOrNull, kNot, Lack::kNever, Pack::kShared, write_text<&Record::fused>,
      read_text<&Record::fused>},
-    {"not_fused", kValue, kOrNull, kOrNull, true, Pack::kShared, write_text<&Record::not_fused>,
+    {"not_fused", kValue, kOrNull, kOrNull, Lack::kInProfiles, Pack::kShared, write_text<&Record::not_fused>,
      read_text<&Record::not_fused>},
-    {"inside_us", kNot, kNot, kOrNull, true, Pack::kNot, write_time, read_time},
-    {"unfused_us", kNot, kNot, kOrNull, true, Pack::kNot, write_time, read_time},
-    {"retired", kOrNull, kOrNull, kOrNull, false, Pack::kShared, write_retired, read_retired}};
+    {"inside_us", kNot, kNot, kOrNull, Lack::kInProfiles, Pack::kNot, write_time, read_time},
+    {"unfused_us", kNot, kNot, kOrNull, Lack::kInProfiles, Pack::kNot, write_time, read_time},
+    {"retired", kOrNull, kOrNull, kOrNull, Lack::kNever, Pack::kShared, write_retired, read_retired},
+    // Later additions; a packed row without them is shorter.
+    {"file", kOrNull, kOrNull, kOrNull, Lack::kAnywhere, Pack::kShared, write_text<&Record::file>,
+     read_text<&Record::file>},
+    {"brief", kValue, kValue, kValue, Lack::kAnywhere, Pack::kShared, write<&Record::brief>,
+     read<&Record::brief>},
+    {"weight", kOrNull, kOrNull, kOrNull, Lack::kAnywhere, Pack::kShared, write_text<&Record::weight>,
+     read_text<&Record::weight>},
+    {"flops", kValue, kValue, kValue, Lack::kAnywhere, Pack::kDirect, write<&Record::flops>,
+     read<&Record::flops>},
+    {"bytes", kValue, kValue, kValue, Lack::kAnywhere, Pack::kDirect, write<&Record::bytes>,
+     read<&Record::bytes>}};
 
 /// Empty text fields that are shown as empty.
 Json empty_instead_of_null(Json json) {
@@ -183,8 +201,9 @@ OperatorRecord read_record(const Json& json, RecordForm form) {
   OperatorRecord record;
   for (const RecordField& field : kFields) {
     if (field.shown(form) == kNot) continue;
-    const bool lacks = form == RecordForm::kProfile && field.may_lack && !json.contains(field.name);
-    if (!lacks) field.read(json.at(field.name), record);
+    const bool optional =
+        field.lack == Lack::kAnywhere || (form == RecordForm::kProfile && field.lack == Lack::kInProfiles);
+    if (!optional || json.contains(field.name)) field.read(json.at(field.name), record);
   }
   return record;
 }
@@ -217,6 +236,7 @@ OriginReport unpacked(const Json& json) {
     size_t at = 0;
     for (const RecordField& field : kFields) {
       if (field.pack == Pack::kNot) continue;
+      if (field.lack == Lack::kAnywhere && at >= row.size()) continue;
       const Json& value = row.at(at++);
       if (field.pack == Pack::kDirect) field.read(value, record);
       if (field.pack == Pack::kShared) field.read(values.at(value.get<size_t>()), record);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "baton/ir/op.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -77,6 +78,22 @@ class Reader {
     return as<FunctionNode>(callee);
   }
 
+  static void describe(const CallNode& call, SourceOperator& entry) {
+    entry.type = call.checked_type();
+    entry.weight = {};
+    entry.input_types.clear();
+    const std::vector<OpInput>& names = call.op()->inputs;
+    bool typed = static_cast<bool>(entry.type);
+    for (size_t i = 0; i < call.args().size(); ++i) {
+      const Type& type = call.args()[i]->checked_type();
+      entry.input_types.push_back(type);
+      if (i < names.size() && names[i].name == "weight") entry.weight = type;
+      typed = typed && type;
+    }
+    entry.brief = brief_of_call(call);
+    if (typed) entry.cost = cost_of_call(call);
+  }
+
   void add(const Expr& node) {
     const auto* call = as<CallNode>(node);
     if (!call || !call->op()) return;
@@ -84,9 +101,7 @@ class Reader {
       SourceOperator& entry = operators_[origin];
       // A call with a single origin is more specific than one with several.
       if (!entry.type || call->origins().origins().size() == 1) {
-        entry.type = call->checked_type();
-        entry.input_types.clear();
-        for (const Expr& arg : call->args()) entry.input_types.push_back(arg->checked_type());
+        describe(*call, entry);
       }
       for (const Expr& arg : call->args()) collect_producers(arg, origin, entry.inputs);
     }

@@ -4,13 +4,17 @@
 #include <vector>
 
 #include "baton/ir/module.h"
+#include "baton/ir/rules/cost.h"
 
 namespace baton {
 
 /// Facts about one source operator.
 struct SourceOperator {
-  Type type;                          ///< of its result
-  std::vector<Type> input_types;      ///< of its arguments
+  Type type;                      ///< of its result
+  std::vector<Type> input_types;  ///< of its arguments
+  Type weight;                    ///< of the argument named `weight` in the operator's block; or null
+  std::string brief;              ///< ir/rules/brief.h
+  CostFacts cost;
   std::vector<const Origin*> inputs;  ///< the distinct operators whose results it reads, in argument order
 };
 

@@ -35,6 +35,17 @@ IRModule densenet(int num_layers, const ImageNetOptions& options);
 /// Inception v3 without the auxiliary classifier, for images of 299x299. NCHW only.
 IRModule inception_v3(const ImageNetOptions& options);
 
+struct DcganOptions {
+  int64_t batch = 1, noise = 100;       ///< the input: (batch, noise)
+  int64_t channels = 3, filters = 128;  ///< of the image of 64x64, and of the last layer but one
+  DType dtype = DType::float_(32);
+};
+/// The generator of DCGAN: an image from a vector of noise. NCHW only.
+IRModule dcgan(const DcganOptions& options);
+
+/// Pre-activation ResNet of 18 layers for video; image_shape: channels, time, height, width. NCDHW only.
+IRModule resnet_3d_18(const ImageNetOptions& options);
+
 struct LstmOptions {
   int64_t iterations = 1, num_hidden = 8, batch = 1;
   DType dtype = DType::float_(32);

@@ -1,5 +1,6 @@
 // nn.matmul and nn.batch_matmul.
 #include "baton/ir/op_names.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
@@ -185,7 +186,7 @@ const OpDef& op_nn_matmul() {
       .cost = matmul_cost,
       .python =
           "nn.matmul(tensor_a, tensor_b, units=None, out_dtype='', transpose_a=False, transpose_b=False)",
-      .rules = op_rules(matmul_gradient()),
+      .rules = op_rules(matmul_brief(), matmul_gradient()),
       .test_shapes = {"(3, 5)f32, (5, 7)f32, units=None",
                       "(5, 3)f32, (7, 5)f32, units=None, transpose_a=True, transpose_b=True"},
   };
@@ -203,9 +204,9 @@ const OpDef& op_nn_batch_matmul() {
       .compute = batch_matmul_compute,
       .cost = matmul_cost,
       .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
-      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs(),
-                        QuantizationRule{QuantizationRule::Does::kProduct}),
+      .rules = op_rules(matmul_brief(), batch_matmul_gradient(), int8_batch_matmul_rule(),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_batch_matmul},
+                        product_macs(), QuantizationRule{QuantizationRule::Does::kProduct}),
       .test_shapes = {"(2, 2, 3)f32, (2, 3, 4)f32", "(1, 2, 3)f32, (5, 4, 3)f32, transpose_b=True"},
   };
   return def;

@@ -4,6 +4,7 @@
 //   sum (x - a) (w - b)  =  sum x w  -  b sum x  -  a sum w  +  a b n
 // where only the first term needs multiplications, and the third and fourth are constants of the program.
 #include "baton/ir/op_names.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/ops/nn/conv/conv2d.h"
 #include "baton/ops/nn/conv/conv_transpose.h"
@@ -359,8 +360,8 @@ const OpDef& op_qnn_conv2d() {
           "qnn.conv2d(data, kernel, input_zero_point, kernel_zero_point, input_scale, kernel_scale, "
           "kernel_size, channels, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "data_layout='NCHW', kernel_layout='OIHW', out_layout='', out_dtype='int32')",
-      .rules = op_rules(quantized_conv2d_rule(), conv_layout_flow(), ConvertedLayout::kConvolution,
-                        OwnPadding::kQuantizedConvolution),
+      .rules = op_rules(conv_brief(), quantized_conv2d_rule(), conv_layout_flow(),
+                        ConvertedLayout::kConvolution, OwnPadding::kQuantizedConvolution),
   };
   return def;
 }
@@ -380,7 +381,8 @@ const OpDef& op_qnn_conv2d_transpose() {
           "kernel_scale, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, "
           "kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', output_padding=(0, 0), "
           "out_dtype='int32')",
-      .rules = op_rules(quantized_conv2d_transpose_rule(), conv_layout_flow(), ConvertedLayout::kConvolution),
+      .rules = op_rules(conv_brief(), quantized_conv2d_transpose_rule(), conv_layout_flow(),
+                        ConvertedLayout::kConvolution),
   };
   return def;
 }
@@ -398,7 +400,7 @@ const OpDef& op_qnn_dense() {
       .python =
           "qnn.dense(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, units, "
           "out_dtype='int32')",
-      .rules = op_rules(quantized_dense_rule()),
+      .rules = op_rules(dense_brief(), quantized_dense_rule()),
   };
   return def;
 }
@@ -416,7 +418,7 @@ const OpDef& op_qnn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_batch_matmul_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_batch_matmul_rule()),
+      .rules = op_rules(matmul_brief(), quantized_batch_matmul_rule()),
   };
   return def;
 }

@@ -8,31 +8,17 @@
 #include <string>
 
 #include "baton/driver/build_result.h"
+#include "baton/profile/inside/inside_options.h"
 #include "baton/profile/inside/inside_split.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {
 
-struct InsideOptions {
-  /// `context`: that of the build, for variants of kernels.
-  explicit InsideOptions(BuildContext context) : compile(std::move(context)) {}
-
-  double ms_per_kernel =
-      300;  ///< measuring time for all variants together; ends earlier once the shares are precise
-  /// If > 1, every kernel is also measured on that many threads: fills InsideTimes::loads, and shares are of
-  /// all threads' time.
-  int threads = 1;
-  bool sampling =
-      true;  ///< use sampling where stage sums are off under marks, or stages are too short for them
-  BuildContext compile;
-  std::function<void(int done, int total)> progress;  ///< counts measured kernels
-  std::function<uint64_t()> clock;                    ///< for tests: replaces fenced_ticks(), in its unit
-};
-
 /// The split of every called kernel of `built`, by func_name. `executor`: made from `built`, inputs set;
 /// afterwards its kernels and constants are restored, intermediate tensors are not. Kernels run with warm
-/// caches, so shares are valid but absolute times are not (/docs/design/0004). Throws Error when a kernel
-/// fails or the clock steps in every round, Interrupted on cancellation.
+/// caches, so shares are valid but absolute times are not (/docs/design/0004). Kernels for which the budget
+/// leaves no time are missing. Throws Error when a kernel fails or the clock steps in every round,
+/// Interrupted on cancellation before the first kernel.
 std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor,
                                                   const InsideOptions& options);
 

@@ -76,6 +76,7 @@ RoundTally screen_rounds(std::vector<InsideRound>& rounds, int threads) {
       all.push_back(std::abs(quotient / scale - 1));
       worst[i] = std::max(worst[i], all.back());
     }
+    if (rounds[i].held) worst[i] = 1e300;
   }
   const double limit = std::max(kLeastDeviation, kDeviations * median(all));
   const auto disturbed =

@@ -126,8 +126,8 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
     const double cost = median_of(rounds, [&](const InsideRound& round) {
       return (round.plain_us - round.ablated_us[i]) / round.plain_us;
     });
-    InsidePart part{subject.ablated[i], false, subject.marks[site].stage, 0, InsideMethod::kAblation,
-                    cost <= times.noise};
+    InsidePart part{subject.ablated[i],  false, subject.marks[site].stage, 0, InsideMethod::kAblation,
+                    cost <= times.noise, cost};
     // Its marginal cost may exceed the rest of the stage, since both are measured separately; it is limited
     // to the stage's time.
     if (!part.below_noise) part.share = std::min(cost, std::max(0.0, remains[site]));
@@ -230,6 +230,7 @@ std::vector<std::string> notes_of(const InsideTimes& times) {
   if (tally.disturbed * kFewDisturbed > tally.measured)
     notes.push_back(of(tally.disturbed) + "something else held the kernel up");
   if (tally.restless) notes.push_back("most rounds were disturbed: something else runs on this machine");
+  if (!times.unreliable.empty()) notes.push_back("shares unreliable: " + times.unreliable);
   if (!times.fallback.empty()) notes.push_back(times.fallback);
   return notes;
 }

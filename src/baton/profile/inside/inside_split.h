@@ -1,5 +1,6 @@
 #pragma once
 // Computes shares of a kernel's time from measured rounds: arithmetic only, no clock and no compiler.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct InsidePart {
   double share = 0;   ///< fraction of the plain kernel's time
   InsideMethod method = InsideMethod::kMarkers;
   bool below_noise = false;  ///< too small to measure: share is 0
+  double cost = 0;           ///< of ablation: the measured difference, before it is compared with the noise
+  /// Half of the share's 95 % interval, from several rounds; below the noise: the most that it can be.
+  std::optional<double> plus_minus = {};
 };
 
 /// Counts of measured and discarded rounds.
@@ -41,9 +45,12 @@ struct InsideTimes {
   double plain_us = 0;            ///< the kernel alone, warm, on one thread: median of all rounds
   double stage_sum = 1;  ///< the sum of all stages as a fraction of the plain kernel; not normalised to 1
   double noise = 0;  ///< of ablation: difference between two equal builds, as a fraction of the plain kernel
-  double marker_ns = 0;  ///< the empty interval between two marks
-  double overhead = 0;   ///< marked kernel's time / plain kernel's time - 1
-  double visit_us = 0;   ///< the shortest visit of all marked stages but the result's; 0: none
+  double marker_ns = 0;         ///< the empty interval between two marks
+  double overhead = 0;          ///< marked kernel's time / plain kernel's time - 1
+  uint32_t node = 0;            ///< the plan node it was measured at; equal kernels share it
+  size_t rounds = 1;            ///< each in other memory
+  std::string unreliable = {};  ///< why the shares are only guesses; empty: they are not
+  double visit_us = 0;          ///< the shortest visit of all marked stages but the result's; 0: none
   /// Whether the stages sum up to 97-103 % of the plain kernel; otherwise the shares are shown as estimates.
   bool trusted() const { return stage_sum >= 0.97 && stage_sum <= 1.03; }
   RoundTally tally, threads_tally;
@@ -66,6 +73,7 @@ struct InsideRound {
       visits;  ///< per site of `marks`: including the marks' own time, summed over all threads
   std::vector<double> ablated_us;  ///< per group of `ablated`
   bool clock_stepped = false;      ///< the clock went backwards between two marks
+  bool held = false;               ///< another program took the CPU during one of the runs
 };
 
 /// Computes the split. `rounds`: at least one, screened.

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <thread>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "baton/pass/interrupt.h"
@@ -44,27 +43,27 @@ std::optional<CpuUse> cpu_use() {
     // user nice system idle iowait irq softirq steal; guest time is included in user
     std::istringstream fields(line.substr(3));
     double ticks = 0;
-    for (int i = 0; i < 8 && fields >> ticks; ++i)
+    for (int i = 0; i < 8 && fields >> ticks; ++i) {
       if (i != 3 && i != 4) use.all_s += ticks;
+      if (i == 7) use.steal_s = ticks;
+    }
     found = true;
   }
   if (!found) return std::nullopt;
   use.processors = std::max(use.processors, 1);
   use.all_s /= static_cast<double>(sysconf(_SC_CLK_TCK));
+  use.steal_s /= static_cast<double>(sysconf(_SC_CLK_TCK));
   use.own_s = static_cast<double>(process_cpu_ns()) / 1e9;
   use.at_s = static_cast<double>(monotonic_ns()) / 1e9;
   return use;
 }
 
-long times_held_up() {
-  rusage usage;
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
-
 double others_busy(const CpuUse& before, const CpuUse& after) {
   const double seconds = after.at_s - before.at_s;
   if (seconds <= 0) return 0;
-  const double busy = (after.all_s - before.all_s - (after.own_s - before.own_s)) / seconds;
+  const double busy =
+      (after.all_s - before.all_s - (after.steal_s - before.steal_s) - (after.own_s - before.own_s)) /
+      seconds;
   return std::clamp(busy, 0.0, static_cast<double>(after.processors));
 }
 

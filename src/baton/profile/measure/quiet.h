@@ -13,16 +13,14 @@ struct CpuUse {
   double all_s = 0, own_s = 0;
   double at_s = 0;     ///< time of the reading
   int processors = 1;  ///< number of CPUs summed in all_s
+  double steal_s = 0;  ///< part of all_s: taken by the hypervisor for other virtual machines
 };
 
 /// From /proc/stat; nullopt when it does not exist.
 std::optional<CpuUse> cpu_use();
 
-/// The average number of CPUs used by other processes between two readings.
+/// The average number of CPUs used by other processes of this machine between two readings.
 double others_busy(const CpuUse& before, const CpuUse& after);
-
-/// How often this process was involuntarily descheduled.
-long times_held_up();
 
 struct WaitOptions {
   double limit_s = 60;

@@ -10,6 +10,8 @@ class Details {
     this.element.replaceChildren(...(!selection ? this.nothing() : selection.kind === "op" ? this.operator(this.model.ops[selection.id])
                                                                   : this.kernel(this.model.kernelOfNode.get(selection.id))));
     this.element.scrollTop = 0;
+    // On a narrow window the details are below everything else.
+    if (selection && matchMedia("(max-width: 900px)").matches) this.element.scrollIntoView({block: "start"});
   }
 
   nothing() {
@@ -74,11 +76,14 @@ class Details {
     const users = model.ops.filter((each) => each.inputs.includes(op.id));
     const own = op.time !== null && op.kernels.length ? op.belowNoise ? "< noise: too little to be measured" : `${usText(op.time)} µs  ${percent(op.time / model.sum)}` : null;
     return [
-      ...this.heading("Operator " + op.id, op.op),
+      ...this.heading("Operator " + op.id, op.brief || op.op, op.op),
       this.facts([
-        ["source", op.line ? `line ${op.line}, column ${op.column}` + (model.json.source ? " of " + model.json.source : "") : null],
+        ["source", !op.line ? null : op.file ? `${op.file}:${op.line}` : `line ${op.line}` + (op.column ? `, column ${op.column}` : "") + (model.json.source ? " of " + model.json.source : "")],
         ["name", op.source, "As the program was imported from called it"],
         ["type", op.type],
+        ["operands", op.inputTypes.join("; ")],
+        ["work", op.flops ? withUnit(op.flops, "FLOP") : null, "Operations of its definition, from types"],
+        ["traffic", op.bytes ? withUnit(op.bytes, "B") : null, "Its operands and its result, from types"],
         ["state", stateText(op)],
         ["unfused", op.unfusedUs === null ? null : usText(op.unfusedUs) + " µs", "In a build where every operator is a kernel of its own"],
         ["fused", op.kernels.length ? `${usText(fusedTime(op))} µs in ${plural(op.kernels.length, "kernel")}` : null, "Time of the kernels it is in, with what it shares them with"],
@@ -105,6 +110,9 @@ class Details {
       this.facts([
         ["name", kernel.name],
         ["median", `${usText(kernel.us)} µs  ${percent(kernel.share)} of all kernels`],
+        ["percentiles", kernel.p90 === null ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],
+        ["memory", kernel.liveBytes ? `${withUnit(kernel.liveBytes, "B")} needed, of it ${withUnit(kernel.resultBytes, "B")} its results` : null,
+         "Of the workspace, while it runs"],
         ["before", group ? `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
         ["made for", kernel.origins.length ? null : kernel.reason],
         ["compiler", kernel.compiler],

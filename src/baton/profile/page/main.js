@@ -34,10 +34,14 @@ function header() {
   const cv = json.cv ?? 0;
   const facts = [
     fact("target", both((each) => each.target || "?")),
+    json.machine ? fact("machine", both((each) => each.machine || "?")) : null,
     fact("threads", both((each) => String(each.threads ?? 1))),
     fact("end to end", against(model.endToEnd, other?.endToEnd), "Median of plain runs, without any clock inside"),
     fact("sum of kernels", against(model.sum, other?.sum), "Medians of all kernels, added up"),
-    fact("between", timeText(json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "End to end less the sum: what lies between kernels, and noise"),
+    fact("between", timeText(json.between_us ?? json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "What lies between kernels, in runs with a clock around each"),
+    json.end_to_end_us?.p99 ? fact("p90, p99", `${timeText(json.end_to_end_us.p90)}, ${timeText(json.end_to_end_us.p99)}`, "Of plain runs: 90 % and 99 % of them take at most this long; end to end is p50") : null,
+    json.end_to_end_us?.per_second ? fact("runs per second", json.end_to_end_us.per_second.toPrecision(4), "One run after the other") : null,
+    model.memory ? fact("memory", withUnit((model.memory.constants_bytes || 0) + (model.memory.workspace_bytes || 0), "B"), "Constants and workspace") : null,
     json.overhead ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
     fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
     json.load !== undefined ? fact("load", Number(json.load).toFixed(1), "The system's load average when measuring began") : null,
@@ -142,6 +146,8 @@ const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
   {key: "graph", label: "Graph", tip: "What reads what", make: graphPane},
   {key: "roofline", label: "Roofline", tip: "Work per byte against speed", make: () => new Roofline(state, model, tip)},
   {key: "treemap", label: "Treemap", tip: "Areas by time: kind of operator, kernel, operator", make: () => new Treemap(state, model, tip)},
+  ...(model.sources.length ? [{key: "source", label: "Source", tip: "The program with the time of each line", make: () => new SourceView(state, model)}] : []),
+  ...(model.memory ? [{key: "memory", label: "Memory", tip: "Workspace over a run, constants", make: () => new MemoryChart(state, model)}] : []),
 ]);
 const tables = tabs($("table-tabs"), $("table"), "table", [
   {key: "kernels", label: `Kernels ${model.kernels.length}`, tip: "What runs, in the order of execution", make: () => (difference ? groupTable(state, difference) : kernelTable(state, model))},

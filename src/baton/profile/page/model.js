@@ -10,6 +10,8 @@ function readModel(json) {
     sum: json.sum_us ?? 0,
     peaks: json.peaks || null,
     functions: json.functions || {},
+    sources: json.sources || [],
+    memory: json.memory || null,
     ops: (json.operators || []).map(readOperator),
     kernels: (json.kernels || []).map(readKernel),
     kernelOfNode: new Map(),
@@ -23,7 +25,7 @@ function readModel(json) {
   }
   for (const kernel of model.kernels) {
     kernel.from = kernelsOf(kernel.inputs);
-    kernel.title = kernel.origins.length ? kernel.origins.map((id) => shortOp(model.ops[id].op)).join(" + ")
+    kernel.title ||= kernel.origins.length ? kernel.origins.map((id) => shortOp(model.ops[id].op)).join(" + ")
                                          : kernel.short.replaceAll("_", " ");
     kernel.split = splitOf(kernel);
   }
@@ -43,6 +45,11 @@ function readOperator(row) {
     id: row.id,
     op: row.op || "?",
     line: row.line || 0,
+    file: row.file || "",
+    brief: row.brief || "",
+    inputTypes: row.input_types || [],
+    flops: row.flops || 0,
+    bytes: row.bytes || 0,
     column: row.column || 0,
     source: row.source || "",
     type: row.type || "",
@@ -64,7 +71,12 @@ function readKernel(row, index) {
     node: row.node,
     name: row.name,
     short: row.name.replace(/^tvmgen_default_/, "").replace(/^fused_/, ""),
+    title: row.title || "",
     func: row.func_name || row.name,
+    p90: row.p90_us ?? null,
+    p99: row.p99_us ?? null,
+    resultBytes: row.result_bytes || 0,
+    liveBytes: row.live_bytes || 0,
     us: row.median_us || 0,
     share: row.share || 0,
     samples: row.samples || [],

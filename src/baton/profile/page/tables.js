@@ -10,7 +10,7 @@ function bar(parts, total, longest) {
 }
 
 function operatorLabel(op) {
-  return op.op + (op.line ? " line " + op.line : "");
+  return op.op + (op.line ? " " + placeText(op) : "");
 }
 
 /// "nn.conv2d line 5  [pad]  as nn.contrib_conv2d_NCHWc", as in the terminal.
@@ -100,7 +100,7 @@ function operatorTable(state, model, difference) {
   const columns = [
     {key: "line", label: "line", tip: "Line of the source that the operator begins in", width: 56, num: true, value: (row) => row.op.line || null},
     {key: "name", label: "operator", tip: "The operator as the user gave it", value: (row) => row.op.op,
-     cell: (row) => nameCell(row.op.op, row.op.source, row.op.type)},
+     cell: (row) => nameCell(row.op.brief || row.op.op, row.op.source || row.op.file.split("/").at(-1), row.op.type)},
     {key: "nodes", drop: 3, label: "kernels", tip: "Nodes of graph.json that compute it; in brackets those that read a constant it was folded into", width: 104,
      value: (row) => row.op.nodes[0] ?? row.op.foldedInto[0] ?? null, cell: (row) => nodesText(row.op)},
     ...(model.hasUnfused ? [{key: "unfused", drop: 5, label: "unfused µs", tip: "Its time in a build where every operator is a kernel of its own", width: 108, ...time((op) => op.unfusedUs)}] : []),

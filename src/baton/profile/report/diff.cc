@@ -77,6 +77,18 @@ class Build {
     for (size_t i : places) sum += report.kernels[i].median_us;
     return sum;
   }
+  /// One number per round: the sum of the kernels' medians. Empty when the rounds are not known.
+  template <class Share>
+  Samples rounds(const std::vector<size_t>& places, const Share& share) const {
+    if (places.empty()) return {};
+    size_t count = report.kernels[places[0]].rounds_us.size();
+    for (size_t i : places) count = std::min(count, report.kernels[i].rounds_us.size());
+    Samples out(count);
+    for (size_t i : places)
+      for (size_t round = 0; round < count; ++round)
+        out[round] += report.kernels[i].rounds_us[round] * share(report.kernels[i]);
+    return out;
+  }
   /// One number per run: the sum of the kernels' times. `share`: the fraction of each kernel.
   template <class Share>
   Samples samples(const std::vector<size_t>& places, const Share& share) const {
@@ -89,9 +101,6 @@ class Build {
         out[run] += report.kernels[i].samples_us[run] * share(report.kernels[i]);
     return out;
   }
-  Samples samples(const std::vector<size_t>& places) const {
-    return samples(places, [](const KernelRow&) { return 1.0; });
-  }
   double rest(const std::vector<size_t>& places) const {
     double sum = 0;
     for (size_t i : places)
@@ -99,11 +108,22 @@ class Build {
         if (portion.by == PortionBy::kRest) sum += portion.share * report.kernels[i].median_us;
     return sum;
   }
-  /// The uncertainty, in microseconds, of the split of the operator's kernels.
+  bool reliable(const std::vector<size_t>& places) const {
+    return std::all_of(places.begin(), places.end(),
+                       [&](size_t i) { return report.kernels[i].unreliable.empty(); });
+  }
+  /// The uncertainty, in microseconds, of the split of the operator's kernels: of its parts where it is
+  /// known, and the noise of ablation.
   double split_noise(uint32_t id) const {
     if (times[id].by != PortionBy::kSplit) return 0;
     double sum = 0;
-    for (size_t i : nodes_of[id]) sum += report.kernels[i].noise * report.kernels[i].median_us;
+    for (size_t i : nodes_of[id]) {
+      const KernelRow& kernel = report.kernels[i];
+      sum += kernel.noise * kernel.median_us;
+      for (const InsideRow& part : kernel.inside)
+        if (part.plus_minus_us && std::count(part.ids.begin(), part.ids.end(), id))
+          sum += *part.plus_minus_us;
+    }
     return sum;
   }
 };
@@ -149,7 +169,7 @@ class Differ {
                      {},
                      {}};
     const auto share = [&](const KernelRow& kernel) { return share_of(kernel, id); };
-    out.us.interval = interval(a_.samples(a_.nodes_of[id], share), b_.samples(b_.nodes_of[id], share));
+    judge(out.us, a_.nodes_of[id], b_.nodes_of[id], share);
     // The uncertainty of a split does not decrease with more samples.
     if (out.us.interval) *out.us.interval += a_.split_noise(id) + b_.split_noise(id);
     const std::set<uint32_t> with_a = companions(a_, id), with_b = companions(b_, id);
@@ -164,7 +184,19 @@ class Differ {
   }
 
   Compared compared(const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) const {
-    return {a_.us(in_a), b_.us(in_b), interval(a_.samples(in_a), b_.samples(in_b))};
+    Compared us{a_.us(in_a), b_.us(in_b)};
+    judge(us, in_a, in_b, [](const KernelRow&) { return 1.0; });
+    return us;
+  }
+
+  Compared end_to_end() const {
+    Compared us{a_.report.end_to_end_us, b_.report.end_to_end_us};
+    if (!a_.report.unreliable.empty() || !b_.report.unreliable.empty()) return us;
+    if (!a_.report.rounds_us.empty() && !b_.report.rounds_us.empty())
+      set(us, rounds_difference(a_.report.rounds_us, b_.report.rounds_us, paired_));
+    else
+      us.interval = interval(a_.report.plain_us, b_.report.plain_us);
+    return us;
   }
 
   /// Operators belong to one group when a kernel of either build computes both.
@@ -233,9 +265,6 @@ class Differ {
     return out;
   }
 
-  std::optional<double> interval(const Samples& a, const Samples& b) const {
-    return difference_interval(a, b, paired_, a_.report.cv, b_.report.cv);
-  }
   Compared sums() const {
     std::vector<size_t> all_a(a_.report.kernels.size()), all_b(b_.report.kernels.size());
     std::iota(all_a.begin(), all_a.end(), size_t{0});
@@ -244,6 +273,27 @@ class Differ {
   }
 
  private:
+  std::optional<double> interval(const Samples& a, const Samples& b) const {
+    return difference_interval(a, b, paired_, a_.report.cv, b_.report.cv);
+  }
+
+  static void set(Compared& us, const DifferenceInterval& found) {
+    us.interval = found.half;
+    us.degrees = found.degrees;
+  }
+
+  /// What could not be measured on one side has no interval: nothing is said about it.
+  template <class Share>
+  void judge(Compared& us, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b,
+             const Share& share) const {
+    if (!a_.reliable(in_a) || !b_.reliable(in_b)) return;
+    const Samples a = a_.rounds(in_a, share), b = b_.rounds(in_b, share);
+    if ((in_a.empty() || !a.empty()) && (in_b.empty() || !b.empty()))
+      set(us, rounds_difference(a, b, paired_));
+    else
+      us.interval = interval(a_.samples(in_a, share), b_.samples(in_b, share));
+  }
+
   Build a_, b_;
   bool paired_;
 };
@@ -267,6 +317,14 @@ std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& 
   if (!diff.paired)
     notes.push_back(
         "A and B were measured apart: the clock may have moved between them by more than their runs say");
+  const auto unreliable = [](const ProfileReport& report) {
+    return std::ranges::count_if(report.kernels,
+                                 [](const KernelRow& row) { return !row.unreliable.empty(); });
+  };
+  for (const auto& [report, side] : {std::pair(&a, "A"), std::pair(&b, "B")})
+    if (const auto count = unreliable(*report))
+      notes.push_back(std::string(side) + ": " + std::to_string(count) +
+                      " kernels could not be measured and are not judged");
   for (const auto& [report, side] : {std::pair(&a, "A"), std::pair(&b, "B")})
     for (const std::string& note : report->notes) notes.push_back(std::string(side) + ": " + note);
   return notes;
@@ -291,7 +349,14 @@ ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::stri
   out.own = differ.own();
   for (const DiffOwn& own : out.own) add(out.own_us, own.us);
   out.sum_us = differ.sums();
-  out.end_to_end_us = {a.end_to_end_us, b.end_to_end_us, differ.interval(a.plain_us, b.plain_us)};
+  out.end_to_end_us = differ.end_to_end();
+  std::vector<Compared*> rows;
+  for (DiffOperator& row : out.operators) rows.push_back(&row.us);
+  for (DiffGroup& row : out.groups) rows.push_back(&row.us);
+  for (DiffOwn& row : out.own) rows.push_back(&row.us);
+  mark_significant(rows);
+  mark_significant({&out.sum_us});
+  mark_significant({&out.end_to_end_us});
   out.notes = notes_of(out, a, b);
   return out;
 }

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kKeptSeconds = 24 * 3600;
 constexpr size_t kPage = size_t{2} << 20;
+constexpr int kAttempts = 3;
 
 int call_task(void* user, int index, uint8_t*) {
   (*static_cast<const std::function<void(int)>*>(user))(index);
@@ -142,25 +143,34 @@ std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now) {
   return age < 0 || age > kKeptSeconds ? std::nullopt : sheet;
 }
 
-DeviceSheet measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache) {
+std::optional<DeviceSheet> measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache,
+                                          std::string& why, const SystemSource& system) {
   const KernelKey key = entry_key(sheet, threads);
   const int64_t now = seconds_of_calendar();
   if (const auto text = cache.load_bytes(key, "sheet"))
     if (const auto kept = kept_sheet(*text, now)) return *kept;
   DeviceSheet measured = sheet;
-  const std::optional<CpuUse> before = cpu_use();
-  measured.peaks = measure_peaks(sheet, threads);
-  measured.peaks->measured_s = now;
-  const std::optional<CpuUse> after = cpu_use();
-  const bool quiet = before && after && others_busy(*before, *after) < 0.1 * after->processors;
-  if (quiet) cache.store_bytes(key, "sheet", measured.text());
-  return measured;
+  Disturbance busy;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const SystemReading before = system();
+    const DevicePeaks peaks = measure_peaks(sheet, threads);
+    const Disturbance what = disturbance(before, system());
+    busy += what;
+    if (what.any()) continue;
+    measured.peaks = peaks;
+    measured.peaks->measured_s = now;
+    cache.store_bytes(key, "sheet", measured.text());
+    return measured;
+  }
+  why = busy.any() ? busy.text() : "other programs used the processors";
+  return std::nullopt;
 }
 
 void add_peaks(ProfileReport& report, const DeviceSheet& sheet) {
   BATON_CHECK(sheet.peaks, "a sheet without peaks");
   report.device = sheet;
-  for (KernelRow& row : report.kernels) row.roofline = roofline_of(row, *sheet.peaks);
+  for (KernelRow& row : report.kernels)
+    if (row.unreliable.empty()) row.roofline = roofline_of(row, *sheet.peaks);
 }
 
 }  // namespace baton

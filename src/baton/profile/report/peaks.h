@@ -4,6 +4,7 @@
 #include <string>
 
 #include "baton/codegen/kernel/kernel_cache.h"
+#include "baton/profile/measure/disturbance.h"
 #include "baton/profile/report/rows.h"
 #include "baton/target/device_sheet.h"
 
@@ -12,9 +13,10 @@ namespace baton {
 /// Measures this machine's CPU, described by `sheet`, with `threads` threads; takes 0.1 s.
 DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads);
 
-/// The sheet with peaks, cached in `cache` for a day per sheet, machine and number of threads. Measurements
-/// on a busy machine are not cached.
-DeviceSheet measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache);
+/// The sheet with peaks, cached in `cache` for a day per sheet, machine and number of threads. Nullopt, with
+/// the reason in `why`, when the machine was busy with other work in every one of several attempts.
+std::optional<DeviceSheet> measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache,
+                                          std::string& why, const SystemSource& system = read_system);
 
 /// Parses a cached sheet; nullopt when it is damaged, has no peaks, or is older than a day at `now` (seconds
 /// since 1970).

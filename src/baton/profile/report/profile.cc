@@ -3,8 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/origins_json.h"
+#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
+#include "baton/profile/report/another_executor.h"
+#include "baton/profile/report/memory.h"
 #include "baton/profile/report/unfused.h"
+#include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
 
@@ -12,75 +16,140 @@ namespace baton {
 
 namespace {
 
+// Parts of the budget: for whole runs when kernels are split too, and when they are not.
+constexpr double kForRuns = 0.4, kForRunsOnly = 0.95;
+
+bool asked(const BuildContext& context) { return context.interrupt && *context.interrupt; }
+
 class Profiler {
  public:
-  Profiler(Executor& executor, const ProfileOptions& options) : executor_(executor), options_(options) {
+  Profiler(Executor& executor, const ProfileOptions& options)
+      : executor_(executor), options_(options), budget_(options.max_seconds) {
     options_.measure.interrupt = options.context.interrupt;
     options_.measure.waited = options.wait_s > 0;
   }
 
-  /// Times of the executor, and of the unfused model if there is one.
-  std::vector<FusedTimes> measured(Executor* unfused) {
+  /// Times of the models; the first is that of the executor.
+  std::vector<FusedTimes> measured(const std::vector<MeasuredModel>& models, bool split_too) {
     std::string waited;
     if (options_.wait_s > 0) waited = wait();
-    show("measuring the model", 0, 1);
-    std::vector<Executor*> executors{&executor_};
-    if (unfused) executors.push_back(unfused);
-    std::vector<FusedTimes> times = measure_in_turns(executors, options_.measure);
+    options_.measure.max_seconds = budget_.left() * (split_too ? kForRuns : kForRunsOnly);
+    begin("measuring the model",
+          split_too ? options_.inside_ms / 1e3 * static_cast<double>(executor_.plan().nodes.size()) : 0);
+    show(0, options_.measure.rounds);
+    options_.measure.progress = [&](double done) {
+      show(static_cast<int>(done * options_.measure.rounds), options_.measure.rounds);
+    };
+    std::vector<FusedTimes> times = measure_in_turns(models, options_.measure);
     if (!waited.empty()) times[0].notes.insert(times[0].notes.begin(), waited);
     return times;
   }
 
   void peaks(ProfileReport& report) {
-    if (!options_.peaks) return;
-    show("measuring the machine", 0, 1);
+    if (!options_.peaks || asked(options_.context)) return;
+    begin("measuring the machine", 0);
+    show(0, 1);
     KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();
-    add_peaks(report, measured_sheet(options_.context.host(), executor_.threads(), cache));
+    std::string why;
+    if (const auto sheet = measured_sheet(options_.context.host(), executor_.threads(), cache, why))
+      add_peaks(report, *sheet);
+    else
+      report.notes.push_back("no roofs: this machine's peak rates could not be measured, " + why);
   }
 
   std::optional<UnfusedModel> unfused(const BuildResult& built) {
     if (!options_.unfused) return std::nullopt;
+    const Budget::Pause compiling(&budget_);
+    begin("building every operator by itself", 0);
     BuildOptions how;
     how.context = options_.context;
     how.context.progress = [&](const std::string& phase, int done, int total) {
-      if (phase == "kernels") show("building every operator by itself", done, total);
+      if (phase == "kernels") show(done, total);
     };
     return build_unfused(built, executor_, how);
   }
 
-  std::map<std::string, InsideTimes> inside(const BuildResult& built) {
-    if (!options_.inside) return {};
+  /// By func_name; `fused`: weights of the kernels.
+  std::map<std::string, InsideTimes> inside(const BuildResult& built, const FusedTimes& fused,
+                                            const AnotherExecutor& another) {
+    if (!options_.inside || asked(options_.context)) return {};
     InsideOptions inside(options_.context);
     inside.ms_per_kernel = options_.inside_ms;
     inside.threads = executor_.threads();
+    inside.another = another;
+    inside.system = options_.measure.system;
+    inside.budget = &budget_;
+    for (size_t i = 0; i < fused.nodes.size(); ++i)
+      inside.weights[executor_.plan().nodes[fused.nodes[i]].func_name] += median(fused.node_us[i]);
     inside.compile.progress = [&](const std::string&, int done, int total) {
-      show("building variants of kernels", done, total);
+      if (phase_ != "building variants of kernels") begin("building variants of kernels", 0);
+      show(done, total);
     };
-    inside.progress = [&](int done, int total) { show("measuring inside kernels", done, total); };
-    return measure_inside(built, executor_, inside);
+    inside.progress = [&](int done, int total) {
+      if (phase_ != "measuring inside kernels") begin("measuring inside kernels", 0);
+      show(done, total);
+    };
+    try {
+      return measure_inside(built, executor_, inside);
+    } catch (const Interrupted&) {
+      return {};
+    }
+  }
+
+  /// What is missing in the report, and why.
+  void note_missing(ProfileReport& report) const {
+    if (asked(options_.context)) report.partial = "interrupted";
+    if (!options_.inside || !report.partial.empty()) return;
+    size_t missing = 0;
+    for (const KernelRow& row : report.kernels)
+      missing +=
+          row.inside.empty() && row.compiler.empty() && !row.origins.empty() && row.target == report.target;
+    if (missing == 0) return;
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "%zu of %zu kernels were not split: the %.0f s of --max-seconds were spent", missing,
+                  report.kernels.size(), options_.max_seconds);
+    report.notes.push_back(text);
   }
 
  private:
   std::string wait() {
+    const Budget::Pause waiting(&budget_);
     WaitOptions wait;
     wait.limit_s = options_.wait_s;
     wait.interrupt = options_.context.interrupt;
     wait.progress = [&](double busy, double seconds) {
       char text[80];
       std::snprintf(text, sizeof text, "waiting: others keep %.1f processors busy, second", busy);
-      show(text, static_cast<int>(seconds), static_cast<int>(options_.wait_s));
+      phase_ = text;
+      show(static_cast<int>(seconds), static_cast<int>(options_.wait_s));
     };
     return wait_until_quiet(wait).note;
   }
 
-  void show(const std::string& what, int done, int total) {
-    if (options_.context.interrupt && *options_.context.interrupt)
-      throw Interrupted("interrupted while measuring; nothing was written");
-    if (options_.context.progress) options_.context.progress(what, done, total);
+  /// `after_s`: what follows the phase.
+  void begin(const std::string& phase, double after_s) {
+    phase_ = phase;
+    phase_begin_ = monotonic_ns();
+    after_s_ = after_s;
+  }
+
+  void show(int done, int total) {
+    if (!options_.progress) return;
+    ProfileProgress now{phase_, done, total, std::nullopt};
+    if (done > 0) {
+      const double passed = static_cast<double>(monotonic_ns() - phase_begin_) / 1e9;
+      now.seconds_left = std::min(passed * (total - done) / done + after_s_, budget_.left());
+    }
+    options_.progress(now);
   }
 
   Executor& executor_;
   ProfileOptions options_;
+  Budget budget_;
+  std::string phase_;
+  int64_t phase_begin_ = 0;
+  double after_s_ = 0;
 };
 
 }  // namespace
@@ -88,12 +157,21 @@ class Profiler {
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options) {
   Profiler profiler(executor, options);
   const std::optional<UnfusedModel> unfused = profiler.unfused(built);
-  const std::vector<FusedTimes> times = profiler.measured(unfused ? unfused->executor.get() : nullptr);
-  const std::map<std::string, InsideTimes> inside = profiler.inside(built);
+  const AnotherExecutor another =
+      options.another ? options.another : [&] { return another_executor(built, executor); };
+  std::vector<MeasuredModel> models{{&executor, another}};
+  if (unfused)
+    models.push_back(
+        {unfused->executor.get(), [&] { return another_executor(unfused->built, *unfused->executor); }});
+  const std::vector<FusedTimes> times = profiler.measured(models, options.inside);
+  const std::map<std::string, InsideTimes> inside = profiler.inside(built, times[0], another);
   ProfileReport report = make_report(built, executor.plan(), times[0], inside);
   report.threads = executor.threads();
+  report.machine = options.context.host().name;
+  add_memory(report, executor);
   if (unfused) add_unfused(report, *unfused, times[1]);
   profiler.peaks(report);
+  profiler.note_missing(report);
   return report;
 }
 
@@ -121,7 +199,8 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
     source.target = meta.at("target");
     for (const auto& kernel : meta.at("kernels"))
       source.kernels[kernel.at("func_name")] = {
-          {kernel.value("relay", ""), kernel.at("template"), kernel.at("params").get<KernelParams>()},
+          {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template"),
+           kernel.at("params").get<KernelParams>()},
           {kernel.at("flops"), kernel.at("bytes")}};
   } catch (const nlohmann::json::exception& error) {
     throw Error(shown + ": " + section::kMeta + " is damaged (" + error.what() + ")" + again);
@@ -133,7 +212,7 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
                       const ProfileOptions& options) {
   const ReportSource source = report_source(artifact, shown);
   Profiler profiler(executor, options);
-  const FusedTimes fused = std::move(profiler.measured(nullptr).front());
+  const FusedTimes fused = std::move(profiler.measured({{&executor, options.another}}, false).front());
   ProfileReport report;
   try {
     report = make_report(source, executor.plan(), fused);
@@ -141,6 +220,8 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
     throw Error(shown + ": " + error.what());
   }
   report.threads = executor.threads();
+  report.machine = options.context.host().name;
+  add_memory(report, executor);
   report.opt_level = -1;  // not stored in the file
   report.notes.push_back(
       "an artifact holds no Relay, so there are no unfused and inside times: profile the model itself for "

@@ -1,6 +1,10 @@
 #pragma once
 // Computes a whole profile: waits, measures, compares with the machine's peaks, splits kernels, builds
 // unfused.
+#include <functional>
+#include <optional>
+#include <string>
+
 #include "baton/pass/build_context.h"
 #include "baton/profile/measure/quiet.h"
 #include "baton/profile/report/peaks.h"
@@ -9,18 +13,30 @@
 
 namespace baton {
 
+/// Where a profile is.
+struct ProfileProgress {
+  std::string phase;
+  int done = 0, total = 0;
+  std::optional<double> seconds_left;  ///< estimated, of everything; nullopt: not known yet
+};
+
 struct ProfileOptions {
   MeasureOptions measure;
   bool inside = true, unfused = true, peaks = true;
-  double inside_ms = 300;  ///< measuring time per kernel
-  double wait_s = 0;       ///< > 0: the longest wait for a quiet machine
-  /// The context of the build: devices, cache, interrupt. Its progress callback is called with phases and
-  /// counts.
+  double inside_ms = 300;   ///< measuring time per kernel
+  double wait_s = 0;        ///< > 0: the longest wait for a quiet machine
+  double max_seconds = 60;  ///< for measuring; compiling and waiting do not count
+  std::function<void(const ProfileProgress&)> progress;
+  /// Makes another executor like the given one; null: for a build its own, for an artifact none.
+  AnotherExecutor another;
+  /// The context of the build: devices, cache, interrupt (ends the profile: what was measured is reported,
+  /// and ProfileReport::partial says so).
   BuildContext context;
 };
 
 /// `executor`: made from `built`, inputs and threads set; its intermediate tensors are overwritten. Throws
-/// Error, and Interrupted on cancellation. The caller sets the report's model, source and opt_level.
+/// Error, and Interrupted when nothing was measured before the interrupt. The caller sets the report's model,
+/// source and opt_level.
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options);
 
 /// Profiles an artifact, which contains no Relay: kernel times joined with its stored operators; a note lists

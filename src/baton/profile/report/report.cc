@@ -5,6 +5,8 @@
 
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/brief.h"
+#include "baton/profile/report/titles.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -41,6 +43,7 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
     row.us = part.share * median_us;
     row.method = part.method;
     row.below_noise = part.below_noise;
+    if (part.plus_minus) row.plus_minus_us = *part.plus_minus * median_us;
     row.rest = part.rest;
     row.ids = ids_of(part.blocks, blocks, table);
     for (int block : part.blocks)
@@ -91,8 +94,9 @@ double ProfileReport::overhead() const { return median(profiled_us) / end_to_end
 ReportSource report_source(const BuildResult& built) {
   ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
-    source.kernels[kernel.func_name] = {
-        {function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
+    source.kernels[kernel.func_name] = {{function_text(kernel), brief_of_function(*kernel.function),
+                                         kernel.kernel->template_name, kernel.kernel->params},
+                                        kernel.kernel->facts};
   return source;
 }
 
@@ -102,7 +106,14 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
   report.target = source.target;
   report.plain_us = fused.plain_us;
   report.profiled_us = fused.profiled_us;
-  report.end_to_end_us = median(fused.plain_us);
+  report.end_to_end_us = fused.plain.rounds_us.empty() && fused.plain.unreliable.empty()
+                             ? median(fused.plain_us)
+                             : fused.plain.us;
+  report.end_to_end_plus_minus_us = fused.plain.plus_minus_us;
+  report.rounds_us = fused.plain.rounds_us;
+  report.unreliable = fused.plain.unreliable;
+  if (!fused.between.samples_us.empty()) report.between_us = fused.between.us;
+  if (fused.interrupted) report.partial = "interrupted";
   report.load = fused.load_before;
   report.others_busy = fused.others_busy;
   report.notes = fused.notes;
@@ -122,6 +133,14 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     row.inputs = read_by(node, plan);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);
+    if (i < fused.node_times.size()) {
+      const Estimate& time = fused.node_times[i];
+      row.median_us = time.us;
+      row.plus_minus_us = time.plus_minus_us;
+      row.rounds_us = time.rounds_us;
+      row.unreliable = time.unreliable;
+      if (i < fused.calls_per_sample.size()) row.calls_per_sample = fused.calls_per_sample[i];
+    }
     row.cv = coefficient_of_variation(fused.node_us[i]);
     row.roofline.dtype = plan.entries[node.first_entry].dtype.str();
     report.sum_us += row.median_us;
@@ -132,13 +151,14 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
       report.functions[node.func_name] = known->second.function;
     }
     if (row.bytes > 0) row.roofline.intensity = row.flops / row.bytes;
-    if (row.median_us > 0) {
+    if (row.median_us > 0 && row.unreliable.empty()) {
       row.roofline.gflops = row.flops / row.median_us / 1e3;
       row.roofline.gbytes_per_s = row.bytes / row.median_us / 1e3;
     }
     report.kernels.push_back(std::move(row));
   }
   for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
+  add_titles(report);
   return report;
 }
 
@@ -158,6 +178,7 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     row.trusted = times->second.trusted();
     add_loads(row, *function, times->second, built.optimized->origins());
     row.inside_notes = notes_of(times->second);
+    row.split_at = times->second.node;
   }
   // A part shared by several operators counts for each in equal portions, so that nothing is counted twice.
   for (const KernelRow& row : report.kernels) {

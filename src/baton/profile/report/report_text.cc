@@ -1,48 +1,21 @@
 #include "baton/profile/report/report_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
 
-#include "baton/driver/origins/record_json.h"
+#include "baton/ir/rules/brief.h"
 
 namespace baton {
 namespace {
-
-std::string place(const OperatorRow& row) {
-  if (row.line) return "line " + std::to_string(row.line);
-  return row.source.empty() ? "operator " + std::to_string(row.id) : row.source;
-}
 
 std::string readers(const OperatorRow& row) {
   std::string text = row.folded_into.size() == 1 ? "into a constant of node" : "into constants of nodes";
   for (size_t i = 0; i < row.folded_into.size(); ++i)
     text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
   return text;
-}
-
-/// Prints [3, 3] as 3x3.
-std::string compact(const AttrValue& value) {
-  if (const std::string* text = value.as<std::string>()) return *text;
-  const AttrList* list = value.as<AttrList>();
-  if (!list) return attr_json(value).dump();
-  std::string text;
-  for (const AttrValue& item : *list) text += (text.empty() ? "" : "x") + compact(item);
-  return text.empty() ? "[]" : text;
-}
-
-bool is_zero(const AttrValue& value) {
-  const AttrList* list = value.as<AttrList>();
-  return list && !list->empty() && std::all_of(list->begin(), list->end(), [](const AttrValue& item) {
-           return item == AttrValue(0) || item == AttrValue(0.0);
-         });
-}
-
-/// Sorts attributes that determine the operator's size first.
-int rank_of(const std::string& attr) {
-  if (attr == "kernel_size" || attr == "pool_size") return 0;
-  return attr == "channels" || attr == "units" ? 1 : attr == "strides" ? 2 : 3;
 }
 
 }  // namespace
@@ -54,7 +27,10 @@ std::string short_name(const std::string& name) {
 
 std::string us_text(double us) {
   char text[40];
-  std::snprintf(text, sizeof text, us < 9.995 ? "%.2f" : "%.1f", us);
+  if (us != 0 && std::abs(us) < 0.9995)
+    std::snprintf(text, sizeof text, std::abs(us) < 0.00995 ? "%.1f ns" : "%.0f ns", us * 1e3);
+  else
+    std::snprintf(text, sizeof text, us < 9.995 ? "%.2f" : "%.1f", us);
   return text;
 }
 
@@ -62,25 +38,14 @@ std::string operators_text(const ProfileReport& report, const std::vector<uint32
   std::string text;
   for (size_t i = 0; i < ids.size() && i < 3; ++i) {
     const OperatorRow& row = report.operators.at(ids[i]);
-    text += (i ? ", " : "") + row.op + " " + place(row);
+    text += (i ? ", " : "") + row.op + " " + row.place();
   }
   return ids.size() > 3 ? text + " and " + std::to_string(ids.size() - 3) + " more" : text;
 }
 
-std::string operator_text(const OperatorRow& row, size_t width) {
-  std::string text = row.op;
-  if (!row.line && !row.source.empty()) text += " " + row.source;
-  std::vector<std::pair<std::string, std::string>> attrs;
-  for (const auto& [name, value] : row.attrs)
-    if (!is_zero(value)) attrs.emplace_back(name, compact(value));
-  std::stable_sort(attrs.begin(), attrs.end(),
-                   [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
-  for (const auto& [name, value] : attrs) {
-    const std::string next = " " + name + "=" + value;
-    if (text.size() + next.size() > width) break;
-    text += next;
-  }
-  return text;
+std::string operator_name(const OperatorRow& row) {
+  const std::string text = row.brief.empty() ? brief_name(row.op) : row.brief;
+  return row.line || row.source.empty() ? text : text + " " + row.source;
 }
 
 std::string part_label(const ProfileReport& report, const InsideRow& part) {
@@ -95,7 +60,8 @@ std::string part_label(const ProfileReport& report, const InsideRow& part) {
 }
 
 std::string part_time(const KernelRow& kernel, const InsideRow& part) {
-  return part.below_noise ? "< noise" : (kernel.trusted ? "" : "~") + us_text(part.us);
+  return part.below_noise ? "< noise"
+                          : (kernel.trusted && kernel.unreliable.empty() ? "" : "~") + us_text(part.us);
 }
 
 std::vector<WithoutTime> without_time(const ProfileReport& report) {
@@ -103,7 +69,7 @@ std::vector<WithoutTime> without_time(const ProfileReport& report) {
   WithoutTime partly{"partly folded (FoldConstant computed what depends on weights alone)", {}};
   WithoutTime retired{"retired", {}};
   for (const OperatorRow& row : report.operators) {
-    const std::string name = row.op + " " + place(row);
+    const std::string name = row.op + " " + row.place();
     if (!row.retired_by.empty())
       retired.operators.emplace_back(name, row.retired_by + ": " + row.retired_why);
     else if (row.nodes.empty())

@@ -11,15 +11,14 @@ namespace baton {
 /// A kernel's name without the common prefix.
 std::string short_name(const std::string& name);
 
-/// "0.04", "12.3": microseconds; short times with two decimals.
+/// "40 ns", "1.25", "12.3": microseconds without a unit; less than one as nanoseconds.
 std::string us_text(double us);
 
 /// "nn.batch_norm line 23", or the first few of several.
 std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids);
 
-/// "nn.conv2d kernel_size=3x3 channels=64": the operator with as many attributes as fit into `width`, those
-/// that determine its size first.
-std::string operator_text(const OperatorRow& row, size_t width);
+/// "conv2d 3x3 64->64 @56", with the name its source gives it where that has no lines.
+std::string operator_name(const OperatorRow& row);
 
 /// The operators of a part of a kernel: "nn.conv2d line 5  [pad]  as nn.contrib_conv2d_NCHWc".
 std::string part_label(const ProfileReport& report, const InsideRow& part);

@@ -28,6 +28,7 @@ struct InsideRow {
   double share = 0, us = 0;
   InsideMethod method = InsideMethod::kMarkers;
   bool below_noise = false;
+  std::optional<double> plus_minus_us = {};  ///< half of the 95 % interval (Estimate); nullopt: not known
 };
 
 /// The load of several threads in a stage of a kernel.
@@ -52,6 +53,7 @@ struct Roofline {
 struct KernelRow {
   uint32_t node = 0;
   std::string name, func_name, reason;
+  std::string title;   ///< what people call it, distinct in a report (report/titles.h)
   std::string target;  ///< the target it runs on
   std::string compiler,
       region;  ///< of a region that another compiler was given: "cuda" and its symbol; else empty
@@ -60,6 +62,8 @@ struct KernelRow {
   std::vector<uint32_t> origins, made_for;
   std::vector<InsideRow> inside;
   double flops = 0, bytes = 0;
+  double result_bytes = 0;  ///< of its results
+  double live_bytes = 0;    ///< of all results that are needed while it runs, its own included
   double stage_sum = 1, noise = 0;
   bool trusted = true;           ///< whether the stages sum up to 97-103 % of the kernel
   std::vector<uint32_t> inputs;  ///< the called nodes whose values it reads: the plan's edges
@@ -69,13 +73,20 @@ struct KernelRow {
   double threads_us = 0, utilisation = 1;
   std::vector<LoadRow> loads;
   std::vector<std::string> inside_notes;  ///< discarded rounds, reasons for sampling
+  std::optional<uint32_t> split_at =
+      {};  ///< the node at which its inside was measured: equal kernels share one measurement
   Roofline roofline;
-  double cv = 0;  ///< standard deviation over mean of its samples
+  double cv = 0;                        ///< standard deviation over mean of its samples
+  std::optional<double> plus_minus_us;  ///< half of the 95 % interval (Estimate); nullopt: too few rounds
+  std::vector<double> rounds_us;        ///< the median of each round
+  std::string unreliable;               ///< why median_us is only a guess; empty: it is not
+  int calls_per_sample = 1;             ///< > 1: too short for the clock, called in a loop with warm caches
 };
 
 /// A compiled function; several nodes may call it.
 struct FunctionRow {
   std::string relay;          ///< the fused function as text
+  std::string brief;          ///< its calls with their sizes (ir/rules/brief.h); empty: unknown
   std::string template_name;  ///< its schedule template
   std::map<std::string, int> params;
 };
@@ -85,21 +96,45 @@ struct UnfusedRow {
   std::string name;
   std::vector<uint32_t> origins, made_for;
   double median_us = 0, flops = 0, bytes = 0;
+  std::optional<double> plus_minus_us = {};
+  std::string unreliable = {};
+};
+
+/// The memory of a model, in bytes.
+struct MemoryUse {
+  double constants_bytes = 0;  ///< weights, as they are packed for the kernels
+  double inputs_bytes = 0;
+  double workspace_bytes = 0;  ///< allocated for the results of all kernels
+  double peak_bytes = 0;       ///< the most of it that is needed at once
+};
+
+/// A text that lines of operators refer to.
+struct SourceText {
+  std::string file;  ///< OperatorRecord::file; empty: the Relay text
+  std::string text;
 };
 
 struct ProfileReport {
   std::string model, target, version, source;
+  std::string machine;              ///< the processor: "AMD EPYC 9R14"; empty: unknown
+  std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known
   int threads = 1, opt_level = 3;
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
   double residual_us() const { return end_to_end_us - sum_us; }
-  double overhead() const;  ///< profiling overhead of the whole model, profiled / plain
+  std::optional<double> between_us;  ///< between kernels, in profiled runs; nullopt: not measured
+  std::optional<double> end_to_end_plus_minus_us;
+  std::vector<double> rounds_us;  ///< end to end, the median of each round
+  std::string unreliable;         ///< why end_to_end_us is only a guess; empty: it is not
+  std::string partial;            ///< why parts of the profile are missing: "interrupted"; empty: complete
+  double overhead() const;        ///< profiling overhead of the whole model, profiled / plain
   std::vector<OperatorRow> operators;
   std::vector<KernelRow> kernels;
   std::map<std::string, FunctionRow> functions;  ///< by func_name
   std::vector<UnfusedRow> unfused;               ///< empty: not measured
   double unfused_us = 0;                         ///< the whole unfused build, median; 0: not measured
   std::optional<DeviceSheet> device;             ///< with its peaks; nullopt: not measured
+  std::optional<MemoryUse> memory;               ///< nullopt: not known
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
 };

@@ -75,13 +75,18 @@ UnfusedModel build_unfused(const BuildResult& built, const Executor& fused, cons
 
 void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTimes& times) {
   report.unfused.clear();
-  report.unfused_us = median(times.plain_us);
+  report.unfused_us = times.plain.rounds_us.empty() ? median(times.plain_us) : times.plain.us;
   std::map<std::string, const BuiltKernel*> kernels;
   for (const BuiltKernel& kernel : model.built.kernels) kernels[kernel.func_name] = &kernel;
   for (OperatorRow& row : report.operators) row.unfused_us.reset();
   for (size_t i = 0; i < times.nodes.size(); ++i) {
     const PlanNode& node = model.executor->plan().nodes[times.nodes[i]];
-    UnfusedRow row{node.name, node.origins, node.made_for, median(times.node_us[i])};
+    UnfusedRow row{node.name, node.origins, node.made_for, median(times.node_us[i]), 0, 0, {}, {}};
+    if (i < times.node_times.size()) {
+      row.median_us = times.node_times[i].us;
+      row.plus_minus_us = times.node_times[i].plus_minus_us;
+      row.unreliable = times.node_times[i].unreliable;
+    }
     if (const auto at = kernels.find(node.func_name); at != kernels.end()) {
       row.flops = at->second->kernel->facts.flops;
       row.bytes = at->second->kernel->facts.bytes;

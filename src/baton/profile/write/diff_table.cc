@@ -92,14 +92,14 @@ class Table {
   void write_kernels(const std::vector<uint32_t>& in_a, const std::vector<uint32_t>& in_b,
                      const Compared& us) {
     if (in_a.size() == 1 && in_b.size() == 1 && of_a_.at(in_a[0])->name == of_b_.at(in_b[0])->name) {
-      row(list(in_a) + " | " + list(in_b) + "  " + short_name(of_a_.at(in_a[0])->name), us, true, true, true);
+      row(list(in_a) + " | " + list(in_b) + "  " + of_a_.at(in_a[0])->title, us, true, true, true);
       return;
     }
     for (uint32_t node : in_a)
-      write_line(out_, padded("A " + list({node}) + "  " + short_name(of_a_.at(node)->name), kLeft) +
+      write_line(out_, padded("A " + list({node}) + "  " + of_a_.at(node)->title, kLeft) +
                            time_of(of_a_.at(node)->median_us, true));
     for (uint32_t node : in_b)
-      write_line(out_, padded("B " + list({node}) + "  " + short_name(of_b_.at(node)->name), kLeft + 10) +
+      write_line(out_, padded("B " + list({node}) + "  " + of_b_.at(node)->title, kLeft + 10) +
                            time_of(of_b_.at(node)->median_us, true));
     row(list(in_a) + " | " + list(in_b) + "  together", us, !in_a.empty(), !in_b.empty(), true);
   }
@@ -145,7 +145,8 @@ class Table {
     if (nowhere > 0)
       out_ << "  " << nowhere << " of " << diff_.operators.size()
            << " operators have no kernel in either build\n";
-    out_ << "  within noise: no larger than what chance makes of so many runs (95 %); ?: fewer than 6 runs\n";
+    out_ << "  within noise: no larger than what chance makes of so many rows and rounds (95 %); ?: not "
+            "measured\n";
   }
 
   std::ostream& out_;

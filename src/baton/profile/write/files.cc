@@ -1,5 +1,6 @@
 #include "baton/profile/write/files.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -42,11 +43,11 @@ const FileKind& kind_of(const std::string& path, const std::vector<FileKind>& ki
 
 std::vector<FileKind> with_tables() {
   std::vector<FileKind> kinds = {
-      {".json", "the profile, to be read again (docs/design/0005)", {""}},
+      {".json", "the profile, to be read again (docs/design/0005)", {""}, true},
       {".html", "one page: graph, times, roofline, treemap, search", {""}},
-      {".txt", "the table of the terminal", {""}},
-      {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names()},
-      {".parquet", "the same three tables; needs pyarrow in Python", table_names()},
+      {".txt", "the table of the terminal", {""}, true},
+      {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names(), true},
+      {".parquet", "the same three tables; needs pyarrow in Python", table_names(), true},
       {".trace.json", "a trace for Perfetto: model > kernel > operator", {""}},
       {".explorer.json", "graphs for Model Explorer, and times for their nodes", {""}}};
   for (const std::string& quantity : explorer_quantities()) kinds.back().parts.push_back(quantity);
@@ -55,15 +56,26 @@ std::vector<FileKind> with_tables() {
 
 }  // namespace
 
-std::vector<WantedFile> wanted_files(const std::string& path, const std::vector<FileKind>& kinds) {
+std::vector<WantedFile> wanted_files(const std::string& path, const std::vector<FileKind>& kinds,
+                                     const std::vector<std::string>& models) {
   const FileKind& kind = kind_of(path, kinds);
   const std::string stem = path.substr(0, path.size() - kind.suffix.size());
-  for (const std::string& part : kind.parts)
-    if (!part.empty() && file_name(stem).size() > part.size() + 1 && stem.ends_with("." + part))
-      return {{path, kind.suffix, part}};
+  std::vector<std::string> each = kind.joins || models.size() < 2 ? std::vector<std::string>{""} : models;
   std::vector<WantedFile> files;
-  for (const std::string& part : kind.parts)
-    files.push_back({part.empty() ? path : stem + "." + part + kind.suffix, kind.suffix, part});
+  for (const std::string& model : each) {
+    const std::string middle = model.empty() ? "" : "." + model;
+    for (const std::string& part : kind.parts)
+      if (!part.empty() && file_name(stem).size() > part.size() + 1 && stem.ends_with("." + part)) {
+        const std::string before = stem.substr(0, stem.size() - part.size() - 1);
+        files.push_back({before + middle + "." + part + kind.suffix, kind.suffix, part, model});
+      }
+  }
+  if (!files.empty()) return files;
+  for (const std::string& model : each)
+    for (const std::string& part : kind.parts)
+      files.push_back(
+          {stem + (model.empty() ? "" : "." + model) + (part.empty() ? "" : "." + part) + kind.suffix,
+           kind.suffix, part, model});
   return files;
 }
 
@@ -85,23 +97,50 @@ ProfileReport load_report(const std::string& path) {
   return read_report(*text, "`" + path + "`");
 }
 
+std::vector<ProfileReport> load_reports(const std::string& path) {
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) throw Error("`" + path + "` cannot be read: " + text.status().message);
+  return read_reports(*text, "`" + path + "`");
+}
+
 const std::vector<FileKind>& report_kinds() {
   static const std::vector<FileKind> kinds = with_tables();
   return kinds;
 }
 
 std::string report_bytes(const ProfileReport& report, const WantedFile& file, int runs) {
-  if (file.suffix == ".json") return to_json(report).dump() + "\n";
+  return reports_bytes({report}, file, {}, runs);
+}
+
+std::string reports_json(const std::vector<ProfileReport>& reports, bool several) {
+  if (!several) return to_json(reports.at(0)).dump() + "\n";
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ProfileReport& report : reports) list.push_back(to_json(report));
+  return list.dump() + "\n";
+}
+
+std::string reports_bytes(const std::vector<ProfileReport>& reports, const WantedFile& file,
+                          const std::vector<std::string>& models, int runs) {
+  if (file.suffix == ".json") return reports_json(reports, models.size() > 1);
+  if (file.suffix == ".csv") return csv(report_table(reports, file.part));
+  if (file.suffix == ".parquet") return table_json(report_table(reports, file.part)).dump();
+  if (file.suffix == ".txt") {
+    std::ostringstream out;
+    for (size_t i = 0; i < reports.size(); ++i) {
+      if (i) out << '\n';
+      write_table(out, reports[i]);
+    }
+    return out.str();
+  }
+  const size_t index = static_cast<size_t>(
+      file.model.empty() ? 0 : std::find(models.begin(), models.end(), file.model) - models.begin());
+  if (index >= reports.size())
+    throw Error("`" + file.path + "` is not written: " + file.model + " was not measured");
+  const ProfileReport& report = reports[index];
   if (file.suffix == ".html") return page(report);
-  if (file.suffix == ".csv") return csv(report_table(report, file.part));
-  if (file.suffix == ".parquet") return table_json(report_table(report, file.part)).dump();
   if (file.suffix == ".trace.json") return trace_json(report, runs) + "\n";
-  if (file.suffix == ".explorer.json")
-    return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
-  BATON_CHECK(file.suffix == ".txt", file.suffix);
-  std::ostringstream out;
-  write_table(out, report);
-  return out.str();
+  BATON_CHECK(file.suffix == ".explorer.json", file.suffix);
+  return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
 }
 
 }  // namespace baton

@@ -39,13 +39,6 @@ std::string cell(const std::string& text, const char* kind) {
 
 std::string percent(double share) { return number(share * 100, "%.1f") + " %"; }
 
-/// Allows line breaks after underscores in long names.
-std::string breakable(const std::string& name) {
-  std::string out;
-  for (const char c : html_escaped(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
-  return out;
-}
-
 /// "Tensor[(1, 64, 56, 56), float32]": the operators' result types.
 std::string types_of(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   std::string text;
@@ -93,13 +86,12 @@ std::string three_times(const ProfileReport& report) {
                     " unfused, fused and inside</summary><table class=\"p\"><tr><th "
                     "class=\"num\">line</th><th>operator</th><th class=\"num\">alone "
                     "&micro;s</th><th>fused in nodes</th><th class=\"num\">inside &micro;s</th></tr>";
-  constexpr size_t kWidth = 60;
   for (const OperatorRow& row : report.operators) {
     if (row.nodes.empty()) continue;
     std::string nodes;
     for (uint32_t node : row.nodes) nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
     out += "<tr>" + cell(row.line ? std::to_string(row.line) : "", "num") +
-           cell(html_escaped(operator_text(row, kWidth)), "kernel") + us_cell(row.unfused_us, false) +
+           cell(html_escaped(operator_name(row)), "kernel") + us_cell(row.unfused_us, false) +
            cell(nodes, "") + us_cell(row.inside_us, true) + "</tr>";
   }
   return out + "</table></details>";
@@ -145,7 +137,7 @@ std::string html(const ProfileReport& report) {
       "</caption><tr><th class=\"num\">node</th><th>kernel</th>"
       "<th class=\"num\">median &micro;s</th><th class=\"num\">share</th><th class=\"z\"></th></tr>";
   for (const KernelRow& kernel : report.kernels) {
-    std::string name = breakable(short_name(kernel.name));
+    std::string name = html_escaped(kernel.title);
     if (!kernel.compiler.empty()) {
       const size_t colour = colours.emplace(kernel.compiler, colours.size()).first->second;
       name += " <span class=\"b\" style=\"background:" + html_colour(colour) + "\">" +
@@ -164,7 +156,8 @@ std::string html(const ProfileReport& report) {
   const auto share = [&](double us) { return end_to_end > 0 ? us / end_to_end : 0; };
   out += total("sum of kernels", report.sum_us, share(report.sum_us), "t");
   out += total("end to end", end_to_end, share(end_to_end), "");
-  out += total("between kernels", report.residual_us(), share(report.residual_us()), "");
+  const double between = report.between_us.value_or(report.residual_us());
+  out += total("between kernels", between, share(between), "");
   return out + "</table>" + notes(report) + three_times(report) + lists_without_time(report) + "</div>";
 }
 

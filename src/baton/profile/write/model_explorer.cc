@@ -24,7 +24,7 @@ constexpr const char* kKernels = "kernels";
 std::string operator_id(uint32_t id) { return "op" + std::to_string(id); }
 std::string kernel_id(uint32_t node) { return "kernel" + std::to_string(node); }
 
-struct Attrs {
+struct NodeAttrs {
   Json list = Json::array();
   void add(const char* key, const std::string& value) {
     if (!value.empty()) list.push_back({{"key", key}, {"value", value}});
@@ -53,7 +53,7 @@ std::map<uint32_t, const KernelRow*> by_node(const ProfileReport& report) {
 std::string layer_of(const OperatorRow& row, const std::map<uint32_t, const KernelRow*>& kernels) {
   for (uint32_t node : row.nodes)
     if (const auto at = kernels.find(node); at != kernels.end())
-      return layer(short_name(at->second->name)) + " (node " + std::to_string(node) + ")";
+      return layer(at->second->title) + " (node " + std::to_string(node) + ")";
   if (!row.retired_by.empty()) return "retired";
   return row.folded_into.empty() ? "" : "folded at compile time";
 }
@@ -68,7 +68,7 @@ Json edges(const std::vector<uint32_t>& inputs, std::string (*id)(uint32_t)) {
 }
 
 Json operator_node(const OperatorRow& row, const std::map<uint32_t, const KernelRow*>& kernels) {
-  Attrs attrs;
+  NodeAttrs attrs;
   attrs.add("place", place(row));
   attrs.add("source", row.source);
   for (const auto& [name, value] : row.attrs) {
@@ -95,7 +95,7 @@ Json operator_node(const OperatorRow& row, const std::map<uint32_t, const Kernel
 
 Json kernel_node(const ProfileReport& report, const KernelRow& row,
                  const std::map<uint32_t, const KernelRow*>& kernels) {
-  Attrs attrs;
+  NodeAttrs attrs;
   attrs.add("median us", us_text(row.median_us));
   char share[40];
   std::snprintf(share, sizeof share, "%.1f %%", row.share * 100);
@@ -108,7 +108,7 @@ Json kernel_node(const ProfileReport& report, const KernelRow& row,
   for (uint32_t node : row.inputs)
     if (kernels.count(node)) inputs.push_back(node);
   return {{"id", kernel_id(row.node)},
-          {"label", short_name(row.name)},
+          {"label", row.title},
           {"namespace", row.compiler.empty() ? "" : layer(row.compiler)},
           {"attrs", std::move(attrs.list)},
           {"incomingEdges", edges(inputs, kernel_id)}};

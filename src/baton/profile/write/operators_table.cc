@@ -10,7 +10,6 @@ namespace baton {
 
 namespace {
 
-constexpr double kSmall = 0.01;
 constexpr int kWidth = 45;
 
 struct Times {
@@ -73,39 +72,26 @@ std::string where_it_went(const OperatorRow& row) {
 
 }  // namespace
 
-void write_operators(std::ostream& out, const ProfileReport& report, bool all) {
+void write_operators(std::ostream& out, const ProfileReport& report) {
   const bool measured = std::any_of(report.operators.begin(), report.operators.end(),
                                     [](const OperatorRow& row) { return row.unfused_us || row.inside_us; });
   if (!measured) return;
   out << formatted("\nline   %-*s %10s  %-13s %10s %10s %7s %9s\n", kWidth,
                    "operator: alone, fused, and inside", "unfused us", "fused in node", "node us",
                    "inside us", "share", "gain us");
-  Times rest, sum;
-  size_t small = 0;
+  Times sum;
   for (const OperatorRow& row : report.operators) {
     const Times times{row.unfused_us, row.inside_us, kernels_us(report, row.id)};
     const std::string place = row.line ? std::to_string(row.line) : "";
-    const std::string name = operator_text(row, kWidth);
+    const std::string name = operator_name(row);
     if (row.nodes.empty()) {
-      if (all)
-        out << table_line(formatted("%4s   %-*s %10s  %s", place.c_str(), kWidth,
-                                    clipped(name, kWidth).c_str(), "",
-                                    clipped(where_it_went(row), 52).c_str()));
+      out << table_line(formatted("%4s   %-*s %10s  %s", place.c_str(), kWidth, clipped(name, kWidth).c_str(),
+                                  "", clipped(where_it_went(row), 52).c_str()));
       continue;
     }
     sum.add(times);
-    const bool known = times.unfused || times.inside;
-    if (!all && known &&
-        std::max(times.unfused.value_or(0), times.inside.value_or(0)) < kSmall * report.sum_us) {
-      rest.add(times);
-      ++small;
-      continue;
-    }
     out << row_text(place, name, nodes_text(row), times, us_text(times.fused), report);
   }
-  if (small)
-    out << row_text("", std::to_string(small) + " more under 1 % each (--all shows them)", "", rest, "",
-                    report);
   Times total = sum;
   if (report.unfused_us > 0) {
     double compilers = 0;
@@ -114,7 +100,7 @@ void write_operators(std::ostream& out, const ProfileReport& report, bool all) {
   }
   out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt, 0},
                   us_text(report.sum_us), report);
-  if (report.unfused_us > 0 && report.end_to_end_us > 0)
+  if (report.unfused_us > 0 && report.end_to_end_us > 0 && report.unreliable.empty())
     out << formatted("       the model end to end: %.1f us unfused, %.1f us as built, %.2fx as fast\n",
                      report.unfused_us, report.end_to_end_us, report.unfused_us / report.end_to_end_us);
 }

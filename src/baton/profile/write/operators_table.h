@@ -6,7 +6,7 @@
 namespace baton {
 
 /// Every operator's three times side by side: by itself, its kernels, and its part of those. Prints nothing
-/// when neither the first nor the last was measured. Operators under 1 % share one line, unless `all`.
-void write_operators(std::ostream& out, const ProfileReport& report, bool all);
+/// when neither the first nor the last was measured.
+void write_operators(std::ostream& out, const ProfileReport& report);
 
 }  // namespace baton

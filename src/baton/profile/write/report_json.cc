@@ -6,6 +6,8 @@
 
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/measure/measure.h"
+#include "baton/profile/report/percentiles.h"
+#include "baton/profile/report/titles.h"
 #include "baton/support/error.h"
 #include "baton/support/json_fields.h"
 
@@ -65,7 +67,8 @@ constexpr fields::Field<InsideRow> kInsideFields[] = {
     required<InsideRow, &InsideRow::share>("share"),
     required<InsideRow, &InsideRow::us>("us"),
     required<InsideRow, &InsideRow::method>("method"),
-    required<InsideRow, &InsideRow::below_noise>("below_noise")};
+    required<InsideRow, &InsideRow::below_noise>("below_noise"),
+    or_null<InsideRow, &InsideRow::plus_minus_us>("plus_minus_us")};
 
 constexpr fields::Field<LoadRow> kLoadFields[] = {required<LoadRow, &LoadRow::stage>("stage"),
                                                   may_lack<LoadRow, &LoadRow::ids>("ids"),
@@ -103,10 +106,14 @@ void read_threads(const char* name, const Json& json, KernelRow& row) {
   if (json.contains(name)) fields::read<KernelRow>(kThreadFields, json.at(name), row);
 }
 
+double kernel_p90(const KernelRow& row) { return percentile(row.samples_us, 0.9); }
+double kernel_p99(const KernelRow& row) { return percentile(row.samples_us, 0.99); }
+
 constexpr fields::Field<KernelRow> kKernelFields[] = {
     required<KernelRow, &KernelRow::node>("node"),
     required<KernelRow, &KernelRow::name>("name"),
     required<KernelRow, &KernelRow::func_name>("func_name"),
+    may_lack<KernelRow, &KernelRow::title>("title"),
     may_lack<KernelRow, &KernelRow::target>("target"),
     required<KernelRow, &KernelRow::median_us>("median_us"),
     required<KernelRow, &KernelRow::share>("share"),
@@ -121,6 +128,10 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     required<KernelRow, &KernelRow::trusted>("trusted"),
     required<KernelRow, &KernelRow::flops>("flops"),
     required<KernelRow, &KernelRow::bytes>("bytes"),
+    may_lack<KernelRow, &KernelRow::result_bytes>("result_bytes"),
+    may_lack<KernelRow, &KernelRow::live_bytes>("live_bytes"),
+    derived<KernelRow, kernel_p90>("p90_us"),
+    derived<KernelRow, kernel_p99>("p99_us"),
     of_roofline<&Roofline::dtype>("dtype"),
     of_roofline<&Roofline::intensity>("intensity"),
     of_roofline<&Roofline::gflops>("gflops"),
@@ -129,15 +140,29 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     or_null<KernelRow, [](auto& row) -> auto& { return row.roofline.bound; }>("bound"),
     of_roofline<&Roofline::nominal>("nominal"),
     may_lack<KernelRow, &KernelRow::cv>("cv"),
+    or_null<KernelRow, &KernelRow::plus_minus_us>("plus_minus_us"),
+    may_lack<KernelRow, &KernelRow::rounds_us>("rounds_us"),
+    unless_empty<KernelRow, &KernelRow::unreliable>("unreliable"),
+    may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
+    or_null<KernelRow, &KernelRow::split_at>("split_at"),
     unless_empty<KernelRow, &KernelRow::compiler>("compiler"),
     unless_empty<KernelRow, &KernelRow::region>("region"),
     {write_threads, read_threads, "on_threads"},
     unless_empty<KernelRow, &KernelRow::inside_notes>("inside_notes")};
 
 constexpr fields::Field<FunctionRow> kFunctionFields[] = {
-    required<FunctionRow, &FunctionRow::relay>("relay"),
+    required<FunctionRow, &FunctionRow::relay>("relay"), may_lack<FunctionRow, &FunctionRow::brief>("brief"),
     required<FunctionRow, &FunctionRow::template_name>("template"),
     required<FunctionRow, &FunctionRow::params>("params")};
+
+constexpr fields::Field<MemoryUse> kMemoryFields[] = {
+    required<MemoryUse, &MemoryUse::constants_bytes>("constants_bytes"),
+    required<MemoryUse, &MemoryUse::inputs_bytes>("inputs_bytes"),
+    required<MemoryUse, &MemoryUse::workspace_bytes>("workspace_bytes"),
+    required<MemoryUse, &MemoryUse::peak_bytes>("peak_bytes")};
+
+constexpr fields::Field<SourceText> kSourceFields[] = {required<SourceText, &SourceText::file>("file"),
+                                                       required<SourceText, &SourceText::text>("text")};
 
 constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     required<UnfusedRow, &UnfusedRow::name>("name"),
@@ -145,7 +170,9 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     may_lack<UnfusedRow, &UnfusedRow::made_for>("made_for"),
     required<UnfusedRow, &UnfusedRow::median_us>("median_us"),
     required<UnfusedRow, &UnfusedRow::flops>("flops"),
-    required<UnfusedRow, &UnfusedRow::bytes>("bytes")};
+    required<UnfusedRow, &UnfusedRow::bytes>("bytes"),
+    or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
+    unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable")};
 
 constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     required<DevicePeaks, &DevicePeaks::gflops>("gflops"),
@@ -155,6 +182,7 @@ constexpr fields::Field<DevicePeaks> kPeakFields[] = {
 
 }  // namespace
 
+BATON_ROW_OF_FIELDS(SourceText, kSourceFields)
 BATON_ROW_OF_FIELDS(KernelRow, kKernelFields)
 BATON_ROW_OF_FIELDS(FunctionRow, kFunctionFields)
 BATON_ROW_OF_FIELDS(UnfusedRow, kUnfusedFields)
@@ -173,11 +201,22 @@ void read_level(const Json& json, Report& report) {
 double least(const Report& report) {
   return report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end());
 }
+double run_p90(const Report& report) { return percentile(report.plain_us, 0.9); }
+double run_p99(const Report& report) { return percentile(report.plain_us, 0.99); }
+double runs_per_second(const Report& report) {
+  return report.end_to_end_us > 0 ? 1e6 / report.end_to_end_us : 0;
+}
 double profiled_median(const Report& report) { return median(report.profiled_us); }
 
-constexpr fields::Field<Report> kPlainFields[] = {required<Report, &Report::end_to_end_us>("median"),
-                                                  derived<Report, least>("min"),
-                                                  required<Report, &Report::plain_us>("samples")};
+constexpr fields::Field<Report> kPlainFields[] = {
+    required<Report, &Report::end_to_end_us>("median"),
+    derived<Report, least>("min"),
+    derived<Report, run_p90>("p90"),
+    derived<Report, run_p99>("p99"),
+    derived<Report, runs_per_second>("per_second"),
+    required<Report, &Report::plain_us>("samples"),
+    or_null<Report, &Report::end_to_end_plus_minus_us>("plus_minus"),
+    may_lack<Report, &Report::rounds_us>("rounds")};
 constexpr fields::Field<Report> kProfiledFields[] = {derived<Report, profiled_median>("median"),
                                                      required<Report, &Report::profiled_us>("samples")};
 constexpr fields::Field<Report> kUnfusedBuildFields[] = {
@@ -213,10 +252,18 @@ void read_peaks(const char* key, const Json& json, Report& report) {
   fields::read<DevicePeaks>(kPeakFields, peaks, report.device->peaks.emplace());
 }
 
+void write_memory(const char* key, const Report& report, Json& json) {
+  if (report.memory) fields::write<MemoryUse>(kMemoryFields, *report.memory, json[key]);
+}
+void read_memory(const char* key, const Json& json, Report& report) {
+  if (json.contains(key)) fields::read<MemoryUse>(kMemoryFields, json.at(key), report.memory.emplace());
+}
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
     required<Report, &Report::target>("target"),
+    may_lack<Report, &Report::machine>("machine"),
     required<Report, &Report::threads>("threads"),
     required<Report, &Report::version>("version"),
     custom<Report, write_level, read_level>("opt_level"),
@@ -225,7 +272,10 @@ constexpr fields::Field<Report> kReportFields[] = {
     group<kProfiledFields>("profiled_us"),
     required<Report, &Report::sum_us>("sum_us"),
     derived<Report, &Report::residual_us>("residual_us"),
+    or_null<Report, &Report::between_us>("between_us"),
     derived<Report, &Report::overhead>("overhead"),
+    unless_empty<Report, &Report::unreliable>("unreliable"),
+    unless_empty<Report, &Report::partial>("partial"),
     required<Report, &Report::cv>("cv"),
     required<Report, &Report::load>("load"),
     may_lack<Report, &Report::others_busy>("others_busy"),
@@ -234,7 +284,9 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::operators>("operators"),
     required<Report, &Report::kernels>("kernels"),
     required<Report, &Report::functions>("functions"),
-    group<kUnfusedBuildFields>("unfused")};
+    group<kUnfusedBuildFields>("unfused"),
+    {write_memory, read_memory, "memory"},
+    unless_empty<Report, &Report::sources>("sources")};
 
 // Ids index the rows: reject ids out of range on reading.
 void check_ids(const ProfileReport& report) {
@@ -270,8 +322,7 @@ Json to_json(const ProfileReport& report) {
   return json;
 }
 
-ProfileReport read_report(const std::string& text, const std::string& shown) {
-  const Json json = Json::parse(text, nullptr, false);
+static ProfileReport report_of(const Json& json, const std::string& shown) {
   if (json.is_discarded() || !json.is_object() || !json.contains("kernels") || !json.contains("operators"))
     throw Error(shown + " is no profile: what `baton profile MODEL --json` prints is expected");
   const auto schema = json.find("schema");
@@ -285,6 +336,7 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
     ProfileReport report;
     fields::read<Report>(kReportFields, json, report);
     check_ids(report);
+    add_titles(report);
     return report;
   } catch (const Json::exception& error) {
     throw Error(shown + " is damaged, or a profile of another version of Baton (" +
@@ -292,6 +344,24 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
   } catch (const Error& error) {
     throw Error(shown + " is damaged: " + error.what());
   }
+}
+
+ProfileReport read_report(const std::string& text, const std::string& shown) {
+  std::vector<ProfileReport> reports = read_reports(text, shown);
+  if (reports.size() != 1)
+    throw Error(shown + " holds " + std::to_string(reports.size()) +
+                " profiles, and one is expected: profile the models by themselves");
+  return std::move(reports[0]);
+}
+
+std::vector<ProfileReport> read_reports(const std::string& text, const std::string& shown) {
+  const Json json = Json::parse(text, nullptr, false);
+  std::vector<ProfileReport> reports;
+  if (!json.is_array()) return {report_of(json, shown)};
+  for (size_t i = 0; i < json.size(); ++i)
+    reports.push_back(report_of(json[i], "profile " + std::to_string(i + 1) + " of " + shown));
+  if (reports.empty()) throw Error(shown + " is an empty list, and no profile");
+  return reports;
 }
 
 }  // namespace baton

@@ -3,99 +3,223 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/profile/measure/measure.h"
+#include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/write/operators_table.h"
+#include "baton/profile/write/summary_table.h"
 #include "baton/profile/write/table_format.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
+#include "baton/text/html.h"
 
 namespace baton {
 
 namespace {
 
-constexpr int kName = 53;      // kernels and their parts
-constexpr int kTotal = 72;     // labels of sums
-constexpr size_t kListed = 4;  // operators without time shown per reason, unless all are requested
+constexpr int kColumns = 67;                   // of a row beside the name, with rates
+constexpr int kWithRates = 100, kNarrow = 75;  // table widths
 constexpr double kOverRoof = 1.02;
 
 std::string percent(double share, const char* pattern) { return formatted(pattern, share * 100); }
 
-std::string row_text(const std::string& node, const std::string& name, const std::string& us,
-                     const std::string& cv, const std::string& share, const Roofline* roof,
-                     const std::string& by) {
-  std::string reached(24, ' ');
-  if (roof && (roof->gflops > 0 || roof->gbytes_per_s > 0))
-    reached = formatted("%8.1f %7.1f %7s", roof->gflops, roof->gbytes_per_s,
-                        roof->bound.empty() ? "" : percent(roof->share, "%.0f %%").c_str());
-  return table_line(formatted("%4s   %-*s %10s %5s %7s %s  %s", node.c_str(), kName, name.c_str(), us.c_str(),
-                              cv.c_str(), share.c_str(), reached.c_str(), by.c_str()));
+/// The 95 % interval in percent of the time.
+std::string plus_minus(const std::optional<double>& half, double us) {
+  return half && us > 0 ? percent(*half / us, "%.1f") + "%" : "";
 }
 
-void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel,
-                const InsideRow& part) {
-  out << row_text("", clipped(part_label(report, part), kName), part_time(kernel, part), "",
-                  part.below_noise ? "" : percent(part.share, "%.1f %%"), nullptr, method_name(part.method));
-}
+/// The columns of the table of kernels, for the width of the terminal.
+class Rows {
+ public:
+  Rows(std::ostream& out, const TableOptions& options)
+      : out_(out),
+        options_(options),
+        rates_(options.width >= kWithRates),
+        name_(std::max(options.width, kNarrow) - (rates_ ? kColumns : kColumns - 33)) {}
 
-// Parts too short to be measured share one line.
-void write_parts(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, bool all) {
-  std::string nothing;
-  for (const InsideRow& part : kernel.inside) {
-    if (!part.below_noise || all) {
-      write_part(out, report, kernel, part);
-      continue;
-    }
-    const std::string source = operators_text(report, part.ids);
-    nothing += (nothing.empty() ? "" : ", ") + (source.empty() ? part.label : source);
+  void head(const std::string& what) {
+    std::string line = formatted("node   %-*s %10s %5s %7s", name_, what.c_str(), "median us", "+-", "share");
+    if (rates_) line += " GFLOP/s    GB/s of roof  by";
+    out_ << '\n' << in_style(Style::kHead, options_.colour, line) << '\n';
   }
-  if (!nothing.empty())
-    out << row_text("", clipped(nothing, kName), "< noise", "", "", nullptr,
-                    method_name(InsideMethod::kAblation));
+
+  void row(const std::string& node, const std::string& name, const std::string& us,
+           const std::string& interval, const std::string& share, const Roofline* roof, const std::string& by,
+           Style style = Style::kPlain) {
+    std::string line = formatted("%4s   %-*s %10s %5s %7s", node.c_str(), name_,
+                                 clipped(name, static_cast<size_t>(name_)).c_str(), us.c_str(),
+                                 interval.c_str(), share.c_str());
+    std::string reached(24, ' ');
+    if (roof && (roof->gflops > 0 || roof->gbytes_per_s > 0))
+      reached = formatted("%8.1f %7.1f %7s", roof->gflops, roof->gbytes_per_s,
+                          roof->bound.empty() ? "" : percent(roof->share, "%.0f %%").c_str());
+    if (rates_) line += " " + reached + "  " + by;
+    out_ << in_style(style, options_.colour, table_line(line, false)) << '\n';
+  }
+
+  /// A remark below a row.
+  void remark(const std::string& text) {
+    out_ << "       " << clipped(text, static_cast<size_t>(std::max(options_.width, kNarrow) - 7)) << '\n';
+  }
+
+  void kernel(const KernelRow& kernel) {
+    const std::string node = std::to_string(kernel.node),
+                      name = clipped_title(kernel.title, static_cast<size_t>(name_));
+    if (!kernel.unreliable.empty()) return row(node, name, "unreliable", "", "", nullptr, "");
+    row(node, name, us_text(kernel.median_us), plus_minus(kernel.plus_minus_us, kernel.median_us),
+        percent(kernel.share, "%.1f %%"), &kernel.roofline, kernel.roofline.bound,
+        style_of_share(kernel.share));
+  }
+
+ private:
+  std::ostream& out_;
+  const TableOptions& options_;
+  bool rates_;
+  int name_;
+};
+
+void write_parts(Rows& rows, const ProfileReport& report, const KernelRow& kernel) {
+  for (const InsideRow& part : kernel.inside)
+    rows.row("", part_label(report, part), part_time(kernel, part),
+             part.below_noise ? "" : plus_minus(part.plus_minus_us, part.us),
+             part.below_noise ? "" : percent(part.share, "%.1f %%"), nullptr, method_name(part.method));
 }
 
-void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, bool all) {
-  out << row_text(std::to_string(kernel.node), clipped_inside(short_name(kernel.name), kName),
-                  us_text(kernel.median_us), percent(kernel.cv, "%.0f %%"), percent(kernel.share, "%.1f %%"),
-                  &kernel.roofline, kernel.roofline.bound);
-  write_parts(out, report, kernel, all);
-  if (kernel.inside.empty())
-    for (uint32_t id : kernel.origins) out << "       " << operators_text(report, {id}) << '\n';
+void write_details(Rows& rows, const ProfileReport& report, const KernelRow& kernel) {
+  rows.remark(short_name(kernel.name));
+  write_parts(rows, report, kernel);
+  if (kernel.inside.empty() && kernel.origins.size() > 1)
+    for (uint32_t id : kernel.origins) rows.remark(operators_text(report, {id}));
   if (kernel.origins.empty() && !kernel.reason.empty())
-    out << "       made for " << clipped(operators_text(report, kernel.made_for) + ": " + kernel.reason, 100)
-        << '\n';
+    rows.remark("made for " + operators_text(report, kernel.made_for) + ": " + kernel.reason);
   if (!kernel.trusted)
-    out << formatted("       (the stages sum to %.1f %% of the kernel: estimates)\n", kernel.stage_sum * 100);
-  for (const std::string& note : kernel.inside_notes)
-    out << formatted("       (%s)\n", clipped(note, 110).c_str());
+    rows.remark(formatted("(the stages sum to %.1f %% of the kernel: estimates)", kernel.stage_sum * 100));
+  for (const std::string& note : kernel.inside_notes) rows.remark("(" + note + ")");
   if (kernel.load_threads > 1)
-    out << formatted("       (alone on %d threads %s us, which are busy %.1f %% of it)\n",
-                     kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100);
+    rows.remark(formatted("(alone on %d threads, caches warm, %s us, which are busy %.1f %% of it)",
+                          kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100));
+}
+
+double sort_key(const KernelRow& kernel, TableOrder order) {
+  switch (order) {
+    case TableOrder::kTime:
+      return -kernel.median_us;
+    case TableOrder::kNode:
+      return kernel.node;
+    case TableOrder::kRoof:  // the furthest from it first; unknown ones last
+      return kernel.roofline.bound.empty() ? 1e300 : kernel.roofline.share;
+    case TableOrder::kVariation:
+      return -kernel.cv;
+  }
+  return 0;
+}
+
+std::vector<const KernelRow*> sorted_kernels(const ProfileReport& report, TableOrder order) {
+  std::vector<const KernelRow*> kernels;
+  for (const KernelRow& kernel : report.kernels) kernels.push_back(&kernel);
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const KernelRow* a, const KernelRow* b) {
+    return sort_key(*a, order) < sort_key(*b, order);
+  });
+  return kernels;
+}
+
+const char* order_text(TableOrder order) {
+  switch (order) {
+    case TableOrder::kTime:
+      return "the longest first";
+    case TableOrder::kNode:
+      return "in order of execution";
+    case TableOrder::kRoof:
+      return "the furthest from their roof first";
+    case TableOrder::kVariation:
+      return "the least steady first";
+  }
+  return "";
+}
+
+// The kernels that decide; what is left out is summed up, so that nothing is lost.
+void write_longest(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+  Rows rows(out, options);
+  const TableOrder order = options.order.value_or(TableOrder::kTime);
+  const std::vector<const KernelRow*> kernels = sorted_kernels(report, order);
+  const size_t shown =
+      options.top > 0 ? std::min(kernels.size(), static_cast<size_t>(options.top)) : kernels.size();
+  rows.head("kernels, " + std::string(order_text(order)));
+  double others = 0;
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (i < shown)
+      rows.kernel(*kernels[i]);
+    else
+      others += kernels[i]->median_us;
+  if (shown < kernels.size())
+    rows.row("", std::to_string(kernels.size() - shown) + " more (--top N, --all)", us_text(others), "",
+             percent(report.sum_us > 0 ? others / report.sum_us : 0, "%.1f %%"), nullptr, "");
+}
+
+void write_all(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+  Rows rows(out, options);
+  rows.head("kernel, and the operators it computes");
+  for (const KernelRow* kernel : sorted_kernels(report, options.order.value_or(TableOrder::kNode))) {
+    rows.kernel(*kernel);
+    write_details(rows, report, *kernel);
+  }
 }
 
 std::string signed_us(double us) { return (us < 0 ? "-" : "") + us_text(std::abs(us)); }
 
-void write_totals(std::ostream& out, const ProfileReport& report) {
+void write_totals(std::ostream& out, const ProfileReport& report, int width) {
   const double e2e = report.end_to_end_us;
   auto total = [&](const char* name, double us, const std::string& note) {
-    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", kTotal, name, signed_us(us).c_str(),
+    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", width - 48, name, signed_us(us).c_str(),
                                 e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
   };
   out << '\n';
-  total("sum of kernels", report.sum_us, "");
-  total("end to end, profiling off", e2e, formatted("median of %zu runs", report.plain_us.size()));
-  total("residual: between kernels", report.residual_us(), "");
-  total("end to end, profiling on", median(report.profiled_us),
-        formatted("overhead %.3fx", report.overhead()));
+  const auto unknown = [&](const char* name, const std::string& why) {
+    out << table_line(
+        formatted("       %-*s %11s           %s", width - 48, name, "unreliable", clipped(why, 60).c_str()));
+  };
+  const auto first = std::find_if(report.kernels.begin(), report.kernels.end(),
+                                  [](const KernelRow& row) { return !row.unreliable.empty(); });
+  if (first != report.kernels.end())
+    unknown("sum of kernels", first->unreliable);
+  else
+    total("sum of kernels", report.sum_us, "");
+  if (!report.unreliable.empty())
+    unknown("end to end, profiling off", report.unreliable);
+  else
+    total("end to end, profiling off", e2e,
+          formatted("median of %zu runs", report.plain_us.size()) +
+              (report.end_to_end_plus_minus_us ? ", +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
+                                               : ""));
+  if (report.unreliable.empty() && report.between_us)
+    total("between kernels", *report.between_us, "profiling on");
+  if (report.unreliable.empty())
+    total("end to end, profiling on", median(report.profiled_us),
+          formatted("overhead %.3fx", report.overhead()));
+  if (report.unreliable.empty() && !report.plain_us.empty())
+    out << wrapped(
+        formatted("%.1f runs per second; of the runs 90 %% take at most %s us, 99 %% at most %s us",
+                  e2e > 0 ? 1e6 / e2e : 0.0, us_text(percentile(report.plain_us, 0.9)).c_str(),
+                  us_text(percentile(report.plain_us, 0.99)).c_str()),
+        7, width);
+  if (report.memory)
+    out << wrapped("memory: constants " + bytes_text(report.memory->constants_bytes) + ", workspace " +
+                       bytes_text(report.memory->workspace_bytes) + ", of it at most " +
+                       bytes_text(report.memory->peak_bytes) + " needed at once",
+                   7, width);
   out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
                    report.cv * 100, report.load);
 }
 
-void write_machine(std::ostream& out, const ProfileReport& report) {
+void write_machine(std::ostream& out, const ProfileReport& report, int width) {
   if (!report.device) return;
   const DevicePeaks& peaks = *report.device->peaks;
-  out << formatted(
-      "       roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for up to %.2f "
-      "MB (%s)\n",
-      peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6,
-      clipped(report.device->name, 20).c_str());
+  out << wrapped(
+      formatted("roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for "
+                "up to %.2f MB (%s)",
+                peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6,
+                clipped(report.device->name, 20).c_str()),
+      7, width);
   const auto over = [&](bool nominal) {
     return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {
       return row.roofline.share > kOverRoof &&
@@ -103,42 +227,100 @@ void write_machine(std::ostream& out, const ProfileReport& report) {
     });
   };
   if (over(true))
-    out << "       over 100 % of compute: Winograd does fewer operations than the convolution, whose are "
-           "counted\n";
+    out << wrapped(
+        "over 100 % of compute: Winograd does fewer operations than the convolution, whose are counted", 7,
+        width);
   if (over(false))
-    out << "       over 100 % elsewhere: what lies in a cache that cores share comes faster than from "
-           "memory\n";
+    out << wrapped(
+        "over 100 % elsewhere: what lies in a cache that cores share comes faster than from memory", 7,
+        width);
 }
 
-void write_without_time(std::ostream& out, const ProfileReport& report, bool all) {
+// Which times come from loops or from the measurement of an equal kernel.
+void write_sharing(std::ostream& out, const ProfileReport& report, int width) {
+  const auto count = [&](auto&& chosen) {
+    return std::count_if(report.kernels.begin(), report.kernels.end(), chosen);
+  };
+  const auto split = [](const KernelRow& row) { return !row.inside.empty(); };
+  const auto shared = [&](const KernelRow& row) {
+    return split(row) && row.split_at && *row.split_at != row.node;
+  };
+  if (const auto looped = count([](const KernelRow& row) { return row.calls_per_sample > 1; }))
+    out << wrapped(
+        formatted("note: %td kernels are too short for the clock: called in loops, with warm caches", looped),
+        7, width);
+  if (const auto sharing = count(shared))
+    out << wrapped(formatted("note: %td of %td split kernels share the measurement of an equal kernel",
+                             sharing, count(split)),
+                   7, width);
+}
+
+void write_without_time(std::ostream& out, const ProfileReport& report) {
   for (const WithoutTime& section : without_time(report)) {
     out << '\n' << section.title << '\n';
-    const size_t shown = all || section.operators.size() <= kListed + 1 ? section.operators.size() : kListed;
-    for (size_t i = 0; i < shown; ++i)
-      out << formatted("       %-40s %s\n", section.operators[i].first.c_str(),
-                       section.operators[i].second.c_str());
-    if (shown < section.operators.size())
-      out << formatted("       and %zu more (--all shows them)\n", section.operators.size() - shown);
+    for (const auto& [name, why] : section.operators)
+      out << formatted("       %-40s %s\n", name.c_str(), why.c_str());
   }
+}
+
+// What the details would say.
+void write_counts(std::ostream& out, const ProfileReport& report, int width) {
+  std::string text;
+  for (const WithoutTime& section : without_time(report))
+    text += (text.empty() ? "" : ", ") + std::to_string(section.operators.size()) + " " +
+            section.title.substr(0, section.title.find(" ("));
+  out << wrapped(counted(report.operators.size(), "operator") + " in " +
+                     counted(report.kernels.size(), "kernel") +
+                     (text.empty() ? "" : "; without a time, or with a part of it: " + text),
+                 7, width)
+      << wrapped("--all: every kernel with its operators, and their times alone and inside", 7, width);
 }
 
 }  // namespace
 
-void write_table(std::ostream& out, const ProfileReport& report, bool all) {
+const std::vector<std::string>& table_orders() {
+  static const std::vector<std::string> names = {"time", "node", "roof", "cv"};
+  return names;
+}
+
+TableOrder table_order(const std::string& name) {
+  const auto& names = table_orders();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<TableOrder>(at - names.begin());
+  const std::string near = did_you_mean(name, names);
+  throw UsageError("kernels are not sorted by `" + name + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?") +
+                   "\n  there are time, node, roof and cv");
+}
+
+void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
   const std::string level = report.opt_level < 0 ? "" : ", opt level " + std::to_string(report.opt_level);
-  out << report.model
-      << formatted(" on %s, %d thread%s%s, baton %s\n", report.target.c_str(), report.threads,
-                   report.threads == 1 ? "" : "s", level.c_str(), report.version.c_str());
-  if (!report.source.empty()) out << "lines are those of " << report.source << '\n';
-  out << formatted("\nnode   %-*s %10s %5s %7s %8s %7s %7s  by\n", kName,
-                   "kernel, and the operators it computes", "median us", "cv", "share", "GFLOP/s", "GB/s",
-                   "of roof");
-  for (const KernelRow& kernel : report.kernels) write_kernel(out, report, kernel, all);
-  write_totals(out, report);
-  write_machine(out, report);
-  for (const std::string& note : report.notes) out << "       note: " << clipped(note, 107) << '\n';
-  write_operators(out, report, all);
-  write_without_time(out, report, all);
+  const std::string machine = report.machine.empty() ? "" : ", " + report.machine;
+  const std::string text = report.model + " on " + report.target +
+                           formatted(", %d thread%s%s, baton %s", report.threads,
+                                     report.threads == 1 ? "" : "s", level.c_str(), report.version.c_str()) +
+                           machine;
+  const int width = std::max(options.width, kNarrow);
+  std::string head = wrapped(text, 0, width);
+  head.pop_back();
+  out << in_style(Style::kHead, options.colour, head) << '\n';
+  if (!report.source.empty()) out << wrapped("lines are those of " + report.source, 0, width);
+  write_kinds(out, report, options);
+  if (options.all)
+    write_all(out, report, options);
+  else
+    write_longest(out, report, options);
+  write_totals(out, report, width);
+  write_machine(out, report, width);
+  if (!report.partial.empty()) out << wrapped("partial: " + report.partial, 7, width);
+  write_sharing(out, report, width);
+  for (const std::string& note : report.notes) out << wrapped("note: " + note, 7, width);
+  if (options.all) {
+    write_operators(out, report);
+    write_without_time(out, report);
+  } else {
+    write_counts(out, report, width);
+  }
 }
 
 }  // namespace baton

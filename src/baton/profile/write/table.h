@@ -4,12 +4,13 @@
 #include <string>
 
 #include "baton/profile/report/rows.h"
+#include "baton/profile/write/table_options.h"
 
 namespace baton {
 
-/// Prints kernels in execution order with their operators, totals, every operator's times side by side, and
-/// operators without a time. `all`: including negligible ones. At most 120 columns.
-void write_table(std::ostream& out, const ProfileReport& report, bool all = false);
+/// Prints times by operator, the kernels that take longest, totals and notes; with `all` every kernel with
+/// its operators, every operator's times side by side, and operators without a time.
+void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options = {});
 /// The same as an HTML fragment, for notebooks.
 std::string html(const ProfileReport& report);
 

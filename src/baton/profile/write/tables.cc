@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/record_json.h"
+#include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/portions.h"
+#include "baton/profile/report/report_text.h"
+#include "baton/profile/report/titles.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 
@@ -30,6 +34,50 @@ Cell least(const std::vector<double>& samples) {
 }
 Cell most(const std::vector<double>& samples) {
   return samples.empty() ? Cell() : Cell(*std::max_element(samples.begin(), samples.end()));
+}
+
+// The model and how it was measured: the same for all rows of a report, so that tables can be put together.
+const std::vector<TableColumn>& context_columns() {
+  using enum CellKind;
+  static const std::vector<TableColumn> columns = {{"model", kText},        {"target", kText},
+                                                   {"machine", kText},      {"threads", kInteger},
+                                                   {"opt_level", kInteger}, {"version", kText}};
+  return columns;
+}
+
+std::vector<Cell> context_cells(const ProfileReport& report) {
+  return {report.model,
+          report.target,
+          text_or_none(report.machine),
+          integer(static_cast<uint64_t>(report.threads)),
+          report.opt_level < 0 ? Cell() : Cell(static_cast<int64_t>(report.opt_level)),
+          report.version};
+}
+
+ReportTable with_context(ReportTable table, const ProfileReport& report) {
+  const std::vector<TableColumn>& columns = context_columns();
+  table.columns.insert(table.columns.begin(), columns.begin(), columns.end());
+  const std::vector<Cell> cells = context_cells(report);
+  for (std::vector<Cell>& row : table.rows) row.insert(row.begin(), cells.begin(), cells.end());
+  return table;
+}
+
+Cell shape_cell(const std::string& type) { return text_or_none(shape_in(type)); }
+
+Cell data_shape(const OperatorRow& row) {
+  return row.input_types.empty() ? Cell() : shape_cell(row.input_types[0]);
+}
+
+// "2x2"; empty where the operator has no strides, or has those that are the default.
+Cell strides_of(const OperatorRow& row) {
+  for (const auto& [name, value] : row.attrs) {
+    if (name != "strides") continue;
+    std::string text;
+    if (const AttrList* list = value.as<AttrList>())
+      for (const AttrValue& item : *list) text += (text.empty() ? "" : "x") + attr_text(item);
+    return text.empty() ? Cell(attr_text(value)) : Cell(text);
+  }
+  return {};
 }
 
 // A rate; empty when the amount is unknown.
@@ -55,32 +103,52 @@ const char* cell_kind_name(CellKind kind) {
 
 ReportTable kernels_table(const ProfileReport& report) {
   using enum CellKind;
-  ReportTable table{
-      "kernels",
-      {{"node", kInteger},     {"kernel", kText},   {"func_name", kText},      {"target", kText},
-       {"compiler", kText},    {"template", kText}, {"median_us", kNumber},    {"share", kNumber},
-       {"min_us", kNumber},    {"max_us", kNumber}, {"cv", kNumber},           {"samples", kInteger},
-       {"origins", kIds},      {"ops", kText},      {"made_for", kIds},        {"reason", kText},
-       {"inputs", kIds},       {"flops", kNumber},  {"bytes", kNumber},        {"dtype", kText},
-       {"intensity", kNumber}, {"gflops", kNumber}, {"gbytes_per_s", kNumber}, {"roofline", kNumber},
-       {"bound", kText},       {"nominal", kFlag},  {"stage_sum", kNumber},    {"noise", kNumber},
-       {"trusted", kFlag}},
-      {}};
+  ReportTable table{"kernels",
+                    {{"node", kInteger},        {"title", kText},
+                     {"kernel", kText},         {"func_name", kText},
+                     {"data_shape", kText},     {"weight_shape", kText},
+                     {"strides", kText},        {"result_shape", kText},
+                     {"compiler", kText},       {"template", kText},
+                     {"median_us", kNumber},    {"share", kNumber},
+                     {"min_us", kNumber},       {"max_us", kNumber},
+                     {"p90_us", kNumber},       {"p99_us", kNumber},
+                     {"cv", kNumber},           {"samples", kInteger},
+                     {"origins", kIds},         {"ops", kText},
+                     {"made_for", kIds},        {"reason", kText},
+                     {"inputs", kIds},          {"flops", kNumber},
+                     {"bytes", kNumber},        {"result_bytes", kNumber},
+                     {"live_bytes", kNumber},   {"dtype", kText},
+                     {"intensity", kNumber},    {"gflops", kNumber},
+                     {"gbytes_per_s", kNumber}, {"roofline", kNumber},
+                     {"bound", kText},          {"nominal", kFlag},
+                     {"stage_sum", kNumber},    {"noise", kNumber},
+                     {"trusted", kFlag},        {"plus_minus_us", kNumber},
+                     {"unreliable", kText},     {"calls_per_sample", kInteger},
+                     {"split_at", kInteger}},
+                    {}};
   for (const KernelRow& row : report.kernels) {
     const auto function = report.functions.find(row.func_name);
     const bool split = !row.inside.empty();
     const Roofline& roof = row.roofline;
+    const OperatorRow* lead =
+        row.origins.empty() ? nullptr : &report.operators.at(leading_operator(report, row.origins));
     table.rows.push_back(
         {integer(row.node),
+         row.title,
          row.name,
          row.func_name,
-         report.target,
+         lead ? data_shape(*lead) : Cell(),
+         lead ? shape_cell(lead->weight) : Cell(),
+         lead ? strides_of(*lead) : Cell(),
+         lead ? shape_cell(lead->type) : Cell(),
          text_or_none(row.compiler),
          function == report.functions.end() ? Cell() : text_or_none(function->second.template_name),
          row.median_us,
          row.share,
          least(row.samples_us),
          most(row.samples_us),
+         row.samples_us.empty() ? Cell() : Cell(percentile(row.samples_us, 0.9)),
+         row.samples_us.empty() ? Cell() : Cell(percentile(row.samples_us, 0.99)),
          row.samples_us.size() < 2 ? Cell() : Cell(row.cv),
          integer(row.samples_us.size()),
          row.origins,
@@ -90,6 +158,8 @@ ReportTable kernels_table(const ProfileReport& report) {
          row.inputs,
          row.flops,
          row.bytes,
+         row.result_bytes,
+         row.live_bytes,
          text_or_none(roof.dtype),
          row.bytes > 0 ? Cell(roof.intensity) : Cell(),
          rate(row.flops, roof.gflops),
@@ -99,34 +169,27 @@ ReportTable kernels_table(const ProfileReport& report) {
          roof.nominal,
          split ? Cell(row.stage_sum) : Cell(),
          split ? Cell(row.noise) : Cell(),
-         split ? Cell(row.trusted) : Cell()});
+         split ? Cell(row.trusted) : Cell(),
+         number_or_none(row.plus_minus_us),
+         text_or_none(row.unreliable),
+         integer(static_cast<uint64_t>(row.calls_per_sample)),
+         row.split_at ? integer(*row.split_at) : Cell()});
   }
-  return table;
+  return with_context(std::move(table), report);
 }
 
 ReportTable operators_table(const ProfileReport& report) {
   using enum CellKind;
-  ReportTable table{"operators",
-                    {{"id", kInteger},
-                     {"op", kText},
-                     {"line", kInteger},
-                     {"column", kInteger},
-                     {"source", kText},
-                     {"type", kText},
-                     {"attrs", kText},
-                     {"inputs", kIds},
-                     {"nodes", kIds},
-                     {"kernels_us", kNumber},
-                     {"us", kNumber},
-                     {"us_by", kText},
-                     {"inside_us", kNumber},
-                     {"unfused_us", kNumber},
-                     {"fused_with", kIds},
-                     {"not_fused", kText},
-                     {"folded_into", kIds},
-                     {"retired_by", kText},
-                     {"retired_why", kText}},
-                    {}};
+  ReportTable table{
+      "operators",
+      {{"id", kInteger},        {"op", kText},           {"title", kText},     {"file", kText},
+       {"line", kInteger},      {"column", kInteger},    {"source", kText},    {"type", kText},
+       {"data_shape", kText},   {"weight_shape", kText}, {"strides", kText},   {"flops", kNumber},
+       {"bytes", kNumber},      {"attrs", kText},        {"inputs", kIds},     {"nodes", kIds},
+       {"kernels_us", kNumber}, {"us", kNumber},         {"us_by", kText},     {"inside_us", kNumber},
+       {"unfused_us", kNumber}, {"fused_with", kIds},    {"not_fused", kText}, {"folded_into", kIds},
+       {"retired_by", kText},   {"retired_why", kText}},
+      {}};
   const std::vector<OperatorTime> times = operator_times(report);
   std::map<uint32_t, double> us_of_node;
   for (const KernelRow& row : report.kernels) us_of_node[row.node] = row.median_us;
@@ -135,26 +198,46 @@ ReportTable operators_table(const ProfileReport& report) {
     double kernels_us = 0;
     for (uint32_t node : row.nodes)
       if (const auto at = us_of_node.find(node); at != us_of_node.end()) kernels_us += at->second;
-    table.rows.push_back(
-        {integer(row.id), row.op, row.line ? integer(row.line) : Cell(),
-         row.line ? integer(row.column) : Cell(), text_or_none(row.source), text_or_none(row.type),
-         Cell(attrs_json(row).dump()), row.inputs, row.nodes, time.has_kernel ? Cell(kernels_us) : Cell(),
-         time.has_kernel ? Cell(time.us) : Cell(), time.has_kernel ? Cell(portion_name(time.by)) : Cell(),
-         number_or_none(row.inside_us), number_or_none(row.unfused_us), row.fused_with,
-         text_or_none(row.not_fused), row.folded_into, text_or_none(row.retired_by),
-         text_or_none(row.retired_why)});
+    table.rows.push_back({integer(row.id),
+                          row.op,
+                          text_or_none(operator_name(row)),
+                          text_or_none(row.file),
+                          row.line ? integer(row.line) : Cell(),
+                          row.column ? integer(row.column) : Cell(),
+                          text_or_none(row.source),
+                          text_or_none(row.type),
+                          data_shape(row),
+                          shape_cell(row.weight),
+                          strides_of(row),
+                          row.flops,
+                          row.bytes,
+                          Cell(attrs_json(row).dump()),
+                          row.inputs,
+                          row.nodes,
+                          time.has_kernel ? Cell(kernels_us) : Cell(),
+                          time.has_kernel ? Cell(time.us) : Cell(),
+                          time.has_kernel ? Cell(portion_name(time.by)) : Cell(),
+                          number_or_none(row.inside_us),
+                          number_or_none(row.unfused_us),
+                          row.fused_with,
+                          text_or_none(row.not_fused),
+                          row.folded_into,
+                          text_or_none(row.retired_by),
+                          text_or_none(row.retired_why)});
   }
-  return table;
+  return with_context(std::move(table), report);
 }
 
 ReportTable parts_table(const ProfileReport& report) {
   using enum CellKind;
   ReportTable table{"parts",
                     {{"node", kInteger},
+                     {"title", kText},
                      {"kernel", kText},
                      {"part", kInteger},
                      {"ids", kIds},
                      {"ops", kText},
+                     {"file", kText},
                      {"line", kInteger},
                      {"label", kText},
                      {"stage", kText},
@@ -163,20 +246,22 @@ ReportTable parts_table(const ProfileReport& report) {
                      {"method", kText},
                      {"rest", kFlag},
                      {"below_noise", kFlag},
-                     {"trusted", kFlag}},
+                     {"trusted", kFlag},
+                     {"plus_minus_us", kNumber}},
                     {}};
   for (const KernelRow& row : report.kernels) {
     for (size_t i = 0; i < row.inside.size(); ++i) {
       const InsideRow& part = row.inside[i];
-      const uint32_t line = part.ids.empty() ? 0 : report.operators.at(part.ids[0]).line;
-      table.rows.push_back({integer(row.node), row.name, integer(i), part.ids, ops_of(report, part.ids),
-                            line ? integer(line) : Cell(),
+      const OperatorRow* first = part.ids.empty() ? nullptr : &report.operators.at(part.ids[0]);
+      table.rows.push_back({integer(row.node), row.title, row.name, integer(i), part.ids,
+                            ops_of(report, part.ids), first ? text_or_none(first->file) : Cell(),
+                            first && first->line ? integer(first->line) : Cell(),
                             part.label.empty() ? Cell("load, store, loop") : Cell(part.label),
                             text_or_none(part.stage), part.share, part.us, method_name(part.method),
-                            part.rest, part.below_noise, row.trusted});
+                            part.rest, part.below_noise, row.trusted, number_or_none(part.plus_minus_us)});
     }
   }
-  return table;
+  return with_context(std::move(table), report);
 }
 
 const std::vector<std::string>& table_names() {
@@ -192,6 +277,16 @@ ReportTable report_table(const ProfileReport& report, const std::string& name) {
   throw Error("a report has no table `" + name + "`" +
               (near.empty() ? "" : "; did you mean `" + near + "`?") +
               " There are kernels, operators and parts");
+}
+
+ReportTable report_table(std::span<const ProfileReport> reports, const std::string& name) {
+  ReportTable all;
+  for (const ProfileReport& report : reports) {
+    ReportTable table = report_table(report, name);
+    if (all.name.empty()) all = {table.name, std::move(table.columns), {}};
+    std::move(table.rows.begin(), table.rows.end(), std::back_inserter(all.rows));
+  }
+  return all;
 }
 
 nlohmann::ordered_json table_json(const ReportTable& table) {

@@ -2,6 +2,7 @@
 // A report as flat tables: kernels, operators, parts of kernels; the source of CSV, Parquet and data frames.
 // The columns are a contract: design note 0011.
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,6 +41,10 @@ ReportTable parts_table(const ProfileReport& report);
 const std::vector<std::string>& table_names();
 /// The named table. Throws Error for an unknown name, suggesting the nearest.
 ReportTable report_table(const ProfileReport& report, const std::string& name);
+
+/// The rows of several reports in one table, which the columns model, target, machine, threads, opt_level and
+/// version tell apart.
+ReportTable report_table(std::span<const ProfileReport> reports, const std::string& name);
 
 /// {"name": ..., "columns": [{"name", "kind"}], "values": [[...] per column]}; unknown cells and non-finite
 /// numbers are null.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/profile/report/report_text.h"
+#include "baton/profile/report/titles.h"
 
 namespace baton {
 namespace {
@@ -60,6 +61,16 @@ Json types_of(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   return types;
 }
 
+// {"inputs": ["1x64x56x56", "64x64x3x3"], "result": "1x64x56x56"} of the operator that a kernel is named
+// after.
+Json shapes_of(const ProfileReport& report, const std::vector<uint32_t>& ids) {
+  if (ids.empty()) return nullptr;
+  const OperatorRow& row = report.operators.at(leading_operator(report, ids));
+  Json inputs = Json::array();
+  for (const std::string& type : row.input_types) inputs.push_back(shape_in(type));
+  return {{"inputs", std::move(inputs)}, {"result", shape_in(row.type)}};
+}
+
 // "nn.conv2d line 3, nn.relu line 5": the operators of a kernel.
 Json described(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   Json list = Json::array();
@@ -69,10 +80,12 @@ Json described(const ProfileReport& report, const std::vector<uint32_t>& ids) {
 
 Json args_of(const ProfileReport& report, const KernelRow& kernel) {
   Json args{{"node", kernel.node},
+            {"kernel", kernel.name},
             {"func_name", kernel.func_name},
             {"origins", kernel.origins},
             {"operators", described(report, kernel.origins)},
             {"lines", lines_of(report, kernel.origins)},
+            {"shapes", shapes_of(report, kernel.origins)},
             {"share", kernel.share},
             {"median_us", kernel.median_us},
             {"flops", kernel.flops},
@@ -158,7 +171,7 @@ void add_fused(Trace& trace, const ProfileReport& report) {
   int64_t at = 0;
   for (const KernelRow& kernel : report.kernels) {
     const int64_t duration = ns(kernel.median_us);
-    trace.complete(kFused, "kernel", short_name(kernel.name), at, duration, args_of(report, kernel));
+    trace.complete(kFused, "kernel", kernel.title, at, duration, args_of(report, kernel));
     add_parts(trace, report, kernel, at, duration);
     at += duration;
   }
@@ -207,7 +220,7 @@ void add_runs(Trace& trace, const ProfileReport& report, size_t runs) {
     for (const KernelRow& kernel : report.kernels) {
       const int64_t duration = ns(kernel.samples_us[run]);
       trace.complete(
-          kRuns, "kernel", short_name(kernel.name), at, duration,
+          kRuns, "kernel", kernel.title, at, duration,
           {{"node", kernel.node}, {"origins", kernel.origins}, {"lines", lines_of(report, kernel.origins)}});
       at += duration;
     }

@@ -306,20 +306,15 @@ ValueRef PartialEvaluator::computed(const CallNode& call, const OpNode& op,
     if (!arg) return {};
     args.push_back(std::move(arg));
   }
-  std::vector<NDArray> results;
-  Type type;
-  try {
-    const Expr alone =
-        infer_type(Expr(make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}))));
-    type = alone->checked_type();
-    results = evaluator_of(context_).evaluate(*as<CallNode>(alone), context_);
-  } catch (const NotSupported&) {
-    return {};  // computed at run time
-  }
+  const Expr alone =
+      infer_type(Expr(make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}))));
+  const Type type = alone->checked_type();
+  std::optional<std::vector<NDArray>> results = value_if_known(*as<CallNode>(alone), context_);
+  if (!results) return {};  // computed at run time
   const NodeInfo info(origins, call.span());
-  if (!as_type<TupleTypeNode>(type)) return tensor(make_constant(std::move(results.at(0)), info));
+  if (!as_type<TupleTypeNode>(type)) return tensor(make_constant(std::move(results->at(0)), info));
   std::vector<ValueRef> fields;
-  for (NDArray& array : results) fields.push_back(tensor(make_constant(std::move(array), info)));
+  for (NDArray& array : *results) fields.push_back(tensor(make_constant(std::move(array), info)));
   const auto made =
       value(Kind::kTuple, bind(make_tuple(atoms(fields, 0), NodeInfo(OriginSet::none(), call.span()))));
   made->fields = std::move(fields);

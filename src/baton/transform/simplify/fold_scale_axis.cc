@@ -49,15 +49,11 @@ bool is_positive(const Expr& expr) {
 /// Whether `expr` is known at compile time and nowhere zero.
 bool is_nonzero(const Expr& expr, const BuildContext& context) {
   if (!free_vars(expr).empty()) return false;
-  try {
-    const RetireLog ignored;  // nothing goes away: this is only a look at the value
-    const Expr folded = fold_constants(expr, context);
-    const auto* constant = as<ConstantNode>(folded);
-    return constant &&
-           all_values(constant->value(), [](double value) { return value != 0 && std::isfinite(value); });
-  } catch (const NotSupported&) {
-    return false;
-  }
+  const RetireLog ignored;  // nothing goes away: this is only a look at the value
+  const Expr folded = fold_constants(expr, context);
+  const auto* constant = as<ConstantNode>(folded);
+  return constant &&
+         all_values(constant->value(), [](double value) { return value != 0 && std::isfinite(value); });
 }
 
 const ScaleRule* rule_of(const ExprNode& node) {

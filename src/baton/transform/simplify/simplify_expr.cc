@@ -151,23 +151,13 @@ bool apply_all(std::optional<CallsByRule>& program, const BuildContext* folds) {
   return changed;
 }
 
-/// The context when it has an evaluator, else null.
-const BuildContext* folding_context(const BuildContext& context) {
-  try {
-    evaluator_of(context);
-    return &context;
-  } catch (const NotSupported&) {
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 Pass simplify_expr() {
   return function_pass(
       {0, "SimplifyExpr", {"InferType"}},
       [](const Function& function, const IRModule& module, const BuildContext& context) {
-        const BuildContext* folds = folding_context(context);
+        const BuildContext* folds = find_evaluator(*context.passes) ? &context : nullptr;
         std::optional<CallsByRule> program(function);
         for (int round = 0; round < kMaxRounds; ++round) {
           show_inference(module, context);

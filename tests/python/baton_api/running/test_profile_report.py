@@ -112,3 +112,59 @@ def test_pandas_without_pandas(report, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match="to_pandas needs pandas"):
         report.to_pandas()
+
+
+def built():
+    with tvm.transform.PassContext(opt_level=3):
+        return relay.build(tvm.parser.fromtext(TEXT), "llvm", params=PARAMS)
+
+
+def test_progress_is_called_with_phases_and_the_rest():
+    seen = []
+    baton.profile(built(), repeat=8, seconds=0.01, inside_ms=2, peaks=False, progress=lambda *step: seen.append(step))
+    assert {"measuring the model", "measuring inside kernels"} <= {phase for phase, *_ in seen}
+    assert all(0 <= done <= total for _, done, total, _ in seen)
+    assert all(rest is None or 0 <= rest <= 60 for *_, rest in seen)
+
+
+def test_what_progress_raises_ends_the_profile():
+    def progress(*_):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        baton.profile(built(), repeat=8, seconds=0.01, inside_ms=2, progress=progress)
+
+
+def test_max_seconds_must_be_positive():
+    with pytest.raises(ValueError, match="max_seconds"):
+        baton.profile(built(), max_seconds=0)
+
+
+def test_a_bar_only_in_notebooks_with_tqdm(monkeypatch):
+    from baton import _progress
+
+    assert _progress.notebook_bar() is None
+    drawn = []
+
+    class Bar:
+        def __init__(self, total, desc, leave):
+            self.n, self.total = 0, total
+            drawn.append((desc, total))
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            drawn.append(self.n)
+
+    bar = _progress.NotebookBar(Bar)
+    for step in (("a", 0, 2, None), ("a", 2, 2, 1.0), ("b", 1, 3, 0.5)):
+        bar(*step)
+    bar.close()
+    assert drawn == [("a", 2), 2, ("b", 3), 1]
+
+
+def test_intervals_are_in_the_report(report):
+    for row in report.kernels:
+        assert row.get("unreliable") or row["plus_minus_us"] >= 0
+        assert len(row["rounds_us"]) >= 3 or row.get("unreliable")

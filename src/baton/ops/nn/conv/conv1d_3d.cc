@@ -1,6 +1,7 @@
 // Convolutions over one and three spatial axes.
 #include <algorithm>
 
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
@@ -139,7 +140,7 @@ const OpDef& op_nn_conv1d() {
       .python =
           "nn.conv1d(data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, "
           "kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', out_dtype='')",
-      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow(), OwnPadding::kConvolution,
+      .rules = op_rules(conv_brief(), MixedPrecision::kAlways, conv_layout_flow(), OwnPadding::kConvolution,
                         QuantizationRule{QuantizationRule::Does::kLayer}),
       .test_shapes =
           {"(1, 3, 10)f32, (4, 3, 3)f32, dilation=[2], channels=4, kernel_size=[3]",
@@ -157,7 +158,7 @@ const OpDef& op_nn_conv3d() {
       .relation = conv_relation<Conv3DAttrs, 3>,
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
       .cost = conv_cost,
-      .rules = op_rules(conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow(),
+      .rules = op_rules(conv_brief(), conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow(),
                         ConvertedLayout::kConvolution, OwnPadding::kConvolution),
       .test_shapes = {"(1, 4, 4, 4, 2)f32, (2, 2, 2, 2, 3)f32, padding=[0, 0, 0, 0, 0, 0], channels=3, "
                       "kernel_size=[2, 2, 2], data_layout=NDHWC, kernel_layout=DHWIO"},

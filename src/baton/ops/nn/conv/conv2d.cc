@@ -1,6 +1,7 @@
 #include "baton/ops/nn/conv/conv2d.h"
 
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
@@ -270,9 +271,10 @@ const OpDef& op_nn_conv2d() {
       .relation = conv2d_relation,
       .compute = conv2d_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs(),
-                        AnchorRule{"conv_plain"}, ConvertedLayout::kConvolution, OwnPadding::kConvolution,
+      .rules = op_rules(conv_brief(), conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d},
+                        conv_layout_flow(), conv_macs(), AnchorRule{"conv_plain"},
+                        ConvertedLayout::kConvolution, OwnPadding::kConvolution,
                         QuantizationRule{QuantizationRule::Does::kLayer, QuantizationRule::Kernel::kBegins},
                         LayerKind::kConvolution2D),
       .test_shapes =

@@ -1,6 +1,7 @@
 // The 2-D convolutions on packed layouts, in the form that the schedule templates know: the reduction runs
 // over (block of input channels, kernel row, kernel column, channel in the block), innermost last.
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/conv/conv2d.h"
 #include "baton/ops/op_spec.h"
@@ -101,7 +102,7 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
-      .rules = op_rules(conv_layout_flow(), AnchorRule{"conv_direct"}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"}),
       .test_shapes = {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
                       "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
                       "(1, 1, 7, 5, 16)f32, (2, 1, 1, 1, 16, 16)f32, channels=32, kernel_size=[1, 1], "
@@ -123,7 +124,7 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
           "nn.contrib_depthwise_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), "
           "groups=1, channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', "
           "out_layout='', out_dtype='')",
-      .rules = op_rules(conv_layout_flow(), AnchorRule{"conv_depthwise"}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_depthwise"}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 1, 3, 3, 1, 4)f32, padding=[1, 1, 1, 1], groups=8, channels=8, "
            "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o, out_layout=NCHW4c"},

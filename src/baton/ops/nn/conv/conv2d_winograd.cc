@@ -1,4 +1,5 @@
 // Winograd convolutions over two axes: a tile of m x m outputs from a x a inputs, as a * a matrix products.
+#include "baton/ir/rules/brief.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/conv/conv2d.h"
 #include "baton/ops/nn/conv/winograd.h"
@@ -118,7 +119,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
                      const Conv2DWinogradAttrs& attrs) { return packed_conv2d_relation(ctx, attrs); },
       .compute = conv2d_winograd_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow(), AnchorRule{"conv_winograd"}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_winograd"}),
       .test_shapes =
           {"(1, 3, 8, 8)f32, (4, 4, 3, 8)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]"},
   };

@@ -1,4 +1,5 @@
 // Winograd convolutions over three axes. The depth is either transformed too, or summed directly.
+#include "baton/ir/rules/brief.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/nn/conv/winograd.h"
 #include "baton/ops/op_spec.h"
@@ -177,7 +178,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .relation = winograd3d_relation,
       .compute = conv3d_winograd_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow()),
+      .rules = op_rules(conv_brief(), conv_layout_flow()),
       .test_shapes =
           {"(1, 3, 6, 6, 6)f32, (4, 4, 4, 8, 3)f32, tile_size=2, channels=8, kernel_size=[3, 3, 3]"},
   };

@@ -1,6 +1,7 @@
 // Transposed convolutions over one, two and three spatial axes.
 #include "baton/ops/nn/conv/conv_transpose.h"
 
+#include "baton/ir/rules/brief.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -224,7 +225,7 @@ const OpDef& op_nn_conv1d_transpose() {
           "nn.conv1d_transpose(data, weight, strides=(1,), padding=(0,), dilation=(1,), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', "
           "output_padding=(0,), out_dtype='')",
-      .rules = op_rules(MixedPrecision::kAlways),
+      .rules = op_rules(conv_brief(), MixedPrecision::kAlways),
       .test_shapes = {"(1, 3, 6)f32, (3, 4, 3)f32, channels=4, kernel_size=[3]"},
   };
   return def;
@@ -244,8 +245,9 @@ const OpDef& op_nn_conv2d_transpose() {
           "nn.conv2d_transpose(data, weight, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', "
           "output_padding=(0, 0), out_dtype='')",
-      .rules = op_rules(MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d_transpose},
-                        conv_layout_flow(), conv_macs(), ConvertedLayout::kConvolution),
+      .rules = op_rules(conv_brief(), MixedPrecision::kAlways,
+                        FakeQuantizationRule{fake_quantized_conv2d_transpose}, conv_layout_flow(),
+                        conv_macs(), ConvertedLayout::kConvolution),
       .test_shapes = {"(1, 3, 5, 5)f32, (3, 4, 3, 3)f32, channels=4, kernel_size=[3, 3], strides=[2, 2], "
                       "output_padding=[1, 1], padding=[1, 1, 1, 1], kernel_layout=IOHW"},
   };
@@ -266,7 +268,7 @@ const OpDef& op_nn_conv3d_transpose() {
           "nn.conv3d_transpose(data, weight, strides=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), "
           "groups=1, channels=None, kernel_size=None, data_layout='NCDHW', kernel_layout='OIDHW', "
           "out_layout='', output_padding=(0, 0, 0), out_dtype='')",
-      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
+      .rules = op_rules(conv_brief(), MixedPrecision::kAlways, conv_layout_flow()),
       .test_shapes = {"(1, 2, 3, 4, 4)f32, (2, 3, 2, 2, 2)f32, channels=3, kernel_size=[2, 2, 2], "
                       "strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };

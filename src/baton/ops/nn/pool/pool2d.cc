@@ -1,5 +1,6 @@
 // 2-D pools, windowed and global, with one relation each.
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/pool/pool_window.h"
@@ -294,7 +295,7 @@ const OpDef& op_nn_max_pool2d() {
       .python =
           "nn.max_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False)",
-      .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
+      .rules = op_rules(window_brief(), spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow(), AnchorRule{"pool"},
                         ConvertedLayout::kWindows, OwnPadding::kMaximum,
                         QuantizationRule{QuantizationRule::Does::kSelect, QuantizationRule::Kernel::kJoins}),
@@ -316,7 +317,7 @@ const OpDef& op_nn_avg_pool2d() {
       .python =
           "nn.avg_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
+      .rules = op_rules(window_brief(), spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
                         AnchorRule{"pool"}, ConvertedLayout::kWindows, OwnPadding::kAverage,
                         QuantizationRule{QuantizationRule::Does::kMean}),
@@ -335,9 +336,9 @@ const OpDef& op_nn_global_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient(), MixedPrecision::kNever,
-                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
-                        AnchorRule{"pool"}, ConvertedLayout::kWindows,
+      .rules = op_rules(window_brief(), spatial_layout_rule(), global_avg_pool2d_gradient(),
+                        MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
+                        spatial_layout_flow(), AnchorRule{"pool"}, ConvertedLayout::kWindows,
                         QuantizationRule{QuantizationRule::Does::kTotalMean}),
       .test_shapes = {"(1, 3, 5, 5)f32", "(2, 7, 1, 3)f32, layout=NHWC"},
   };
@@ -352,7 +353,7 @@ const OpDef& op_nn_global_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_max_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), MixedPrecision::kFollow, spatial_layout_flow(),
+      .rules = op_rules(window_brief(), spatial_layout_rule(), MixedPrecision::kFollow, spatial_layout_flow(),
                         AnchorRule{"pool"}, ConvertedLayout::kWindows),
       .test_shapes = {"(1, 3, 5, 5)f32", "(2, 7, 1, 3)f32, layout=NHWC"},
   };

@@ -1,4 +1,5 @@
 // Pools over one and three spatial axes.
+#include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/nn/pool/pool_window.h"
@@ -121,7 +122,7 @@ const OpDef& op_nn_max_pool1d() {
       .python =
           "nn.max_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum,
+      .rules = op_rules(window_brief(), MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum,
                         QuantizationRule{QuantizationRule::Does::kSelect}),
       .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True"},
   };
@@ -143,7 +144,7 @@ const OpDef& op_nn_avg_pool1d() {
       .python =
           "nn.avg_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
+      .rules = op_rules(window_brief(), MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
       .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True",
                       "(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[1, 1], count_include_pad=True"},
   };
@@ -165,7 +166,7 @@ const OpDef& op_nn_max_pool3d() {
       .python =
           "nn.max_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
           "0), layout='NCDHW', out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
+      .rules = op_rules(window_brief(), MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
       .test_shapes =
           {"(1, 2, 4, 6, 6)f32, pool_size=[2, 2, 2], strides=[2, 2, 2], padding=[0, 0, 0, 0, 0, 0]"},
   };
@@ -187,7 +188,7 @@ const OpDef& op_nn_avg_pool3d() {
       .python =
           "nn.avg_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
           "0), layout='NCDHW', out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
+      .rules = op_rules(window_brief(), MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
       .test_shapes =
           {"(1, 2, 4, 6, 6)f32, pool_size=[3, 3, 3], strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };

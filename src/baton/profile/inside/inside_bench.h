@@ -1,0 +1,70 @@
+#pragma once
+// Measures the variants of one kernel in turn, in its model's memory. For .cc files of this folder only.
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/profile/inside/inside_options.h"
+#include "baton/profile/inside/inside_variants.h"
+
+namespace baton {
+
+/// How a kernel is split: decided once, kept in the kernel cache, and changed only when clearly wrong, so
+/// that the method of a part does not differ between profiles of one build.
+struct SplitPlan {
+  bool within = true;            ///< also mark the result's own stages
+  bool sampled = false;          ///< stages by sampling
+  std::set<std::string> merged;  ///< stages that are not marked
+
+  std::string text() const;
+  /// nullopt for a damaged text.
+  static std::optional<SplitPlan> from_text(const std::string& text);
+  friend bool operator==(const SplitPlan&, const SplitPlan&) = default;
+};
+
+class InsideBench {
+ public:
+  InsideBench(MeasuredKernel& kernel, const InsideOptions& options) : kernel_(kernel), options_(options) {}
+
+  /// One round of about `ms` milliseconds. The first one decides how the kernel is split, unless that is in
+  /// the cache.
+  InsideTimes round(std::span<void*> args, double ms);
+
+ private:
+  enum : int { kUndecided, kDecided };
+
+  void decide(InsideTimes& times);
+  std::optional<SplitPlan> kept_plan() const;
+  void keep_plan() const;
+  uint64_t plan_key() const;
+  InsideTimes split_stages();
+  void sample(InsideTimes& times);
+  InsideTimes with_marks(int attempts);
+  bool has_inner() const;
+  InsideTimes split(const std::vector<InsideRound>& measured) const;
+  uint64_t now() const;
+  double timed_call(size_t variant, bool marked, InsideRound& round);
+  double marked_call(size_t variant, InsideRound& round);
+  InsideRound one_round(size_t first, bool loads_only);
+  std::vector<InsideRound> rounds(double budget_ms, int threads = 1);
+  bool disturbs(const std::vector<InsideRound>& measured, size_t site) const;
+  std::set<std::string> too_short(const std::vector<InsideRound>& measured) const;
+  std::string shortest(const std::vector<InsideRound>& measured) const;
+  bool asked_to_stop() const;
+  void mark_anew();
+
+  MeasuredKernel& kernel_;
+  std::span<void*> args_;
+  const InsideOptions& options_;
+  double ms_ = 0;
+  int state_ = kUndecided;
+  bool sampled_ = false;
+  size_t calls_ = 0, held_ = 0;    // held: another program took the CPU meanwhile
+  RoundTally tally_;               // of the last rounds() call
+  std::vector<InsideRound> last_;  // on one thread
+  double marked_sum_ = 0;          // sum of stages that were not trusted at first; 0: trusted
+  bool lost_ = false;              // some stages are not marked, since marks disturb them
+};
+
+}  // namespace baton

@@ -1,0 +1,117 @@
+#include "baton/profile/measure/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace baton {
+
+namespace {
+
+constexpr size_t kFewestSamples = 5;
+
+/// The continued fraction of the incomplete beta function (Lentz), as in Numerical Recipes, 6.4.
+double beta_fraction(double x, double a, double b) {
+  constexpr double kTiny = 1e-300, kEnough = 1e-14;
+  const auto away_from_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
+  double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), fraction = d;
+  for (int m = 1; m < 500; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                 odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    double change = 1;
+    for (const double term : {even, odd}) {
+      d = 1 / away_from_zero(1 + term * d);
+      c = away_from_zero(1 + term / c);
+      change = d * c;
+      fraction *= change;
+    }
+    if (std::abs(change - 1) < kEnough) break;
+  }
+  return fraction;
+}
+
+double incomplete_beta(double x, double a, double b) {
+  if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(1 - x));
+  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a
+                                   : 1 - front * beta_fraction(1 - x, b, a) / b;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double coefficient_of_variation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double sum = 0;
+  for (double v : values) sum += v;
+  const double mean = sum / static_cast<double>(values.size());
+  return mean > 0 ? standard_deviation(values) / mean : 0;
+}
+
+double student_outside(double t, double degrees) {
+  return degrees > 0 ? incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5) : 1;
+}
+
+double student_quantile(double p, double degrees) {
+  if (degrees <= 0) return std::numeric_limits<double>::infinity();
+  double low = 0, high = 1;
+  while (student_outside(high, degrees) > p && high < 1e12) high *= 2;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (student_outside(middle, degrees) > p ? low : high) = middle;
+  }
+  return high;
+}
+
+double student_95(double degrees) { return student_quantile(0.05, degrees); }
+
+double standard_deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double sum = 0, squares = 0;
+  for (double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  for (double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+std::optional<double> rounds_interval(const std::vector<double>& rounds) {
+  if (rounds.size() < kFewestRounds) return std::nullopt;
+  const auto count = static_cast<double>(rounds.size());
+  return student_95(count - 1) * standard_deviation(rounds) * std::sqrt(2 * kMedianVariance / count);
+}
+
+Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why) {
+  Estimate found;
+  std::vector<double> all;
+  for (const RoundSamples& round : rounds) {
+    std::vector<double> kept;
+    for (size_t i = 0; i < round.us.size(); ++i)
+      if (!round.disturbed[i]) kept.push_back(round.us[i]);
+    all.insert(all.end(), round.us.begin(), round.us.end());
+    found.samples_us.insert(found.samples_us.end(), kept.begin(), kept.end());
+    if (!kept.empty()) found.rounds_us.push_back(median(std::move(kept)));
+  }
+  found.left_out = all.size() - found.samples_us.size();
+  if (!all.empty() && found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2)) {
+    found.unreliable = why;
+    std::sort(all.begin(), all.end());
+    found.samples_us = all;
+    all.resize((all.size() + 1) / 2);
+    found.us = median(std::move(all));
+    found.rounds_us.clear();
+    return found;
+  }
+  found.us = median(found.rounds_us);
+  found.plus_minus_us = rounds_interval(found.rounds_us);
+  return found;
+}
+
+}  // namespace baton

@@ -1,0 +1,54 @@
+#pragma once
+// What measuring a model is told, and what it returns.
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baton/profile/measure/budget.h"
+#include "baton/profile/measure/clock_watch.h"
+#include "baton/profile/measure/disturbance.h"
+#include "baton/profile/measure/estimate.h"
+#include "baton/runtime/executor.h"
+
+namespace baton {
+
+struct MeasureOptions {
+  int min_runs = 30;         ///< of each kind, without disturbed ones
+  double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; limited to 10x min_seconds
+  int rounds = 8;
+  double max_seconds = 1e9;  ///< for all models together; one run of each kind is always made
+  const std::atomic<bool>* interrupt = nullptr;  ///< ends the measurement; what was measured is returned
+  Clocks clocks = Clocks::of_this_machine();
+  SystemSource system = read_system;
+  bool waited = false;  ///< the caller already waited for a quiet machine: notes need not advise it
+  std::function<void(double done)> progress = {};  ///< fraction
+};
+
+struct FusedTimes {
+  std::vector<double> plain_us = {};     ///< per undisturbed plain run: the whole model, profiling off
+  std::vector<double> profiled_us = {};  ///< per undisturbed profiled run: the whole model
+  std::vector<uint32_t> nodes = {};      ///< the called plan nodes, in order
+  std::vector<std::vector<double>> node_us = {};  ///< [call]: from kernel entry to return, undisturbed calls
+  double load_before = 0;                         ///< the system's one-minute load average at the start
+  double ns_per_node = 0;               ///< timing overhead: (median profiled - median plain) / calls, >= 0
+  double others_busy = 0;               ///< average number of CPUs used by other programs meanwhile
+  std::vector<std::string> notes = {};  ///< caveats for the reader
+  /// The same with uncertainty. Empty where samples come from elsewhere.
+  Estimate plain = {}, profiled = {}, between = {};  ///< between: kernels, in profiled runs
+  std::vector<int> calls_per_sample = {};  ///< [call]: > 1: too short for the clock, called in loops
+  std::vector<Estimate> node_times = {};   ///< [call]
+  bool interrupted = false;                ///< ended early, by the user
+};
+
+/// Makes another executor of the same model, elsewhere in memory.
+using AnotherExecutor = std::function<std::shared_ptr<Executor>()>;
+
+struct MeasuredModel {
+  Executor* executor = nullptr;  ///< for the first round: inputs and threads set
+  AnotherExecutor another = {};  ///< for the others; null: the same
+};
+
+}  // namespace baton

@@ -1,0 +1,245 @@
+#include "baton/profile/measure/measured_rounds.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/thread_reading.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int kWarmUpRuns = 2;
+constexpr double kSteadyCv = 0.03;
+constexpr double kWorthSaying = 0.1;    // fraction of discarded samples that is reported
+constexpr double kWorthKnowing = 0.01;  // kernels below this share of the model do not prolong measuring
+constexpr size_t kFewestKept = 5;
+// Shorter kernels are called in loops of about this time.
+constexpr double kShortUs = 2, kLoopUs = 40, kMostCalls = 4000;
+constexpr int kLoopSamples = 8;
+constexpr double kToldSeconds = 0.25;  // shorter windows are judged together
+
+void require(const Status& status) {
+  if (!status.ok()) throw Error(status.message);
+}
+
+// A counter that differs between CPUs shows as a kernel that takes longer than the whole run.
+bool is_sound(const RunProfile& profile) {
+  double sum = 0;
+  for (const std::vector<double>& node : profile.node_ns) sum += node[0];
+  return sum <= profile.total_ns[0] * 1.000001;
+}
+
+/// So many calls that reading the clock is less than a thousandth of a sample.
+int calls_in(double us) {
+  return static_cast<int>(std::clamp(kLoopUs / std::max(us, 1e-3), 2.0, kMostCalls));
+}
+
+size_t kept(const std::vector<RoundSamples>& rounds) {
+  size_t count = 0;
+  for (const RoundSamples& round : rounds)
+    count += static_cast<size_t>(std::count(round.disturbed.begin(), round.disturbed.end(), false));
+  return count;
+}
+
+}  // namespace
+
+void MeasuredRounds::begin_round() {
+  executor_ = model_.executor;
+  if (!rounds_.empty() && model_.another) {
+    own_.reset();  // before the next one is made: memory of two at most
+    own_ = model_.another();
+    if (own_) executor_ = own_.get();
+  }
+  for (int i = 0; i < kWarmUpRuns; ++i) require(executor_->run());
+  rounds_.emplace_back();
+  rounds_.back().node.resize(nodes_.size());
+  window_plain_ = window_profiled_ = 0;
+}
+
+void MeasuredRounds::plain_run(Round& round) {
+  const bool several = executor_->threads() > 1;
+  const ThreadReading before = read_thread(several);
+  watch_.begin();
+  const Status status = executor_->run();
+  const std::optional<double> us = watch_.end();
+  const bool held = was_held(before, read_thread(several), several);
+  require(status);
+  if (!us) return;
+  round.plain.add(*us, held);
+  held_ += held;
+  ++plain_runs_;
+}
+
+void MeasuredRounds::profiled_run(Round& round) {
+  watch_.begin();
+  Result<RunProfile> profile = executor_->run_profiled(1);
+  const std::optional<double> us = watch_.end();
+  require(profile.status());
+  if (!us) return;
+  if (!is_sound(*profile)) return watch_.refuse();
+  if (nodes_.empty()) {
+    nodes_ = profile->nodes;
+    round.node.resize(nodes_.size());
+  }
+  bool any_held = false;
+  double sum = 0;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const bool held = profile->held[i][0];
+    any_held |= held;
+    sum += profile->node_ns[i][0] / 1e3;
+    round.node[i].add(profile->node_ns[i][0] / 1e3, held);
+  }
+  const double total = profile->total_ns[0] / 1e3;
+  round.profiled.add(total, any_held);
+  round.between.add(std::max(0.0, total - sum), any_held);
+  held_ += any_held;
+  ++profiled_runs_;
+}
+
+void MeasuredRounds::pair() {
+  Round& round = rounds_.back();
+  const bool plain_first = pairs_++ % 2 == 0;
+  if (plain_first) plain_run(round);
+  profiled_run(round);
+  if (!plain_first) plain_run(round);
+}
+
+void MeasuredRounds::end_window(const Disturbance& what) {
+  sum_ += what;
+  unjudged_sum_ += what;
+  unjudged_.push_back({rounds_.size() - 1, window_plain_, window_profiled_});
+  window_plain_ = rounds_.back().plain.us.size();
+  window_profiled_ = rounds_.back().profiled.us.size();
+  if (unjudged_sum_.seconds >= kToldSeconds || unjudged_sum_.by_quota()) judge();
+}
+
+void MeasuredRounds::judge() {
+  if (unjudged_sum_.any()) {
+    for (const Unjudged& window : unjudged_) {
+      Round& round = rounds_[window.round];
+      round.plain.disturb_from(window.plain);
+      round.profiled.disturb_from(window.profiled);
+      round.between.disturb_from(window.profiled);
+      for (RoundSamples& node : round.node) node.disturb_from(window.profiled);
+      // Loops end a round: its last window's verdict, or an earlier one's, is theirs too.
+      for (RoundSamples& node : round.looped) node.disturb_from(0);
+    }
+  }
+  unjudged_.clear();
+  unjudged_sum_ = {};
+}
+
+void MeasuredRounds::loop_short_calls() {
+  if (nodes_.empty()) return;
+  Round& round = rounds_.back();
+  if (calls_per_sample_.empty()) {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const double us = median(round.node[i].us);
+      const bool one_function = executor_->node_function(nodes_[i]) != nullptr;
+      calls_per_sample_.push_back(us >= kShortUs || !one_function ? 1 : calls_in(us));
+    }
+  }
+  round.looped.resize(nodes_.size());
+  const ThreadScope scope(executor_->threads());
+  const bool several = executor_->threads() > 1;
+  uint32_t next = 0;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const int calls = calls_per_sample_[i];
+    if (calls == 1) continue;
+    // Its inputs are those of the model: their storage may have been reused since.
+    require(executor_->run_range(next, nodes_[i] + 1));
+    next = nodes_[i] + 1;
+    const Executor::Call& call = *executor_->node_call(nodes_[i]);
+    for (int sample = 0; sample < kLoopSamples; ++sample) {
+      const ThreadReading before = read_thread(several);
+      const uint64_t start = fenced_ticks();
+      for (int n = 0; n < calls; ++n)
+        if (call.function(call.context, call.args)) return;  // run() reports it
+      const double ns = static_cast<double>(fenced_ticks() - start) * ns_per_tick();
+      round.looped[i].add(ns / 1e3 / calls, was_held(before, read_thread(several), several));
+    }
+  }
+}
+
+std::vector<RoundSamples> MeasuredRounds::of(RoundSamples Round::* member) const {
+  std::vector<RoundSamples> rounds;
+  for (const Round& round : rounds_) rounds.push_back(round.*member);
+  return rounds;
+}
+
+std::vector<RoundSamples> MeasuredRounds::of_node(size_t call) const {
+  std::vector<RoundSamples> rounds;
+  const bool looped = call < calls_per_sample_.size() && calls_per_sample_[call] > 1;
+  for (const Round& round : rounds_) {
+    const std::vector<RoundSamples>& node = looped ? round.looped : round.node;
+    if (call < node.size()) rounds.push_back(node[call]);
+  }
+  return rounds;
+}
+
+std::string MeasuredRounds::reason() const {
+  if (const std::string text = sum_.text(); !text.empty()) return text;
+  char text[120];
+  std::snprintf(text, sizeof text, "another program took the processor in %zu of %zu runs", held_,
+                plain_runs_ + profiled_runs_);
+  return text;
+}
+
+bool MeasuredRounds::enough(size_t min_runs) const {
+  if (!any() || kept(of(&Round::plain)) < min_runs) return false;
+  std::vector<double> medians;
+  double sum = 0;
+  for (size_t i = 0; i < nodes_.size(); ++i) sum += medians.emplace_back(estimate(of_node(i), "").us);
+  for (size_t i = 0; i < nodes_.size(); ++i)
+    if (medians[i] > kWorthKnowing * sum && kept(of_node(i)) < std::min(min_runs, kFewestKept)) return false;
+  return true;
+}
+
+FusedTimes MeasuredRounds::result(bool waited) const {
+  const auto runs = static_cast<int>(2 * pairs_);
+  if (!any())
+    throw Error("no run of " + std::to_string(runs) +
+                " could be timed: this machine's time stamp counter and its monotonic clock disagree by "
+                "more than 0.1 %; /sys/devices/system/clocksource/clocksource0/current_clocksource names "
+                "what the system trusts");
+  FusedTimes times;
+  const std::string why = reason();
+  times.plain = estimate(of(&Round::plain), why);
+  times.profiled = estimate(of(&Round::profiled), why);
+  times.between = estimate(of(&Round::between), why);
+  times.plain_us = times.plain.samples_us;
+  times.profiled_us = times.profiled.samples_us;
+  times.nodes = nodes_;
+  times.calls_per_sample = calls_per_sample_;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    times.node_times.push_back(estimate(of_node(i), why));
+    times.node_us.push_back(times.node_times.back().samples_us);
+  }
+  if (!nodes_.empty())
+    times.ns_per_node =
+        std::max(0.0, (times.profiled.us - times.plain.us) * 1e3 / static_cast<double>(nodes_.size()));
+  times.others_busy = sum_.others();
+  if (std::string note = watch_.note(runs); !note.empty()) times.notes.push_back(std::move(note));
+  char text[200];
+  const size_t left_out = times.plain.left_out + times.profiled.left_out, all = plain_runs_ + profiled_runs_;
+  if (!times.plain.unreliable.empty())
+    times.notes.push_back("unreliable: " + why);
+  else if (static_cast<double>(left_out) >= kWorthSaying * static_cast<double>(all)) {
+    std::snprintf(text, sizeof text, "%zu of %zu runs were left out: another program took the processor%s",
+                  left_out, all, sum_.any() ? (", " + sum_.text()).c_str() : "");
+    times.notes.push_back(text);
+  }
+  const double cv = coefficient_of_variation(times.plain_us);
+  if (cv > kSteadyCv) {
+    std::snprintf(text, sizeof text, "runs vary by %.1f %% (standard deviation)%s", cv * 100,
+                  waited ? "" : ": --wait measures once the machine is quiet");
+    times.notes.push_back(text);
+  }
+  return times;
+}
+
+}  // namespace baton

@@ -1,0 +1,64 @@
+#pragma once
+// One model's samples, round by round, and what becomes of them. For .cc files of this folder only.
+#include <optional>
+#include <vector>
+
+#include "baton/profile/measure/fused_times.h"
+
+namespace baton {
+
+class MeasuredRounds {
+ public:
+  MeasuredRounds(const MeasuredModel& model, const Clocks& clocks) : model_(model), watch_(clocks) {}
+
+  /// Begins a round, with an executor of its own, warmed up.
+  void begin_round();
+  /// A plain and a profiled run, in alternating order: the second one finds other cache contents and another
+  /// clock speed.
+  void pair();
+  /// Everything since the last window (or begin_round) happened under `what`.
+  void end_window(const Disturbance& what);
+
+  size_t pairs() const { return pairs_; }
+  /// Kernels too short for one reading of the clock: called in a loop. At the end of a round.
+  void loop_short_calls();
+
+  /// Whether a whole run and every kernel that matters have enough undisturbed samples.
+  bool enough(size_t min_runs) const;
+  bool any() const { return !rounds_.empty() && plain_runs_ > 0 && profiled_runs_ > 0; }
+
+  FusedTimes result(bool waited) const;
+
+ private:
+  struct Round {
+    RoundSamples plain, profiled, between;
+    std::vector<RoundSamples> node;
+    std::vector<RoundSamples> looped;  // of the short ones
+  };
+  void plain_run(Round& round);
+  void profiled_run(Round& round);
+  std::vector<RoundSamples> of(RoundSamples Round::* member) const;
+  std::vector<RoundSamples> of_node(size_t call) const;
+  std::string reason() const;
+
+  MeasuredModel model_;
+  std::shared_ptr<Executor> own_;
+  Executor* executor_ = nullptr;
+  ClockWatch watch_;
+  std::vector<Round> rounds_;
+  std::vector<uint32_t> nodes_;
+  std::vector<int> calls_per_sample_;  // > 1: looped
+  size_t pairs_ = 0, plain_runs_ = 0, profiled_runs_ = 0;
+  /// Samples not judged yet: their windows are too short for what /proc/stat counts.
+  struct Unjudged {
+    size_t round, plain, profiled;  // from these on
+  };
+  void judge();
+  std::vector<Unjudged> unjudged_;
+  Disturbance unjudged_sum_;
+  size_t window_plain_ = 0, window_profiled_ = 0;  // sizes at the start of the window
+  size_t held_ = 0;                                // runs during which the thread was taken off its CPU
+  Disturbance sum_;
+};
+
+}  // namespace baton

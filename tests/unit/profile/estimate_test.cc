@@ -1,0 +1,121 @@
+// Times and their uncertainty from recorded rounds.
+#include "baton/profile/measure/estimate.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "baton/profile/measure/significance.h"
+
+namespace baton {
+namespace {
+
+RoundSamples round_of(const std::vector<double>& us, const std::vector<bool>& disturbed = {}) {
+  RoundSamples round;
+  for (size_t i = 0; i < us.size(); ++i) round.add(us[i], i < disturbed.size() && disturbed[i]);
+  return round;
+}
+
+TEST(Estimate, WhatWasDisturbedIsLeftOut) {
+  const Estimate found = estimate({round_of({10, 60, 10}, {false, true, false}),
+                                   round_of({11, 11, 70}, {false, false, true}), round_of({12, 12})},
+                                  "busy");
+  EXPECT_EQ(found.us, 11);
+  EXPECT_EQ(found.left_out, 2u);
+  EXPECT_EQ(found.samples_us.size(), 6u);
+  EXPECT_EQ(found.unreliable, "");
+  EXPECT_EQ(found.rounds_us, (std::vector<double>{10, 11, 12}));
+  EXPECT_TRUE(found.plus_minus_us);
+}
+
+TEST(Estimate, WhatWasAlwaysDisturbedCouldNotBeMeasured) {
+  const Estimate found =
+      estimate({round_of({50, 10, 55, 60}, {true, true, true, true})}, "1.4 of 2 processors busy elsewhere");
+  EXPECT_EQ(found.unreliable, "1.4 of 2 processors busy elsewhere");
+  EXPECT_FALSE(found.plus_minus_us);
+  EXPECT_EQ(found.us, 30) << "a guess: the median of the lower half";
+}
+
+TEST(Estimate, FewRoundsHaveNoInterval) {
+  EXPECT_FALSE(estimate({round_of({1, 2, 3}), round_of({1, 2, 3})}, "").plus_minus_us);
+  EXPECT_EQ(estimate({}, "").us, 0);
+}
+
+TEST(Estimate, StudentsQuantilesAreThoseOfTheTables) {
+  EXPECT_NEAR(student_95(1), 12.706, 1e-3);
+  EXPECT_NEAR(student_95(4), 2.776, 1e-3);
+  EXPECT_NEAR(student_95(7), 2.365, 1e-3);
+  EXPECT_NEAR(student_95(1e6), 1.95996, 1e-4);
+  EXPECT_NEAR(student_quantile(0.001, 9), 4.781, 1e-3);
+  EXPECT_NEAR(student_outside(2.228, 10), 0.05, 1e-4);
+}
+
+/// Rounds of a process: normally distributed around 100 us.
+std::vector<double> process(std::mt19937& random, size_t rounds) {
+  std::normal_distribution<double> value(100, 1.5);
+  std::vector<double> us(rounds);
+  for (double& each : us) each = value(random);
+  return us;
+}
+
+TEST(Estimate, IntervalsCoverTheValueOfAnotherProcess) {
+  std::mt19937 random(17);
+  int covered = 0;
+  constexpr int kPairs = 4000;
+  for (int i = 0; i < kPairs; ++i) {
+    const std::vector<double> here = process(random, 8), there = process(random, 8);
+    const auto value = [](const std::vector<double>& us) { return estimate({round_of({us})}, "").us; };
+    covered += std::abs(value(here) - value(there)) <= *rounds_interval(here);
+  }
+  EXPECT_GT(covered, 0.90 * kPairs);
+  EXPECT_LT(covered, 0.98 * kPairs);
+}
+
+/// The rows marked in a comparison of two processes that run the same build.
+size_t marked_of_equal(std::mt19937& random, bool paired) {
+  std::vector<Compared> rows(100);
+  std::vector<Compared*> all;
+  for (Compared& row : rows) {
+    const DifferenceInterval found = rounds_difference(process(random, 8), process(random, 8), paired);
+    std::normal_distribution<double> chance(0, 1);
+    row = {100, 100 + 1.5 * std::sqrt(2 * 1.4 / 8) * chance(random), found.half, found.degrees};
+    all.push_back(&row);
+  }
+  mark_significant(all);
+  size_t marked = 0;
+  for (const Compared& row : rows) marked += row.differs();
+  return marked;
+}
+
+TEST(Significance, ABuildDoesNotDifferFromItself) {
+  std::mt19937 random(3);
+  size_t marked = 0;
+  for (int pair = 0; pair < 20; ++pair) marked += marked_of_equal(random, false);
+  EXPECT_LE(marked, 20u) << "1 % of 2000 rows";
+}
+
+TEST(Significance, ADifferenceThatIsThereIsFound) {
+  std::mt19937 random(5);
+  std::vector<Compared> rows(50);
+  std::vector<Compared*> all;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<double> a = process(random, 8);
+    std::vector<double> b = process(random, 8);
+    for (double& us : b) us += i < 5 ? 12 : 0;
+    const DifferenceInterval found = rounds_difference(a, b, false);
+    rows[i] = {100, i < 5 ? 112.0 : 100.1, found.half, found.degrees};
+    all.push_back(&rows[i]);
+  }
+  mark_significant(all);
+  for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].differs(), i < 5) << i;
+}
+
+TEST(Significance, RoundsInTurnCancelDrift) {
+  const std::vector<double> a = {100, 104, 108, 112, 116}, b = {102, 106.1, 109.9, 114, 118.1};
+  EXPECT_LT(*rounds_difference(a, b, true).half, 0.2);
+  EXPECT_GT(*rounds_difference(a, b, false).half, 5);
+  EXPECT_FALSE(rounds_difference({1, 2}, {1, 2}, false).half);
+}
+
+}  // namespace
+}  // namespace baton

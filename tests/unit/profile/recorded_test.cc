@@ -1,0 +1,113 @@
+// Measuring real runs on a machine that is made up: what its clocks and counters say decides what is reported.
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "baton/profile/report/another_executor.h"
+#include "baton/profile/report/report.h"
+#include "baton/profile/write/table.h"
+
+#include "profile/small_net.h"
+
+namespace baton {
+namespace {
+
+using test::Built;
+using testing::HasSubstr;
+
+/// Two processors, of which other programs use `others`; every reading is half a second later.
+SystemSource machine_with(double others) {
+  return [=, seconds = 0.0]() mutable {
+    seconds += 0.5;
+    return SystemReading{CpuUse{seconds * (others + 1), seconds, seconds, 2}, 0};
+  };
+}
+
+MeasureOptions short_options() {
+  MeasureOptions options;
+  options.min_runs = 16;
+  options.min_seconds = 0.02;
+  return options;
+}
+
+TEST(Recorded, ABusyMachineIsSaidInEveryNumber) {
+  Built built;
+  MeasureOptions options = short_options();
+  options.system = machine_with(1.4);
+  const FusedTimes times = measure_fused(*built.executor, options);
+  const ProfileReport report = make_report(built.build, built.executor->plan(), times, {});
+  EXPECT_EQ(report.unreliable, "1.4 of 2 processors busy elsewhere");
+  for (const KernelRow& row : report.kernels) {
+    EXPECT_EQ(row.unreliable, report.unreliable) << row.name;
+    EXPECT_FALSE(row.plus_minus_us) << row.name;
+    EXPECT_EQ(row.roofline.gflops, 0) << row.name;
+  }
+  std::ostringstream out;
+  write_table(out, report);
+  EXPECT_THAT(out.str(), HasSubstr("unreliable: 1.4 of 2 processors busy elsewhere"));
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("between kernels")));
+  EXPECT_THAT(out.str(), testing::Not(testing::ContainsRegex("sum of kernels +[0-9]")));
+}
+
+TEST(Recorded, RoundsInOtherMemoryGiveAnInterval) {
+  Built built;
+  MeasureOptions options = short_options();
+  options.system = machine_with(0);
+  std::set<const void*> places;
+  int made = 0;
+  const MeasuredModel models[] = {{built.executor.get(), [&] {
+                                     ++made;
+                                     auto other = another_executor(built.build, *built.executor);
+                                     places.insert(other->entry(other->plan().heads[0]).data());
+                                     return other;
+                                   }}};
+  const FusedTimes times = std::move(measure_in_turns(models, options).front());
+  EXPECT_GE(made, options.rounds - 1);
+  EXPECT_GT(places.size(), 1u);
+  EXPECT_GE(times.plain.rounds_us.size() + times.plain.left_out, 3u);
+  ASSERT_EQ(times.node_times.size(), times.nodes.size());
+}
+
+TEST(Recorded, AnotherExecutorComputesTheSame) {
+  Built built;
+  const auto other = another_executor(built.build, *built.executor);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE(built.executor->run().ok());
+  ASSERT_TRUE(other->run().ok());
+  EXPECT_TRUE(other->output(0).equal_bytes(built.executor->output(0)));
+  EXPECT_NE(other->node_function(built.build.kernels[0].first_node),
+            built.executor->node_function(built.build.kernels[0].first_node));
+}
+
+TEST(Recorded, AnInterruptKeepsWhatWasMeasured) {
+  Built built;
+  MeasureOptions options = short_options();
+  std::atomic<bool> stop{false};
+  options.interrupt = &stop;
+  options.system = machine_with(0);
+  options.min_seconds = 1000;
+  options.progress = [&](double) { stop = true; };
+  options.max_seconds = 0.05;
+  const FusedTimes times = measure_fused(*built.executor, options);
+  EXPECT_TRUE(times.interrupted);
+  EXPECT_FALSE(times.plain.samples_us.empty());
+  EXPECT_EQ(make_report(built.build, built.executor->plan(), times, {}).partial, "interrupted");
+}
+
+TEST(Recorded, ShortKernelsAreCalledInLoops) {
+  Built built;
+  MeasureOptions options = short_options();
+  options.system = machine_with(0);
+  const FusedTimes times = measure_fused(*built.executor, options);
+  ASSERT_EQ(times.calls_per_sample.size(), times.nodes.size());
+  for (size_t i = 0; i < times.nodes.size(); ++i) {
+    if (times.calls_per_sample[i] > 1) {
+      EXPECT_LT(times.node_times[i].us * times.calls_per_sample[i], 10'000);
+    }
+    EXPECT_GT(times.node_times[i].us, 0);
+  }
+}
+
+}  // namespace
+}  // namespace baton
