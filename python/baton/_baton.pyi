@@ -1495,6 +1495,9 @@ class Executor:
         a view of what a node made, for as long as no later one uses its memory
         """
 
+    @property
+    def threads(self): ...
+
     def set_threads(self, threads: int) -> None: ...
 
     def run(self) -> None: ...
@@ -1607,15 +1610,19 @@ class ProfileReport:
     def json(self) -> str:
         """All of it: docs/design/0005-profile-json.md."""
 
-    @overload
-    def page(self) -> str: ...
+    def table(self, all: bool = False, top: int = 10, sort: str = '', width: int = 120) -> str:
+        """
+        What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels shown, 0: all; `sort`: "time", "node", "roof" or "cv"; `width`: columns.
+        """
 
-    @overload
+    @property
+    def threads(self): ...
+
+    @property
+    def machine(self): ...
+
     def page(self) -> str:
         """One HTML file with everything: graph, tables, roofline, treemap."""
-
-    def table(self, all: bool = False) -> str:
-        """What str() gives; `all`: also operators that take next to nothing."""
 
     def __str__(self) -> str: ...
 

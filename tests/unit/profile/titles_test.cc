@@ -1,6 +1,7 @@
 // Names of kernels, sizes from types, sums by kind, memory, percentiles.
 #include "baton/profile/report/titles.h"
 
+#include <limits>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -102,6 +103,15 @@ TEST(SummaryTable, FitsTheWidth) {
   for (int width : {75, 80, 99, 100, 120, 200})
     EXPECT_LE(longest_line(table_of(report, {.width = width})), static_cast<size_t>(width)) << width;
   EXPECT_LE(longest_line(table_of(report, {.width = 1})), 100u) << "as narrow as it gets";
+}
+
+// The bar was as long as the number said: a report of another program must not take all memory.
+TEST(SummaryTable, OfADamagedReportIsAsWide) {
+  for (const double wrong : {1e300, -1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    ProfileReport report = named();
+    report.kernels[2].median_us = wrong;
+    EXPECT_LT(table_of(report, {}).size(), 20000u) << wrong;
+  }
 }
 
 TEST(SummaryTable, ShowsTheLongestAndSumsUpTheRest) {

@@ -16,8 +16,10 @@ constexpr size_t kKinds = 10;  // lines unless all are asked for
 constexpr int kKindName = 30;
 constexpr int kBesideBar = kKindName + 36;
 
+/// Damaged reports may hold any number: of those that are no share there is no bar.
 std::string bar(double share, int width) {
-  return std::string(static_cast<size_t>(std::max(0.0, share * width + 0.5)), '#');
+  const double length = share * width + 0.5;
+  return length >= 1 && length <= width + 1 ? std::string(static_cast<size_t>(length), '#') : std::string();
 }
 
 }  // namespace
