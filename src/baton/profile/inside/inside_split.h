@@ -45,12 +45,12 @@ struct InsideTimes {
   double plain_us = 0;            ///< the kernel alone, warm, on one thread: median of all rounds
   double stage_sum = 1;  ///< the sum of all stages as a fraction of the plain kernel; not normalised to 1
   double noise = 0;  ///< of ablation: difference between two equal builds, as a fraction of the plain kernel
-  double marker_ns = 0;         ///< the empty interval between two marks
-  double overhead = 0;          ///< marked kernel's time / plain kernel's time - 1
-  uint32_t node = 0;            ///< the plan node it was measured at; equal kernels share it
-  size_t rounds = 1;            ///< each in other memory
-  std::string unreliable = {};  ///< why the shares are only guesses; empty: they are not
-  double visit_us = 0;          ///< the shortest visit of all marked stages but the result's; 0: none
+  double marker_ns = 0;               ///< the empty interval between two marks
+  double overhead = 0;                ///< marked kernel's time / plain kernel's time - 1
+  std::optional<uint32_t> node = {};  ///< the plan node it was measured at; equal kernels share it
+  size_t rounds = 1;                  ///< each in other memory
+  std::string unreliable = {};        ///< why the shares are only guesses; empty: they are not
+  double visit_us = 0;                ///< the shortest visit of all marked stages but the result's; 0: none
   /// Whether the stages sum up to 97-103 % of the plain kernel; otherwise the shares are shown as estimates.
   bool trusted() const { return stage_sum >= 0.97 && stage_sum <= 1.03; }
   RoundTally tally, threads_tally;

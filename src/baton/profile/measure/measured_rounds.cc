@@ -50,7 +50,7 @@ size_t kept(const std::vector<RoundSamples>& rounds) {
 void MeasuredRounds::begin_round() {
   executor_ = model_.executor;
   if (!rounds_.empty() && model_.another) {
-    own_.reset();  // before the next one is made: memory of two at most
+    // While the one before still exists: it would get its addresses otherwise.
     own_ = model_.another();
     if (own_) executor_ = own_.get();
   }
