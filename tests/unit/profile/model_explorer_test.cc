@@ -38,7 +38,7 @@ TEST(ModelExplorer, GraphsAreWhole) {
         EXPECT_TRUE(attr.at("key").is_string() && attr.at("value").is_string()) << node;
     }
   const Json& operators = collection["graphs"][0]["nodes"];
-  EXPECT_EQ(operators[0]["namespace"], "fused_conv2d_add_relu (node 2)");
+  EXPECT_EQ(operators[0]["namespace"], "conv2d + bias_add + relu, line 3 (node 2)");
   EXPECT_EQ(operators[3]["namespace"], "retired");
   EXPECT_EQ(operators[4]["namespace"], "folded at compile time");
   EXPECT_EQ(operators[5]["incomingEdges"][1]["sourceNodeId"], "op4");

@@ -51,13 +51,13 @@ time by operator                operators           us    share
 softmax                                 1         30.0   75.0 %  ##############################
 dense                                   1         7.27   18.2 %  #######
 load, store, loop                                 2.27    5.7 %  ##
-bias_add                                1         0.45    1.1 %
+bias_add                                1       455 ns    1.1 %
 add                                     1         0.00    0.0 %
 relu                                    1         0.00    0.0 %
 
-node   kernels, the longest first                             median us    cv   share GFLOP/s    GB/s of roof  by
-   5   softmax 2x16, line 9                                        30.0   5 %  75.0 %      0.0     0.0
-   4   dense 32->16 x2 + bias_add + relu + add, line 3             10.0  15 %  25.0 %      0.2     0.3
+node   kernels, the longest first                             median us    +-   share GFLOP/s    GB/s of roof  by
+   5   softmax 2x16, line 9                                        30.0        75.0 %      0.0     0.0
+   4   dense 32->16 x2 + bias_add + relu + add, line 3             10.0        25.0 %      0.2     0.3
 
        sum of kernels                                                                  40.0   97.6 %
        end to end, profiling off                                                       41.0  100.0 %  median of 3 runs
@@ -109,19 +109,19 @@ time by operator                operators           us    share
 softmax                                 1         30.0   75.0 %  ##############################
 dense                                   1         7.27   18.2 %  #######
 load, store, loop                                 2.27    5.7 %  ##
-bias_add                                1         0.45    1.1 %
+bias_add                                1       455 ns    1.1 %
 add                                     1         0.00    0.0 %
 relu                                    1         0.00    0.0 %
 
-node   kernel, and the operators it computes                  median us    cv   share GFLOP/s    GB/s of roof  by
-   4   dense 32->16 x2 + bias_add + relu + add, line 3             10.0  15 %  25.0 %      0.2     0.3    13 %  memory
+node   kernel, and the operators it computes                  median us    +-   share GFLOP/s    GB/s of roof  by
+   4   dense 32->16 x2 + bias_add + relu + add, line 3             10.0        25.0 %      0.2     0.3    13 %  memory
        fused_nn_contrib_dense_pack_add_nn_relu_add
        nn.dense line 3  [dense]  as nn.contrib_dense_pack         ~8.00        80.0 %                           markers
        nn.bias_add line 4  as add                               ~500 ns         5.0 %                           ablation
        nn.relu line 5                                           < noise                                         ablation
        load, store, loop  [add]                                   ~2.50        25.0 %                           markers
        (the stages sum to 110.0 % of the kernel: estimates)
-   5   softmax 2x16, line 9                                        30.0   5 %  75.0 %      0.0     0.0     0 %  cache
+   5   softmax 2x16, line 9                                        30.0        75.0 %      0.0     0.0     0 %  cache
        fused_nn_softmax
 
        sum of kernels                                                                  40.0   97.6 %
@@ -134,11 +134,11 @@ node   kernel, and the operators it computes                  median us    cv   
 
 line   operator: alone, fused, and inside            unfused us  fused in node    node us  inside us   share   gain us
    3   dense 32->16 x2                                     9.00  4                   10.0       8.00  20.0 %     +1.00
-   4   bias_add 2x16                                       2.50  4                   10.0       0.50   1.2 %     +2.00
-   5   relu 2x16                                           0.01  4                   10.0    < noise             +0.01
+   4   bias_add 2x16                                       2.50  4                   10.0     500 ns   1.2 %     +2.00
+   5   relu 2x16                                         10 ns  4                   10.0    < noise            +10 ns
    6   dropout 2x16                                              retired by SimplifyInference: dropout is the iden...
    7   exp 16                                                    computed when it was built, for node 4
-   8   add 2x16                                            0.02  4                   10.0          -                 -
+   8   add 2x16                                          20 ns  4                   10.0          -                 -
    9   softmax 2x16                                        30.0  5                   30.0          -                 -
        all of them, and what the compiler added            42.5                      40.0          -                 -
        the model end to end: 82.0 us unfused, 41.0 us as built, 2.00x as fast

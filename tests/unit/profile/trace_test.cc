@@ -82,12 +82,12 @@ TEST(Trace, NestsModelKernelOperator) {
   for (const auto& [track, events] : tracks) check_nesting(events);
   std::vector<std::string> names;
   for (const Event& event : tracks[1]) names.push_back(event.category + " " + event.name);
-  EXPECT_THAT(names,
-              testing::ElementsAre("model net", "kernel layout_transform", "kernel fused_conv2d_add_relu",
-                                   "operator nn.conv2d line 3  [conv]", "operator nn.bias_add line 4  as add",
-                                   "operator load, store, loop  [conv]", "kernel fused_softmax",
-                                   "operator nn.softmax line 8", "kernel fused_add_tanh",
-                                   "operator add line 9, tanh line 10", "between between kernels"));
+  EXPECT_THAT(names, testing::ElementsAre(
+                         "model net", "kernel layout_transform, for line 3",
+                         "kernel conv2d + bias_add + relu, line 3", "operator nn.conv2d line 3  [conv]",
+                         "operator nn.bias_add line 4  as add", "operator load, store, loop  [conv]",
+                         "kernel softmax, line 8", "operator nn.softmax line 8", "kernel add + tanh, line 9",
+                         "operator add line 9, tanh line 10", "between between kernels"));
   EXPECT_EQ(tracks[1][0].to, 50000);
   EXPECT_EQ(tracks[1].back().to - tracks[1].back().from, 4000);
   const Event& conv = tracks[1][3];
