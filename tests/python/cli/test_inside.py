@@ -42,7 +42,7 @@ def check(report):
 
 
 def test_every_operator_of_every_kernel_has_a_part(tmp_path):
-    report = profile(tmp_path)
+    report = profile(tmp_path, "--threads", "1")
     check(report)
     assert not any("on_threads" in kernel for kernel in report["kernels"])
 

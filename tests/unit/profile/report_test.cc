@@ -135,10 +135,10 @@ node   kernel, and the operators it computes                  median us    +-   
 line   operator: alone, fused, and inside            unfused us  fused in node    node us  inside us   share   gain us
    3   dense 32->16 x2                                     9.00  4                   10.0       8.00  20.0 %     +1.00
    4   bias_add 2x16                                       2.50  4                   10.0     500 ns   1.2 %     +2.00
-   5   relu 2x16                                         10 ns  4                   10.0    < noise            +10 ns
+   5   relu 2x16                                          10 ns  4                   10.0    < noise            +10 ns
    6   dropout 2x16                                              retired by SimplifyInference: dropout is the iden...
    7   exp 16                                                    computed when it was built, for node 4
-   8   add 2x16                                          20 ns  4                   10.0          -                 -
+   8   add 2x16                                           20 ns  4                   10.0          -                 -
    9   softmax 2x16                                        30.0  5                   30.0          -                 -
        all of them, and what the compiler added            42.5                      40.0          -                 -
        the model end to end: 82.0 us unfused, 41.0 us as built, 2.00x as fast

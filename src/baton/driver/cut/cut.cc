@@ -26,6 +26,7 @@ Type type_at(Type type, const std::vector<int>& path) {
 std::string readable_name(const CutNode& step) {
   const Origin* origin = step.operators.empty() ? nullptr : step.operators.back();
   std::string name = origin ? origin_name(*origin) : "";
+  if (name.find(".py:") != std::string::npos) name.clear();  // the place of a call, not a name
   const bool numbered = !name.empty() && name.find_first_not_of("0123456789%:") == std::string::npos;
   if (!origin)
     name = "value";

@@ -175,8 +175,7 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
   };
   out << '\n';
   const auto unknown = [&](const char* name, const std::string& why) {
-    out << table_line(
-        formatted("       %-*s %11s           %s", width - 48, name, "unreliable", clipped(why, 60).c_str()));
+    out << wrapped(formatted("%s: unreliable, %s", name, why.c_str()), 7, width);
   };
   const auto first = std::find_if(report.kernels.begin(), report.kernels.end(),
                                   [](const KernelRow& row) { return !row.unreliable.empty(); });
@@ -188,9 +187,8 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
     unknown("end to end, profiling off", report.unreliable);
   else
     total("end to end, profiling off", e2e,
-          formatted("median of %zu runs", report.plain_us.size()) +
-              (report.end_to_end_plus_minus_us ? ", +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
-                                               : ""));
+          report.end_to_end_plus_minus_us ? "median, +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
+                                          : formatted("median of %zu runs", report.plain_us.size()));
   if (report.unreliable.empty() && report.between_us)
     total("between kernels", *report.between_us, "profiling on");
   if (report.unreliable.empty())

@@ -134,9 +134,13 @@ def test_three_times_side_by_side():
     assert timed and all(row["unfused_us"] > 0 for row in timed)
     assert len(report.unfused) > len(report.kernels) and {"name", "origins", "median_us"} <= set(report.unfused[0])
     assert report.unfused_us > 0 and report.overhead > 0 and report.cv >= 0 and isinstance(report.notes, list)
-    assert report.peaks["gflops"] > 0
-    for kernel in report.kernels:
-        assert kernel["gflops"] >= 0 and kernel["bound"] in ("compute", "memory", "cache") and kernel["roofline"] > 0
+    if report.peaks is None:  # a busy machine has no roofs, and says so
+        assert any("no roofs" in note for note in report.notes)
+    else:
+        assert report.peaks["gflops"] > 0
+        for kernel in report.kernels:
+            if not kernel.get("unreliable"):
+                assert kernel["gflops"] >= 0 and kernel["bound"] in ("compute", "memory", "cache") and kernel["roofline"] > 0
     assert "batch_flatten" in report.table(all=True)
 
     without = tvm.profile(lib, repeat=2, seconds=0, inside=False, unfused=False, peaks=False)
