@@ -166,3 +166,20 @@ def test_every_control_has_a_name(show):
         !each.closest('[aria-hidden=true]') && !(each.innerText || each.getAttribute('aria-label') || each.title || each.closest('label') || each.classList.contains('leaf')))
         .map(each => each.outerHTML.slice(0, 80))"""
     assert page.eval(nameless) == []
+
+
+def test_a_time_that_could_not_be_measured_is_no_number(show):
+    profile = copy.deepcopy(SMALL)
+    first, second = profile["kernels"][:2]
+    first.update(unreliable="1.2 of 2 processors busy elsewhere", median_us=77.25)
+    second.update(plus_minus_us=second["median_us"] / 4)
+    profile.update(unreliable="1.2 of 2 processors busy elsewhere", partial="interrupted")
+    page = show(profile, fragment=f"#kernel={first['node']}")
+    assert "unreliable: 1.2 of 2 processors busy elsewhere" in details(page)
+    assert "77.25" not in details(page)
+    row = page.eval(f"document.querySelector('tr[data-kernel=\"{first['node']}\"]').textContent")
+    assert "unreliable" in row and "77.2" not in row
+    page.eval(f"baton.state.select('kernel', {second['node']})")
+    assert "25.0 %" in details(page)
+    facts = page.eval("document.querySelector('#facts').textContent")
+    assert facts.count("unreliable") == 2 and "interrupted" in facts and "runs per second" not in facts

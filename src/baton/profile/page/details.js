@@ -61,7 +61,7 @@ class Details {
   }
 
   kernelLink(kernel, note) {
-    return this.item([kernel.title, note ? el("small", {}, " " + note) : ""].filter(Boolean), `${usText(kernel.us)} µs  ${percent(kernel.share)}`,
+    return this.item([kernel.title, note ? el("small", {}, " " + note) : ""].filter(Boolean), kernelTime(kernel),
                      () => this.state.select("kernel", kernel.node), kernel.name);
   }
 
@@ -109,8 +109,10 @@ class Details {
       ...this.heading("Kernel, node " + kernel.node, kernel.title, kernel.name),
       this.facts([
         ["name", kernel.name],
-        ["median", `${usText(kernel.us)} µs  ${percent(kernel.share)} of all kernels`],
-        ["percentiles", kernel.p90 === null ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],
+        ["median", kernel.unreliable ? "unreliable: " + kernel.unreliable : `${kernelTime(kernel)} of all kernels`],
+        ["+-", kernel.plusMinus === null || kernel.unreliable ? null : `${usText(kernel.plusMinus)} µs, ${percent(kernel.plusMinus / (kernel.us || 1))}`,
+         "Half of the 95 % interval: another process finds a median this close in 95 of 100 cases"],
+        ["percentiles", kernel.p90 === null || kernel.unreliable ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],
         ["memory", kernel.liveBytes ? `${withUnit(kernel.liveBytes, "B")} needed, of it ${withUnit(kernel.resultBytes, "B")} its results` : null,
          "Of the workspace, while it runs"],
         ["before", group ? `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],

@@ -217,7 +217,7 @@ function operatorTip(op) {
 }
 
 function kernelTip(kernel) {
-  const lines = [kernel.short, `node ${kernel.node}: ${usText(kernel.us)} µs, ${percent(kernel.share)}`];
+  const lines = [kernel.short, `node ${kernel.node}: ${kernelTime(kernel)}`];
   if (kernel.reason) lines.push(kernel.reason);
   return lines;
 }

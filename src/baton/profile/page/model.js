@@ -78,6 +78,8 @@ function readKernel(row, index) {
     resultBytes: row.result_bytes || 0,
     liveBytes: row.live_bytes || 0,
     us: row.median_us || 0,
+    plusMinus: row.plus_minus_us ?? null,
+    unreliable: row.unreliable || "",
     share: row.share || 0,
     samples: row.samples || [],
     inputs: row.inputs || [],
@@ -100,6 +102,11 @@ function readKernel(row, index) {
     notes: row.inside_notes || [],
     folded: [],
   };
+}
+
+/// A kernel's time where it is said in words: a time that could not be measured is no number.
+function kernelTime(kernel) {
+  return kernel.unreliable ? "unreliable" : `${usText(kernel.us)} µs  ${percent(kernel.share)}`;
 }
 
 function shortOp(name) {

@@ -63,15 +63,15 @@ function kernelTable(state, model) {
      }},
     {key: "bar", drop: 6, label: "time", tip: "The median, in the colours of the operators' kinds where the kernel was split", width: 170,
      value: (row) => row.kernel?.us ?? 0, num: true, cell: (row) => {
-       if (isKernel(row)) return bar(parts(row.kernel), row.kernel.us, model.longest);
+       if (isKernel(row)) return row.kernel.unreliable ? null : bar(parts(row.kernel), row.kernel.us, model.longest);
        if (!row.part || row.part.below_noise) return null;
        return bar([{part: 1, colour: kindColour(model, row.part.ids || [])}], row.part.us || 0, model.longest);
      }},
     {key: "us", label: "µs", tip: "Median of the runs, microseconds of wall clock; ~: the stages do not sum to the kernel, so its parts are estimates",
      width: 86, num: true, value: (row) => row.kernel?.us ?? null,
-     cell: (row) => (isKernel(row) ? usText(row.kernel.us) : row.part ? partTime(row.parent, row.part) : "")},
+     cell: (row) => (isKernel(row) ? (row.kernel.unreliable ? "unreliable" : usText(row.kernel.us)) : row.part ? partTime(row.parent, row.part) : "")},
     {key: "share", drop: 7, label: "share", tip: "Of the sum of all kernels; unfolded, of the kernel", width: 72, num: true, value: (row) => row.kernel?.share ?? null,
-     cell: (row) => (isKernel(row) ? percent(row.kernel.share) : row.part && !row.part.below_noise ? percent(row.part.share || 0) : "")},
+     cell: (row) => (isKernel(row) ? (row.kernel.unreliable ? "" : percent(row.kernel.share)) : row.part && !row.part.below_noise ? percent(row.part.share || 0) : "")},
     {key: "gflops", drop: 3, label: "GFLOP/s", tip: "Operations it must do at least, over its time", width: 82, num: true,
      ...number((kernel) => roof.get(kernel)?.gflops ?? null, (value) => value.toFixed(value < 10 ? 2 : 1))},
     {key: "intensity", drop: 1, label: "FLOP/B", tip: "Arithmetic intensity: operations over bytes that must be moved at least", width: 76, num: true,
