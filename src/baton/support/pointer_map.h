@@ -18,8 +18,8 @@ class PointerMap {
     V value;
   };
 
-  /// The value at `key`, or null. Valid until the next insertion. Forced inline: g++ decides by how many
-  /// callers the files compiled together have, and a call costs walks 5 to 15 % more instructions.
+  /// The value at `key`, or null. Valid until the next insertion. Forced inline: otherwise
+  /// g++ makes it a call in walks, depending on what is compiled in the same batch.
   [[gnu::always_inline]] V* find(const void* key) {
     if (slots_.empty()) return nullptr;
     const uint32_t entry = slots_[slot(key)];
