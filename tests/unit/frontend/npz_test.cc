@@ -126,9 +126,7 @@ TEST_F(Npz, SizesThatCannotBeAreNotAllocated) {
   std::memcpy(both.data() + 18, &huge, 4);
   std::memcpy(both.data() + directory + 20, &huge, 4);
   write_file(path("a.npz"), both);
-  // libzip refuses some such archives, we the others.
-  EXPECT_THAT(error_of([&] { read_npz(path("a.npz")); }),
-              testing::AnyOf(HasSubstr("cannot come from"), HasSubstr("cannot be opened as .npz")));
+  EXPECT_THAT(error_of([&] { read_npz(path("a.npz")); }), HasSubstr("cannot be opened as .npz"));
   std::memcpy(zip.data() + 8, &other, 2);
   std::memcpy(zip.data() + directory + 10, &other, 2);
   write_file(path("a.npz"), zip);

@@ -105,6 +105,21 @@ TEST(SummaryTable, FitsTheWidth) {
   EXPECT_LE(longest_line(table_of(report, {.width = 1})), 100u) << "as narrow as it gets";
 }
 
+// A time that could not be measured was printed as a number: in sums, and as shares of a sum that is a guess.
+TEST(SummaryTable, SumsOfWhatCouldNotBeMeasuredAreNoNumbers) {
+  ProfileReport report = named();
+  for (KernelRow& kernel : report.kernels)
+    if (kernel.title.starts_with("softmax")) kernel.unreliable = "1.2 of 2 processors busy elsewhere";
+  for (const KindTime& kind : times_by_kind(report))
+    EXPECT_EQ(kind.unreliable, kind.name == "softmax" || kind.name == "load, store, loop") << kind.name;
+  const std::string table = table_of(report, {.top = 1});
+  EXPECT_THAT(table, HasSubstr("3 more (--top N, --all)"));
+  const size_t others = table.find("3 more");
+  EXPECT_THAT(table.substr(others, table.find('\n', others) - others), HasSubstr("unreliable"));
+  EXPECT_THAT(table.substr(0, others), Not(HasSubstr("%"))) << "shares of an unknown sum";
+  EXPECT_THAT(table, HasSubstr("sum of kernels: unreliable, 1.2 of 2 processors busy elsewhere"));
+}
+
 // The bar was as long as the number said: a report of another program must not take all memory.
 TEST(SummaryTable, OfADamagedReportIsAsWide) {
   for (const double wrong : {1e300, -1e300, std::numeric_limits<double>::quiet_NaN()}) {

@@ -121,6 +121,13 @@ struct ProfileReport {
   int threads = 1, opt_level = 3;
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
+  /// Why the sum of the kernels, and so their shares, are guesses: the reason of the first kernel that could
+  /// not be measured; empty when all were.
+  std::string sum_unreliable() const {
+    for (const KernelRow& row : kernels)
+      if (!row.unreliable.empty()) return row.unreliable;
+    return {};
+  }
   double residual_us() const { return end_to_end_us - sum_us; }
   std::optional<double> between_us;  ///< between kernels, in profiled runs; nullopt: not measured
   std::optional<double> end_to_end_plus_minus_us;

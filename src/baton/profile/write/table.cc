@@ -31,9 +31,10 @@ std::string plus_minus(const std::optional<double>& half, double us) {
 /// The columns of the table of kernels, for the width of the terminal.
 class Rows {
  public:
-  Rows(std::ostream& out, const TableOptions& options)
+  Rows(std::ostream& out, const ProfileReport& report, const TableOptions& options)
       : out_(out),
         options_(options),
+        shares_(report.sum_unreliable().empty()),
         rates_(options.width >= kWithRates),
         name_(std::max(options.width, kNarrow) - (rates_ ? kColumns : kColumns - 33)) {}
 
@@ -67,13 +68,14 @@ class Rows {
                       name = clipped_title(kernel.title, static_cast<size_t>(name_));
     if (!kernel.unreliable.empty()) return row(node, name, "unreliable", "", "", nullptr, "");
     row(node, name, us_text(kernel.median_us), plus_minus(kernel.plus_minus_us, kernel.median_us),
-        percent(kernel.share, "%.1f %%"), &kernel.roofline, kernel.roofline.bound,
-        style_of_share(kernel.share));
+        shares_ ? percent(kernel.share, "%.1f %%") : "", &kernel.roofline, kernel.roofline.bound,
+        style_of_share(shares_ ? kernel.share : 0));
   }
 
  private:
   std::ostream& out_;
   const TableOptions& options_;
+  bool shares_;  ///< of the sum of the kernels: known
   bool rates_;
   int name_;
 };
@@ -139,25 +141,27 @@ const char* order_text(TableOrder order) {
 
 // The kernels that decide; what is left out is summed up, so that nothing is lost.
 void write_longest(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
-  Rows rows(out, options);
+  Rows rows(out, report, options);
   const TableOrder order = options.order.value_or(TableOrder::kTime);
   const std::vector<const KernelRow*> kernels = sorted_kernels(report, order);
   const size_t shown =
       options.top > 0 ? std::min(kernels.size(), static_cast<size_t>(options.top)) : kernels.size();
   rows.head("kernels, " + std::string(order_text(order)));
   double others = 0;
+  const bool known = report.sum_unreliable().empty();
   for (size_t i = 0; i < kernels.size(); ++i)
     if (i < shown)
       rows.kernel(*kernels[i]);
     else
       others += kernels[i]->median_us;
   if (shown < kernels.size())
-    rows.row("", std::to_string(kernels.size() - shown) + " more (--top N, --all)", us_text(others), "",
-             percent(report.sum_us > 0 ? others / report.sum_us : 0, "%.1f %%"), nullptr, "");
+    rows.row("", std::to_string(kernels.size() - shown) + " more (--top N, --all)",
+             known ? us_text(others) : "unreliable", "",
+             known ? percent(report.sum_us > 0 ? others / report.sum_us : 0, "%.1f %%") : "", nullptr, "");
 }
 
 void write_all(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
-  Rows rows(out, options);
+  Rows rows(out, report, options);
   rows.head("kernel, and the operators it computes");
   for (const KernelRow* kernel : sorted_kernels(report, options.order.value_or(TableOrder::kNode))) {
     rows.kernel(*kernel);
@@ -177,10 +181,8 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
   const auto unknown = [&](const char* name, const std::string& why) {
     out << wrapped(formatted("%s: unreliable, %s", name, why.c_str()), 7, width);
   };
-  const auto first = std::find_if(report.kernels.begin(), report.kernels.end(),
-                                  [](const KernelRow& row) { return !row.unreliable.empty(); });
-  if (first != report.kernels.end())
-    unknown("sum of kernels", first->unreliable);
+  if (const std::string why = report.sum_unreliable(); !why.empty())
+    unknown("sum of kernels", why);
   else
     total("sum of kernels", report.sum_us, "");
   if (!report.unreliable.empty())
