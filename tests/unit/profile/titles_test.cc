@@ -118,6 +118,9 @@ TEST(SummaryTable, SumsOfWhatCouldNotBeMeasuredAreNoNumbers) {
   EXPECT_THAT(table.substr(others, table.find('\n', others) - others), HasSubstr("unreliable"));
   EXPECT_THAT(table.substr(0, others), Not(HasSubstr("%"))) << "shares of an unknown sum";
   EXPECT_THAT(table, HasSubstr("sum of kernels: unreliable, 1.2 of 2 processors busy elsewhere"));
+  const std::string in_notebook = html(report);
+  EXPECT_THAT(in_notebook, HasSubstr("title=\"1.2 of 2 processors busy elsewhere\">unreliable</td>"));
+  EXPECT_THAT(html(named()), Not(HasSubstr("unreliable")));
 }
 
 // The bar was as long as the number said: a report of another program must not take all memory.
