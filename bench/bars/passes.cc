@@ -320,7 +320,9 @@ int main(int argc, char** argv) {
     const auto all = subjects();
     const auto at = all.find(argv[2]);
     if (at == all.end()) return 2;
-    std::printf("%.3f ms\n", pass_ns(at->second, std::atoi(argv[3]), argc > 4 ? std::max(1, std::atoi(argv[4])) : 1) * 1e-6);
+    std::printf(
+        "%.3f ms\n",
+        pass_ns(at->second, std::atoi(argv[3]), argc > 4 ? std::max(1, std::atoi(argv[4])) : 1) * 1e-6);
     return 0;
   }
   const bool some = only == "each" || only == "fold" || only == "origins";

@@ -1,6 +1,7 @@
 """`./baton test`: all kinds of tests in order, and one line of counts at the end."""
 import argparse
 import collections
+import concurrent.futures
 import glob
 import json
 import os
@@ -14,6 +15,7 @@ from . import compiles, formatting, state
 
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
+failures = []  # what failed, named again before the last line: logs of CI are cut to their end
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Whole networks and a million nodes take minutes under sanitizers, and smaller tests cover the same paths.
@@ -51,6 +53,8 @@ def run(build, options):
     _say("")
     if not (total.passed or total.failed):
         _say(f"no test matches {options.filter!r}" if options.filter else "no test was run")
+    for what in failures:
+        _say(f"FAILED {what}")
     _say(_words(total))
     return 0 if total.failed == 0 and total.passed > 0 else 1
 
@@ -59,13 +63,15 @@ def _layers(build, options):
     if not re.search(options.filter, "layers"):
         return NONE
     status = _call(build, [sys.executable, os.path.join(build.root, "tools", "check_layers")])
+    if status != 0:
+        _failure("tools/check_layers")
     return Counts(1, 0) if status == 0 else Counts(0, 1)
 
 
 def _format(build, options):
     if not re.search(options.filter, "format"):
         return NONE
-    counts = formatting.check(build.root, _say)
+    counts = formatting.check(build.root, _failure)
     return _nothing("no clone of git, or no clang-format in build/venv") if counts is None else Counts(*counts)
 
 
@@ -78,7 +84,7 @@ def _compiles(build, options):
             return _nothing(f"build/{preset} is not configured")
         count, wrong = compiles.check(its_build, len(os.sched_getaffinity(0)), lambda name: re.search(options.filter, name))
         for name, output in wrong.items():
-            _say(f"   {name} does not compile with the preset {preset}:\n{output[:2000]}")
+            _failure(f"{name} does not compile with the preset {preset}", output[:2000])
         passed, failed = passed + count - len(wrong), failed + len(wrong)
     return Counts(passed, failed)
 
@@ -96,25 +102,41 @@ def _unit(build, options, leave_out=None):
               and not (leave_out and re.search(leave_out, name))]
     if not chosen:
         return _nothing("none chosen")
+    shards = min(len(os.sched_getaffinity(0)), len(chosen))
+    with concurrent.futures.ThreadPoolExecutor(shards) as pool:
+        counts = pool.map(lambda shard: _unit_shard(build, program, shard, chosen[shard::shards]), range(shards))
+        return Counts(*map(sum, zip(*counts)))
+
+
+def _unit_shard(build, program, shard, chosen):
+    """Runs `chosen` in one process. What they print goes to a file: failures are said from the report."""
+    stem = os.path.join(build.folder, "test-results", f"unit.{shard}")
+    flags, report, log = stem + ".flags", stem + ".json", stem + ".log"
     # In a file: thousands of names do not fit on a command line.
-    os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
-    flags = os.path.join(build.folder, "test-results", "unit.flags")
-    report = os.path.join(build.folder, "test-results", "unit.json")
+    os.makedirs(os.path.dirname(stem), exist_ok=True)
     with open(flags, "w", encoding="utf-8") as file:
-        file.write(f"--gtest_filter={':'.join(chosen)}\n--gtest_output=json:{report}\n--gtest_brief=1\n")
+        file.write(f"--gtest_filter={':'.join(chosen)}\n--gtest_output=json:{report}\n")
     _remove(report)
-    status = _call(build, [program, f"--gtest_flagfile={flags}"])
+    with open(log, "w", encoding="utf-8") as output:
+        status = subprocess.run([program, f"--gtest_flagfile={flags}"], cwd=build.root, env=_environment(build),
+                                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
     try:
         with open(report, encoding="utf-8") as file:
-            tests = [test for suite in json.load(file)["testsuites"] for test in suite["testsuite"]]
+            tests = [(f"{suite['name']}.{test['name']}", test) for suite in json.load(file)["testsuites"]
+                     for test in suite["testsuite"]]
     except (OSError, ValueError, KeyError):
-        _say(f"   baton_unit_tests ended without a report, status {status}: "
-             f"see which test with {program} --gtest_flagfile={flags} --gtest_brief=0")
+        with open(log, encoding="utf-8", errors="replace") as output:
+            last = output.read()[-2000:]
+        _failure(f"baton_unit_tests ended without a report, status {status}: the last test of {log} did not end", last)
         return Counts(0, 1)
-    failed = sum("failures" in test for test in tests)
-    skipped = sum(test["result"] != "COMPLETED" for test in tests)
+    failed = 0
+    for name, test in tests:
+        if "failures" in test:
+            failed += 1
+            _failure(name, "\n".join(failure["failure"] for failure in test["failures"]))
+    skipped = sum(test["result"] != "COMPLETED" for _, test in tests)
     if status != 0 and not failed:
-        _say(f"   baton_unit_tests ended with status {status} after its last test")
+        _failure(f"baton_unit_tests ended with status {status} after its last test", f"see {log}")
         failed = 1
     return Counts(len(tests) - failed - skipped, failed, skipped)
 
@@ -156,8 +178,10 @@ def _golden(build, options, *flags):
     status = done.wait()
     found = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", last)
     if not found or (status != 0) != (int(found.group(2)) > 0):
-        _say(f"   baton-golden ended with status {status}, its last line: {last!r}")
+        _failure(f"baton-golden ended with status {status}, its last line: {last!r}")
         return Counts(0, 1)
+    if status != 0:
+        _failure(" ".join(("baton-golden", *flags)) + ": " + last)
     return Counts(*(int(number or 0) for number in found.groups()))
 
 
@@ -176,14 +200,17 @@ def _python(build, options):
     status = _call(build, command)
     try:
         suite = xml.etree.ElementTree.parse(report).getroot().find("testsuite")
-        tests, failures, errors, skipped = (int(suite.get(k)) for k in ("tests", "failures", "errors", "skipped"))
+        wrong = [case for case in suite if case.find("failure") is not None or case.find("error") is not None]
+        tests, failed_tests, errors, skipped = (int(suite.get(k)) for k in ("tests", "failures", "errors", "skipped"))
     except (OSError, xml.etree.ElementTree.ParseError, AttributeError, TypeError):
-        _say(f"   pytest ended without a report, status {status}")
+        _failure(f"pytest ended without a report, status {status}")
         return Counts(0, 1)
-    failed = failures + errors
+    failures.extend(f"{case.get('classname')}.{case.get('name')}" for case in wrong)  # pytest has said why
+    failed = failed_tests + errors
     if status not in (0, 5) and not failed:  # 5: no tests selected
+        _failure(f"pytest ended with status {status}")
         failed = 1
-    return Counts(max(0, tests - failures - errors - skipped), failed, skipped)
+    return Counts(max(0, tests - failed_tests - errors - skipped), failed, skipped)
 
 
 def _fuzz(build, options):
@@ -207,7 +234,7 @@ def _fuzz(build, options):
                                     stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
         if status != 0:
             failed += 1
-            _say(f"   {name}: a finding; see {log} and {findings}")
+            _failure(f"fuzzer {name}: a finding; see {log} and {findings}")
     return Counts(len(chosen) - failed, failed)
 
 
@@ -233,6 +260,12 @@ def _words(counts):
 
 def _say(text):
     print(text, flush=True)
+
+
+def _failure(what, details=""):
+    """Said at once, and its name again at the end."""
+    failures.append(what)
+    _say(f"   FAILED {what}" + "".join(f"\n      {line}" for line in details[:4000].splitlines()))
 
 
 def _remove(path):

@@ -39,19 +39,18 @@ def tracked(root, patterns):
 
 
 def check(root, say):
-    """(passed, failed) of the two kinds of text; prints the files to fix, and how. None when nothing can be checked."""
+    """(passed, failed) of the two kinds of text; say(what, details) is called for each that failed. None when nothing can be checked."""
     program = os.path.join(os.path.dirname(state.venv_python(root)), "clang-format")
     sources = tracked(root, SOURCES)
     if not sources or not os.path.exists(program):
         return None
     wrong = unformatted(root, sources, program)
-    for name in wrong:
-        say(f"   {name} is not laid out as .clang-format says")
     if wrong:
-        say(f"   mend it: {os.path.relpath(program, root)} -i {' '.join(wrong)}")
+        say(f"not laid out as .clang-format says: {' '.join(wrong)}",
+            f"mend it: {os.path.relpath(program, root)} -i {' '.join(wrong)}")
     docs = subprocess.run([sys.executable, os.path.join(root, "tools", "wrap_docs"), "--check"], cwd=root, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-    for line in docs.stdout.splitlines():
-        say(f"   {line}")
+    if docs.returncode:
+        say("tools/wrap_docs --check", docs.stdout)
     failed = bool(wrong) + bool(docs.returncode)
     return 2 - failed, failed

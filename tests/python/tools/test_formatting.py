@@ -89,12 +89,15 @@ def test_files_that_clang_format_would_change_are_named_with_the_command_that_me
     (tmp_path / "README.md").write_text("word " * 30 + "\n")
     subprocess.run("git init -q . && git add *.cc README.md && git rm -q --cached unknown.cc", shell=True, cwd=tmp_path, check=True)
     said = []
-    assert formatting.check(str(tmp_path), said.append) == (0, 2)
-    assert said == ["   bad.cc is not laid out as .clang-format says", "   mend it: build/venv/bin/clang-format -i bad.cc",
-                    "   README.md has prose of more than 110 columns; mend it: tools/wrap_docs"]
+
+    def say(what, details=""):
+        said.extend((what, details))
+    assert formatting.check(str(tmp_path), say) == (0, 2)
+    assert said == ["not laid out as .clang-format says: bad.cc", "mend it: build/venv/bin/clang-format -i bad.cc",
+                    "tools/wrap_docs --check", "README.md has prose of more than 110 columns; mend it: tools/wrap_docs\n"]
     (tmp_path / "bad.cc").write_text("int main() { return 0; }\n")
     (tmp_path / "README.md").write_text("word\n")
-    assert formatting.check(str(tmp_path), said.append) == (2, 0)
+    assert formatting.check(str(tmp_path), say) == (2, 0)
 
 
 def test_without_a_clone_nothing_is_checked(tmp_path):

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import stat
@@ -351,13 +352,15 @@ def test_a_filter_chooses_files(single):
 
 UNIT = """#!/bin/sh
 case "$1" in
-  --gtest_list_tests) printf 'Running main\\nShapes.\\n  Add\\n  SlowOnes\\nTexts.\\n  Print\\n'; exit 0 ;;
-  --gtest_flagfile=*) file=${1#*=}; cat "$file"; ends ;;
+  --gtest_list_tests) printf 'Running main\\nShapes.\\n  Add\\n  Sub\\n  SlowOnes\\nTexts.\\n  Print\\n'; exit 0 ;;
+  --gtest_flagfile=*) file=${1#*=}; echo noise; cat "$file" >> unit.ran; ends ;;
 esac
 """
+# Every shard has one test that fails and one that skips itself.
 REPORT = """report=$(sed -n 's/--gtest_output=json://p' "$file")
-  echo '{"testsuites": [{"testsuite": [{"result": "COMPLETED"}, {"result": "COMPLETED", "failures": [{}]},
-  {"result": "SKIPPED"}]}]}' > "$report"; exit 1"""
+  echo '{"testsuites": [{"name": "Shapes", "testsuite": [{"name": "Add", "result": "COMPLETED"},
+  {"name": "Sub", "result": "COMPLETED", "failures": [{"failure": "Expected: 1"}]},
+  {"name": "Mul", "result": "SKIPPED"}]}]}' > "$report"; exit 1"""
 
 
 @pytest.fixture
@@ -372,8 +375,13 @@ def runner(tree, capfd):
             case.mkdir(parents=True, exist_ok=True)
             (case / "one.relay").write_text("")
             executable(pathlib.Path(tree.folder) / "baton-golden", "#!/bin/sh\n" + golden)
+        ran = pathlib.Path(tree.root) / "unit.ran"
+        ran.unlink(missing_ok=True)
+        checks.failures.clear()
         status = checks.run(tree, checks.parse(arguments))
-        return types.SimpleNamespace(status=status, text=capfd.readouterr().out)
+        chosen = re.findall("--gtest_filter=(.*)", ran.read_text()) if ran.exists() else []
+        return types.SimpleNamespace(status=status, text=capfd.readouterr().out,
+                                     chosen=sorted(":".join(chosen).split(":")), shards=len(chosen))
     return run
 
 
@@ -389,21 +397,33 @@ def test_kinds_that_do_not_exist_yet_are_named_and_do_not_fail(runner):
 
 def test_all_kinds_are_added_up(runner):
     done = runner(unit=REPORT, golden='echo "4 passed, 2 failed"; exit 1')
-    assert (done.status, last_line(done)) == (1, "10 passed, 5 failed, 1 skipped")  # the golden runner runs twice: with mutants too
+    shards = min(3, len(os.sched_getaffinity(0)))
+    # The golden runner runs twice: with mutants too.
+    assert (done.status, done.shards) == (1, shards)
+    assert last_line(done) == f"{9 + shards} passed, {4 + shards} failed, {shards} skipped"
+
+
+def test_what_failed_is_named_again_before_the_counts_and_noise_is_not(runner):
+    done = runner(unit=REPORT, golden='echo "4 passed, 2 failed"; exit 1')
+    assert "FAILED Shapes.Sub\n      Expected: 1\n" in done.text and "noise" not in done.text
+    end = done.text.splitlines()[-4:-1]
+    assert end == ["FAILED Shapes.Sub", "FAILED baton-golden: 4 passed, 2 failed",
+                   "FAILED baton-golden --mutate --every-pass: 4 passed, 2 failed"]
 
 
 def test_a_program_that_crashes_is_a_failure(runner):
-    done = runner(unit="kill -SEGV $$", golden='echo "4 passed, 0 failed"; kill -SEGV $$')
+    done = runner("--filter", "Shapes.Add|golden|layers", unit="kill -SEGV $$", golden='echo "4 passed, 0 failed"; kill -SEGV $$')
     assert (done.status, last_line(done)) == (1, "1 passed, 3 failed")
+    assert "did not end\n      noise" in done.text
 
 
 def test_slow_tests_run_only_when_asked_for(runner):
-    assert "--gtest_filter=Shapes.Add:Texts.Print\n" in runner(unit=REPORT).text
-    assert "--gtest_filter=Shapes.Add:Shapes.SlowOnes:Texts.Print\n" in runner("--slow", unit=REPORT).text
+    assert runner(unit=REPORT).chosen == ["Shapes.Add", "Shapes.Sub", "Texts.Print"]
+    assert runner("--slow", unit=REPORT).chosen == ["Shapes.Add", "Shapes.SlowOnes", "Shapes.Sub", "Texts.Print"]
 
 
 def test_a_filter_is_a_regular_expression_over_names(runner):
-    assert "--gtest_filter=Texts.Print\n" in runner("--filter", "^Tex.*t$", unit=REPORT).text
+    assert runner("--filter", "^Tex.*t$", unit=REPORT).chosen == ["Texts.Print"]
 
 
 def test_a_filter_that_matches_nothing_fails(runner):

@@ -1,4 +1,5 @@
-// Measuring real runs on a machine that is made up: what its clocks and counters say decides what is reported.
+// Measuring real runs on a machine that is made up: what its clocks and counters say decides what is
+// reported.
 #include <set>
 #include <sstream>
 
