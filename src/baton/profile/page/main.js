@@ -168,11 +168,16 @@ function filters() {
   });
 }
 
+function partOfTime(kernels) {
+  if (model.kernels.some((kernel) => kernel.unreliable)) return "some times are unreliable";
+  return percent(sum([...kernels], (kernel) => kernel.us) / (model.sum || 1)) + " of the time";
+}
+
 function showStatus() {
   $("clear").hidden = !state.filtered;
   if (!state.filtered) return void ($("status").textContent = "");
   const {kernels, ops} = state.passes();
-  $("status").textContent = `${kernels.size} of ${plural(model.kernels.length, "kernel")} (${percent(sum([...kernels], (kernel) => kernel.us) / (model.sum || 1))} of the time), ` +
+  $("status").textContent = `${kernels.size} of ${plural(model.kernels.length, "kernel")} (${partOfTime(kernels)}), ` +
                             `${ops.size} of ${plural(model.ops.length, "operator")}`;
 }
 

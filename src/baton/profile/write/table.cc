@@ -293,7 +293,7 @@ TableOrder table_order(const std::string& name) {
                    "\n  there are time, node, roof and cv");
 }
 
-void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+void write_heading(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
   const std::string level = report.opt_level < 0 ? "" : ", opt level " + std::to_string(report.opt_level);
   const std::string machine = report.machine.empty() ? "" : ", " + report.machine;
   const std::string text = report.model + " on " + report.target +
@@ -305,6 +305,11 @@ void write_table(std::ostream& out, const ProfileReport& report, const TableOpti
   head.pop_back();
   out << in_style(Style::kHead, options.colour, head) << '\n';
   if (!report.source.empty()) out << wrapped("lines are those of " + report.source, 0, width);
+}
+
+void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+  const int width = std::max(options.width, kNarrow);
+  if (options.heading) write_heading(out, report, options);
   write_kinds(out, report, options);
   if (options.all)
     write_all(out, report, options);
