@@ -1,4 +1,5 @@
 """Exceptions. Baton deliberately raises only TVMError, ValueError, TypeError, IndexError and AttributeError."""
+from ._arrived import KNOWN
 from ._load import NotProvided, core
 
 TVMError = core.TVMError
@@ -33,7 +34,14 @@ class RPCError(TVMError):
 
 
 def register_error(func_name=None, cls=None):
-    """Registers an exception class; also a decorator. Has no effect: Python exceptions pass through Baton unchanged."""
+    """Registers an exception class, by its name or another; also a decorator. Passes and instruments may raise it:
+    it arrives as what it is, others as a TVMError.
+    """
     if isinstance(func_name, type):
-        return func_name
-    return (lambda each: each) if cls is None else cls
+        func_name, cls = func_name.__name__, func_name
+
+    def register(each):
+        KNOWN[func_name or each.__name__] = each
+        return each
+
+    return register if cls is None else register(cls)

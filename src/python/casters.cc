@@ -89,6 +89,16 @@ nb::object attr_to_python(const AttrValue& value) {
   return list;
 }
 
+nb::object wrapped_expression(nb::handle value) noexcept {
+  PyObject* object = value.ptr();
+  const bool is_plain = PyLong_Check(object) || PyFloat_Check(object) || PyUnicode_Check(object) ||
+                        PyList_Check(object) || PyTuple_Check(object) || PyDict_Check(object);
+  if (is_plain || !PyObject_HasAttrString(object, "astuple")) return {};
+  PyObject* expr = PyObject_CallMethod(object, "astuple", nullptr);
+  if (!expr) PyErr_Clear();
+  return nb::steal(expr);
+}
+
 DType dtype_from_text(const std::string& text) {
   const std::optional<DType> dtype = DType::parse(text);
   if (!dtype || dtype->is_void())

@@ -11,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
 #include "baton/support/base/params_blob.h"
 #include "baton/support/ref.h"
 #include "baton/support/source.h"
@@ -23,6 +24,9 @@ namespace baton::python {
 /// them. A dict becomes a list of [key, value] lists. numpy's integers and floats count as int and float.
 bool attr_from_python(nb::handle value, AttrValue& result);
 nb::object attr_to_python(const AttrValue& value);
+
+/// The expression that `value` stands for (a TupleWrapper, by astuple()); null when it is none.
+nb::object wrapped_expression(nb::handle value) noexcept;
 
 /// The dtype named `text`; ValueError when there is none.
 DType dtype_from_text(const std::string& text);
@@ -50,7 +54,14 @@ struct type_caster<baton::Ref<T>> {
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (src.is_none()) return false;  // use std::optional for nullable arguments
     Caster caster;
-    if (!caster.from_python(src, flags & ~static_cast<uint32_t>(cast_flags::convert), cleanup)) return false;
+    const uint32_t exact = flags & ~static_cast<uint32_t>(cast_flags::convert);
+    if (!caster.from_python(src, exact, cleanup)) {
+      if constexpr (std::is_same_v<Td, baton::ExprNode>) {
+        const object wrapped = baton::python::wrapped_expression(src);
+        return wrapped.is_valid() && from_python(wrapped, exact, cleanup);
+      }
+      return false;
+    }
     value = baton::Ref<T>(static_cast<T*>(caster.operator Td*()));
     return true;
   }

@@ -63,7 +63,7 @@ core.Clause.__reduce__ = lambda self: (_clause_from, (_match_json(self),))
 core.Pattern.__reduce__ = lambda self: (_pattern_from, (_match_json(core.Clause(self, core.Tuple([]))),))
 core.Attrs.__reduce__ = lambda self: (_attrs_from, (self.type_key, {name: self[name] for name in self.keys()}))
 core.VirtualDevice.__reduce__ = lambda self: (
-    core.VirtualDevice, (self.device_type_int, self.virtual_device_id, self.memory_scope, self._target))
+    core.VirtualDevice, (self.device_type_int, self.virtual_device_id, self.memory_scope, self._target, self._host))
 
 _NODES = {
     "relay.Var": "Var", "relay.Constant": "Constant", "relay.Call": "Call", "relay.Tuple": "Tuple", "relay.Let": "Let",

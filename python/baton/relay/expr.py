@@ -115,6 +115,18 @@ def _astype(self, dtype):
 
 Expr.astype = _astype
 
+_inferred = Expr.checked_type
+
+
+def _checked_type(self):
+    known = self._checked_type_
+    if known is None:
+        known = getattr(self, "_local_type", None)  # by InferTypeLocal
+    return _inferred.__get__(self) if known is None else known
+
+
+Expr.checked_type = property(_checked_type, doc="the inferred type; ValueError before InferType")
+
 
 def _no_place(virtual_device):
     if virtual_device is not None:

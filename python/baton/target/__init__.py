@@ -219,7 +219,7 @@ def device_sheets():
     return core.device_sheets()
 
 
-core.VirtualDevice.target = property(lambda self: Target(self._target) if self._target else None)
+core.VirtualDevice.target = property(lambda self: Target(self._target, self._host or None) if self._target else None)
 core.CompilationConfig.primitive_targets = property(
     lambda self: [Target(each, host=self._host) for each in self._primitive_targets])
 core.CompilationConfig.optional_homogeneous_target = property(

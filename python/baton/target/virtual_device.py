@@ -10,7 +10,9 @@ def VirtualDevice(device=None, target=None, memory_scope=""):  # pylint: disable
     device_type, device_id = (-1, -1) if device is None else (device.device_type, device.device_id)
     if target is not None and device is None:
         raise ValueError("a target needs the device that runs its code")
-    return core.VirtualDevice(device_type, device_id, memory_scope, "" if target is None else str(target))
+    host = getattr(target, "host", None)
+    return core.VirtualDevice(device_type, device_id, memory_scope, "" if target is None else str(target),
+                              "" if host is None else str(host))
 
 
 def as_virtual_device(device):

@@ -97,7 +97,13 @@ class Annotator final : public Rewriter {
       retire(original->origins(), kMarkedAnew);
       return ended(after.args()[0]);
     }
-    if (!include_non_call_ops_ && !before.op() && before.callee()->kind() == ExprKind::kVar) return rebuilt;
+    if (!include_non_call_ops_ && before.callee()->kind() == ExprKind::kVar) {
+      std::vector<Expr> args = after.args();
+      for (Expr& arg : args) arg = ended(arg);
+      return args == after.args()
+                 ? rebuilt
+                 : make_call(after.callee(), std::move(args), after.attrs(), original->info());
+    }
     if (after.args().empty()) return rebuilt;
     Compiler compiler = choose(before);
     OriginSet origins = causes_.made_for(original, compiler->reason());
@@ -248,8 +254,6 @@ Pass annotate_target(const PassArgs& args) {
       {0, "AnnotateTargetFunc", {"InferType"}},
       [=](const Function& function, const IRModule& module, const PassContext&) {
         Causes causes(Expr(function), module.get());
-        // Without operators there is nothing to assign, and annotations would have no causes.
-        if (causes.of(Expr(function)).empty()) return function;
         return as_ref<FunctionNode>(
             Annotator(compilers, include_non_call_ops, std::move(causes)).run(Expr(function)));
       },

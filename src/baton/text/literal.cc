@@ -27,11 +27,13 @@ T load(const NDArray& array) {
   return value;
 }
 
-// On overflow from_chars leaves the result unset; strtod then distinguishes overflow and underflow.
+// Null when `digits` is not a number from end to end, such as 1e. On overflow from_chars leaves the result
+// unset; strtod then distinguishes overflow and underflow.
 template <typename T>
-T read_float(std::string_view digits) {
+std::optional<T> read_float(std::string_view digits) {
   T value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (end != digits.data() + digits.size()) return std::nullopt;
   if (error != std::errc::result_out_of_range) return value;
   const std::string text(digits);
   return sizeof(T) == 4 ? static_cast<T>(std::strtof(text.c_str(), nullptr))
@@ -39,6 +41,8 @@ T read_float(std::string_view digits) {
 }
 
 std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+constexpr const char* kFloatHint = "floats are digits, a fraction and an exponent: 1f, 0.5f, 1e-5f";
 
 struct NumberReader {
   const Token& token;
@@ -62,12 +66,15 @@ struct NumberReader {
       number.real = std::numeric_limits<double>::infinity();
     else if (digits == "nan")
       number.real = std::numeric_limits<double>::quiet_NaN();
-    else if (bits == 64)
-      number.real = read_float<double>(digits);
-    else if (bits == 32)
-      number.real = read_float<float>(digits);
-    else
-      number.real = half_to_float(half_from_double(read_float<double>(digits)));
+    else if (bits == 32) {
+      const auto value = read_float<float>(digits);
+      if (!value) return bad(kFloatHint);
+      number.real = *value;
+    } else {
+      const auto value = read_float<double>(digits);
+      if (!value) return bad(kFloatHint);
+      number.real = bits == 64 ? *value : half_to_float(half_from_double(*value));
+    }
     if (std::isinf(number.real) && digits != "inf") return out_of_range(number.dtype);
     if (negative) number.real = -number.real;
     return number;
@@ -113,7 +120,6 @@ std::optional<Number> parse_number(const Token& token, const Span& span, Diagnos
     engine.report(kBadInteger, span, {quoted(token.text), "floats end in f: " + std::string(digits) + "f"});
     return std::nullopt;
   }
-  if (suffix == "i") return read.bad("integers end in i16, i32 or i64, or in nothing");
   return read.integer(digits, suffix.empty() ? suffix : suffix.substr(1), negative);
 }
 

@@ -31,10 +31,13 @@ Type Parser::type() {
       expect(TokenKind::kRightParen);
       return ref_type(std::move(value));
     }
-    case TokenKind::kMeta:
+    case TokenKind::kMeta: {
       if (!start.text.starts_with("meta[IncompleteType]")) not_yet("`" + std::string(start.text) + "`");
       advance();
-      return incomplete_type();
+      Type& known = meta_types_[start.text];
+      if (!known) known = incomplete_type();
+      return known;
+    }
     case TokenKind::kIdent:
       break;
     default:

@@ -221,6 +221,7 @@ class Parser {
   std::unique_ptr<MetadataReader> metadata_;
   MetaTable given_metadata_;  // numbered after those of the section
   std::unordered_map<size_t, Expr> meta_constants_;
+  std::unordered_map<std::string_view, Type> meta_types_;  // meta[IncompleteType][i]
   std::unordered_map<std::string, AttrValue> meta_values_;
 };
 

@@ -256,6 +256,7 @@ void TypeInference::bind_var(const VarNode& var, NodeId id) {
 Type TypeInference::global_type(const GlobalVarNode& var) {
   const auto at = globals_.find(var.name());
   if (at != globals_.end()) return at->second;
+  if (var.checked_type()) return var.checked_type();  // its user was taken out of the module it belongs to
   report_no_function(var);
   return solver_.error();
 }

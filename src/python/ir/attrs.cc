@@ -32,14 +32,19 @@ void bind_attrs(nb::module_& m) {
       .def(
           "__init__",
           [](VirtualDevice* self, int device_type, int device_id, const std::string& memory_scope,
-             const std::string& target) {
-            new (self) VirtualDevice{device_type, device_id, memory_scope,
-                                     target.empty() ? TargetRef() : Target::parse(target)};
+             const std::string& target, const std::string& host) {
+            TargetRef made = target.empty() ? TargetRef() : Target::parse(target);
+            if (made && !host.empty()) made = with_host(made, Target::parse(host));
+            new (self) VirtualDevice{device_type, device_id, memory_scope, std::move(made)};
           },
           nb::arg("device_type") = -1, nb::arg("virtual_device_id") = -1, nb::arg("memory_scope") = "",
-          nb::arg("target") = "")
+          nb::arg("target") = "", nb::arg("host") = "")
       .def_prop_ro("_target",
                    [](const VirtualDevice& d) { return d.target ? d.target->options() : std::string(); })
+      .def_prop_ro("_host",
+                   [](const VirtualDevice& d) {
+                     return d.target && d.target->host ? d.target->host->options() : std::string();
+                   })
       .def_ro("device_type_int", &VirtualDevice::device_type)
       .def_ro("device_type", &VirtualDevice::device_type)
       .def_ro("virtual_device_id", &VirtualDevice::device_id)

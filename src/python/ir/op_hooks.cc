@@ -14,9 +14,8 @@ namespace baton::python {
 
 namespace {
 
-Expr expr_of(nb::object answer) {
+Expr expr_of(const nb::object& answer) {
   if (answer.is_none()) return {};
-  if (nb::hasattr(answer, "astuple")) answer = answer.attr("astuple")();  // a TupleWrapper
   Expr expr;
   if (!nb::try_cast(answer, expr, false))
     throw nb::type_error("a rule of an operator returns an expression or None");

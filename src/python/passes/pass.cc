@@ -1,5 +1,5 @@
 // Passes, contexts and instruments, including those written in Python. Python code is called with the GIL on
-// any thread; its exceptions pass through C++ and keep their type.
+// any thread; its exceptions arrive as in TVM (with_note).
 #include "baton/pass/pass.h"
 
 #include "baton/ir/op.h"
@@ -19,15 +19,17 @@ namespace {
 
 std::string python_type(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 
-// A Python exception with a note that says where it ran (shown under the traceback by Python 3.11).
+// Raises a Python exception of `call` as it arrives at the caller of passes (baton/_arrived.py), with a note
+// that says where it ran (shown under the traceback by Python 3.11).
 template <class Call>
 auto with_note(const std::string& where, Call call) {
   try {
     return call();
   } catch (nb::python_error& error) {
-    const nb::handle exception = error.value();
-    if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(where);
-    throw;
+    const nb::object arrived = nb::module_::import_("baton._arrived").attr("arrived")(error.value());
+    if (nb::hasattr(arrived, "add_note")) arrived.attr("add_note")(where);
+    PyErr_SetObject(arrived.type().ptr(), arrived.ptr());
+    throw nb::python_error();
   }
 }
 

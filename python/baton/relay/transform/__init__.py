@@ -194,9 +194,19 @@ def mangle_module_name(mod_name):
 
 
 def InferTypeLocal(expr):  # noqa: N802
-    """The type of an expression, which may have free variables."""
+    """The type of an expression, which may have free variables. It is also the `checked_type` of `expr` from then on,
+    and what lies below it has its types while `expr` is alive in Python; texts and passes see no types.
+    """
     main = InferType()(core.IRModule.from_expr(expr))["main"]
-    return main.checked_type if isinstance(expr, core.Function) else main.body.checked_type
+    typed = main if isinstance(expr, core.Function) else main.body
+    given, types = [], []
+    core.post_order_visit(expr, given.append)
+    core.post_order_visit(typed, lambda node: types.append(node._checked_type_))
+    for node, known in zip(given, types, strict=True):
+        if known is not None:  # an operator has no type of its own
+            node._local_type = known
+    expr._typed_below = [node for node in given if node is not expr]
+    return typed.checked_type
 
 
 def FoldConstantExpr(expr, mod, fold_qnn=False):  # noqa: N802

@@ -1,6 +1,7 @@
 #include "baton/ir/analysis/normal_form.h"
 
 #include "baton/ir/functions.h"
+#include "baton/ir/inspect.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
 
@@ -14,6 +15,12 @@ constexpr ScopeId kNoScope = UINT32_MAX;
 bool is_closed(const Expr& node) {
   const auto* function = as<FunctionNode>(node);
   return function && is_closed(*function);
+}
+
+/// Whether an on_device states the device of both its operand and its result.
+bool fixes_device(const Expr& node) {
+  const CallNode* place = call_of(node, "on_device");
+  return place && bool_attr(*place, "constrain_body") && bool_attr(*place, "constrain_result");
 }
 
 /// The scope of every value: the innermost scope that encloses all its uses.
@@ -124,6 +131,7 @@ class Binder {
     Expr node;
     Var var;
     std::vector<Expr> operands;
+    bool first_is_new = false;  // the first operand was built for this value
   };
   struct Operand {
     const Expr* expr = nullptr;  // null: no operand
@@ -145,6 +153,7 @@ class Binder {
       }
       const Expr* done = done_.find(operand.expr->get());
       if (!done) {
+        frame.first_is_new |= frame.operands.empty();
         stack.push_back({*operand.expr, operand.var, {}});
         continue;
       }
@@ -200,6 +209,8 @@ class Binder {
       case ExprKind::kCall: {
         const auto& call = static_cast<const CallNode&>(*node);
         std::vector<Expr> args(operands.begin(), operands.end() - 1);
+        if (frame.first_is_new && fixes_device(node))
+          if (const Expr bound = bind_on_device(frame, call, args[0])) return bound;
         if (call.callee() == operands.back() && same(call.args(), args)) return named(frame, node);
         return named(frame, make_call(operands.back(), std::move(args), call.attrs(), node->with_type({})));
       }
@@ -250,6 +261,18 @@ class Binder {
     if (frame.var) return bind(frame.node, frame.var, value);
     if (form_ == NormalForm::kShared && !scopes_.is_lifted(frame.node.get())) return value;
     return bind(frame.node, fresh_var(), value);
+  }
+
+  // on_device(value, constrain_result=True)  ->  let x = on_device(value, constrain_result=True); x
+  // The binding made for the operand gets the device: a value and its device are not bound separately. Null
+  // when no binding was made.
+  Expr bind_on_device(const Frame& frame, const CallNode& place, const Expr& operand) {
+    const Expr& value = place.args()[0];
+    auto& list = lists_[scopes_.of(value.get())];
+    if (value->kind() == ExprKind::kVar || list.empty() || Expr(list.back().var) != operand) return {};
+    if (frame.var) *done_.find(value.get()) = Expr(list.back().var = frame.var);
+    list.back().value = make_call(place.callee(), {list.back().value}, place.attrs(), place.with_type({}));
+    return Expr(list.back().var);
   }
 
   Expr bind(const Expr& node, const Var& var, const Expr& value) {

@@ -296,7 +296,6 @@ class Planner final : public Rewriter {
         break;
     }
     const OriginSet made = causes_.made_for(expr, "the program says where its value is");
-    if (made.empty()) return expr;
     static const Expr op = op_expr(*find_op("on_device"));
     return make_call(op, {expr}, said_attrs(device), NodeInfo(made, expr->span(), expr->checked_type()));
   }

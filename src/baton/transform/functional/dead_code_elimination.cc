@@ -1,8 +1,8 @@
 // Removes lets whose variable is unused and whose value has no side effect:
 //   let a = exp(x); let b = log(x); a  ->  let a = exp(x); a
-// With inline_once, values used once are inlined. Side effects: stateful operators; calls of unknown
-// functions (parameters, external compilers) and of functions that have side effects or are recursive;
-// creating, reading and writing references.
+// With inline_once, values used once are inlined, but not into a function, which may be called repeatedly.
+// Side effects: stateful operators; calls of unknown functions (parameters, external compilers) and of
+// functions that have side effects or are recursive; creating, reading and writing references.
 
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/op.h"
@@ -74,44 +74,61 @@ class Effects {
   PointerMap<Effect> effects_;
 };
 
-/// The number of uses of each let variable in live code.
+/// The uses of let variables in live code.
 class Uses {
  public:
   template <class MustKeep>
   Uses(const Expr& root, MustKeep must_keep) {
     PointerSet seen;
-    std::vector<const ExprNode*> todo{root.get()};
+    std::vector<Place> todo{{root.get(), nullptr}};
     PointerMap<const ExprNode*> waiting;  // let values, by variable, until the variable is used
     while (!todo.empty()) {
-      const ExprNode* node = todo.back();
+      const auto [node, scope] = todo.back();
       todo.pop_back();
       if (node->kind() == ExprKind::kVar) {
-        if (++counts_[node] == 1)
-          if (const ExprNode** value = waiting.find(node)) todo.push_back(*value);
+        Use& use = uses_[node];
+        use.in_function |= scope != use.scope;
+        if (++use.count == 1)
+          if (const ExprNode** value = waiting.find(node)) todo.push_back({*value, use.scope});
         continue;
       }
       if (!seen.insert(node)) continue;
       if (const auto* let = as<LetNode>(node)) {
-        const bool used = counts_[let->var().get()] > 0;
-        if (used || must_keep(let->value()))
-          todo.push_back(let->value().get());
+        Use& use = uses_[let->var().get()];
+        use.scope = scope;
+        if (use.count > 0 || must_keep(let->value()))
+          todo.push_back({let->value().get(), scope});
         else
           waiting.insert(let->var().get(), let->value().get());
-        todo.push_back(let->body().get());
+        todo.push_back({let->body().get(), scope});
       } else if (const auto* function = as<FunctionNode>(node)) {
-        todo.push_back(function->body().get());
+        todo.push_back({function->body().get(), node});
       } else {
-        for_each_child(*node, [&](const Expr& child) { todo.push_back(child.get()); });
+        for_each_child(*node, [&](const Expr& child) { todo.push_back({child.get(), scope}); });
       }
     }
   }
   int of(const ExprNode* var) const {
-    const int* count = counts_.find(var);
-    return count ? *count : 0;
+    const Use* use = uses_.find(var);
+    return use ? use->count : 0;
+  }
+  /// Used once, in the function that binds it.
+  bool once(const ExprNode* var) const {
+    const Use* use = uses_.find(var);
+    return use && use->count == 1 && !use->in_function;
   }
 
  private:
-  PointerMap<int> counts_;
+  /// An expression, and the function whose body it is in.
+  struct Place {
+    const ExprNode *node, *scope;
+  };
+  struct Use {
+    int count = 0;
+    const ExprNode* scope = nullptr;  // where it is bound
+    bool in_function = false;         // used in a function inside that scope
+  };
+  PointerMap<Use> uses_;
 };
 
 class Eliminator final : public Rewriter {
@@ -127,7 +144,7 @@ class Eliminator final : public Rewriter {
     return uses_.of(let.var().get()) == 0 && !has_effect(let.value());
   }
   bool is_inlined(const LetNode& let) const {
-    return inline_once_ && uses_.of(let.var().get()) == 1 && !has_effect(let.value());
+    return inline_once_ && uses_.once(let.var().get()) && !has_effect(let.value());
   }
 
   void let_value(const LetNode& let, const Expr& value) override {

@@ -89,13 +89,12 @@ Expr DefunctionalizedModule::make(Encoded& encoded, const std::vector<Var>& capt
 
 Expr DefunctionalizedModule::called(const GlobalVar& name, const Function& function,
                                     const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
-  if (is_closed(*function)) return Expr(name);
-  bool higher = has_function(type_of(*function)->kind() == TypeKind::kFunc
-                                 ? as_type<FuncTypeNode>(type_of(*function))->result()
-                                 : Type());
+  const Type type = type_of(*function);
+  if (is_closed(*function)) return Expr(typed(name, type));
+  bool higher = type->kind() == TypeKind::kFunc && has_function(as_type<FuncTypeNode>(type)->result());
   for (const Var& param : function->params()) higher |= has_function(declared_type(*param));
-  for (const Type& type : types) higher |= has_function(type);
-  const auto [at, fresh] = converted_.try_emplace(higher ? key_of(name->name(), types) : name->name(), name);
+  for (const Type& each : types) higher |= has_function(each);
+  const auto [at, fresh] = converted_.try_emplace(higher ? key_of(name->name(), types) : name->name());
   if (!fresh) return Expr(at->second);
   Pending pending{name->name(), name->name(), {}, {}};
   if (higher) {
@@ -106,10 +105,15 @@ Expr DefunctionalizedModule::called(const GlobalVar& name, const Function& funct
       pending.to = name->name() + "_" + std::to_string(i);
     pending.vars = vars;
     pending.types = types;
-    at->second = module_->global_var(pending.to);
   }
+  // Instantiated types with functions are complete only when the module is: inference finds those.
+  at->second = higher ? module_->global_var(pending.to) : typed(name, type);
   pending_.push_back(std::move(pending));
   return Expr(at->second);
+}
+
+GlobalVar DefunctionalizedModule::typed(const GlobalVar& name, const Type& type) {
+  return make_ref<const GlobalVarNode>(name->name(), NodeInfo(OriginSet::none(), {}, type));
 }
 
 Expr DefunctionalizedModule::as_value(const GlobalVar& name, const Function& function, const Type& type,

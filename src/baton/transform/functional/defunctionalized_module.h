@@ -60,6 +60,9 @@ class DefunctionalizedModule {
     std::vector<Type> types;
   };
 
+  /// `name` with the type of its function, so that a caller that is taken out of the module can be typed.
+  static GlobalVar typed(const GlobalVar& name, const Type& type);
+
   IRModule module_;
   std::vector<std::unique_ptr<Encoded>> encoded_;
   std::map<std::string, Constructor> values_;  // of module functions, by name and type

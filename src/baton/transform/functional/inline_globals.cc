@@ -1,8 +1,8 @@
-// Inlines calls of non-recursive module functions with Inline=1:
-//   def @f(%x, Inline=1) { exp(%x) }  @f(z)  ->  exp(z)
+// Inlines non-recursive module functions with Inline=1, where they are called and where they are values:
+//   def @f(%x, Inline=1) { exp(%x) }  @f(z)  ->  exp(z)     @map(@f, z)  ->  @map(fn (%x) { exp(%x) }, z)
 // For an external-compiler function, the function literal replaces its name, so that the call remains. Every
-// inlined copy but the first gets fresh variables. Functions without remaining calls are removed from the
-// module.
+// inlined copy but the first gets fresh variables. Inlined functions are removed from the module; those that
+// no function names are its entries, and stay.
 
 #include <map>
 #include <set>
@@ -25,31 +25,57 @@ bool wants_inlining(const Function& function) {
   return number && *number != 0;
 }
 
+using ReadyFunctions = std::map<std::string, Function>;
+
 class Inliner final : public Rewriter {
  public:
-  Inliner(const std::map<std::string, Function>& ready, std::set<std::string>& used)
-      : ready_(ready), used_(used) {}
+  Inliner(const Expr& root, const ReadyFunctions& ready, std::set<std::string>& used)
+      : ready_(ready), used_(used) {
+    if (ready.empty()) return;
+    post_order(root, [&](const Expr& node) {
+      bool is_callee = node->kind() == ExprKind::kCall;  // the callee is the first child
+      for_each_child(*node, [&](const Expr& child) {
+        if (!is_callee && child->kind() == ExprKind::kGlobalVar) values_.insert(child.get());
+        is_callee = false;
+      });
+    });
+  }
 
  private:
   bool enter(const Expr&) override { return true; }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    const auto* call = as<CallNode>(rebuilt);
-    const auto* global = call ? as<GlobalVarNode>(call->callee()) : nullptr;
-    const auto at = global ? ready_.find(global->name()) : ready_.end();
-    if (at == ready_.end()) return rebuilt;
-    const Function& function = at->second;
-    if (function->attr("Compiler"))
-      return make_call(Expr(function), call->args(), call->attrs(), original->info());
+    if (original->kind() == ExprKind::kGlobalVar) {
+      const Function* function = values_.contains(original.get()) ? ready(original) : nullptr;
+      return function ? own_copy(original, Expr(*function), {}) : original;
+    }
+    const auto* call = as<CallNode>(original);
+    const Function* function = call ? ready(call->callee()) : nullptr;
+    if (!function) return rebuilt;
+    const std::vector<Expr>& args = as<CallNode>(rebuilt)->args();
+    if ((*function)->attr("Compiler"))
+      return make_call(Expr(*function), args, call->attrs(), original->info());
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i)
-      values.emplace(function->params()[i].get(), call->args()[i]);
-    const bool again = !used_.insert(global->name()).second && !bound_vars(function->body()).empty();
-    return again ? with_own_variables(function->body(), values) : substitute(function->body(), values);
+    for (size_t i = 0; i < args.size(); ++i) values.emplace((*function)->params()[i].get(), args[i]);
+    return own_copy(call->callee(), (*function)->body(), values);
   }
 
-  const std::map<std::string, Function>& ready_;
+  const Function* ready(const Expr& name) const {
+    const auto* global = as<GlobalVarNode>(name);
+    const auto at = global ? ready_.find(global->name()) : ready_.end();
+    return at == ready_.end() ? nullptr : &at->second;
+  }
+
+  // A variable is bound only once in a module.
+  Expr own_copy(const Expr& name, const Expr& expr,
+                const std::unordered_map<const ExprNode*, Expr>& values) const {
+    const bool again = !used_.insert(as<GlobalVarNode>(name)->name()).second && !bound_vars(expr).empty();
+    return again ? with_own_variables(expr, values) : substitute(expr, values);
+  }
+
+  const ReadyFunctions& ready_;
   std::set<std::string>& used_;  // functions inlined at least once
+  PointerSet values_;            // names that are not only called
 };
 
 }  // namespace
@@ -59,21 +85,18 @@ Pass inline_globals() {
       {1, "InlineGlobals", {}},
       [](IRModule module, const PassContext&) {
         const CallGraph graph(*module);
-        std::map<std::string, Function> ready;
+        ReadyFunctions ready;
         std::set<std::string> used;
         for (const std::string& name : graph.order()) {
           const Function function = module->find(name);
-          const Function inlined = as_ref<FunctionNode>(Inliner(ready, used).run(Expr(function)));
+          const Function inlined =
+              as_ref<FunctionNode>(Inliner(Expr(function), ready, used).run(Expr(function)));
           if (inlined != function) module->set(name, inlined);
-          if (wants_inlining(inlined) && !graph.calls_itself(name)) ready.emplace(name, inlined);
+          if (wants_inlining(inlined) && graph.references(name) > 0 && !graph.calls_itself(name))
+            ready.emplace(name, inlined);
         }
-        std::set<std::string> still_called;
-        for (const auto& [name, function] : module->functions())
-          still_called.merge(functions_named_by(function));
         for (const auto& [name, function] : ready) {
-          if (still_called.count(name)) continue;
-          retire_all(Expr(function),
-                     "no function calls it, and it is marked Inline");  // inlined copies keep theirs
+          retire_all(Expr(function), "it is inlined wherever it is used");  // the copies keep theirs
           module->remove(name);
         }
         return module;

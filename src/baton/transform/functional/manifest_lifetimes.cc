@@ -12,6 +12,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/causes.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
@@ -48,13 +49,14 @@ struct Block {
 
 class Lifetimes {
  public:
-  explicit Lifetimes(uint64_t& next) : next_(next) {}
+  Lifetimes(uint64_t& next, const IRModuleNode& module) : next_(next), module_(module) {}
 
   Function run(const Function& function) {
     any_ = function->origins();
     post_order(Expr(function), [&](const Expr& node) {
       if (any_.empty() && node->kind() == ExprKind::kCall) any_ = node->origins();
     });
+    if (any_.empty()) any_ = Causes(Expr(function), &module_).of(Expr(function));  // it only calls others
     open(function);
     for (uint32_t i = 0; i < blocks_.size(); ++i) fill(i);
     for (const VarNode* var : defined_) place(*var);
@@ -211,15 +213,16 @@ class Lifetimes {
     return remake_function(*function, function->params(), blocks_[item.inside[0]].built);
   }
 
-  // The causes are the operators that computed the value, else those of the last user.
+  // The causes are the operators that computed the value, else those of the last user. A program without
+  // operators has none.
   Expr killed(const std::vector<Var>& vars, const Expr& user, Expr body) {
     for (auto var = vars.rbegin(); var != vars.rend(); ++var) {
       const Expr& made = variables_.find(var->get())->value;
       const OriginSet& causes = made && !made->origins().empty() ? made->origins()
                                 : !user->origins().empty()       ? user->origins()
                                                                  : any_;
-      if (causes.empty()) continue;  // no operator is involved
-      const OriginScope scope(OriginSet::made_for(causes, "its value is not used any more"));
+      const OriginScope scope(causes.empty() ? causes
+                                             : OriginSet::made_for(causes, "its value is not used any more"));
       const Expr kill = call("memory.kill", {Expr(*var)});
       body = make_let(make_var("x_" + std::to_string(next_++), {}, NodeInfo(OriginSet::none())), kill, body,
                       NodeInfo(OriginSet::none()));
@@ -228,6 +231,7 @@ class Lifetimes {
   }
 
   uint64_t& next_;
+  const IRModuleNode& module_;
   OriginSet any_ = OriginSet::none();
   std::vector<Block> blocks_;
   PointerMap<Variable> variables_;
@@ -238,12 +242,12 @@ class Lifetimes {
 }  // namespace
 
 Pass manifest_lifetimes() {
-  return function_pass({0, "ManifestLifetimes", {}},
-                       [](const Function& function, const IRModule&, const PassContext&) {
-                         if (function->is_primitive()) return function;
-                         uint64_t next = 0;
-                         return Lifetimes(next).run(as_ref<FunctionNode>(AliasRemover().run(Expr(function))));
-                       });
+  return function_pass(
+      {0, "ManifestLifetimes", {}}, [](const Function& function, const IRModule& module, const PassContext&) {
+        if (function->is_primitive()) return function;
+        uint64_t next = 0;
+        return Lifetimes(next, *module).run(as_ref<FunctionNode>(AliasRemover().run(Expr(function))));
+      });
 }
 
 }  // namespace baton

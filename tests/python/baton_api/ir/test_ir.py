@@ -154,3 +154,20 @@ def test_constants():
     assert relay.const(1).data.dtype == "int32" and relay.const(1.5).data.dtype == "float32"
     assert relay.const([1.0, 2.0]).data.shape == (2,) and relay.const(1, "int8").data.dtype == "int8"
     assert relay.const(np.zeros(3, "float64")).data.dtype == "float64" and relay.const(True).data.dtype == "bool"
+
+
+def test_a_tuple_wrapper_is_an_expression():
+    x, v = relay.var("x", shape=(4,)), relay.var("v")
+    parts = relay.split(x, 2)
+    assert isinstance(parts, relay.TupleWrapper)
+    function = relay.Function([x], parts)
+    assert function.body == parts.astuple()
+    assert relay.transform.InferType()(tvm.IRModule.from_expr(function))["main"].ret_type == \
+        relay.TupleType([relay.TensorType((2,))] * 2)
+    condition = relay.var("c", shape=(), dtype="bool")
+    for made in (relay.Let(v, parts, parts), relay.Tuple([parts, x]), relay.If(condition, parts, parts), relay.RefCreate(parts),
+                 relay.Call(relay.Function([v], v), [parts]), relay.TupleGetItem(parts, 1)):
+        assert "split(%x" in str(made)
+    assert tvm.IRModule.from_expr(parts)["main"].params[0].name_hint == "x"
+    with pytest.raises(TypeError):
+        relay.Function([x], 3)

@@ -64,3 +64,27 @@ def test_eta_expand_and_lambda_lift():
     assert "eta_expand_param" not in relay.transform.EtaExpand(True, False)(module).astext()
     lifted = relay.transform.LambdaLift()(parse("def @main(%x: int32) { fn (%y: int32) { add(%y, %x) }(%x) }"))
     assert len(lifted.get_global_vars()) == 2
+
+
+def test_local_inference_types_the_expression():
+    x = relay.var("x", shape=(2, 3))
+    inner = relay.nn.dense(x, relay.var("w", shape=(4, 3)))
+    expr = relay.nn.relu(inner)
+    with pytest.raises(ValueError, match="no type yet"):
+        expr.checked_type
+    known = relay.transform.InferTypeLocal(expr)
+    assert known == expr.checked_type == inner.checked_type == relay.TensorType((2, 4))
+    assert expr.args[0].args[1].checked_type == relay.TensorType((4, 3)) and x.checked_type == relay.TensorType((2, 3))
+    function = relay.Function([x], relay.exp(x))
+    assert relay.transform.InferTypeLocal(function) == function.checked_type
+    assert function.body.checked_type == relay.TensorType((2, 3))
+
+
+def test_a_converted_function_can_be_typed_alone():
+    module = parse(POW)
+    main = relay.transform.Defunctionalization(module["main"], module)
+    alone = relay.transform.InferType()(tvm.IRModule.from_expr(main))
+    assert [each.name_hint for each in alone.get_global_vars()] == ["main"] and "@pow(3" in str(alone)
+    assert alone["main"].ret_type == relay.scalar_type("float32")
+    with pytest.raises(tvm.error.DiagnosticError, match="no function @pow"):
+        relay.transform.InferType()(tvm.IRModule.from_expr(tvm.relay.Function([], relay.Call(relay.GlobalVar("pow"), []))))

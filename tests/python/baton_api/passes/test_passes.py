@@ -117,11 +117,59 @@ def test_exceptions_keep_their_type():
         if sys.version_info >= (3, 11):
             assert caught.value.__notes__ == ["in pass " + caught.traceback[-1].name]
 
+        # As in TVM it is a TVMError; what was raised is the cause, and can be caught too.
+        assert isinstance(caught.value, tvm.TVMError) and type(caught.value.__cause__) is Mine
+        assert str(caught.value).startswith("Traceback") and str(caught.value).split("\n")[-1].endswith("Mine: " + str(caught.value.__cause__))
+
     wrong = tvm.transform.module_pass(lambda mod, ctx: 3, opt_level=0, name="wrong")
     with pytest.raises(TypeError, match="wrong returned a int"):
         wrong(tvm.parser.fromtext(DENSE))
     with pytest.raises(ValueError, match="opt_level"):
         tvm.transform.module_pass(lambda mod, ctx: mod)
+
+
+class Coded(OSError):
+    """An exception with fields and a text of its own."""
+
+    def __init__(self, code):
+        super().__init__()
+        self.code = code
+
+    def __str__(self):
+        return f"code {self.code}"
+
+
+@tvm.error.register_error
+class Known(RuntimeError):
+    """An exception that is registered."""
+
+
+@pytest.mark.parametrize("raised, arrives", [
+    (ValueError("a"), ValueError), (KeyError("a"), KeyError), (IndexError("a"), IndexError), (TypeError("a"), TypeError),
+    (AttributeError("a"), AttributeError), (Known("a"), Known),
+    (RuntimeError("a"), tvm.TVMError), (NotImplementedError("a"), tvm.TVMError), (AssertionError("a"), tvm.TVMError),
+    (ZeroDivisionError("a"), tvm.TVMError), (Coded(3), tvm.TVMError), (UnicodeDecodeError("ascii", b"x", 0, 1, "why"), tvm.TVMError),
+    (tvm.error.UsageError("a"), tvm.error.UsageError), (KeyboardInterrupt(), KeyboardInterrupt)], ids=lambda each: getattr(each, "__name__", type(each).__name__))
+def test_exceptions_arrive_as_in_tvm(raised, arrives):
+    @tvm.transform.module_pass(opt_level=0)
+    def fails(mod, ctx):
+        raise raised
+
+    @tvm.transform.module_pass(opt_level=0)
+    def outer(mod, ctx):
+        return fails(mod)
+
+    for each in (fails, outer):
+        with pytest.raises(type(raised)) as caught:
+            each(tvm.parser.fromtext(DENSE))
+        assert isinstance(caught.value, arrives)
+        if isinstance(raised, (tvm.TVMError, KeyboardInterrupt)):
+            assert caught.value is raised
+        else:
+            assert caught.value.__cause__ is raised
+            assert isinstance(caught.value, tvm.TVMError) == (arrives is tvm.TVMError)
+        if isinstance(raised, Coded):
+            assert caught.value.code == 3 and "Coded: code 3" in caught.value.args[0]
 
 
 @tvm.instrument.pass_instrument

@@ -1,4 +1,6 @@
 """Places, mixed precision and recasting from Python."""
+import pickle
+
 import pytest
 
 import baton
@@ -33,6 +35,22 @@ def test_virtual_devices():
     assert copied.attrs.dst_virtual_device.device_type == 2
     function = relay.annotation.function_on_device(relay.Function([x], relay.exp(x)), ["cpu"], "cpu")
     assert "%x {virtual_device=VirtualDevice(device_type=1" in str(function)
+
+
+def test_a_virtual_device_keeps_the_host_of_its_target():
+    cuda = baton.target.Target("cuda", host="llvm")
+    place = baton.target.VirtualDevice(baton.cuda(0), cuda)
+    assert str(place).endswith("host=Target(id=?, kind='llvm', keys={'cpu'})))")
+    assert place.target.host.kind.name == "llvm" and pickle.loads(pickle.dumps(place)) == place
+    assert baton.target.VirtualDevice(baton.cuda(0), "cuda") != place and place.target.kind.name == "cuda"
+
+    # Only one GPU: nothing is copied from it to itself.
+    x = relay.var("x", shape=(2, 3))
+    log = relay.annotation.on_device(relay.log(relay.annotation.on_device(relay.exp(x), place)), baton.cuda(0))
+    mod = baton.IRModule.from_expr(relay.Function([x], relay.annotation.on_device(log, place, constrain_result=True)))
+    context = baton.transform.PassContext(config={"relay.fallback_device_type": 2})
+    config = baton.target.make_compilation_config(context, ["llvm", cuda])
+    assert "device_copy" not in str(relay.transform.PlanDevices(config)(mod))
 
 
 def test_mixed_precision():

@@ -115,12 +115,12 @@ def events(instruments, out, managed, run):
             context.override_instruments(instruments)
             run()
     except ValueError as error:
-        out.append("Catching ValueError: " + str(error))
+        out.append("Catching " + str(error).split("\n")[-1])  # as the document does
     try:
         out.append("-- override []")
         context.override_instruments([])
     except ValueError as error:
-        out.append("Catching ValueError: " + str(error))
+        out.append("Catching " + str(error).split("\n")[-1])  # as the document does
     return out
 
 
