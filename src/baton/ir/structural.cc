@@ -53,7 +53,9 @@ bool same_array(const NDArray& a, const NDArray& b) {
 // must correspond one to one: a shared node equals only a node shared in the same way.
 class Comparison {
  public:
-  explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {}
+  explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {
+    types_.pair_extents = map_free_vars;
+  }
 
   bool equal(const ExprNode* a, const ExprNode* b) {
     push(a, b);
@@ -78,8 +80,7 @@ class Comparison {
   }
 
   bool bind(const Var& a, const Var& b) {
-    if (pair(a.get(), b.get()) == Pairing::kWrong) return false;
-    return same_type(a->annotation(), b->annotation(), type_vars_);
+    return pair(a.get(), b.get()) != Pairing::kWrong && same_annotation(*a, *b, true);
   }
 
   bool compare_vars(const VarNode& a, const VarNode& b) {
@@ -87,7 +88,15 @@ class Comparison {
     // A free variable: binders are visited before their uses.
     if (backward_.contains(&b)) return false;
     if (&a != &b && !map_free_vars_) return false;
-    return pair(&a, &b) != Pairing::kWrong && same_type(a.annotation(), b.annotation(), type_vars_);
+    return pair(&a, &b) != Pairing::kWrong && same_annotation(a, b, map_free_vars_);
+  }
+
+  // The type of a variable where it is bound also binds the variables of its extents.
+  bool same_annotation(const VarNode& a, const VarNode& b, bool binds) {
+    types_.pair_extents = binds;
+    const bool same = same_type(a.annotation(), b.annotation(), types_);
+    types_.pair_extents = map_free_vars_;
+    return same;
   }
 
   bool compare(const ExprNode* a, const ExprNode* b) {
@@ -149,10 +158,10 @@ class Comparison {
           left.type_params().size() != right.type_params().size() || !same_function_attrs(left, right))
         return false;
       for (size_t i = 0; i < left.type_params().size(); ++i)
-        type_vars_.emplace_back(left.type_params()[i].get(), right.type_params()[i].get());
-      if (!same_type(left.ret_type(), right.ret_type(), type_vars_)) return false;
+        types_.vars.emplace_back(left.type_params()[i].get(), right.type_params()[i].get());
       for (size_t i = 0; i < left.params().size(); ++i)
         if (!bind(left.params()[i], right.params()[i])) return false;
+      if (!same_type(left.ret_type(), right.ret_type(), types_)) return false;
     }
     if (a->kind() == ExprKind::kLet &&
         !bind(static_cast<const LetNode*>(a)->var(), static_cast<const LetNode*>(b)->var()))
@@ -195,7 +204,7 @@ class Comparison {
   bool map_free_vars_;
   std::vector<std::pair<const ExprNode*, const ExprNode*>> todo_;
   PointerMap<const ExprNode*> forward_, backward_;
-  TypeVarPairs type_vars_;  // of the functions visited so far
+  TypePairs types_;  // of the functions visited so far
 };
 
 // The kinds that Comparison pairs one to one, beside variables.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/extent.h"
 #include "baton/support/error.h"
 #include "baton/support/hash.h"
 
@@ -44,7 +45,7 @@ Type ref_type(Type value) { return make_ref<const RefTypeNode>(std::move(value))
 
 namespace {
 
-bool same_types(const std::vector<Type>& a, const std::vector<Type>& b, TypeVarPairs& pairs) {
+bool same_types(const std::vector<Type>& a, const std::vector<Type>& b, TypePairs& pairs) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (!same_type(a[i], b[i], pairs)) return false;
@@ -52,21 +53,30 @@ bool same_types(const std::vector<Type>& a, const std::vector<Type>& b, TypeVarP
 }
 
 // Paired in `pairs`, or both unpaired and the same object.
-bool same_type_vars(const TypeVarNode* a, const TypeVarNode* b, const TypeVarPairs& pairs) {
-  for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair)
+bool same_type_vars(const TypeVarNode* a, const TypeVarNode* b, const TypePairs& pairs) {
+  for (auto pair = pairs.vars.rbegin(); pair != pairs.vars.rend(); ++pair)
     if (pair->first == a || pair->second == b) return pair->first == a && pair->second == b;
   return a == b;
 }
 
-bool same_functions(const FuncTypeNode& a, const FuncTypeNode& b, TypeVarPairs& pairs) {
+bool same_tensors(const TensorTypeNode& a, const TensorTypeNode& b, TypePairs& pairs) {
+  if (a.dtype() != b.dtype() || a.rank() != b.rank()) return false;
+  for (int axis = 0; axis < a.rank(); ++axis) {
+    const Dim left = a.shape()[axis], right = b.shape()[axis];
+    if (left.is_symbolic() ? !same_extent(left, right, pairs) : left != right) return false;
+  }
+  return true;
+}
+
+bool same_functions(const FuncTypeNode& a, const FuncTypeNode& b, TypePairs& pairs) {
   if (a.type_params().size() != b.type_params().size()) return false;
-  const size_t outer = pairs.size();
+  const size_t outer = pairs.vars.size();
   for (size_t i = 0; i < a.type_params().size(); ++i) {
     if (a.type_params()[i]->var_kind() != b.type_params()[i]->var_kind()) return false;
-    pairs.emplace_back(a.type_params()[i].get(), b.type_params()[i].get());
+    pairs.vars.emplace_back(a.type_params()[i].get(), b.type_params()[i].get());
   }
   const bool same = same_types(a.params(), b.params(), pairs) && same_type(a.result(), b.result(), pairs);
-  pairs.resize(outer);
+  pairs.vars.resize(outer);
   return same;
 }
 
@@ -80,8 +90,8 @@ std::string tensor_text(const TensorTypeNode& type) {
   if (type.shape().empty()) return type.dtype().str();
   std::string text = "Tensor[(";
   for (size_t i = 0; i < type.shape().size(); ++i) {
-    const Dim dim = type.shape()[i];
-    text += (i ? ", " : "") + (dim.is_any() ? std::string("?") : std::to_string(dim.value()));
+    if (i) text += ", ";
+    text += extent_text(type.shape()[i]);
   }
   return text + "), " + type.dtype().str() + "]";
 }
@@ -89,18 +99,16 @@ std::string tensor_text(const TensorTypeNode& type) {
 }  // namespace
 
 bool same_type(const Type& a, const Type& b) {
-  TypeVarPairs pairs;
+  TypePairs pairs;
   return same_type(a, b, pairs);
 }
 
-bool same_type(const Type& a, const Type& b, TypeVarPairs& pairs) {
+bool same_type(const Type& a, const Type& b, TypePairs& pairs) {
   if (a == b && pairs.empty()) return true;
   if (!a || !b || a->kind() != b->kind()) return a == b;
   switch (a->kind()) {
-    case TypeKind::kTensor: {
-      const auto *x = as_type<TensorTypeNode>(a), *y = as_type<TensorTypeNode>(b);
-      return x->dtype() == y->dtype() && x->shape() == y->shape();
-    }
+    case TypeKind::kTensor:
+      return same_tensors(*as_type<TensorTypeNode>(a), *as_type<TensorTypeNode>(b), pairs);
     case TypeKind::kTuple:
       return same_types(as_type<TupleTypeNode>(a)->fields(), as_type<TupleTypeNode>(b)->fields(), pairs);
     case TypeKind::kFunc:
@@ -256,7 +264,7 @@ uint64_t type_hash(const Type& type) {
       hash.add(std::hash<DType>()(tensor->dtype()));
       hash.add(tensor->shape().size());
       for (const Dim& dim : tensor->shape())
-        hash.add(dim.is_any() ? ~0ull : static_cast<uint64_t>(dim.value()));
+        hash.add(dim.is_any() ? extent_hash(dim) : static_cast<uint64_t>(dim.value()));
       break;
     }
     case TypeKind::kTuple:
