@@ -3,7 +3,7 @@
 #include "baton/ir/attr_objects.h"
 #include "baton/support/base/ndarray.h"
 
-#include "python/ir/extents.h"
+#include "python/symbolic_extent.h"
 
 namespace baton::python {
 

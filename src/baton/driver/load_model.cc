@@ -60,7 +60,8 @@ const TensorTypeNode& tensor_of(const Var& param) {
   const auto* type = as_type<TensorTypeNode>(param->checked_type());
   if (!type || !type->is_static())
     throw Error("parameter %" + param->name() + " has type " + type_text(param->checked_type()) +
-                "; only tensors of known shape get values");
+                "; only tensors of known shape get values" +
+                (type ? ", which --shape " + param->name() + "=... gives" : ""));
   return *type;
 }
 

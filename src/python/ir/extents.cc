@@ -6,22 +6,6 @@ namespace baton::python {
 
 namespace {
 
-struct AnyDim {};
-// Classes of symbolic extents, as in TVM.
-struct VarExtent : SymbolicExtent {};
-struct SizeVarExtent : VarExtent {};
-struct AddExtent : SymbolicExtent {};
-struct SubExtent : SymbolicExtent {};
-struct MulExtent : SymbolicExtent {};
-struct FloorDivExtent : SymbolicExtent {};
-
-template <class T>
-nb::object wrapped(Dim dim) {
-  T made;
-  made.dim = dim;
-  return nb::cast(made);
-}
-
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 Dim operation(ExtentOp op, Dim a, Dim b) {
@@ -89,24 +73,6 @@ std::vector<Dim> shape_from_python(nb::handle shape) {
     dims.push_back(*dim);
   }
   return dims;
-}
-
-nb::object extent_to_python(Dim dim) {
-  if (!dim.is_any()) return nb::int_(dim.value());
-  if (!dim.is_symbolic()) return nb::cast(AnyDim{});
-  if (const ExtentVar* var = as_extent_var(dim))
-    return var->is_size ? wrapped<SizeVarExtent>(dim) : wrapped<VarExtent>(dim);
-  switch (extent_parts(dim).op) {
-    case ExtentOp::kAdd:
-      return wrapped<AddExtent>(dim);
-    case ExtentOp::kSub:
-      return wrapped<SubExtent>(dim);
-    case ExtentOp::kMul:
-      return wrapped<MulExtent>(dim);
-    case ExtentOp::kFloorDiv:
-      return wrapped<FloorDivExtent>(dim);
-  }
-  return nb::none();
 }
 
 void bind_extents(nb::module_& m) {
