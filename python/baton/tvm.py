@@ -50,7 +50,7 @@ class Finder(importlib.abc.MetaPathFinder):
         if root not in ("tvm", "baton"):
             return None
         ours = "baton." + rest if rest else "baton"
-        if rest.split(".")[0] in _NOT_RELAY and importlib.machinery.PathFinder.find_spec(ours, baton.__path__) is None:
+        if rest.split(".")[0] in _NOT_RELAY and importlib.machinery.PathFinder.find_spec(ours, path) is None:
             return self._not_relay(fullname, "tvm." + rest)
         if root == "baton":
             return None

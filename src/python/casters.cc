@@ -3,6 +3,8 @@
 #include "baton/ir/attr_objects.h"
 #include "baton/support/base/ndarray.h"
 
+#include "python/symbolic_extent.h"
+
 namespace baton::python {
 
 namespace {
@@ -19,6 +21,9 @@ bool read_attr(nb::handle value, AttrValue& result, int nested) {
     result = expr_attr(std::move(expr));
   } else if (nb::isinstance<VirtualDevice>(value)) {
     result = virtual_device_attr(nb::cast<VirtualDevice>(value));
+  } else if (nb::isinstance<SymbolicExtent>(value)) {
+    const Dim dim = nb::cast<SymbolicExtent>(value).dim;
+    result = AttrValue(Ref<const AttrObject>(make_ref<const ExtentAttr>(dim)));
   } else if (value.is_none()) {
     result = AttrValue();
   } else if (PyBool_Check(object)) {
@@ -84,6 +89,7 @@ nb::object attr_to_python(const AttrValue& value) {
   if (const DType* dtype = value.as<DType>()) return nb::str(dtype->str().c_str());
   if (const auto* expr = value.object<ExprAttr>()) return nb::cast(expr->expr());
   if (const auto* device = value.object<VirtualDeviceAttr>()) return nb::cast(device->device());
+  if (const auto* extent = value.object<ExtentAttr>()) return extent_to_python(extent->dim());
   nb::list list;
   for (const AttrValue& item : *value.as<AttrList>()) list.append(attr_to_python(item));
   return list;

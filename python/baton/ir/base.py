@@ -73,6 +73,8 @@ _NODES = {
     "GlobalTypeVar": "GlobalTypeVar", "TypeCall": "TypeCall", "TypeData": "TypeData", "FuncType": "FuncType",
     "relay.RefType": "RelayRefType", "IncompleteType": "IncompleteType", "relay.Constructor": "Constructor",
 }
+_EXTENTS = {"tir.Var": "ExtentVar", "tir.SizeVar": "ExtentSizeVar", "tir.Add": "ExtentAdd", "tir.Sub": "ExtentSub",
+            "tir.Mul": "ExtentMul", "tir.FloorDiv": "ExtentFloorDiv", "tir.Any": "Any"}
 
 
 def make_node(type_key, **kwargs):
@@ -87,6 +89,8 @@ def make_node(type_key, **kwargs):
         return DictAttrs(kwargs)
     if type_key in ("IntImm", "FloatImm"):
         return (IntImm if type_key == "IntImm" else FloatImm)(kwargs["dtype"], kwargs["value"])
+    if type_key in _EXTENTS:
+        return getattr(core, _EXTENTS[type_key])(**{key: value for key, value in kwargs.items() if key in ("a", "b", "name", "dtype")})
     if type_key in _NODES:
         return getattr(core, _NODES[type_key])(**kwargs)
     return core.make_attrs_of(type_key, kwargs)

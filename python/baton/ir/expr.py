@@ -20,11 +20,11 @@ class BaseExpr(Node, metaclass=_BaseExprMeta):
 
 class _PrimExprMeta(type(BaseExpr)):
     def __instancecheck__(cls, value):
-        return type.__instancecheck__(cls, value) or isinstance(value, (IntImm, FloatImm))
+        return type.__instancecheck__(cls, value) or isinstance(value, (IntImm, FloatImm, core.SymbolicExtent))
 
 
 class PrimExpr(BaseExpr, metaclass=_PrimExprMeta):
-    """Base of numbers: tir.IntImm and tir.FloatImm are instances."""
+    """Base of numbers and extents: tir.IntImm, tir.FloatImm, and what te.var makes, are instances."""
 
 
 class Range(Node):

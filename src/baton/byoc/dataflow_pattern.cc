@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -181,8 +182,7 @@ std::string dataflow_pattern_text(const DFPattern& pattern) {
       return "TypePattern(" + part(0) + " has type " + type_text(pattern->type()) + ")";
     case Form::kShape: {
       std::string shape;
-      for (const Dim& dim : pattern->shape())
-        shape += (shape.empty() ? "" : ", ") + (dim.is_any() ? "?" : std::to_string(dim.value()));
+      for (const Dim& dim : pattern->shape()) shape += (shape.empty() ? "" : ", ") + extent_text(dim);
       return "ShapePattern(" + part(0) + " has shape [" + shape + "])";
     }
     case Form::kDataType:

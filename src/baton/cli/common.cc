@@ -30,6 +30,9 @@ constexpr const char* kModelDoc =
 
 void add_build_flags(ModelFlags& model, Flags& flags) {
   flags.option("params", &model.params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+  flags.option(
+      "shape", &model.shapes,
+      "x=1,3,224,224: the shape of a parameter of main; n=4: the value of a variable of its extents");
   flags.option("input-name", &model.inputs,
                "a parameter of main that is an input (default: data, else the first)");
   flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();
@@ -119,7 +122,7 @@ BuiltModel build_model(const ModelFlags& flags, Io& io) {
   const InterruptScope interrupt;
   Progress progress(io);
   BuiltModel built;
-  built.model = load_model(flags.model);
+  built.model = load_model(flags.model, flags.shapes);
   std::vector<std::string> by_rule;
   built.params = load_params(built.model, flags.params, flags.inputs, &by_rule);
   if (!flags.params.empty()) note_missing(flags.params, by_rule, io);

@@ -18,7 +18,7 @@ namespace baton::cli {
 /// MODEL and its build flags.
 struct ModelFlags {
   std::string model, params;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, shapes;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact
   PassConfig config;       ///< options set by other flags

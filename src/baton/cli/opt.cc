@@ -28,7 +28,7 @@ class OptVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    const LoadedModel model = load_model(flags_.model);
+    const LoadedModel model = load_model(flags_.model, flags_.shapes);
     IRModule module = model.module;
     const std::vector<Pass> passes = passes_.empty() ? std::vector<Pass>() : parse_passes(passes_);
     if (passes.empty() || !flags_.params.empty())

@@ -29,7 +29,7 @@ class PrintVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    const LoadedModel model = load_model(flags_.model);
+    const LoadedModel model = load_model(flags_.model, flags_.shapes);
     const std::string text = text_of(*(stage_ == "imported" ? model.module : lowered(model)));
     if (json_)
       io.out << nlohmann::ordered_json{{"schema", 1},

@@ -27,7 +27,7 @@ CutModel load_for_cut(const ModelFlags& flags) {
   if (flags.model.ends_with(".baton"))
     throw UsageError(flags.model +
                      " is an artifact: it holds kernels and no Relay; give the model that it was built from");
-  cut.model = load_model(flags.model);
+  cut.model = load_model(flags.model, flags.shapes);
   BuildOptions options;
   options.params = load_params(cut.model, flags.params, flags.inputs);
   options.context = flags.context();

@@ -24,6 +24,7 @@
 #include "baton/runtime/plugin.h"
 #include "baton/runtime/processor.h"
 #include "baton/support/version.h"
+#include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -193,7 +194,9 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
 
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
   const BuildContext& context = options.context;
-  IRModule module = inline_composites(bind_params(typed, options.params), context);
+  const IRModule bound = bind_params(typed, options.params);
+  require_known_shapes(*bound);
+  IRModule module = inline_composites(bound, context);
   module = in_graph_form(module, context);
   return build_regions(optimize(module, context), context);
 }

@@ -14,6 +14,7 @@
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
+#include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -59,7 +60,8 @@ const TensorTypeNode& tensor_of(const Var& param) {
   const auto* type = as_type<TensorTypeNode>(param->checked_type());
   if (!type || !type->is_static())
     throw Error("parameter %" + param->name() + " has type " + type_text(param->checked_type()) +
-                "; only tensors of known shape get values");
+                "; only tensors of known shape get values" +
+                (type ? ", which --shape " + param->name() + "=... gives" : ""));
   return *type;
 }
 
@@ -80,8 +82,9 @@ std::string model_text(const IRModuleNode& module, bool origins) {
   return print(module, options);
 }
 
-LoadedModel load_model(const std::string& name) {
-  initialize();
+namespace {
+
+LoadedModel load_as_given(const std::string& name) {
   if (name == "-") return from_text("stdin", read_input(), "stdin");
   if (const auto* workload = workloads::find_workload(name)) {
     const IRModule module = infer_types(workload->make());
@@ -93,8 +96,20 @@ LoadedModel load_model(const std::string& name) {
   unknown_model(name);
 }
 
+}  // namespace
+
+LoadedModel load_model(const std::string& name, const std::vector<std::string>& shapes) {
+  initialize();
+  std::vector<GivenShape> given;
+  for (const std::string& text : shapes) given.push_back(parse_given_shape(text));
+  LoadedModel model = load_as_given(name);
+  if (!given.empty()) model.module = freeze_shapes(model.module, given);
+  return model;
+}
+
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs, std::vector<std::string>* by_rule) {
+  require_known_shapes(*model.module);
   const auto& params = model.module->find("main")->params();
   std::map<std::string, NDArray> given;  // every non-input parameter; undefined until it has a value
   for (const Var& param : params) given[param->name()] = NDArray();

@@ -22,7 +22,8 @@ std::string model_text(const IRModuleNode& module, bool origins = false);
 /// Workloads are printed and parsed again, so that their operators have source lines. Throws Error for an
 /// unknown name (suggesting the nearest one) or an unreadable file, DiagnosticError for a text that does not
 /// parse or type-check.
-LoadedModel load_model(const std::string& name_or_path);
+/// `shapes`: "x=1,3,224,224" or "n=4", as for freeze_shapes.
+LoadedModel load_model(const std::string& name_or_path, const std::vector<std::string>& shapes = {});
 
 /// Values for all non-input parameters of main: from an .npz when `path` is not empty (each of its arrays
 /// must be a parameter of main of the same shape and type), the rest by the tensor rule (docs/guide.md).

@@ -1,7 +1,10 @@
 #include "baton/interpreter/interpreted_program.h"
 
+#include <algorithm>
+
 #include "baton/interpreter/relay_interpreter.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
@@ -70,23 +73,39 @@ std::shared_ptr<const Codes> codes_of(const IRModuleNode& module, Lowering lower
   return codes;
 }
 
+Dim with_values(Dim dim, const ExtentValues& extents) {
+  return replace_extent_vars(dim, [&](Dim var) {
+    const auto at =
+        std::find_if(extents.begin(), extents.end(), [&](const auto& each) { return each.first == var; });
+    return at == extents.end() ? var : Dim(at->second);
+  });
+}
+
 }  // namespace
 
-void check_argument(const std::string& name, const Type& type, const Value& value) {
-  const auto fail = [&] {
-    throw Error("argument " + name + " is " + describe(value) + ", expected " + type_text(type));
+void check_argument(const std::string& name, const Type& type, const Value& value, ExtentValues& extents) {
+  const auto fail = [&](const std::string& why = {}) {
+    throw Error("argument " + name + " is " + describe(value) + ", expected " + type_text(type) + why);
   };
   if (const auto* tensor = as_type<TensorTypeNode>(type)) {
     const auto* given = as_value<TensorValue>(value);
     if (!given || given->array().dtype() != tensor->dtype() || given->array().ndim() != tensor->rank())
       fail();
-    for (int i = 0; i < tensor->rank(); ++i)
-      if (!tensor->shape()[i].is_any() && tensor->shape()[i].value() != given->array().shape()[i]) fail();
+    for (int i = 0; i < tensor->rank(); ++i) {
+      const int64_t extent = given->array().shape()[i];
+      const Dim wanted = with_values(tensor->shape()[i], extents);
+      if (as_extent_var(wanted))
+        extents.emplace_back(wanted, extent);
+      else if (!wanted.is_any() && wanted.value() != extent)
+        fail(tensor->shape()[i].is_any()
+                 ? ", where " + extent_text(tensor->shape()[i]) + " is " + extent_text(wanted)
+                 : "");
+    }
   } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
     const auto* given = as_value<TupleValue>(value);
     if (!given || given->fields().size() != tuple->fields().size()) fail();
     for (size_t i = 0; i < tuple->fields().size(); ++i)
-      check_argument(name + "." + std::to_string(i), tuple->fields()[i], given->fields()[i]);
+      check_argument(name + "." + std::to_string(i), tuple->fields()[i], given->fields()[i], extents);
   } else if (const auto* data = as_type<TypeCallNode>(type)) {
     const auto* given = as_value<DataValue>(value);
     const auto* header = as_type<GlobalTypeVarNode>(data->callee());
@@ -96,7 +115,7 @@ void check_argument(const std::string& name, const Type& type, const Value& valu
   } else if (const auto* ref = as_type<RefTypeNode>(type)) {
     const auto* given = as_value<CellValue>(value);
     if (!given) fail();
-    check_argument(name + ".value", ref->value(), given->value());
+    check_argument(name + ".value", ref->value(), given->value(), extents);
   } else if (as_type<FuncTypeNode>(type)) {
     if (!as_value<FunctionValue>(value)) fail();
   }
@@ -114,8 +133,10 @@ Value InterpretedProgram::run(const std::vector<Value>& args, const BuildContext
   if (args.size() != params_.size())
     throw Error("main takes " + std::to_string(params_.size()) + " arguments, " +
                 std::to_string(args.size()) + " were given");
-  for (size_t i = 0; i < args.size(); ++i)
-    check_argument(params_[i]->name(), params_[i]->checked_type(), args[i]);
+  ExtentValues extents;
+  for (int round = 0; round < 2; ++round)  // n + 1 may come before n
+    for (size_t i = 0; i < args.size(); ++i)
+      check_argument(params_[i]->name(), params_[i]->checked_type(), args[i], extents);
   return RelayInterpreter(context).run(*OwnFunction::of_global(codes_, "main"), args);
 }
 

@@ -10,6 +10,9 @@
 
 namespace baton::program {
 
+/// Variables of symbolic extents, and their values.
+using ExtentValues = std::vector<std::pair<Dim, int64_t>>;
+
 struct Codes;
 
 class InterpretedProgram {
@@ -34,6 +37,8 @@ Value call_function(const FunctionValue& function, const std::vector<Value>& arg
 
 /// Throws Error, naming the argument, when `value` does not have type `type`. Fields of data type values are
 /// not checked.
-void check_argument(const std::string& name, const Type& type, const Value& value);
+/// `extents`: the values that earlier arguments gave to variables of symbolic extents; those of this one are
+/// added.
+void check_argument(const std::string& name, const Type& type, const Value& value, ExtentValues& extents);
 
 }  // namespace baton::program

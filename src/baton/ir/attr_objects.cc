@@ -92,6 +92,11 @@ uint64_t VirtualDeviceAttr::hash() const {
   return hash.value();
 }
 
+bool ExtentAttr::equals(const AttrObject& other) const {
+  const auto* that = dynamic_cast<const ExtentAttr*>(&other);
+  return that && dim_ == that->dim_;
+}
+
 AttrValue expr_attr(Expr expr) {
   return AttrValue(Ref<const AttrObject>(make_ref<const ExprAttr>(std::move(expr))));
 }

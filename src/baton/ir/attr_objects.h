@@ -1,8 +1,9 @@
 #pragma once
-// Attribute values that are objects: expressions and virtual devices.
+// Attribute values that are objects: expressions, virtual devices and symbolic extents.
 #include <string>
 
 #include "baton/ir/expr.h"
+#include "baton/ir/extent.h"
 #include "baton/target/target.h"
 
 namespace baton {
@@ -45,6 +46,20 @@ class VirtualDeviceAttr final : public AttrObject {
 
  private:
   VirtualDevice device_;
+};
+
+/// A symbolic extent. No attribute of an operator takes one; entries of a metadata table are such.
+class ExtentAttr final : public AttrObject {
+ public:
+  explicit ExtentAttr(Dim dim) : dim_(dim) {}
+  Dim dim() const { return dim_; }
+  std::string type_key() const override { return extent_type_key(dim_); }
+  std::string text() const override { return extent_text(dim_); }
+  bool equals(const AttrObject& other) const override;
+  uint64_t hash() const override { return extent_hash(dim_); }
+
+ private:
+  Dim dim_;
 };
 
 AttrValue expr_attr(Expr expr);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "baton/ir/extent.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -98,10 +99,12 @@ std::vector<Dim> convert_shape(const std::vector<Dim>& shape, const Layout& from
     Dim extent = 1;  // of the unsplit axis
     for (int i = 0; i < from.rank(); ++i) {
       if (from.axes()[i].letter != axis.letter) continue;
-      extent = extent.is_any() || shape[i].is_any() ? Dim::any() : Dim(extent.value() * shape[i].value());
+      extent =
+          extent.is_any() || shape[i].is_any() ? extent * shape[i] : Dim(extent.value() * shape[i].value());
     }
     const int64_t split = to.factor(axis.letter);
-    result.push_back(extent.is_any() ? extent : Dim((extent.value() + split - 1) / split));
+    result.push_back(extent.is_any() ? floor_div(extent + (split - 1), split)
+                                     : Dim((extent.value() + split - 1) / split));
   }
   return result;
 }

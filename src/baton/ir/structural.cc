@@ -5,12 +5,173 @@
 #include <cstring>
 
 #include "baton/ir/adt.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/support/hash.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton {
+
+// ---- Types, as declared in ir/type.h
+
+namespace {
+
+bool same_types(const std::vector<Type>& a, const std::vector<Type>& b, TypePairs& pairs) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same_type(a[i], b[i], pairs)) return false;
+  return true;
+}
+
+// Paired in `pairs`, or both unpaired and the same object.
+bool same_type_vars(const TypeVarNode* a, const TypeVarNode* b, const TypePairs& pairs) {
+  for (auto pair = pairs.vars.rbegin(); pair != pairs.vars.rend(); ++pair)
+    if (pair->first == a || pair->second == b) return pair->first == a && pair->second == b;
+  return a == b;
+}
+
+bool same_tensors(const TensorTypeNode& a, const TensorTypeNode& b, TypePairs& pairs) {
+  if (a.dtype() != b.dtype() || a.rank() != b.rank()) return false;
+  for (int axis = 0; axis < a.rank(); ++axis) {
+    const Dim left = a.shape()[axis], right = b.shape()[axis];
+    if (left.is_symbolic() ? !same_extent(left, right, pairs) : left != right) return false;
+  }
+  return true;
+}
+
+bool same_functions(const FuncTypeNode& a, const FuncTypeNode& b, TypePairs& pairs) {
+  if (a.type_params().size() != b.type_params().size()) return false;
+  const size_t outer = pairs.vars.size();
+  for (size_t i = 0; i < a.type_params().size(); ++i) {
+    if (a.type_params()[i]->var_kind() != b.type_params()[i]->var_kind()) return false;
+    pairs.vars.emplace_back(a.type_params()[i].get(), b.type_params()[i].get());
+  }
+  const bool same = same_types(a.params(), b.params(), pairs) && same_type(a.result(), b.result(), pairs);
+  pairs.vars.resize(outer);
+  return same;
+}
+
+std::string list_text(const std::vector<Type>& types) {
+  std::string text;
+  for (size_t i = 0; i < types.size(); ++i) text += (i ? ", " : "") + type_text(types[i]);
+  return text;
+}
+
+std::string tensor_text(const TensorTypeNode& type) {
+  if (type.shape().empty()) return type.dtype().str();
+  std::string text = "Tensor[(";
+  for (size_t i = 0; i < type.shape().size(); ++i) {
+    if (i) text += ", ";
+    text += extent_text(type.shape()[i]);
+  }
+  return text + "), " + type.dtype().str() + "]";
+}
+
+}  // namespace
+
+bool same_type(const Type& a, const Type& b) {
+  TypePairs pairs;
+  return same_type(a, b, pairs);
+}
+
+bool same_type(const Type& a, const Type& b, TypePairs& pairs) {
+  if (a == b && pairs.empty()) return true;
+  if (!a || !b || a->kind() != b->kind()) return a == b;
+  switch (a->kind()) {
+    case TypeKind::kTensor:
+      return same_tensors(*as_type<TensorTypeNode>(a), *as_type<TensorTypeNode>(b), pairs);
+    case TypeKind::kTuple:
+      return same_types(as_type<TupleTypeNode>(a)->fields(), as_type<TupleTypeNode>(b)->fields(), pairs);
+    case TypeKind::kFunc:
+      return same_functions(*as_type<FuncTypeNode>(a), *as_type<FuncTypeNode>(b), pairs);
+    case TypeKind::kIncomplete:
+      return a == b;
+    case TypeKind::kTypeVar:
+      return same_type_vars(as_type<TypeVarNode>(a), as_type<TypeVarNode>(b), pairs);
+    case TypeKind::kGlobalTypeVar:
+      return as_type<GlobalTypeVarNode>(a)->name() == as_type<GlobalTypeVarNode>(b)->name();
+    case TypeKind::kTypeCall: {
+      const auto *x = as_type<TypeCallNode>(a), *y = as_type<TypeCallNode>(b);
+      return same_type(x->callee(), y->callee(), pairs) && same_types(x->args(), y->args(), pairs);
+    }
+    case TypeKind::kRef:
+      return same_type(as_type<RefTypeNode>(a)->value(), as_type<RefTypeNode>(b)->value(), pairs);
+  }
+  return false;
+}
+
+std::string type_text(const Type& type) {
+  if (!type) return "_";
+  switch (type->kind()) {
+    case TypeKind::kTensor:
+      return tensor_text(*as_type<TensorTypeNode>(type));
+    case TypeKind::kTuple: {
+      const auto& fields = as_type<TupleTypeNode>(type)->fields();
+      return "(" + list_text(fields) + (fields.size() == 1 ? ",)" : ")");
+    }
+    case TypeKind::kFunc: {
+      const auto* func = as_type<FuncTypeNode>(type);
+      std::string generics;
+      for (const TypeVar& var : func->type_params())
+        generics += (generics.empty() ? "[" : ", ") + var->name();
+      if (!generics.empty()) generics += "]";
+      return "fn " + generics + "(" + list_text(func->params()) + ") -> " + type_text(func->result());
+    }
+    case TypeKind::kTypeVar:
+      return as_type<TypeVarNode>(type)->name();
+    case TypeKind::kGlobalTypeVar:
+      return as_type<GlobalTypeVarNode>(type)->name();
+    case TypeKind::kTypeCall: {
+      const auto* call = as_type<TypeCallNode>(type);
+      return type_text(call->callee()) + "[" + list_text(call->args()) + "]";
+    }
+    case TypeKind::kRef:
+      return "ref(" + type_text(as_type<RefTypeNode>(type)->value()) + ")";
+    case TypeKind::kIncomplete:
+      return "_";
+  }
+  return "_";
+}
+
+uint64_t type_hash(const Type& type) {
+  if (!type) return 0;
+  Hasher hash(static_cast<uint64_t>(type->kind()) + 1);
+  switch (type->kind()) {
+    case TypeKind::kTensor: {
+      const auto* tensor = as_type<TensorTypeNode>(type);
+      hash.add(std::hash<DType>()(tensor->dtype()));
+      hash.add(tensor->shape().size());
+      for (const Dim& dim : tensor->shape())
+        hash.add(dim.is_any() ? extent_hash(dim) : static_cast<uint64_t>(dim.value()));
+      break;
+    }
+    case TypeKind::kTuple:
+      for (const Type& field : as_type<TupleTypeNode>(type)->fields()) hash.add(type_hash(field));
+      break;
+    case TypeKind::kFunc:
+      for (const Type& param : as_type<FuncTypeNode>(type)->params()) hash.add(type_hash(param));
+      hash.add(type_hash(as_type<FuncTypeNode>(type)->result()));
+      hash.add(as_type<FuncTypeNode>(type)->type_params().size());
+      break;
+    case TypeKind::kGlobalTypeVar:
+      hash.add_text(as_type<GlobalTypeVarNode>(type)->name());
+      break;
+    case TypeKind::kTypeCall:
+      hash.add(type_hash(as_type<TypeCallNode>(type)->callee()));
+      for (const Type& arg : as_type<TypeCallNode>(type)->args()) hash.add(type_hash(arg));
+      break;
+    case TypeKind::kRef:
+      hash.add(type_hash(as_type<RefTypeNode>(type)->value()));
+      break;
+    case TypeKind::kTypeVar:  // names are not part of the hash
+    case TypeKind::kIncomplete:
+      break;
+  }
+  return hash.value();
+}
+
+// ---- Expressions and modules
 
 namespace {
 
@@ -53,7 +214,9 @@ bool same_array(const NDArray& a, const NDArray& b) {
 // must correspond one to one: a shared node equals only a node shared in the same way.
 class Comparison {
  public:
-  explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {}
+  explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {
+    types_.pair_extents = map_free_vars;
+  }
 
   bool equal(const ExprNode* a, const ExprNode* b) {
     push(a, b);
@@ -78,8 +241,7 @@ class Comparison {
   }
 
   bool bind(const Var& a, const Var& b) {
-    if (pair(a.get(), b.get()) == Pairing::kWrong) return false;
-    return same_type(a->annotation(), b->annotation(), type_vars_);
+    return pair(a.get(), b.get()) != Pairing::kWrong && same_annotation(*a, *b, true);
   }
 
   bool compare_vars(const VarNode& a, const VarNode& b) {
@@ -87,7 +249,15 @@ class Comparison {
     // A free variable: binders are visited before their uses.
     if (backward_.contains(&b)) return false;
     if (&a != &b && !map_free_vars_) return false;
-    return pair(&a, &b) != Pairing::kWrong && same_type(a.annotation(), b.annotation(), type_vars_);
+    return pair(&a, &b) != Pairing::kWrong && same_annotation(a, b, map_free_vars_);
+  }
+
+  // The type of a variable where it is bound also binds the variables of its extents.
+  bool same_annotation(const VarNode& a, const VarNode& b, bool binds) {
+    types_.pair_extents = binds;
+    const bool same = same_type(a.annotation(), b.annotation(), types_);
+    types_.pair_extents = map_free_vars_;
+    return same;
   }
 
   bool compare(const ExprNode* a, const ExprNode* b) {
@@ -149,10 +319,10 @@ class Comparison {
           left.type_params().size() != right.type_params().size() || !same_function_attrs(left, right))
         return false;
       for (size_t i = 0; i < left.type_params().size(); ++i)
-        type_vars_.emplace_back(left.type_params()[i].get(), right.type_params()[i].get());
-      if (!same_type(left.ret_type(), right.ret_type(), type_vars_)) return false;
+        types_.vars.emplace_back(left.type_params()[i].get(), right.type_params()[i].get());
       for (size_t i = 0; i < left.params().size(); ++i)
         if (!bind(left.params()[i], right.params()[i])) return false;
+      if (!same_type(left.ret_type(), right.ret_type(), types_)) return false;
     }
     if (a->kind() == ExprKind::kLet &&
         !bind(static_cast<const LetNode*>(a)->var(), static_cast<const LetNode*>(b)->var()))
@@ -195,7 +365,7 @@ class Comparison {
   bool map_free_vars_;
   std::vector<std::pair<const ExprNode*, const ExprNode*>> todo_;
   PointerMap<const ExprNode*> forward_, backward_;
-  TypeVarPairs type_vars_;  // of the functions visited so far
+  TypePairs types_;  // of the functions visited so far
 };
 
 // The kinds that Comparison pairs one to one, beside variables.

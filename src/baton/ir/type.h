@@ -35,17 +35,25 @@ class TypeNode : public RefCounted {
 
 using Type = Ref<const TypeNode>;
 
-/// An extent of a tensor: a number, or `?` (Any), known only at run time.
+/// An extent of a tensor: a number, or "any", known only at run time: `?`, of which nothing is known, or a
+/// symbolic extent such as `n + 1` (ir/extent.h), which equals itself. 64 bits; == is identity of extents.
 class Dim {
  public:
-  Dim(int64_t value) : value_(value) {}
+  Dim(int64_t value) : value_(value > kLastSymbol ? value : kAny) {}  ///< `?` near the least int64
   static Dim any() { return Dim(kAny); }
-  bool is_any() const { return value_ == kAny; }
-  int64_t value() const { return value_; }  ///< only when not is_any()
+  static Dim symbol(uint32_t id) {
+    Dim dim(kAny);
+    dim.value_ += 1 + static_cast<int64_t>(id);
+    return dim;
+  }
+  bool is_any() const { return value_ <= kLastSymbol; }  ///< `?` or symbolic
+  bool is_symbolic() const { return is_any() && value_ != kAny; }
+  int64_t value() const { return value_; }                                         ///< only when not is_any()
+  uint32_t symbol_id() const { return static_cast<uint32_t>(value_ - kAny - 1); }  ///< when is_symbolic()
   friend bool operator==(const Dim&, const Dim&) = default;
 
  private:
-  static constexpr int64_t kAny = INT64_MIN;
+  static constexpr int64_t kAny = INT64_MIN, kLastSymbol = kAny + 1 + UINT32_MAX;
   int64_t value_;
 };
 
@@ -183,13 +191,18 @@ GlobalTypeVar global_type_var(std::string name, Kind kind = Kind::kAdtHandle);
 Type type_call(Type callee, std::vector<Type> args);
 Type ref_type(Type value);
 
-/// Corresponding type variables of two programs being compared.
-using TypeVarPairs = std::vector<std::pair<const TypeVarNode*, const TypeVarNode*>>;
+/// Corresponding type variables, and variables of symbolic extents, of two programs being compared.
+struct TypePairs {
+  std::vector<std::pair<const TypeVarNode*, const TypeVarNode*>> vars;
+  std::vector<std::pair<Dim, Dim>> extents;
+  bool pair_extents = false;  ///< whether variables of extents without a partner may become partners
+  bool empty() const { return vars.empty() && extents.empty() && !pair_extents; }
+};
 
-/// Structural equality; `?` equals only `?`, a hole only itself, a type variable itself or its partner in
-/// `pairs`; the parameters of function types are paired by position. Two nulls are equal.
+/// Structural equality; `?` equals only `?`, a hole only itself, a variable itself or its partner in `pairs`;
+/// the parameters of function types are paired by position. Two nulls are equal.
 bool same_type(const Type& a, const Type& b);
-bool same_type(const Type& a, const Type& b, TypeVarPairs& pairs);
+bool same_type(const Type& a, const Type& b, TypePairs& pairs);
 /// Whether `type` contains no holes.
 bool is_complete(const Type& type);
 /// Relay text: `Tensor[(1, 64), float32]`, `float32`, `(T1, T2)`, `fn (T1) -> R`, `Tensor[(?), int64]`; a

@@ -55,9 +55,9 @@ std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, cons
     Dim& dim = result[lead + i];
     const Dim other = shorter[i];
     if (dim == other || other == Dim(1)) continue;
-    if (dim == Dim(1) || dim.is_any()) {
+    if (dim == Dim(1) || (dim.is_any() && !dim.is_symbolic())) {
       dim = other;
-    } else if (!other.is_any()) {
+    } else if (!other.is_any() || other.is_symbolic()) {
       if (axis) *axis = static_cast<int>(lead + i);
       return std::nullopt;
     }
@@ -127,8 +127,14 @@ std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, con
   return std::nullopt;
 }
 
+bool may_equal(Dim a, Dim b) {
+  if (!a.is_any() && !b.is_any()) return a == b;
+  const Dim difference = a - b;
+  return difference.is_any() || difference.value() == 0;
+}
+
 Dim times(Dim a, Dim b) {
-  if (a.is_any() || b.is_any()) return Dim::any();
+  if (a.is_any() || b.is_any()) return a * b;
   int64_t all = 0;
   return __builtin_mul_overflow(a.value(), b.value(), &all) ? Dim(INT64_MAX) : Dim(all);
 }
@@ -141,8 +147,7 @@ Dim product(std::span<const Dim> dims) {
 
 std::string shape_text(const std::vector<Dim>& shape) {
   std::string text = "(";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + (shape[i].is_any() ? std::string("?") : std::to_string(shape[i].value()));
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + extent_text(shape[i]);
   return text + ")";
 }
 

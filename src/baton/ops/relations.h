@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/ir/extent.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/op.h"
 
@@ -20,8 +21,8 @@ RelationStatus broadcast_relation(RelationContext& ctx, DType result_dtype = DTy
 /// The result has the shape of input 0 and the given dtype.
 RelationStatus same_shape_relation(RelationContext& ctx, DType result_dtype);
 
-/// Relay's broadcast of two shapes, right-aligned: 1 and `?` yield the other side's extent. Nullopt when they
-/// are incompatible; `axis` is then the failing axis of the result.
+/// Relay's broadcast of two shapes, right-aligned: 1 and `?` yield the other side's extent; a symbolic extent
+/// fits those and itself. Nullopt when they are incompatible; `axis` is then the failing axis of the result.
 std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, const std::vector<Dim>& b,
                                                  int* axis = nullptr);
 
@@ -46,6 +47,9 @@ std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, 
 /// Parses a layout attribute whose axes must be those of `canonical`; reports an invalid one.
 std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text,
                                      const char* canonical);
+
+/// Whether `a` and `b` may be equal: not when they are different numbers, or differ by one as n and n + 1 do.
+bool may_equal(Dim a, Dim b);
 
 /// Saturating products; `?` times anything is `?`.
 Dim times(Dim a, Dim b);

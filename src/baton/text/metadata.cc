@@ -59,6 +59,10 @@ AttrValue MetadataReader::value(const std::string& type_key, size_t index) const
   return graph_->nodes.value(graph_->objects.at(type_key).at(index));
 }
 
+Dim MetadataReader::extent(const std::string& type_key, size_t index) const {
+  return graph_->nodes.extent(graph_->objects.at(type_key).at(index));
+}
+
 Attrs MetadataReader::attrs(const AttrSchema& schema, size_t index) const {
   return graph_->nodes.attrs(graph_->objects.at(schema.type_key).at(index), schema);
 }
@@ -163,6 +167,7 @@ class MetadataNodes {
   size_t add(const MetadataWriter::Object& of) {
     if (of.attrs) return add_attrs(*of.attrs);
     if (of.object) return add_object(*of.object);
+    if (of.extent.is_symbolic()) return add_extent(of.extent);
     if (of.value.defined()) return add_constant(of.value);
     const size_t at = reserve();
     nodes_[at] = object("IncompleteType", {{"kind", "0"}, {"span", "0"}});
@@ -197,6 +202,33 @@ class MetadataNodes {
                                            {"span", "0"},
                                            {"virtual_device_", std::to_string(device)}});
     blobs_.push_back(base64_encode(array_to_bytes(value)));
+    return at;
+  }
+
+  // A variable is one node, wherever it stands.
+  size_t add_extent(Dim dim) {
+    const auto number = [](size_t node) { return std::to_string(node); };
+    if (!dim.is_any()) {
+      const size_t at = reserve();
+      nodes_[at] =
+          object("IntImm", {{"dtype", "int32"}, {"span", "0"}, {"value", std::to_string(dim.value())}});
+      return at;
+    }
+    if (const auto known = extents_.find(dim.symbol_id()); known != extents_.end()) return known->second;
+    const size_t at = reserve();
+    const std::string dtype = extent_dtype(dim).str();
+    if (const ExtentVar* var = as_extent_var(dim)) {
+      nodes_[at] = object(extent_type_key(dim), {{"dtype", dtype},
+                                                 {"name", number(add_string(var->name))},
+                                                 {"span", "0"},
+                                                 {"type_annotation", "0"}});
+    } else {
+      const ExtentParts parts = extent_parts(dim);
+      const size_t a = add_extent(parts.a), b = add_extent(parts.b);
+      nodes_[at] =
+          object(extent_type_key(dim), {{"a", number(a)}, {"b", number(b)}, {"dtype", dtype}, {"span", "0"}});
+    }
+    extents_.emplace(dim.symbol_id(), at);
     return at;
   }
 
@@ -263,6 +295,7 @@ class MetadataNodes {
 
   std::vector<Node> nodes_;
   std::vector<std::string> blobs_;
+  std::unordered_map<uint32_t, size_t> extents_;
   size_t no_device_ = 0;
 };
 

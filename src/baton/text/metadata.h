@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/ir/attrs.h"
+#include "baton/ir/extent.h"
 #include "baton/support/base/ndarray.h"
 
 namespace baton::text {
@@ -25,6 +26,9 @@ class MetadataReader {
   NDArray constant(size_t index) const;
   /// The value of `meta[type_key][index]` as an attribute. Throws Error for unsupported object types.
   AttrValue value(const std::string& type_key, size_t index) const;
+  /// The extent `meta[tir.Var][index]`, or of another type of extents: every time the same. Throws Error for
+  /// other types.
+  Dim extent(const std::string& type_key, size_t index) const;
   /// A call's attributes stored in the section, converted by `schema`. Throws Error when they do not match
   /// it.
   Attrs attrs(const AttrSchema& schema, size_t index) const;
@@ -39,6 +43,7 @@ class MetadataReader {
 class MetadataWriter {
  public:
   size_t add_constant(const NDArray& value) { return add("relay.Constant", {.value = value}); }
+  size_t add_extent(Dim dim) { return add(extent_type_key(dim), {.extent = dim}); }
   size_t add_incomplete_type() { return add("IncompleteType", {}); }
   size_t add_attrs(const Attrs& attrs) { return add(attrs->schema().type_key, {.attrs = attrs}); }
   size_t add_object(const Ref<const AttrObject>& object) {
@@ -53,6 +58,7 @@ class MetadataWriter {
     NDArray value = {};
     Attrs attrs = {};
     Ref<const AttrObject> object = {};
+    Dim extent = 0;
   };
   struct Objects {
     std::string type_key;

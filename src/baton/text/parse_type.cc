@@ -1,6 +1,8 @@
 // Types.
 #include <charconv>
 
+#include "baton/ir/attr_objects.h"
+#include "baton/support/error.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/parser_impl.h"
 
@@ -105,7 +107,7 @@ Type Parser::tensor_type_rest() {
 
 Dim Parser::extent() {
   if (accept(TokenKind::kQuestion)) return Dim::any();
-  if (at(TokenKind::kMeta)) not_yet("symbolic extents");
+  if (at(TokenKind::kMeta)) return meta_extent();
   const Token token = expect(TokenKind::kNumber, "an extent: an integer or `?`");
   int64_t value = 0;
   const char* end = token.text.data() + token.text.size();
@@ -118,6 +120,28 @@ Dim Parser::extent() {
     report(kNegativeExtent, lexer_.span(token), {std::string(token.text)});
   else
     return Dim(value);
+  return Dim::any();
+}
+
+// meta[tir.Var][0], meta[tir.Add][0], ...; `?` after a report.
+Dim Parser::meta_extent() {
+  const Token token = token_;
+  advance();
+  const MetaRef ref = meta_reference(token);
+  if (!has_metadata(ref, token)) return Dim::any();
+  try {
+    const MetaObject* given = given_metadata(ref);
+    const ExtentAttr* symbolic = given ? given->value.object<ExtentAttr>() : nullptr;
+    const int64_t* number = given ? given->value.as<int64_t>() : nullptr;
+    if (given && !symbolic && !number) throw Error(std::string(token.text) + " is no extent");
+    const Dim dim = symbolic ? symbolic->dim()
+                    : number ? Dim(*number)
+                             : metadata_->extent(ref.key, ref.index);
+    if (dim.is_any() || dim.value() >= 0) return dim;
+    report(kNegativeExtent, lexer_.span(token), {std::to_string(dim.value())});
+  } catch (const Error& what) {
+    report(kBadMetadata, lexer_.span(token), {what.what()});
+  }
   return Dim::any();
 }
 

@@ -146,6 +146,7 @@ class Parser {
   bool has_metadata(const MetaRef& ref, const Token& token);
   Expr meta_constant(const Token& token);
   AttrValue meta_value(const Token& token);
+  Dim meta_extent();
   Attrs meta_attrs(const OpEntry* op, const Token& token);
   Expr operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs, Span span);
   std::vector<Expr> arguments(const OpEntry* op, Attrs& attrs);

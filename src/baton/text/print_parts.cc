@@ -97,6 +97,17 @@ void Printer::append_type_params(std::string& out, const std::vector<TypeVar>& v
   out += ']';
 }
 
+void Printer::append_extent(std::string& out, Dim dim) {
+  if (!dim.is_any()) return append_integer(out, dim.value());
+  if (!dim.is_symbolic()) {
+    out += '?';
+    return;
+  }
+  const auto [at, fresh] = extents_.try_emplace(dim.symbol_id(), 0);
+  if (fresh) at->second = metadata_.add_extent(dim);
+  append_meta(out, extent_type_key(dim), at->second);
+}
+
 void Printer::append_type(std::string& out, const Type& type) {
   BATON_CHECK(type, "a type to print is null");
   switch (type->kind()) {
@@ -109,11 +120,7 @@ void Printer::append_type(std::string& out, const Type& type) {
       out += "Tensor[(";
       for (size_t i = 0; i < tensor->shape().size(); ++i) {
         if (i) out += ", ";
-        const Dim dim = tensor->shape()[i];
-        if (dim.is_any())
-          out += '?';
-        else
-          append_integer(out, dim.value());
+        append_extent(out, tensor->shape()[i]);
       }
       out += "), ";
       out += tensor->dtype().str();

@@ -98,6 +98,7 @@ class Printer {
   void append_type_params(std::string& out, const std::vector<TypeVar>& vars);
   void append_value(std::string& out, const AttrValue& value);
   void append_object(std::string& out, const Ref<const AttrObject>& object);
+  void append_extent(std::string& out, Dim dim);
   void append_meta(std::string& out, const std::string& type_key, size_t index);
   void call_attrs(const CallNode* call, std::string& out, bool first);
   void comment(const ExprNode* node, bool typed, std::string& out);
@@ -116,6 +117,7 @@ class Printer {
   std::vector<std::string> names_;
   std::unordered_map<std::string, uint32_t> used_names_;
   std::unordered_map<const TypeNode*, size_t> incomplete_types_;
+  std::unordered_map<uint32_t, size_t> extents_;          // symbolic ones
   std::unordered_map<const void*, size_t> meta_objects_;  // attributes and their objects, by address
   MetadataWriter metadata_;
   OriginWriter origins_;

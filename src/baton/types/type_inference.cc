@@ -84,6 +84,7 @@ void TypeInference::set_module(const IRModuleNode& module) {
 void TypeInference::add_function(const std::string& name, const Function& function) {
   kept_.push_back(Expr(function));
   ++function_;
+  solver_.forget_extents();
   walk(function.get());
   const NodeId* id = ids_.find(function.get());
   if (!id) return;
@@ -96,6 +97,7 @@ void TypeInference::add_function(const std::string& name, const Function& functi
 void TypeInference::add_expr(const Expr& expr) {
   kept_.push_back(expr);
   ++function_;
+  solver_.forget_extents();
   open_ = true;
   walk(expr.get());
 }

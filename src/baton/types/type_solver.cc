@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "baton/ir/extent.h"
+
 namespace baton {
 
 namespace {
@@ -214,6 +216,22 @@ std::optional<Type> TypeSolver::unify_functions(const Type& a, const Type& b, Mi
              : func_type(*params, *result, left->type_params());
 }
 
+// A variable and a number: it has that value from then on.
+std::optional<Dim> TypeSolver::unify_extents(Dim a, Dim b) {
+  const auto value = [&](Dim dim) {
+    for (const auto& [var, number] : extents_)
+      if (var == dim) return number;
+    return dim;
+  };
+  const Dim left = value(a), right = value(b);
+  if (left == right) return left;
+  if (left == Dim::any() || right == Dim::any()) return Dim::any();
+  if (left.is_any() == right.is_any() || !(as_extent_var(left) || as_extent_var(right))) return std::nullopt;
+  const auto& [var, number] = left.is_any() ? std::pair(left, right) : std::pair(right, left);
+  extents_.emplace_back(var, number);
+  return number;
+}
+
 std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b,
                                               const Type& same, Mismatch* mismatch) {
   auto differ = [&](std::string why) {
@@ -225,10 +243,11 @@ std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const Ten
   std::vector<Dim> shape = a.shape();
   for (int axis = 0; axis < a.rank(); ++axis) {
     if (a.shape()[axis] == b.shape()[axis]) continue;
-    if (!a.shape()[axis].is_any() && !b.shape()[axis].is_any())
-      return differ("axis " + std::to_string(axis) + " is " + std::to_string(a.shape()[axis].value()) +
-                    " on one side and " + std::to_string(b.shape()[axis].value()) + " on the other");
-    shape[axis] = Dim::any();
+    const std::optional<Dim> both = unify_extents(a.shape()[axis], b.shape()[axis]);
+    if (!both)
+      return differ("axis " + std::to_string(axis) + " is " + extent_text(a.shape()[axis]) +
+                    " on one side and " + extent_text(b.shape()[axis]) + " on the other");
+    shape[axis] = *both;
   }
   if (a.dtype() != b.dtype())
     return differ("the element types are " + a.dtype().str() + " and " + b.dtype().str());

@@ -30,8 +30,11 @@ class TypeSolver {
   struct Mismatch {
     std::string why;  ///< "axis 1 is 63 on one side and 64 on the other"; may be empty
   };
-  /// Unifies both types and returns the result; nullopt on mismatch. `?` with anything is `?`.
+  /// Unifies both types and returns the result; nullopt on mismatch. `?` with anything is `?`. A variable of
+  /// symbolic extents that meets a number has that value until forget_extents.
   std::optional<Type> unify(const Type& a, const Type& b, Mismatch* mismatch);
+
+  void forget_extents() { extents_.clear(); }
 
   /// The function type with its type parameters replaced by fresh holes.
   Type instantiate(const FuncTypeNode& function);
@@ -57,6 +60,7 @@ class TypeSolver {
   std::optional<Type> unify_functions(const Type& a, const Type& b, Mismatch* mismatch);
   std::optional<Type> unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b, const Type& same,
                                     Mismatch* mismatch);
+  std::optional<Dim> unify_extents(Dim a, Dim b);
   std::optional<std::vector<Type>> unify_lists(const std::vector<Type>& a, const std::vector<Type>& b,
                                                const char* what, Mismatch* mismatch);
 
@@ -65,6 +69,7 @@ class TypeSolver {
   std::vector<Hole> holes_;
   std::vector<Type> kept_;  // keeps alive holes, and replaced types that may still be referenced
   std::vector<Waiter> woken_;
+  std::vector<std::pair<Dim, Dim>> extents_;  // variables of symbolic extents, and their values
 };
 
 }  // namespace baton

@@ -1,6 +1,7 @@
 #include "baton/ir/structural.h"
 
 #include "python/bind.h"
+#include "python/ir/extents.h"
 
 namespace baton::python {
 
@@ -19,7 +20,14 @@ bool equal(nb::handle lhs, nb::handle rhs, bool map_free_vars) {
   if (nb::try_cast(lhs, expr_a, false))
     return nb::try_cast(rhs, expr_b, false) && structural_equal(expr_a, expr_b, map_free_vars);
   Type type_a, type_b;
-  if (nb::try_cast(lhs, type_a, false)) return nb::try_cast(rhs, type_b, false) && same_type(type_a, type_b);
+  TypePairs pairs;
+  pairs.pair_extents = map_free_vars;
+  if (nb::try_cast(lhs, type_a, false))
+    return nb::try_cast(rhs, type_b, false) && same_type(type_a, type_b, pairs);
+  if (nb::isinstance<SymbolicExtent>(lhs)) {
+    const std::optional<Dim> other = extent_from_python(rhs);
+    return other && same_extent(nb::cast<SymbolicExtent>(lhs).dim, *other, pairs);
+  }
   TypeData data_a, data_b;
   if (nb::try_cast(lhs, data_a, false))
     return nb::try_cast(rhs, data_b, false) && structural_equal(*data_a, *data_b);
@@ -40,6 +48,8 @@ int64_t hash(nb::handle node, bool) {
     value = structural_hash(expr);
   else if (nb::try_cast(node, type, false))
     value = type_hash(type);
+  else if (nb::isinstance<SymbolicExtent>(node))
+    value = extent_hash(nb::cast<SymbolicExtent>(node).dim);
   else
     neither();
   return static_cast<int64_t>(value);

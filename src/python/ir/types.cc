@@ -5,36 +5,15 @@
 
 #include "python/bind.h"
 #include "python/cast_as.h"
+#include "python/ir/extents.h"
 
 namespace baton::python {
 
 namespace {
 
-struct AnyDim {};
-
-std::vector<Dim> dims_from(const nb::sequence& shape) {
-  std::vector<Dim> dims;
-  for (nb::handle extent : shape) {
-    AttrValue value;
-    if (nb::isinstance<AnyDim>(extent)) {
-      dims.push_back(Dim::any());
-    } else if (attr_from_python(extent, value) && value.as<int64_t>()) {
-      dims.push_back(Dim(*value.as<int64_t>()));
-    } else {
-      throw nb::type_error("shape: each extent is an int or Any()");
-    }
-  }
-  return dims;
-}
-
 nb::tuple shape_of(const TensorTypeNode& type) {
   nb::list shape;
-  for (const Dim& dim : type.shape()) {
-    if (dim.is_any())
-      shape.append(AnyDim{});
-    else
-      shape.append(dim.value());
-  }
+  for (const Dim& dim : type.shape()) shape.append(extent_to_python(dim));
   return nb::tuple(shape);
 }
 
@@ -62,11 +41,7 @@ Type make_func_type(std::vector<Type> params, const Type& result,
 }  // namespace
 
 void bind_types(nb::module_& m) {
-  nb::class_<AnyDim>(m, "Any", "An extent that is known at run time only: `?` in text.")
-      .def(nb::init<>())
-      .def("__str__", [](const AnyDim&) { return "?"; })
-      .def("__eq__", [](const AnyDim&, nb::handle other) { return nb::isinstance<AnyDim>(other); })
-      .def("__hash__", [](const AnyDim&) { return 1; });
+  bind_extents(m);
 
   nb::class_<TypeNode>(m, "Type", "A type of Relay. Two are == when they are structurally equal.")
       .def(
@@ -84,14 +59,14 @@ void bind_types(nb::module_& m) {
           "astext", [](const TypeNode& t, bool) { return astext(Type(&t)); },
           nb::arg("show_meta_data") = true);
 
-  nb::class_<TensorTypeNode, TypeNode>(m, "TensorType",
-                                       "A tensor of a shape (ints or Any()) and a dtype (a str).")
+  nb::class_<TensorTypeNode, TypeNode>(
+      m, "TensorType", "A tensor of a shape (ints, Any() or symbolic extents) and a dtype (a str).")
       .def(nb::new_([](const nb::sequence& shape, const std::string& dtype) {
-             return tensor_type(dims_from(shape), dtype_from_text(dtype));
+             return tensor_type(shape_from_python(shape), dtype_from_text(dtype));
            }),
            nb::arg("shape"), nb::arg("dtype") = "float32")
-      .def_prop_ro("shape", &shape_of, "a tuple of ints and Any()")
-      .def_prop_ro("concrete_shape", &concrete_shape, "a tuple of ints; TypeError when an extent is Any()")
+      .def_prop_ro("shape", &shape_of, "a tuple of ints, Any() and symbolic extents")
+      .def_prop_ro("concrete_shape", &concrete_shape, "a tuple of ints; TypeError when an extent is none")
       .def_prop_ro(
           "dtype", [](const TensorTypeNode& t) { return t.dtype().str(); }, "a str, e.g. \"float32\"");
 

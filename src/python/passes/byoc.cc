@@ -8,6 +8,7 @@
 #include "python/cast_as.h"
 #include "python/door.h"
 #include "python/held.h"
+#include "python/ir/extents.h"
 
 namespace baton::python {
 
@@ -116,7 +117,7 @@ void bind_patterns(nb::module_& m) {
                    [](const DFPatternNode& p) {
                      nb::list shape;
                      for (const Dim& dim : p.shape())
-                       shape.append(dim.is_any() ? nb::none() : nb::cast(dim.value()));
+                       shape.append(dim == Dim::any() ? nb::none() : extent_to_python(dim));
                      return shape;
                    })
       .def("__str__", [](const DFPatternNode& p) { return dataflow_pattern_text(DFPattern(&p)); })
@@ -145,9 +146,13 @@ void bind_patterns(nb::module_& m) {
       nb::arg("pattern"), nb::arg("type"));
   m.def(
       "df_shape",
-      [](const DFPattern& pattern, const std::vector<std::optional<int64_t>>& shape) {
+      [](const DFPattern& pattern, const nb::sequence& shape) {
         std::vector<Dim> dims;
-        for (const auto& extent : shape) dims.push_back(extent ? Dim(*extent) : Dim::any());
+        for (nb::handle each : shape) {
+          const std::optional<Dim> dim = each.is_none() ? Dim::any() : extent_from_python(each);
+          if (!dim) throw nb::type_error("shape: each extent is an int, None or symbolic");
+          dims.push_back(*dim);
+        }
         return pattern->has_shape(std::move(dims));
       },
       nb::arg("pattern"), nb::arg("shape"));

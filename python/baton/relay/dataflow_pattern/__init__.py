@@ -146,8 +146,10 @@ class DFPatternCallback:
 
 
 def _extent(value):
-    if type(value).__name__ == "Any":
+    if isinstance(value, core.Any):
         return None
+    if isinstance(value, core.SymbolicExtent):
+        return value
     if not hasattr(value, "__int__"):
         raise wrong("an extent of shape", "an int or Any", value)
     return int(value)

@@ -81,7 +81,7 @@ std::vector<std::string> ends_of(const GraphPlan& plan, const FusionLog& fusion)
 
 Subject from_model(const ModelFlags& flags) {
   Subject subject;
-  const LoadedModel model = load_model(flags.model);
+  const LoadedModel model = load_model(flags.model, flags.shapes);
   subject.name = model.name;
   subject.version = version();
   const auto source = source_graph(*model.module);

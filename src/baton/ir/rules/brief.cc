@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "baton/ir/extent.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/op.h"
@@ -16,7 +17,7 @@ namespace {
 /// Extents by axis letter. The axes other than batch and channels, in order, are the spatial ones.
 using Axes = std::map<char, Dim>;
 
-std::string text_of(Dim dim) { return dim.is_any() ? "?" : std::to_string(dim.value()); }
+std::string text_of(Dim dim) { return extent_text(dim); }
 
 bool is_one(Dim dim) { return dim == Dim(1); }
 

@@ -163,7 +163,7 @@ const OpDef& op_nn_contrib_dense_pack() {
             if (!k.is_any() && !depth.is_any() && k != depth)
               return fail_arg(ctx, 1,
                               "data of shape " + shape_text(data->shape()) + " need a weight of depth " +
-                                  std::to_string(k.value()) + ", got " + type_text(ctx.input(1)));
+                                  extent_text(k) + ", got " + type_text(ctx.input(1)));
             const Dim units = times(weight->shape()[0], weight->shape()[2]);
             const DType dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
             return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));

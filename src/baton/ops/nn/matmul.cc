@@ -152,6 +152,19 @@ GradientRule batch_matmul_gradient() {
 
 }  // namespace
 
+namespace {
+
+// Of two that may be equal, or one of which is 1.
+Dim common_batch(Dim a, Dim b) {
+  const auto is_unknown = [](Dim dim) { return dim.is_any() && !dim.is_symbolic(); };
+  if (is_unknown(a) || is_unknown(b)) return Dim::any();
+  if (a == b || b == Dim(1)) return a;
+  if (a == Dim(1) || !b.is_any()) return b;
+  return a.is_any() ? Dim::any() : a;
+}
+
+}  // namespace
+
 RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttrs& attrs) {
   const TensorTypeNode *a = ctx.tensor(0), *b = ctx.tensor(1);
   if (!a || !b) return kDefer;
@@ -161,14 +174,12 @@ RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttr
   const Dim batch_a = a->shape()[0], batch_b = b->shape()[0];
   if (!may_equal(batch_a, batch_b) && batch_a != Dim(1) && batch_b != Dim(1))
     return fail_arg(ctx, 1,
-                    "the batches are " + std::to_string(batch_a.value()) + " and " +
-                        std::to_string(batch_b.value()) + ": they must be equal, or one of them 1");
+                    "the batches are " + extent_text(batch_a) + " and " + extent_text(batch_b) +
+                        ": they must be equal, or one of them 1");
   if (!may_equal(k, k2))
     return fail_arg(ctx, 1,
-                    "the axes summed over are " + std::to_string(k.value()) + " and " +
-                        std::to_string(k2.value()) + " long");
-  const Dim batch =
-      batch_a.is_any() || batch_b.is_any() ? Dim::any() : Dim(std::max(batch_a.value(), batch_b.value()));
+                    "the axes summed over are " + extent_text(k) + " and " + extent_text(k2) + " long");
+  const Dim batch = common_batch(batch_a, batch_b);
   return ctx.assign_result(
       tensor_type(std::vector<Dim>{batch, m, n}, attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
 }

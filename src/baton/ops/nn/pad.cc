@@ -37,7 +37,10 @@ RelationStatus pad_relation(RelationContext& ctx, const PadAttrs& attrs) {
     if (width.size() != 2 || width[0] < 0 || width[1] < 0)
       return fail_attr(ctx, "pad_width", attr_text(written),
                        "each axis needs two numbers that are not negative");
-    if (shape[axis].is_any()) continue;
+    if (shape[axis].is_any()) {
+      shape[axis] = shape[axis] + width[0] + width[1];
+      continue;
+    }
     const int64_t extent = shape[axis].value(),
                   most = attrs.pad_mode == "edge" ? (extent ? INT64_MAX : 0) : extent - 1;
     if (attrs.pad_mode != "constant" && std::max(width[0], width[1]) > std::max<int64_t>(most, 0))

@@ -108,7 +108,7 @@ std::optional<Layout> sub_pixel_layout(RelationContext& ctx, const SubPixelAttrs
 
 // dim / by without a remainder; reports when there is one.
 std::optional<Dim> split_evenly(RelationContext& ctx, const char* name, Dim dim, WideInt by) {
-  if (dim.is_any()) return dim;
+  if (dim.is_any()) return by > INT64_MAX ? Dim::any() : floor_div(dim, static_cast<int64_t>(by));
   if (dim.value() % by == 0) return Dim(static_cast<int64_t>(dim.value() / by));
   fail_attr(ctx, name, "too large or uneven",
             "blocks do not divide an extent of " + std::to_string(dim.value()));
@@ -217,9 +217,9 @@ RelationStatus space_to_batch_relation(RelationContext& ctx, const SpaceToBatchN
     if (!batch) return kFailed;
     shape[0] = *batch;
     Dim& dim = shape[i + 1];
-    if (dim.is_any()) continue;
-    const auto padded =
-        checked_extent(ctx, static_cast<WideInt>(dim.value()) + attrs.paddings[i][0] + attrs.paddings[i][1]);
+    const auto padded = dim.is_any() ? dim + attrs.paddings[i][0] + attrs.paddings[i][1]
+                                     : checked_extent(ctx, static_cast<WideInt>(dim.value()) +
+                                                               attrs.paddings[i][0] + attrs.paddings[i][1]);
     if (!padded) return kFailed;
     const auto extent = split_evenly(ctx, "block_shape", *padded, attrs.block_shape[i]);
     if (!extent) return kFailed;
@@ -238,7 +238,10 @@ RelationStatus batch_to_space_relation(RelationContext& ctx, const BatchToSpaceN
     if (!batch) return kFailed;
     shape[0] = *batch;
     Dim& dim = shape[i + 1];
-    if (dim.is_any()) continue;
+    if (dim.is_any()) {
+      dim = dim * attrs.block_shape[i] - attrs.crops[i][0] - attrs.crops[i][1];
+      continue;
+    }
     const WideInt grown = static_cast<WideInt>(dim.value()) * attrs.block_shape[i];
     const auto extent = checked_extent(ctx, grown - attrs.crops[i][0] - attrs.crops[i][1]);
     if (!extent) return kFailed;
@@ -253,9 +256,11 @@ RelationStatus dilate_relation(RelationContext& ctx, const DilateAttrs& attrs) {
   if (!check_lists(ctx, {{"strides", &attrs.strides}}, data->shape().size())) return kFailed;
   std::vector<Dim> shape = data->shape();
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i].is_any() || shape[i] == Dim(0)) continue;
+    if (shape[i] == Dim(0)) continue;
     const auto extent =
-        checked_extent(ctx, static_cast<WideInt>(shape[i].value() - 1) * attrs.strides[i] + 1);
+        shape[i].is_any()
+            ? (shape[i] - 1) * attrs.strides[i] + 1
+            : checked_extent(ctx, static_cast<WideInt>(shape[i].value() - 1) * attrs.strides[i] + 1);
     if (!extent) return kFailed;
     shape[i] = *extent;
   }
@@ -276,7 +281,10 @@ RelationStatus mirror_pad_relation(RelationContext& ctx, const MirrorPadAttrs& a
     const std::vector<int64_t>& width = attrs.pad_width[i];
     if (width.size() != 2 || width[0] < 0 || width[1] < 0)
       return fail_attr(ctx, "pad_width", written, "each axis needs two numbers that are not negative");
-    if (shape[i].is_any()) continue;
+    if (shape[i].is_any()) {
+      shape[i] = shape[i] + width[0] + width[1];
+      continue;
+    }
     const int64_t most = std::max<int64_t>(0, shape[i].value() - (attrs.mode == "REFLECT" ? 1 : 0));
     if (std::max(width[0], width[1]) > most)
       return fail_attr(

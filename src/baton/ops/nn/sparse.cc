@@ -49,8 +49,9 @@ namespace {
 std::optional<Dim> sparse_rows(RelationContext& ctx) {
   const TensorTypeNode &data = *ctx.tensor(1), &starts = *ctx.tensor(3);
   if (!check_rank(ctx, *ctx.tensor(2), 1, 2) || !check_rank(ctx, starts, 1, 3)) return std::nullopt;
-  if (starts.shape()[0].is_any()) return Dim::any();
-  const std::optional<Dim> rows = checked_extent(ctx, static_cast<WideInt>(starts.shape()[0].value()) - 1);
+  const Dim count = starts.shape()[0];
+  const std::optional<Dim> rows =
+      count.is_any() ? count - 1 : checked_extent(ctx, static_cast<WideInt>(count.value()) - 1);
   if (!rows) return std::nullopt;
   return data.rank() == 1 ? rows : checked_product(ctx, {*rows, data.shape()[1]});
 }

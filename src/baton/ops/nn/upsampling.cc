@@ -55,7 +55,11 @@ RelationStatus scaled_relation(RelationContext& ctx, const std::string& text,
     if (!(factor > 0) || !std::isfinite(factor))
       return fail_attr(ctx, name, attr_text(AttrValue(factor)), "it must be positive");
     Dim& dim = shape[2 + i];
-    if (dim.is_any()) continue;
+    if (dim.is_any()) {
+      const bool whole = factor == std::floor(factor) && factor < 0x1p62;
+      dim = whole ? dim * static_cast<int64_t>(factor) : Dim::any();
+      continue;
+    }
     const double scaled = std::nearbyint(static_cast<double>(dim.value()) * factor);
     if (scaled >= 0x1p62)
       return fail_attr(ctx, name, attr_text(AttrValue(factor)), "the result would be too large");

@@ -1,5 +1,6 @@
 #include "baton/ops/shared/spatial.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace baton {
@@ -17,8 +18,7 @@ std::optional<Dim> checked_extent(RelationContext& ctx, WideInt value) {
 
 std::optional<Dim> checked_product(RelationContext& ctx, std::initializer_list<Dim> dims) {
   WideInt product = 1;
-  for (const Dim& dim : dims)
-    if (dim.is_any()) return Dim::any();
+  if (std::ranges::any_of(dims, &Dim::is_any)) return baton::product({dims.begin(), dims.size()});
   for (const Dim& dim : dims) {
     const std::optional<Dim> next = checked_extent(ctx, product * dim.value());
     if (!next) return std::nullopt;
@@ -27,9 +27,7 @@ std::optional<Dim> checked_product(RelationContext& ctx, std::initializer_list<D
   return Dim(static_cast<int64_t>(product));
 }
 
-Dim divided(Dim dim, int64_t by) { return dim.is_any() ? dim : Dim(dim.value() / by); }
-
-bool may_equal(Dim a, Dim b) { return a.is_any() || b.is_any() || a == b; }
+Dim divided(Dim dim, int64_t by) { return dim.is_any() ? floor_div(dim, by) : Dim(dim.value() / by); }
 
 bool check_lists(RelationContext& ctx, std::initializer_list<NamedList> lists, size_t count, int64_t least) {
   for (const NamedList& list : lists)
@@ -62,7 +60,10 @@ std::optional<std::vector<int64_t>> padding_sums(RelationContext& ctx, const std
 }
 
 std::optional<Dim> window_positions(RelationContext& ctx, const Window& w) {
-  if (w.extent.is_any() || w.size.is_any()) return Dim::any();
+  if (w.extent.is_any() || w.size.is_any())
+    return floor_div(w.extent + w.padding - ((w.size - 1) * w.dilation + 1) + (w.ceil ? w.stride - 1 : 0),
+                     w.stride) +
+           1;
   const WideInt reach = static_cast<WideInt>(w.size.value() - 1) * w.dilation + 1;
   WideInt free = static_cast<WideInt>(w.extent.value()) + w.padding - reach;
   if (w.ceil) free += w.stride - 1;

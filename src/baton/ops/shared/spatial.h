@@ -17,12 +17,10 @@ const char* spatial_letters(int count);
 
 /// `value` as an extent; reports when it is negative or exceeds 64 bits.
 std::optional<Dim> checked_extent(RelationContext& ctx, WideInt value);
-/// The product of all; `?` when one is `?`. Reports overflow of 64 bits.
+/// The product of all; `?` when one is `?`. Reports overflow of 64 bits of numbers.
 std::optional<Dim> checked_product(RelationContext& ctx, std::initializer_list<Dim> dims);
-/// `dim` / `by`, `?` stays `?`. Needs by > 0.
+/// `dim` / `by`, rounded; `?` stays `?`. Needs by > 0.
 Dim divided(Dim dim, int64_t by);
-/// Whether `a` and `b` are compatible: equal, or one is `?`.
-bool may_equal(Dim a, Dim b);
 
 /// Reports unless every named list has `count` values that are at least `least`.
 struct NamedList {

@@ -89,10 +89,10 @@ RelationStatus gather_relation(RelationContext& ctx, const GatherAttrs& attrs) {
   if (!axis) return kFailed;
   for (int k = 0; k < data->rank(); ++k) {
     const Dim a = data->shape()[k], b = indices->shape()[k];
-    if (k != *axis && !a.is_any() && !b.is_any() && a != b)
-      return fail_arg(ctx, 1,
-                      "axis " + std::to_string(k) + " is " + std::to_string(b.value()) +
-                          ", and of the data " + std::to_string(a.value()));
+    if (k != *axis && !may_equal(a, b))
+      return fail_arg(
+          ctx, 1,
+          "axis " + std::to_string(k) + " is " + extent_text(b) + ", and of the data " + extent_text(a));
   }
   return ctx.assign_result(tensor_type(indices->shape(), data->dtype()));
 }
@@ -140,10 +140,10 @@ RelationStatus scatter_nd_relation(RelationContext& ctx, const ScatterNDAttrs&) 
                     "updates with the axes of the indices are needed, got " + type_text(ctx.input(2)));
   for (int k = 0; k + 1 < indices->rank(); ++k) {
     const Dim a = indices->shape()[k + 1], b = updates->shape()[k];
-    if (!a.is_any() && !b.is_any() && a != b)
-      return fail_arg(ctx, 2,
-                      "axis " + std::to_string(k) + " is " + std::to_string(b.value()) +
-                          ", and of the indices " + std::to_string(a.value()));
+    if (!may_equal(a, b))
+      return fail_arg(
+          ctx, 2,
+          "axis " + std::to_string(k) + " is " + extent_text(b) + ", and of the indices " + extent_text(a));
   }
   return identity_relation(ctx);
 }

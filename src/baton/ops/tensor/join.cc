@@ -8,6 +8,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -71,29 +72,26 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
                           fields[i]->dtype().str());
   }
   Dim joined = 0;
-  for (const auto* field : fields)
-    joined = joined.is_any() || field->shape()[axis].is_any()
-                 ? Dim::any()
-                 : Dim(joined.value() + field->shape()[axis].value());
+  for (const auto* field : fields) joined = joined + field->shape()[axis];
   std::vector<Dim> shape = fields[0]->shape();
   for (int k = 0; k < rank; ++k) {
     if (k == axis) continue;
     bool any = false;
-    std::optional<int64_t> known;
+    std::optional<Dim> known;
     for (const auto* field : fields) {
       const Dim dim = field->shape()[k];
-      if (dim.is_any())
+      if (dim.is_any() && !dim.is_symbolic())
         any = true;
       else if (!known)
-        known = dim.value();
-      else if (*known != dim.value())
+        known = dim;
+      else if (!may_equal(*known, dim))
         return fail_arg(ctx, 0,
-                        "the tensors to join have " + std::to_string(*known) + " and " +
-                            std::to_string(dim.value()) + " elements along axis " + std::to_string(k) +
-                            ", and only axis " + std::to_string(axis) + " may differ");
+                        "the tensors to join have " + extent_text(*known) + " and " + extent_text(dim) +
+                            " elements along axis " + std::to_string(k) + ", and only axis " +
+                            std::to_string(axis) + " may differ");
     }
     // As in Relay: next to a `?`, a known extent is used only when the joined axis is `?` as well.
-    shape[k] = known && (!any || joined.is_any()) ? Dim(*known) : Dim::any();
+    shape[k] = known && (!any || joined == Dim::any()) ? *known : Dim::any();
   }
   shape[axis] = joined;
   return ctx.assign_result(tensor_type(std::move(shape), fields[0]->dtype()));
@@ -135,11 +133,10 @@ RelationStatus stack_relation(RelationContext& ctx, const StackAttrs& attrs) {
       return fail_arg(ctx, 0, "the tensors to stack have different types: " + type_text(ctx.input(0)));
     for (int k = 0; k < rank; ++k) {
       const Dim a = fields[0]->shape()[k], b = fields[i]->shape()[k];
-      if (k == axis || a == b || a.is_any() || b.is_any())
-        continue;  // axis itself is not compared, as in Relay
+      if (k == axis || may_equal(a, b)) continue;  // axis itself is not compared, as in Relay
       return fail_arg(ctx, 0,
-                      "the tensors to stack have " + std::to_string(a.value()) + " and " +
-                          std::to_string(b.value()) + " elements along axis " + std::to_string(k));
+                      "the tensors to stack have " + extent_text(a) + " and " + extent_text(b) +
+                          " elements along axis " + std::to_string(k));
     }
   }
   std::vector<Dim> shape = fields[0]->shape();
@@ -173,7 +170,7 @@ std::optional<std::vector<Dim>> part_extents(RelationContext& ctx, const SplitAt
                                 : "it does not divide the axis of " + std::to_string(extent.value()));
       return std::nullopt;
     }
-    parts.assign(*count, extent.is_any() ? extent : Dim(extent.value() / *count));
+    parts.assign(*count, divided(extent, *count));
     return parts;
   }
   const AttrList* list = attrs.indices_or_sections.as<AttrList>();
@@ -195,7 +192,7 @@ std::optional<std::vector<Dim>> part_extents(RelationContext& ctx, const SplitAt
                   " are needed");
     return std::nullopt;
   }
-  parts.push_back(extent.is_any() ? extent : Dim(extent.value() - begin));
+  parts.push_back(extent - begin);
   return parts;
 }
 

@@ -243,7 +243,7 @@ RelationStatus sliding_window_relation(RelationContext& ctx, const SlidingWindow
       return fail_arg(ctx, 0,
                       "the window of " + std::to_string(attrs.window_shape[k]) + " does not fit into " +
                           type_text(ctx.input(0)));
-    shape.push_back(extent.is_any() ? extent
+    shape.push_back(extent.is_any() ? floor_div(extent - attrs.window_shape[k], attrs.strides[k]) + 1
                                     : Dim((extent.value() - attrs.window_shape[k]) / attrs.strides[k] + 1));
   }
   for (const int64_t extent : attrs.window_shape) shape.push_back(extent);
@@ -304,9 +304,8 @@ RelationStatus reverse_sequence_relation(RelationContext& ctx, const ReverseSequ
   if (!batch || !checked_axis(ctx, attrs.seq_axis, data->rank()) || !check_rank(ctx, *lengths, 1, 1))
     return kFailed;
   const Dim a = data->shape()[*batch], b = lengths->shape()[0];
-  if (!a.is_any() && !b.is_any() && a != b)
-    return fail_arg(ctx, 1,
-                    std::to_string(b.value()) + " lengths for " + std::to_string(a.value()) + " sequences");
+  if (!may_equal(a, b))
+    return fail_arg(ctx, 1, extent_text(b) + " lengths for " + extent_text(a) + " sequences");
   return identity_relation(ctx);
 }
 

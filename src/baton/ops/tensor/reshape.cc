@@ -8,6 +8,7 @@
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/tensor/reshape_relation.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -59,9 +60,9 @@ class ShapeReader {
       if (!read(i)) return std::nullopt;
     if (infer_ >= 0 && !infer()) return std::nullopt;
     const Dim in = product(data_), out = product(shape_);
-    if (!in.is_any() && !out.is_any() && in != out) {
-      fail("shape " + shape_text(shape_) + " has " + std::to_string(out.value()) + " elements, the data " +
-           std::to_string(in.value()));
+    if (!may_equal(in, out)) {
+      fail("shape " + shape_text(shape_) + " has " + extent_text(out) + " elements, the data " +
+           extent_text(in));
       return std::nullopt;
     }
     return shape_;
@@ -137,7 +138,7 @@ class ShapeReader {
     if (first == -1 || second == -1) {
       if (!dim.is_any() && dim.value() % known != 0)
         return fail(std::to_string(dim.value()) + " cannot be split into parts of " + std::to_string(known));
-      const Dim other = dim.is_any() ? dim : Dim(dim.value() / known);
+      const Dim other = divided(dim, known);
       put_copied(first == -1 ? other : Dim(first));
       put_copied(second == -1 ? other : Dim(second));
     } else {
@@ -153,12 +154,12 @@ class ShapeReader {
       if (std::find(used_.begin(), used_.end(), axis) == used_.end()) in = times(in, data_[axis]);
     for (size_t axis = 0; axis < shape_.size(); ++axis)
       if (std::find(copied_.begin(), copied_.end(), axis) == copied_.end()) out = times(out, shape_[axis]);
-    if (in.is_any() || out.is_any())
+    if (out.is_any())
       shape_[infer_] = Dim::any();
     else if (out.value() == 0)
       return fail("-1 cannot be inferred beside an extent 0");
     else
-      shape_[infer_] = in.value() / out.value();
+      shape_[infer_] = divided(in, out.value());
     return true;
   }
 
@@ -256,7 +257,7 @@ const OpDef& op_reshape_like() {
             shape.insert(shape.end(), like->shape().begin() + rb, like->shape().begin() + re);
             shape.insert(shape.end(), data->shape().begin() + le, data->shape().end());
             const Dim in = product(data->shape()), out = product(shape);
-            if (!in.is_any() && !out.is_any() && in != out)
+            if (!may_equal(in, out))
               return fail_arg(ctx, 0,
                               type_text(ctx.input(0)) + " cannot be reshaped to " + shape_text(shape));
             return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));

@@ -99,10 +99,10 @@ RelationStatus searchsorted_relation(RelationContext& ctx, const SearchSortedAtt
     if (!check_rank(ctx, *values, sequence->rank(), 1)) return kFailed;
     for (int k = 0; k + 1 < sequence->rank(); ++k) {
       const Dim a = sequence->shape()[k], b = values->shape()[k];
-      if (!a.is_any() && !b.is_any() && a != b)
+      if (!may_equal(a, b))
         return fail_arg(ctx, 1,
-                        "axis " + std::to_string(k) + " is " + std::to_string(b.value()) +
-                            ", and of the sequence " + std::to_string(a.value()));
+                        "axis " + std::to_string(k) + " is " + extent_text(b) + ", and of the sequence " +
+                            extent_text(a));
     }
   }
   return ctx.assign_result(tensor_type(values->shape(), attrs.dtype));

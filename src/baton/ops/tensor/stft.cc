@@ -41,7 +41,8 @@ RelationStatus stft_relation(RelationContext& ctx, const StftAttrs& attrs) {
     return fail_attr(ctx, "n_fft", std::to_string(attrs.n_fft),
                      "the signal has only " + std::to_string(length.value()) + " elements");
   shape.push_back(attrs.onesided ? attrs.n_fft / 2 + 1 : attrs.n_fft);
-  shape.push_back(length.is_any() ? length : Dim((length.value() - attrs.n_fft) / attrs.hop_length + 1));
+  shape.push_back(length.is_any() ? floor_div(length - attrs.n_fft, attrs.hop_length) + 1
+                                  : Dim((length.value() - attrs.n_fft) / attrs.hop_length + 1));
   shape.push_back(2);
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }

@@ -72,6 +72,16 @@ std::optional<std::vector<int>> sliced_axes(RelationContext& ctx, const StridedS
   return axes;
 }
 
+// Whether the k-th entry takes the whole axis, however long it is.
+bool is_whole_slice(const StridedSliceAttrs& attrs, size_t k) {
+  const auto entry = [&](const std::optional<Ints>& list, int64_t missing) {
+    return list && k < list->size() ? (*list)[k] : missing;
+  };
+  if (entry(attrs.begin, 0) != 0) return false;
+  if (attrs.slice_mode == "size") return entry(attrs.end, -1) < 0;
+  return entry(attrs.strides, 1) == 1 && entry(attrs.end, INT64_MAX) >= INT32_MAX;
+}
+
 RelationStatus slice_relation(RelationContext& ctx, const StridedSliceAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
@@ -85,7 +95,10 @@ RelationStatus slice_relation(RelationContext& ctx, const StridedSliceAttrs& att
   std::vector<Dim> shape = data->shape();
   for (size_t k = 0; k < axes->size(); ++k) {
     Dim& dim = shape[(*axes)[k]];
-    if (!dim.is_any()) dim = slice_of(attrs, k, dim.value()).count;
+    if (!dim.is_any())
+      dim = slice_of(attrs, k, dim.value()).count;
+    else if (!is_whole_slice(attrs, k))
+      dim = Dim::any();
   }
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }

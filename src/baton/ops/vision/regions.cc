@@ -88,7 +88,9 @@ RelationStatus yolo_reorg_relation(RelationContext& ctx, const YoloReorgAttrs& a
   const std::vector<Dim>& in = data->shape();
   const auto channels = result_extent(ctx, 0, {in[1], attrs.stride, attrs.stride});
   if (!channels) return kFailed;
-  auto divided = [&](Dim dim) { return dim.is_any() ? dim : Dim(dim.value() / attrs.stride); };
+  auto divided = [&](Dim dim) {
+    return dim.is_any() ? floor_div(dim, attrs.stride) : Dim(dim.value() / attrs.stride);
+  };
   return ctx.assign_result(
       tensor_type(std::vector<Dim>{in[0], *channels, divided(in[2]), divided(in[3])}, data->dtype()));
 }

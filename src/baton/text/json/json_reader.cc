@@ -29,6 +29,7 @@ bool names_a_kind(Key key) {
     case Key::kTypeCall:
     case Key::kRefType:
     case Key::kHole:
+    case Key::kExtent:
     case Key::kVar:
     case Key::kGlobal:
     case Key::kArray:
@@ -104,7 +105,7 @@ struct ArrayEntry {
   std::shared_ptr<const NDArray> array;
 };
 using OriginRef = Ref<const Origin>;
-using Node = std::variant<Expr, TypeEntry, Attrs, OriginRef, OriginSet, ArrayEntry, TypeData>;
+using Node = std::variant<Expr, TypeEntry, Attrs, OriginRef, OriginSet, ArrayEntry, TypeData, Dim>;
 
 class JsonReader {
  public:
@@ -116,7 +117,7 @@ class JsonReader {
     if (tape_.string(file[Key::kFormat]) != kJsonFormat)
       throw Error("the format is " + tape_.shown(file[Key::kFormat]) + ", not \"" + std::string(kJsonFormat) +
                   "\"");
-    if (const int64_t version = tape_.integer(file[Key::kVersion]); version != kJsonVersion)
+    if (const int64_t version = tape_.integer(file[Key::kVersion]); version < 1 || version > kJsonVersion)
       throw Error("version " + std::to_string(version) + " of the format is not known, this is " +
                   std::to_string(kJsonVersion));
     if (file.has(Key::kModule) == file.has(Key::kRoot)) throw Error("expected one of `module` and `root`");
@@ -375,15 +376,45 @@ class JsonReader {
     return list;
   }
 
+  // A number, null for `?`, or {"expr": node} for a symbolic extent.
+  Dim dim(At at) const {
+    if (tape_.is(at, Kind::kNull)) return Dim::any();
+    if (tape_.is(at, Kind::kObject)) {
+      Members members(tape_, at);
+      const Dim symbolic = get<Dim>(members[Key::kExpr], "an extent");
+      members.done();
+      return symbolic;
+    }
+    const int64_t value = tape_.integer(at);
+    if (Dim(value).is_any()) throw Error("the extent " + std::to_string(value) + " is out of range");
+    return value;
+  }
+
+  Dim extent(Members& members) const {
+    const std::string_view kind = tape_.string(members[Key::kExtent]);
+    if (kind == "var" || kind == "size_var") {
+      const DType dtype = dtype_named(tape_.string(members[Key::kDType]));
+      if (!dtype.is_int()) throw Error("the variable of an extent is of type " + dtype.str());
+      return extent_var({text(members[Key::kName]), dtype, kind == "size_var"});
+    }
+    std::vector<Dim> args;
+    tape_.each(members[Key::kArgs], [&](At each) { args.push_back(dim(each)); });
+    for (const auto& [op, name] : kExtentOps)
+      if (kind == name && args.size() == 2) return make_extent({op, args[0], args[1]});
+    throw Error("no operation on two extents is called \"" + std::string(kind.substr(0, 80)) + "\"");
+  }
+
   TypeEntry tensor(Members& members) const {
     std::vector<Dim> shape;
     const At extents = members[Key::kTensor];
     tape_.need(extents, Kind::kArray);
     shape.reserve(tape_.size(extents));
     tape_.each(extents, [&](At at) {
-      shape.push_back(tape_.is(at, Kind::kNull)
-                          ? Dim::any()
-                          : Dim(tape_.integer(at, 0, std::numeric_limits<int64_t>::max())));
+      shape.push_back(tape_.is(at, Kind::kInt)
+                          ? Dim(tape_.integer(at, 0, std::numeric_limits<int64_t>::max()))
+                          : dim(at));
+      if (!shape.back().is_any() && shape.back().value() < 0)
+        throw Error("the extent " + std::to_string(shape.back().value()) + " is negative");
     });
     const DType dtype = dtype_named(tape_.string(members[Key::kDType]));
     TypeSizes::Size size{1, 1 + static_cast<uint32_t>(std::min<size_t>(shape.size() / 8, 100'000'000))};
@@ -451,6 +482,8 @@ class JsonReader {
       case Key::kRefType:
       case Key::kHole:
         return type(members);
+      case Key::kExtent:
+        return extent(members);
       case Key::kAttrsOf:
         return attrs(members);
       case Key::kArray:

@@ -370,6 +370,40 @@ class ProgramWriter {
     ids_.insert(keep(type), at->second);
     return at->second;
   }
+  uint32_t write_extent(Dim dim) {
+    if (const auto known = extent_lines_.find(dim.symbol_id()); known != extent_lines_.end())
+      return known->second;
+    if (const ExtentVar* var = as_extent_var(dim)) {
+      begin("extent", std::string(var->is_size ? "size_var" : "var"));
+      json_.key("name");
+      json_.value(var->name);
+      json_.key("dtype");
+      json_.value(var->dtype.str());
+    } else {
+      const ExtentParts parts = extent_parts(dim);
+      for (const Dim& part : {parts.a, parts.b})
+        if (part.is_symbolic()) write_extent(part);
+      const auto* op =
+          std::ranges::find(text::kExtentOps, parts.op, [](const auto& each) { return each.first; });
+      begin("extent", std::string(op->second));
+      json_.key("args");
+      json_.begin_array();
+      put_extent(json_, parts.a);
+      put_extent(json_, parts.b);
+      json_.end_array();
+    }
+    return extent_lines_[dim.symbol_id()] = finish(nullptr);
+  }
+  void put_extent(JsonWriter& json, Dim dim) const {
+    json.item();
+    if (!dim.is_any()) return json.value(dim.value());
+    if (!dim.is_symbolic()) return json.null();
+    json.begin_object();
+    json.key("expr");
+    json.value(extent_lines_.at(dim.symbol_id()));
+    json.end_object();
+  }
+
   /// Component types are written first.
   std::string type_line(const Type& type) {
     JsonWriter line(JsonLayout::kCompact);
@@ -388,15 +422,11 @@ class ProgramWriter {
     };
     line.begin_object();
     if (const auto* tensor = as_type<TensorTypeNode>(type)) {
+      for (const Dim& dim : tensor->shape())
+        if (dim.is_symbolic()) write_extent(dim);
       line.key("tensor");
       line.begin_array();
-      for (const Dim& dim : tensor->shape()) {
-        line.item();
-        if (dim.is_any())
-          line.null();
-        else
-          line.value(dim.value());
-      }
+      for (const Dim& dim : tensor->shape()) put_extent(line, dim);
       line.end_array();
       line.key("dtype");
       line.value(tensor->dtype().str());
@@ -625,6 +655,7 @@ class ProgramWriter {
   uint32_t next_ = 0;
   PointerMap<uint32_t> ids_, sets_, source_ids_;
   std::unordered_map<std::string, uint32_t> type_lines_;
+  std::unordered_map<uint32_t, uint32_t> extent_lines_;  // symbolic ones, by id
   std::unordered_map<const void*, std::vector<std::pair<NDArray, uint32_t>>> arrays_;
   std::vector<Type> types_;
   std::vector<Ref<const Source>> sources_;

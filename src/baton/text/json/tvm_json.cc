@@ -300,20 +300,18 @@ class TvmReader final : private TvmNodes {
       if (static_cast<int64_t>(known) == kind) return known;
     throw Error("there is no kind " + std::to_string(kind) + " of type variables");
   }
-  Dim extent(Index node) const {
-    const std::string key = type_key(node);
-    if (key == "tir.Any" || key == "Any") return Dim::any();
-    if (key != "IntImm") throw Error("an extent is a " + key.substr(0, 80) + ", not a number");
-    const int64_t value = integer(attr(node, "value"));
-    if (value < 0) throw Error("the extent " + std::to_string(value) + " is negative");
-    return value;
+  Dim shape_extent(Index node) {
+    const Dim dim = extent(node);
+    if (!dim.is_any() && dim.value() < 0)
+      throw Error("the extent " + std::to_string(dim.value()) + " is negative");
+    return dim;
   }
 
   BuiltType type(Index node, What what) {
     TypeSizes::Size size{1, 1};
     if (what == What::kTensorType) {
       std::vector<Dim> shape;
-      for (const Index each : list(node, "shape")) shape.push_back(extent(each));
+      for (const Index each : list(node, "shape")) shape.push_back(shape_extent(each));
       size.parts += static_cast<uint32_t>(shape.size() / 8);
       return {tensor_type(std::move(shape), dtype_named(tape().string(attr(node, "dtype")))), size};
     }

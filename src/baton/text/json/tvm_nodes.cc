@@ -204,6 +204,40 @@ AttrValue TvmNodes::value(Index node, int depth) {
   throw Error("objects of type " + key.substr(0, 80) + " are not known");
 }
 
+Dim TvmNodes::extent(Index node, int depth) {
+  if (depth > kMaxNesting)
+    throw Error("an extent is nested more than " + std::to_string(kMaxNesting) + " deep");
+  const std::string key = type_key(node);
+  if (key == "tir.Any" || key == "Any") return Dim::any();
+  if (key == "IntImm") {
+    const int64_t value = integer(attr(node, "value"));
+    if (Dim(value).is_any()) throw Error("the extent " + std::to_string(value) + " is out of range");
+    return value;
+  }
+  if (const auto known = extents_.find(node); known != extents_.end()) return known->second;
+  Dim made = 0;
+  if (key == "tir.Var" || key == "tir.SizeVar") {
+    const std::optional<DType> dtype = DType::parse(text(node, "dtype"));
+    if (!dtype || !dtype->is_int())
+      throw Error("the variable of an extent is of type " + text(node, "dtype").substr(0, 80));
+    made = extent_var({text(node, "name"), *dtype, key == "tir.SizeVar"});
+  } else {
+    static const std::unordered_map<std::string, ExtentOp> operations = {
+        {"tir.Add", ExtentOp::kAdd},
+        {"tir.Sub", ExtentOp::kSub},
+        {"tir.Mul", ExtentOp::kMul},
+        {"tir.FloorDiv", ExtentOp::kFloorDiv}};
+    const auto operation = operations.find(key);
+    if (operation == operations.end())
+      throw Error("an extent is a " + key.substr(0, 80) +
+                  ", not a number, a variable, or a sum, product or quotient of them");
+    const Dim a = extent(need(node, "a"), depth + 1), b = extent(need(node, "b"), depth + 1);
+    made = make_extent({operation->second, a, b});
+  }
+  extents_.emplace(node, made);
+  return made;
+}
+
 // A value inside the attributes' node, in the form of the field.
 AttrValue TvmNodes::plain_value(At at, const AttrValue& form) const {
   if (form.as<bool>()) return AttrValue(integer(at) != 0);

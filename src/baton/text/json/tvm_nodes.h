@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/ir/attrs.h"
+#include "baton/ir/extent.h"
 #include "baton/support/base/ndarray.h"
 #include "baton/text/json/json_tape.h"
 
@@ -66,6 +67,8 @@ class TvmNodes {
   const NDArray& tensor(Index constant);
   AttrValue value(Index node) { return value(node, 0); }
   Attrs attrs(Index node, const AttrSchema& schema);
+  /// A number, `?` or a symbolic extent; a node is every time the same extent. May be negative.
+  Dim extent(Index node) { return extent(node, 0); }
 
  protected:
   /// The value of a node of any other kind; nullopt when unsupported.
@@ -73,12 +76,14 @@ class TvmNodes {
 
  private:
   AttrValue value(Index node, int depth);
+  Dim extent(Index node, int depth);
   AttrValue plain_value(At at, const AttrValue& form) const;
 
   const JsonTape& tape_;
   size_t values_left_;
   std::vector<At> nodes_, blobs_;
   std::unordered_map<size_t, NDArray> tensors_;  // by blob
+  std::unordered_map<Index, Dim> extents_;       // symbolic ones
 };
 
 }  // namespace baton::text

@@ -8,7 +8,7 @@ from baton import relay
 from programs import DENSE
 
 
-NEED_ARGUMENTS = ("AnnotateMemoryScope", "ChangeBatch", "Conv2dToSparse", "ConvertLayout", "DenseToSparse", "Defunctionalization",
+NEED_ARGUMENTS = ("AnnotateMemoryScope", "ChangeBatch", "Conv2dToSparse", "ConvertLayout", "DenseToSparse", "Defunctionalization", "FreezeShapes",
                   "InlineCompilerFunctionsBoundTo", "MergeComposite", "PlanDevices", "SimplifyFCTranspose", "SplitArgs", "recast",
                   "to_cps", "un_cps")
 

@@ -59,7 +59,8 @@ std::optional<Conv2DFacts> read_conv2d(RelationContext& ctx, const Conv2DAttrs& 
 }
 
 Dim out_extent(Dim in, int64_t padding, Dim kernel, int64_t dilation, int64_t stride) {
-  if (in.is_any() || kernel.is_any()) return Dim::any();
+  if (in.is_any() || kernel.is_any())
+    return floor_div(in + padding - ((kernel - 1) * dilation + 1), stride) + 1;
   // Rounded down, also when the window is larger than the padded data: the result is then empty or rejected
   // below.
   const int64_t free = in.value() + padding - ((kernel.value() - 1) * dilation + 1);
@@ -74,9 +75,8 @@ RelationStatus assign_conv2d_result(RelationContext& ctx, const Conv2DAttrs& att
       out_extent(conv.data[3], conv.padding.width(), kernel_w, attrs.dilation[1], attrs.strides[1]);
   if (height == Dim(0) || width == Dim(0))
     return fail_arg(ctx, 0,
-                    "the window of " + std::to_string(kernel_h.value()) + " x " +
-                        std::to_string(kernel_w.value()) + " does not fit into data of shape " +
-                        shape_text(ctx.tensor(0)->shape()));
+                    "the window of " + extent_text(kernel_h) + " x " + extent_text(kernel_w) +
+                        " does not fit into data of shape " + shape_text(ctx.tensor(0)->shape()));
   const std::vector<Dim> nchw{conv.data[0], channels, height, width};
   return ctx.assign_result(
       tensor_type(convert_shape(nchw, *Layout::parse("NCHW"), conv.out_layout), conv.out_dtype));
@@ -121,18 +121,18 @@ RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const Dim kernel_h = known[o + 2], kernel_w = known[o + 3];
   const Dim out_channels = grouped ? times(known[0], known[1]) : known[0];
   if (attrs.kernel_size &&
-      (Dim((*attrs.kernel_size)[0]) != kernel_h || Dim((*attrs.kernel_size)[1]) != kernel_w))
+      (!may_equal((*attrs.kernel_size)[0], kernel_h) || !may_equal((*attrs.kernel_size)[1], kernel_w)))
     return fail_attr(ctx, "kernel_size", attr_text(AttrValue(*attrs.kernel_size)),
                      "the weight has shape " + shape_text(weight->shape()) + " in layout " + layout.str());
-  if (attrs.channels && Dim(*attrs.channels) != out_channels)
+  if (attrs.channels && !may_equal(*attrs.channels, out_channels))
     return fail_attr(ctx, "channels", std::to_string(*attrs.channels),
                      "the weight has shape " + shape_text(weight->shape()) + " in layout " + layout.str());
   const Dim needed = divided(in_channels, groups);
   if (!needed.is_any() && !known[o + 1].is_any() && known[o + 1] != needed)
     return fail_arg(ctx, 1,
-                    std::to_string(in_channels.value()) + " input channels in " + std::to_string(groups) +
-                        " groups need a weight with " + std::to_string(needed.value()) +
-                        " input channels, got " + type_text(ctx.input(1)));
+                    extent_text(in_channels) + " input channels in " + std::to_string(groups) +
+                        " groups need a weight with " + extent_text(needed) + " input channels, got " +
+                        type_text(ctx.input(1)));
   return assign_conv2d_result(ctx, attrs, *conv, out_channels, kernel_h, kernel_w);
 }
 

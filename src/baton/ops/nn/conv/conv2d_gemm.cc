@@ -51,7 +51,8 @@ RelationStatus gemm_weight_relation(RelationContext& ctx, const ConvGemmWeightTr
   const auto taps = checked_product(ctx, {in[0], in[1], in[2]});
   if (!taps) return kFailed;
   const auto tiles = [](Dim dim, int64_t tile) {
-    return dim.is_any() ? dim : Dim(dim.value() / tile + (dim.value() % tile != 0));
+    return dim.is_any() ? floor_div(dim + (tile - 1), tile)
+                        : Dim(dim.value() / tile + (dim.value() % tile != 0));
   };
   const std::vector<Dim> shape{tiles(in[3], attrs.tile_rows), tiles(*taps, attrs.tile_cols), attrs.tile_rows,
                                attrs.tile_cols};

@@ -143,7 +143,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_weight_transform() {
             std::vector<Dim> shape;
             for (int axis : {2, 3}) {
               const Dim kernel = weight->shape()[axis];
-              shape.push_back(kernel.is_any() ? kernel : Dim(kernel.value() + attrs.tile_size - 1));
+              shape.push_back(kernel + (attrs.tile_size - 1));
             }
             shape.push_back(weight->shape()[0]);
             shape.push_back(weight->shape()[1]);

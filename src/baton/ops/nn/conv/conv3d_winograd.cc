@@ -50,7 +50,7 @@ RelationStatus winograd3d_weight_relation(RelationContext& ctx,
   for (int axis = with_depth ? 2 : 3; axis < 5; ++axis) {
     const Dim kernel = in[axis];
     const auto tile = kernel.is_any()
-                          ? kernel
+                          ? kernel + (attrs.tile_size - 1)
                           : checked_extent(ctx, static_cast<WideInt>(kernel.value()) + attrs.tile_size - 1);
     if (!tile) return kFailed;
     shape.push_back(*tile);

@@ -121,15 +121,15 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
     const Dim needed = divided(in[1], attrs.groups);
     if (!may_equal(needed, known[at]))
       return fail_arg(ctx, 1,
-                      "the data's " + std::to_string(in[1].value()) + " channels in " +
-                          std::to_string(attrs.groups) + " groups do not fit the weight's type " +
-                          type_text(ctx.input(1)));
+                      "the data's " + extent_text(in[1]) + " channels in " + std::to_string(attrs.groups) +
+                          " groups do not fit the weight's type " + type_text(ctx.input(1)));
   }
 
   std::vector<Dim> shape{in[0], channels};
   for (int i = 0; i < kCount; ++i) {
     if (in[2 + i].is_any() || kernel[i].is_any()) {
-      shape.push_back(Dim::any());
+      const Dim reach = (kernel[i] - 1) * attrs.dilation[i] + 1;
+      shape.push_back((in[2 + i] - 1) * attrs.strides[i] + reach - (*padding)[i] + attrs.output_padding[i]);
       continue;
     }
     const WideInt reach = static_cast<WideInt>(kernel[i].value() - 1) * attrs.dilation[i] + 1;

@@ -59,11 +59,12 @@ RelationStatus correlation_relation(RelationContext& ctx, const CorrelationAttrs
   std::vector<Dim> shape{first->shape()[0], *channels};
   for (int i = 0; i < 2; ++i) {
     const Dim dim = first->shape()[2 + i];
+    const WideInt border = static_cast<WideInt>(attrs.max_displacement) + attrs.kernel_size / 2;
     if (dim.is_any()) {
-      shape.push_back(dim);
+      const Dim reach = Dim(attrs.max_displacement) + attrs.kernel_size / 2;
+      shape.push_back(floor_div(dim + (*padding)[i] - reach * 2 + (attrs.stride1 - 1), attrs.stride1));
       continue;
     }
-    const WideInt border = static_cast<WideInt>(attrs.max_displacement) + attrs.kernel_size / 2;
     const WideInt free = static_cast<WideInt>(dim.value()) + (*padding)[i] - 2 * border;
     const auto extent = checked_extent(ctx, free <= 0 ? -1 : (free + attrs.stride1 - 1) / attrs.stride1);
     if (!extent) return kFailed;

@@ -95,8 +95,12 @@ RelationStatus pool2d_relation(RelationContext& ctx, const A& attrs) {
   const int at[2] = {layout->find('H'), layout->find('W')};
   for (int axis = 0; axis < 2; ++axis) {
     Dim& dim = shape[at[axis]];
-    if (dim.is_any()) continue;
     const int64_t window = (attrs.pool_size[axis] - 1) * attrs.dilation[axis] + 1;
+    if (dim.is_any()) {
+      const Dim free = dim + pads[axis] - window + (attrs.ceil_mode ? attrs.strides[axis] - 1 : 0);
+      dim = floor_div(free, attrs.strides[axis]) + 1;
+      continue;
+    }
     int64_t free = dim.value() + pads[axis] - window;
     if (attrs.ceil_mode) free += attrs.strides[axis] - 1;
     if (free < 0)

@@ -1,0 +1,56 @@
+#pragma once
+// Symbolic extents: variables, and sums, products and rounded quotients of them, as in `Tensor[(n, 2*n +
+// 1)]`. Kept in normal form, so that equal ones (n + 1 and 1 + n) are one Dim. They live as long as the
+// process.
+#include <string>
+
+#include "baton/ir/type.h"
+
+namespace baton {
+
+/// TVM's tir.Var or, with `is_size`, tir.SizeVar. Each made is another, whatever its name.
+struct ExtentVar {
+  std::string name;
+  DType dtype = DType::int_(32);
+  bool is_size = false;
+};
+Dim extent_var(ExtentVar var);
+/// The variable that `dim` is; null when it is none.
+const ExtentVar* as_extent_var(Dim dim);
+
+/// `?` with anything is `?`. So is a result outside of 64 bits, or of more than 64 terms. Quotients are
+/// rounded down; they need by > 0.
+Dim operator+(Dim a, Dim b);
+Dim operator-(Dim a, Dim b);
+Dim operator*(Dim a, Dim b);
+Dim floor_div(Dim dim, int64_t by);
+
+/// A symbolic extent that is no variable, as an operation on two smaller ones.
+enum class ExtentOp : uint8_t { kAdd, kSub, kMul, kFloorDiv };
+struct ExtentParts {
+  ExtentOp op;
+  Dim a, b;
+};
+ExtentParts extent_parts(Dim dim);
+/// The inverse of extent_parts, for any a and b; `?` for a quotient unless b is a positive number.
+Dim make_extent(const ExtentParts& parts);
+
+/// `dim` with every variable replaced by `value` of it.
+Dim replace_extent_vars(Dim dim, FunctionRef<Dim(Dim)> value);
+/// Calls `visit` for every variable, perhaps several times.
+void visit_extent_vars(Dim dim, FunctionRef<void(Dim)> visit);
+/// `type` with the variables of its extents replaced; the same object when it has none.
+Type replace_extent_vars(const Type& type, FunctionRef<Dim(Dim)> value);
+
+/// "4", "?", "n", "2*n + 1", "(n + 1)//2"
+std::string extent_text(Dim dim);
+/// The widest of its variables; int32 without any.
+DType extent_dtype(Dim dim);
+/// TVM's class of a symbolic extent: "tir.Var", "tir.SizeVar", "tir.Add", ...
+std::string extent_type_key(Dim dim);
+/// Does not depend on which variables they are.
+uint64_t extent_hash(Dim dim);
+/// Whether both are equal up to partners in `pairs`, to which partners are added when it allows that.
+bool same_extent(Dim a, Dim b, TypePairs& pairs);
+
+}  // namespace baton
