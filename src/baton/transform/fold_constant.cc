@@ -18,8 +18,8 @@
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/transform/constant_value.h"
 #include "baton/support/diagnostic.h"
+#include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {

@@ -15,16 +15,19 @@ class CcompilerAnnotator(ExprMutator):
         name = getattr(call.op, "name", "")
         if name == "multiply":
             self.in_compiler = 1
-            made = Call(call.op, [self.visit(each) for each in call.args], call.attrs)
+            args = [self.visit(each) for each in call.args]
             begun, self.in_compiler = self.in_compiler == 2, 0
+            made = Call(call.op, [self._begun(each) for each in args] if begun else args, call.attrs)
             return compiler_end(made, "ccompiler") if begun else made
         if name == "add" and self.in_compiler == 1:
             self.in_compiler = 2
             return Call(call.op, [compiler_begin(self.visit(each), "ccompiler") for each in call.args], call.attrs)
         if name == "subtract" and self.in_compiler == 1:
-            args = [self.visit(each) for each in call.args]
-            return Call(call.op, [compiler_begin(each, "ccompiler") if isinstance(each, Var) else each for each in args], call.attrs)
+            return Call(call.op, [self._begun(self.visit(each)) for each in call.args], call.attrs)
         return super().visit_call(call)
+
+    def _begun(self, value):
+        return compiler_begin(value, "ccompiler") if isinstance(value, Var) else value
 
 
 class WholeGraphAnnotator(ExprMutator):
