@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "baton/frontend/workloads/networks.h"
 
 #include "python/bind.h"
@@ -55,9 +57,9 @@ void bind_workloads(nb::module_& m) {
   m.def(
       "dcgan",
       [](int64_t batch, int64_t noise, int64_t channels, int64_t filters, std::string layout,
-         const std::string& dtype, const Expr& code) {
-        return workloads::dcgan(
-            {batch, noise, channels, filters, std::move(layout), dtype_from_text(dtype), code});
+         const std::string& dtype, const std::optional<Expr>& code) {
+        return workloads::dcgan({batch, noise, channels, filters, std::move(layout), dtype_from_text(dtype),
+                                 code.value_or(Expr())});
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("synthetic", [](Image image, const std::string& dtype, const std::string& weight_dtype) {

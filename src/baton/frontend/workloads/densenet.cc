@@ -33,7 +33,7 @@ IRModule densenet(int num_layers, const ImageNetOptions& options) {
                 " layers; use 121, 161, 169 or 201");
   const auto& [first, growth, units] = plan->second;
   const ImageLayout layout;
-  const std::vector<int64_t> two{2, 2};
+  const std::vector<int64_t> two{2, 2}, none{0, 0, 0, 0};
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   x = conv2d(x, "conv1", layout, {.channels = first, .kernel = {7, 7}, .strides = two, .padding = {3, 3}});
   x = relu(batch_norm(x, "batch1", layout));
@@ -57,10 +57,10 @@ IRModule densenet(int num_layers, const ImageNetOptions& options) {
     channels /= 2;
     x = conv2d(relu(batch_norm(x, "batch_t_" + index, layout)), "conv_t_" + index, layout,
                {.channels = channels, .kernel = {1, 1}});
-    x = layer("nn.avg_pool2d", {x}, {{"pool_size", two}, {"strides", two}});
+    x = layer("nn.avg_pool2d", {x}, {{"pool_size", two}, {"strides", two}, {"padding", none}});
   }
   x = layer("nn.avg_pool2d", {relu(batch_norm(x, "batch2", layout))},
-            {{"pool_size", std::vector<int64_t>{7, 7}}});
+            {{"pool_size", std::vector<int64_t>{7, 7}}, {"padding", none}});
   return network(dense_bias(layer("nn.batch_flatten", {x}), "dense", options.num_classes));
 }
 

@@ -31,7 +31,6 @@ def trained(params):
 @pytest.mark.parametrize("make, count", [
     (lambda: testing.squeezenet.get_workload(version="1.0"), 1_248_424),
     (lambda: testing.squeezenet.get_workload(version="1.1"), 1_235_496),
-    (lambda: testing.densenet.get_workload(121, batch_size=1), 7_978_856),
     (lambda: testing.inception_v3.get_workload(1), 23_834_568),
     (lambda: testing.mlp.get_workload(1), 109_386),
 ])
