@@ -91,6 +91,17 @@ def test_facts_of_nodes_and_operators():
     assert len(made) == 2 and made.tag == 0
 
 
+def test_type_relations_by_name():
+    broadcast = ir.EnvFunc.get("tvm.relay.type_relation.Broadcast")
+    types = [relay.TensorType((3, 1)), relay.TensorType((4,))]
+    relation = ir.TypeRelation(broadcast, [*types, relay.IncompleteType()], 2, None)
+    assert relation.func.name.endswith("Broadcast") and relation.func(types, 2, None) == relay.TensorType((3, 4))
+    assert ir.EnvFunc.get("tvm.relay.type_relation.Identity")(types, 1) == types[0]
+    assert ir.EnvFunc.get("tvm.relay.type_relation.BroadcastComp")(types, 2).dtype == "bool"
+    with pytest.raises(ValueError):
+        ir.EnvFunc.get("tvm.relay.type_relation.NoSuchRelation")
+
+
 def test_parameters_are_a_bytearray():
     blob = tvm.runtime.save_param_dict({"w": np.arange(3, dtype="float32")})
     assert isinstance(blob, bytearray) and list(relay.load_param_dict(blob)["w"].numpy()) == [0, 1, 2]
