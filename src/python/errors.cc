@@ -66,6 +66,13 @@ void bind_errors(nb::module_& m) {
   nb::register_exception_translator(translate);
 
   nb::class_<Span>(m, "Span", "A range of a text; lines and columns count from 1.")
+      .def(nb::new_([](nb::handle source_name, uint32_t line, uint32_t end_line, uint32_t column,
+                       uint32_t end_column) {
+             const std::string name = nb::cast<std::string>(nb::str(source_name));
+             return Span{make_ref<const Source>(name, std::string()), line, column, end_line, end_column};
+           }),
+           nb::arg("source_name"), nb::arg("line"), nb::arg("end_line"), nb::arg("column"),
+           nb::arg("end_column"))
       .def_prop_ro("source_name", [](const Span& s) { return s.source ? s.source->name() : std::string(); })
       .def_ro("line", &Span::line)
       .def_ro("column", &Span::column)

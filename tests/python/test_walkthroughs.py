@@ -53,6 +53,29 @@ def test_pass_instruments():
     assert between(lines, "nobody left") == said(*everyone("exit_pass_ctx"))
 
 
+def test_pass_infrastructure():
+    lines = lines_of("pass_infrastructure.py")
+    half, twice = "multiply add nn.relu", "multiply add nn.relu multiply add nn.relu add"
+    assert lines[1:4] == [f"folded: {twice}", f"shared: {half} add", f"fused: one function of {half} add"]
+    assert [each.rsplit(": ", 1)[1] for each in lines[4:8]] == [lines[0].split(": ")[1], f"{half} add", twice, twice]
+    assert lines[8] == f"ScaleConstants, level 1: {twice}; 12.0 became 36.0"
+    assert [each for each in lines[9:] if "InferType" not in each] == [
+        "  runs sequential", "  runs FoldConstant", "  runs EliminateCommonSubexpr"]
+
+
+def test_quick_start():
+    lines = lines_of("quick_start.py", "32")
+    assert lines[0].endswith("result Tensor[(1, 1000), float32]") and lines[1].startswith("the probabilities sum up to 1.0")
+    assert lines[2:] == ["saved: ['deploy_lib.tar']", "the saved library computes the same"]
+
+
+def test_relay_viz():
+    lines = lines_of("relay_viz.py")
+    assert lines[1:3] == ["@main", "`--Function params: data, weight, offset"] and any("(see 1) nn.relu" in each for each in lines)
+    assert sum(each.endswith("nn.conv2d <-- heavy") for each in lines) == 1
+    assert lines[-2:] == ["@main: 8 nodes, 8 edges", "@shift: 4 nodes, 3 edges"]
+
+
 def test_byoc_vgg11():
     lines = lines_of("byoc_vgg11.py")
     names = [f"tvmgen_default_cuda_main_{number}" for number in (0, 3, 6, 11, 16, 21, 23, 25)]

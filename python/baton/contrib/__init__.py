@@ -5,7 +5,7 @@ from . import graph_executor
 
 
 def __getattr__(name):
-    if name in ("debugger", "utils", "graph_runtime", "aot_executor", "pipeline_executor", "pipeline_executor_build", "download"):
+    if name in ("debugger", "utils", "graph_runtime", "aot_executor", "pipeline_executor", "pipeline_executor_build", "download", "relay_viz", "cc"):
         import importlib
 
         try:

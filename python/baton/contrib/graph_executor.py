@@ -3,6 +3,7 @@ from .._load import core
 from .._wanted import wanted
 from ..runtime import ndarray
 from ..runtime.benchmark import BenchmarkResult
+from ..runtime.container import ShapeTuple
 from ..runtime.device import Device, require_host
 from ..runtime.module import FactoryModule, GraphExecutorModule
 
@@ -68,8 +69,9 @@ class GraphModule:
         return self.module["get_input_index"](name)
 
     def get_input_info(self):
-        """({name: shape}, {name: dtype}), constants included."""
-        return self.module.input_info()
+        """({name: ShapeTuple}, {name: dtype}), constants included."""
+        shapes, dtypes = self.module.input_info()
+        return {name: ShapeTuple(shape) for name, shape in shapes.items()}, dtypes
 
     def get_output(self, index, out=None):
         """An output: a view that the next run overwrites, or a copy in `out`."""

@@ -1,4 +1,5 @@
 """Programs: modules, types, positions, equality."""
+from .._aliases import same as _same
 from .._load import core, not_provided
 
 from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
@@ -11,7 +12,7 @@ from .function import BaseFunc, CallingConv, DictAttrs
 from .module import IRModule
 from .op import Op, register_op_attr
 from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
-from . import affine_type, attrs, container, memory_pools, names, tensor_type, type_relation
+from . import affine_type, attrs, container, memory_pools, names, supply, tensor_type, type_relation
 from .._ffi_names import Node
 from .affine_type import TensorAffineType, TupleAffineType
 from .container import Array, Map
@@ -21,6 +22,9 @@ from .names import EnvFunc, SourceName
 from .op import register_intrin_lowering
 from .type import PointerType, PrimType
 from .type_relation import TypeConstraint, TypeRelation
+
+
+_same(globals(), "json_compact")
 
 
 def __getattr__(name):

@@ -1,11 +1,11 @@
 """Structural equality, spans, and serialization of nodes: JSON, pickling, copying."""
 from .._load import core
 from .._numbers import FloatImm, IntImm
+from .json_values import load_json, save_json
+from .mismatch import get_first_structural_mismatch
 
 Attrs = core.Attrs
 Span = core.Span
-load_json = core.load_json
-save_json = core.save_json
 structural_equal = core.structural_equal
 structural_hash = core.structural_hash
 

@@ -17,6 +17,12 @@ class Array(list, metaclass=_ArrayMeta):
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
 
+    def __eq__(self, other):
+        return list(self) == list(other) if isinstance(other, (list, tuple)) else NotImplemented
+
+    def __ne__(self, other):
+        return not self == other
+
     def __hash__(self):
         return hash(tuple(self))
 

@@ -1,6 +1,7 @@
 """Modules."""
 from .._load import core
 from .._wanted import wanted
+from .function import DictAttrs
 
 IRModule = core.IRModule
 
@@ -14,7 +15,7 @@ IRModule.show = _show
 
 
 def _import_from_std(self, file):
-    """Adds a part of the standard library: "prelude.rly", "nat.rly" or "gradient.rly" (".rly" may be left out)."""
+    """Adds a part of the standard library: "prelude.rly", "nat.rly", "gradient.rly" or "core.rly" (".rly" may be left out)."""
     wanted("file", file, str, "a str")
     core.import_std(self, file if file.endswith(".rly") else file + ".rly")
 
@@ -22,14 +23,34 @@ def _import_from_std(self, file):
 IRModule.import_from_std = _import_from_std
 
 
+def _attrs(self):
+    """A DictAttrs; None where with_attr() has given none."""
+    return self.__dict__.get("_attrs")
+
+
 def _get_attr(self, attr_key):
-    """An attribute of the module: None, as Baton's have none."""
-    wanted("attr_key", attr_key, str, "a str")
+    """An attribute of the module, or None."""
+    return (self.attrs or {}).get(wanted("attr_key", attr_key, str, "a str"))
 
 
 def _with_attr(self, attr_key, attr_value):
-    """Not provided: modules of Baton have no attributes, functions have."""
-    raise NotImplementedError("IRModule.with_attr: modules of Baton have no attributes; functions have, Function.with_attr")
+    """A copy of the module with one attribute set. Passes keep attributes; text and JSON leave them out."""
+    copy = self.copy()
+    copy.__dict__["_attrs"] = DictAttrs({**(self.attrs or {}), wanted("attr_key", attr_key, str, "a str"): attr_value})
+    return copy
+
+
+def _run_pass(self, mod, *args, **kwargs):
+    """The module after the pass. Attributes of the module stay."""
+    made = _call_pass(self, mod, *args, **kwargs)
+    kept = getattr(mod, "__dict__", {}).get("_attrs")
+    if kept is not None and made.attrs is None:
+        made.__dict__["_attrs"] = kept
+    return made
+
+
+_call_pass, core.Pass.__call__ = core.Pass.__call__, _run_pass
+IRModule.attrs = property(_attrs, doc=_attrs.__doc__)
 
 
 def _script(self, tir_prefix="T", show_meta=False):

@@ -2,6 +2,24 @@
 from .._ffi_names import Object
 
 
+_RELATIONS = "tvm.relay.type_relation."
+_BY_OPERATOR = {"Identity": "nn.relu", "Broadcast": "add", "BroadcastComp": "less", "IdentityCompRel": "isnan",
+                "BatchFlatten": "nn.batch_flatten", "Where": "where", "BroadCastToLike": "broadcast_to_like",
+                "CollapseSumLike": "collapse_sum_like", "BatchMatmul": "nn.batch_matmul", "Dense": "nn.dense"}
+
+
+def _relation(op):
+    """Types as the relation of an operator, whose attributes are the defaults."""
+    def relate(types, num_inputs, attrs=None):
+        from ..relay.op import builder
+        from ..relay.expr import Var
+        from ..relay.transform import InferTypeLocal
+
+        return InferTypeLocal(builder(op)(*(Var(f"x{i}", each) for i, each in enumerate(list(types)[:num_inputs]))))
+
+    return relate
+
+
 class SourceName(str):
     """The name of a text. It is a str, as in Span.source_name."""
 
@@ -24,7 +42,13 @@ class EnvFunc(Object):
 
     @staticmethod
     def get(name):
-        """The function of that name; ValueError when there is none."""
+        """The function of that name; ValueError when there is none.
+
+        "tvm.relay.type_relation.Broadcast" and other relations without attributes are f(types, num_inputs, attrs) -> the result's type.
+        """
         from ..registry import get_global_func
+
+        if name.startswith(_RELATIONS) and name[len(_RELATIONS):] in _BY_OPERATOR:
+            return EnvFunc(name, _relation(_BY_OPERATOR[name[len(_RELATIONS):]]))
 
         return EnvFunc(name, get_global_func(name))

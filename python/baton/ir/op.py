@@ -1,6 +1,7 @@
 """Operators."""
 from .._load import core
 from .._wanted import wanted, wrong
+from .support_levels import LEVELS
 
 Op = core.Op
 Op.get = staticmethod(core.get_op)
@@ -8,7 +9,7 @@ Op.list_op_names = staticmethod(core.list_op_names)
 
 _TARGET = "target."
 _ASKED_BY_PASSES = ("FTVMLegalize", "FTVMQnnLegalize", "FTVMQnnCanonicalize", "FTVMAlterOpLayout", "FTVMConvertOpLayout")
-_NEEDS_TE = ("FTVMStrategy", "FTVMCompute", "FTVMSchedule", "FShapeFunc", "FInferCorrectLayout", "TShapeDataDependent")
+_NEEDS_TE = ("FTVMStrategy", "FTVMCompute", "FTVMSchedule", "FShapeFunc", "TShapeDataDependent")
 _attrs = {}  # (operator, key) -> (value, level)
 
 
@@ -23,7 +24,8 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
 
     `target.<compiler>`: f(call) -> bool, whether that compiler supports a call of the operator (relay.transform.AnnotateTarget).
     FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, FTVMAlterOpLayout, FTVMConvertOpLayout: what passes ask; see
-    relay.op.op.register_legalize and the others. FPrimalGradient and FTVMMixedPrecisionConversionType are known too.
+    relay.op.op.register_legalize and the others. FPrimalGradient, FTVMMixedPrecisionConversionType, FInferCorrectLayout and
+    FTVMFakeQuantizationToInteger are known too.
     TOpPattern and TOpIsStateful can be changed for operators that relay.op.op.register has made.
     A value of a higher level replaces one of a lower; UsageError for two of one level. Any other attribute is kept, and read by
     get_attr. NotImplementedError for those that describe kernels with te, and for rules that are C++ in Baton.
@@ -54,6 +56,10 @@ def _tell(op_name, key, given, level):
         set_gradient(op_name, given)
     elif key == "FTVMMixedPrecisionConversionType":
         core.register_mixed_precision(op_name, given, level)
+    elif key == "FTVMFakeQuantizationToInteger":
+        core.set_fake_quantization_hook(op_name, _integer_rule(given))
+    elif key == "FInferCorrectLayout":
+        core.set_layout_hook(op_name, _layout_rule(given))
     elif key in ("TOpPattern", "TOpIsStateful"):
         if not hasattr(given, "__index__"):
             raise wrong(key, "an int", given)
@@ -62,6 +68,40 @@ def _tell(op_name, key, given, level):
         raise NotImplementedError(f"register_op_attr: {key} describes kernels with te, which Baton does not have")
     elif key[:1] in ("F", "T") and key[1:2].isupper() and key != "FTVMExternalCompiler":
         raise NotImplementedError(f"register_op_attr: Baton does not read {key} from Python (docs/compatibility.md)")
+
+
+def _integer_rule(given):
+    """What C++ asks, of a rule f(expr, type_map) -> [expression, affine type] as TVM has them."""
+    from .affine_type import TensorAffineType, TupleAffineType
+
+    def affine(parts):
+        return TupleAffineType([affine(each) for each in parts]) if isinstance(parts, list) else TensorAffineType(*parts)
+
+    def parts_of(found):
+        if isinstance(found, TupleAffineType):
+            return [parts_of(each) for each in found.types]
+        return found.scale, found.zero_point, str(found.dtype), found.axis
+
+    def ask(call, types, out):
+        type_map = {arg: affine(each) for arg, each in zip(call.args, types) if each is not None}
+        if out is not None:
+            type_map[call] = affine(out)
+        found = given(call, type_map)
+        return None if found is None else (found[0], parts_of(found[1]))
+
+    return ask
+
+
+def _layout_rule(given):
+    """What C++ asks, of a rule that takes layouts as Layouts and returns an InferCorrectLayoutOutput."""
+    from ..relay.transform.infer_layout_utils import Layout
+
+    def ask(attrs, new_in_layouts, old_in_layouts, old_in_types):
+        new = None if new_in_layouts is None else [Layout(each) for each in new_in_layouts]
+        found = given(attrs, new, [Layout(each) for each in old_in_layouts], old_in_types)
+        return found.input_layouts, found.output_layouts, found.new_attrs
+
+    return ask
 
 
 def set_gradient(op_name, gradient):
@@ -109,6 +149,10 @@ def forget_attr(op, attr_name):
         core.reset_target_rule(op.name, attr_name[len(_TARGET):])
     if attr_name in _ASKED_BY_PASSES:
         core.reset_op_hook(op.name, attr_name)
+    if attr_name == "FTVMFakeQuantizationToInteger":
+        core.reset_fake_quantization_hook(op.name)
+    if attr_name == "FInferCorrectLayout":
+        core.reset_layout_hook(op.name)
     _attrs.pop((op.name, attr_name), None)
 
 
@@ -129,7 +173,8 @@ def _set_num_inputs(self, n):
 
 
 def _set_support_level(self, level):
-    """Support levels have no meaning in Baton; accepted."""
+    """Notes a support level, a number that only says how basic an operator is."""
+    LEVELS[self.name] = int(level)
 
 
 def _set_attrs_type_key(self, key):
@@ -140,6 +185,7 @@ def _set_attrs_type_key(self, key):
 
 Op.get_attr, Op.has_attr, Op.set_attr, Op.reset_attr = _get_attr, _has_attr, _set_attr, _reset_attr
 Op.add_type_rel, Op.add_argument, Op.set_num_inputs = _add_type_rel, _add_argument, _set_num_inputs
+Op.support_level = property(lambda op: LEVELS.get(op.name, 10), doc="How basic it is: 1 is the most basic, 10 where nothing is said.")
 Op.set_support_level, Op.set_attrs_type_key = _set_support_level, _set_attrs_type_key
 
 

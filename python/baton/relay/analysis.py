@@ -1,6 +1,7 @@
 """Analyses of programs."""
 import enum
 
+from .._aliases import same as _same
 from .._load import core, not_provided
 from .._wanted import listed, wanted
 from ..ir.module import IRModule
@@ -272,6 +273,9 @@ class AnnotatedRegionSet:
     def get_region(self, expr):
         """The AnnotatedRegion that `expr` is in, or None."""
         return self._region_of.get(expr)
+
+
+_same(globals(), "analysis", "annotated_regions", "call_graph", "feature", "sparse_conv2d", "sparse_dense")
 
 
 def __getattr__(name):

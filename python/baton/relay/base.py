@@ -2,5 +2,6 @@
 from .._ffi_names import Node as RelayNode
 from ..ir.base import Span
 from ..ir.names import SourceName
+from .expr import Id
 
-__all__ = ["RelayNode", "SourceName", "Span"]
+__all__ = ["Id", "RelayNode", "SourceName", "Span"]

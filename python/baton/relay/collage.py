@@ -1,4 +1,5 @@
 """Cost-based partitioning, TVM's pass CollagePartition. Baton does not have it; estimators can be made."""
+from .._aliases import same as _same
 MEASURE_NUMBER, MEASURE_REPEAT, WARMUP_MIN_REPEAT_MS = 20, 5, 250
 
 
@@ -24,3 +25,6 @@ class MockCostEstimator(CostEstimator):
         if self.max_estimates and self.estimates > self.max_estimates:
             raise core.TVMError(f"MockCostEstimator: more than {self.max_estimates} estimates")
         return sum(core.op_frequencies(mod).values()) * self.target_costs[target.kind.name]
+
+
+_same(globals(), "collage")

@@ -17,6 +17,29 @@ TupleGetItem = core.TupleGetItem
 Var = core.Var
 
 
+class Id:
+    """The identity of a variable, Var.vid: its name only helps the reader."""
+
+    def __init__(self, var):
+        self._var, self.name_hint = var, var.name_hint
+
+    def same_as(self, other):
+        """Whether they are those of one variable."""
+        return self == other
+
+    def __eq__(self, other):
+        return isinstance(other, Id) and self._var.same_as(other._var)
+
+    def __hash__(self):
+        return hash(self._var)
+
+    def __repr__(self):
+        return f"Id({self.name_hint})"
+
+
+core.Var.vid = property(Id, doc="Its identity, an Id with a name_hint.")
+
+
 def var(name_hint, type_annotation=None, shape=None, dtype="float32"):
     """A variable called `name_hint`; its type is given as such (`type_annotation`), as a shape and a dtype, or not at all."""
     if type_annotation is not None and shape is not None:

@@ -13,7 +13,10 @@ from .op import add, equal, subtract
 from .transform import ToANormalFormExpr
 from .ty import Any, scalar_type
 
+
 _ADDED = itertools.count()  # of element types, in this process: as in TVM, fresh variables of every prelude differ
+_FUNCTIONS = ("compose", "concat", "filter", "flip", "foldl", "foldr", "foldr1", "hd", "id", "iterate", "length", "map",
+              "map_accuml", "map_accumr", "nth", "rev", "size", "sum", "tl", "tmap", "unfoldl", "unfoldr", "update", "zip")  # of prelude.rly
 _DTYPES = ("float32", "float16", "float64", "int32", "uint8", "int8", "int16", "uint16", "int64")
 
 
@@ -29,10 +32,15 @@ class Prelude:
         self.load_prelude()
 
     def load_prelude(self):
-        """Adds prelude.rly and, for nine element types, lists of tensors; nothing when they are there already."""
+        """Adds prelude.rly and, for nine element types, lists of tensors; nothing when they are there already.
+
+        The GlobalVars of prelude.rly's functions become attributes: `prelude.map`, `prelude.hd`, ..
+        """
         names = {var.name_hint for var in self.mod.get_global_vars()}
         if "id" not in names:
             self.mod.import_from_std("prelude.rly")
+        for name in _FUNCTIONS:
+            setattr(self, name, self.mod.get_global_var(name))
         for dtype in _DTYPES:
             if f"tensor_array_{dtype}" not in names:
                 core.import_tensor_array(self.mod, dtype, next(_ADDED))

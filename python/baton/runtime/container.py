@@ -51,6 +51,11 @@ class ADT(list):
         self.tag = _extent(tag)
 
 
+def tuple_object(fields=None):
+    """The tuple of `fields`, which may be nested lists: an ADT of tag 0."""
+    return ADT(0, [convert_to_object(each) for each in fields or []])
+
+
 def convert_to_object(value, span=None):
     """`value` as a TVM object: numbers as IntImm and FloatImm, strings as String, lists and dicts of these."""
     from .packed_func import PackedFunc

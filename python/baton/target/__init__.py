@@ -1,4 +1,5 @@
 """Compilation targets."""
+from .._aliases import same as _same
 from .._load import core, not_provided
 from .._wanted import mapped, wanted
 from .compilation_config import make_compilation_config
@@ -224,6 +225,12 @@ core.CompilationConfig.primitive_targets = property(
     lambda self: [Target(each, host=self._host) for each in self._primitive_targets])
 core.CompilationConfig.optional_homogeneous_target = property(
     lambda self: self.primitive_targets[0] if len(self.primitive_targets) == 1 else None)
+
+
+from . import target  # noqa: E402 -- it re-exports what stands above
+
+
+_same(globals(), "tag", "codegen")
 
 
 def __getattr__(name):

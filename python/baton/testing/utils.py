@@ -220,6 +220,26 @@ def skip_if_32bit(reason):
     return pytest.mark.skipif(sys.maxsize <= 2 ** 32, reason=reason)
 
 
+def skip_if_wheel_test(func):
+    """Decorator: skips a test where an installed wheel is tested, which $WHEEL_TEST says."""
+    import os
+
+    import pytest
+
+    is_wheel = os.environ.get("WHEEL_TEST", "").lower() in ("1", "true", "yes", "on")
+    return pytest.mark.skipif(is_wheel, reason="Test not supported in wheel.")(func)
+
+
+def slow(fn):
+    """Decorator: skips a test where SKIP_SLOW_TESTS is set, which $SKIP_SLOW_TESTS says."""
+    import os
+
+    import pytest
+
+    skipped = SKIP_SLOW_TESTS or os.environ.get("SKIP_SLOW_TESTS", "").lower() in ("1", "true", "yes", "on")
+    return pytest.mark.skipif(skipped, reason="Skipping slow test since SKIP_SLOW_TESTS is set")(fn)
+
+
 def main():
     """Runs pytest over the file that calls it, with the arguments of the command line, and ends the program."""
     import pytest

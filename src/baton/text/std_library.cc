@@ -13,8 +13,10 @@ struct Part {
 };
 
 const std::vector<Part>& parts() {
-  static const std::vector<Part> all = {
-      {"prelude.rly", text::kPrelude}, {"nat.rly", text::kNat}, {"gradient.rly", text::kGradient}};
+  static const std::vector<Part> all = {{"prelude.rly", text::kPrelude},
+                                        {"nat.rly", text::kNat},
+                                        {"gradient.rly", text::kGradient},
+                                        {"core.rly", text::kCore}};
   return all;
 }
 

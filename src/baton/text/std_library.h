@@ -11,10 +11,11 @@ namespace text {
 extern const char* const kPrelude;
 extern const char* const kNat;
 extern const char* const kGradient;
+extern const char* const kCore;
 extern const char* const kTensorArray;
 }  // namespace text
 
-/// The names accepted by import_std: "prelude.rly", "nat.rly", "gradient.rly".
+/// The names accepted by import_std: "prelude.rly", "nat.rly", "gradient.rly", "core.rly".
 std::vector<std::string> std_library_names();
 /// Adds the definitions of a part of the library to `module`. Their spans refer to "std/prelude.rly" etc.;
 /// nothing is inferred. Error for an unknown part, DiagnosticError when the module already defines one of the

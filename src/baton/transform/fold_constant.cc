@@ -18,6 +18,7 @@
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
+#include "baton/support/diagnostic.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
 
@@ -271,6 +272,20 @@ class ConstantFolder final : public Rewriter {
 
 }  // namespace
 
+namespace {
+
+// Calls are folded by their types. What cannot be typed stays as it is: InferType, which follows, says why.
+Expr typed(const Function& function, const IRModuleNode& module) {
+  if (function->checked_type()) return function;
+  try {
+    return infer_type(function, &module);
+  } catch (const DiagnosticError&) {
+    return function;
+  }
+}
+
+}  // namespace
+
 Expr fold_constants(const Expr& expr, const BuildContext& context, bool fold_qnn) {
   return ConstantFolder(context, fold_qnn, expr).fold();
 }
@@ -278,8 +293,8 @@ Expr fold_constants(const Expr& expr, const BuildContext& context, bool fold_qnn
 Pass fold_constant_with(bool fold_qnn) {
   return function_pass(
       {2, "FoldConstant", {}},
-      [fold_qnn](const Function& function, const IRModule&, const BuildContext& context) {
-        return as_ref<FunctionNode>(fold_constants(function, context, fold_qnn));
+      [fold_qnn](const Function& function, const IRModule& module, const BuildContext& context) {
+        return as_ref<FunctionNode>(fold_constants(typed(function, *module), context, fold_qnn));
       },
       /*may_retire=*/true);
 }

@@ -6,6 +6,7 @@
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
 #include "baton/target/processor.h"
+#include "baton/transform/layout/layout_hooks.h"
 #include "baton/transform/op_hooks.h"
 
 #include "python/held.h"
@@ -52,6 +53,47 @@ OpHook hook_of(OpQuestion question, nb::object function) {
     types.push_back(query.call.checked_type());
     return expr_of(call(attrs, inputs, to_list(types)));
   };
+}
+
+// Layouts as text; "__undef__", as TVM names it, for an unknown one.
+nb::list layout_texts(const Layouts& layouts) {
+  nb::list list;
+  for (const KnownLayout layout : layouts) list.append(layout ? layout->str() : std::string("__undef__"));
+  return list;
+}
+
+Layouts layouts_of(nb::handle answer, const char* which, const std::string& op) {
+  Layouts layouts;
+  for (const nb::handle each : answer) {
+    const std::string text = nb::cast<std::string>(nb::str(each));
+    layouts.push_back(text == "__undef__" ? nullptr : known_layout(text));
+    if (!layouts.back() && text != "__undef__")
+      throw UsageError(op + ": its layout rule gave \"" + text + "\" in " + which + ", which is no layout");
+  }
+  return layouts;
+}
+
+// f(attrs, new_in_layouts, old_in_layouts, old_in_types) of FInferCorrectLayout, new_in_layouts None while
+// only the original program is analysed; returns (input_layouts, output_layouts, new_attrs).
+LayoutFlowRule layout_rule_of(nb::object function) {
+  return {[held = hold(std::move(function))](const LayoutQuery& query) -> std::optional<LayoutFlow> {
+    const nb::gil_scoped_acquire gil;
+    nb::list types;
+    for (const TensorTypeNode* type : query.types) types.append(Type(type));
+    const nb::object answer = nb::handle(held.get())(
+        query.attrs ? nb::cast(query.attrs) : nb::none(),
+        query.now.empty() ? nb::none() : nb::object(layout_texts(query.now)), layout_texts(query.was), types);
+    LayoutFlow flow{layouts_of(nb::object(answer[0]), "input_layouts", query.op.name),
+                    layouts_of(nb::object(answer[1]), "output_layouts", query.op.name)};
+    if (flow.inputs.size() != query.types.size() || flow.outputs.size() != query.results.size())
+      throw UsageError(query.op.name + ": its layout rule gave layouts of " +
+                       std::to_string(flow.inputs.size()) + " inputs and " +
+                       std::to_string(flow.outputs.size()) + " outputs, the call has " +
+                       std::to_string(query.types.size()) + " and " + std::to_string(query.results.size()));
+    const nb::object attrs = answer[2];
+    if (!attrs.is_none()) flow.attrs = nb::cast<Attrs>(attrs);
+    return flow;
+  }};
 }
 
 // The operators defined in Python. Never destroyed: expressions point to them.
@@ -135,6 +177,14 @@ void bind_op_hooks(nb::module_& m) {
       "reset_op_hook",
       [](const std::string& op, const std::string& key) { reset_op_hook(op, op_question(key)); },
       nb::arg("op"), nb::arg("key"), "The operator's own rule is asked again.");
+  m.def(
+      "set_layout_hook",
+      [](const std::string& op, nb::object function) {
+        set_layout_hook(op, layout_rule_of(std::move(function)));
+      },
+      nb::arg("op"), nb::arg("function"),
+      "From now on layout passes ask `function` how layouts pass through the operator.");
+  m.def("reset_layout_hook", &reset_layout_hook, nb::arg("op"), "The operator's own rule is asked again.");
   m.def(
       "target_has_sse41", [](const std::string& target) { return has_sse42(*Target::parse(target)); },
       nb::arg("target"), "Every processor that is known here with SSE 4.1 has 4.2 too.");

@@ -1,10 +1,68 @@
 // Configuration of quantised operators.
+#include "baton/transform/quantize/fake_quantization_hooks.h"
+
 #include "python/bind.h"
 #include "python/door.h"
+#include "python/held.h"
 
 namespace baton::python {
 
+namespace {
+
+// (scale, zero point, dtype, axis); a list of those of a tuple's fields.
+nb::object to_python(const AffineType& type) {
+  if (!type.is_tuple()) return nb::make_tuple(type.scale, type.zero_point, type.dtype.str(), type.axis);
+  nb::list fields;
+  for (const AffineType& field : type.fields) fields.append(to_python(field));
+  return fields;
+}
+
+AffineType affine_of(nb::handle given) {
+  AffineType type;
+  if (nb::isinstance<nb::list>(given)) {
+    for (const nb::handle each : given) type.fields.push_back(affine_of(each));
+    return type;
+  }
+  const auto parts = nb::cast<nb::tuple>(given);
+  type.scale = nb::cast<Expr>(parts[0]);
+  type.zero_point = nb::cast<Expr>(parts[1]);
+  type.dtype = dtype_from_text(nb::cast<std::string>(parts[2]));
+  type.axis = nb::cast<int>(parts[3]);
+  return type;
+}
+
+// f(call on quantised arguments, [affine type or None of each], affine type at the end of the region or None)
+// -> (expression, affine type), or None where the call stays.
+FakeQuantizationRule fake_quantization_rule_of(nb::object function) {
+  return {[held = hold(std::move(function))](const FakeQuantizedCall& at) -> std::optional<AffineExpr> {
+    const nb::gil_scoped_acquire gil;
+    std::vector<Expr> args;
+    nb::list types;
+    for (const FakeQuantizedCall::Arg& arg : at.args) {
+      args.push_back(arg.expr);
+      types.append(arg.type ? to_python(*arg.type) : nb::none());
+    }
+    const Expr call = make_call(at.call.callee(), std::move(args), at.call.attrs(),
+                                NodeInfo(at.call.origins(), at.call.span()));
+    const nb::object answer =
+        nb::handle(held.get())(call, types, at.out ? to_python(*at.out) : nb::object(nb::none()));
+    if (answer.is_none()) return std::nullopt;
+    return AffineExpr{nb::cast<Expr>(nb::object(answer[0])), affine_of(nb::object(answer[1]))};
+  }};
+}
+
+}  // namespace
+
 void bind_quantization(nb::module_& m) {
+  m.def(
+      "set_fake_quantization_hook",
+      [](const std::string& op, nb::object function) {
+        set_fake_quantization_hook(op, fake_quantization_rule_of(std::move(function)));
+      },
+      nb::arg("op"), nb::arg("function"),
+      "From now on FakeQuantizationToInteger asks `function` how the operator is computed in integers.");
+  m.def("reset_fake_quantization_hook", &reset_fake_quantization_hook, nb::arg("op"),
+        "The operator's own rule is asked again.");
   m.def(
       "enter_requantize_config",
       [](std::string rounding, std::string compute_dtype) {

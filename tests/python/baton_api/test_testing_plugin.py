@@ -20,6 +20,27 @@ class TestInside:
     def test_one(self, p):
         assert p in (1, 2)
 
+class TestMethods:
+    n = tvm.testing.parameter(1, 2)
+    kind = tvm.testing.parameter(by_dict={"small": 3, "large": 4})
+
+    @tvm.testing.fixture(cache_return_value=True)
+    def product(self, n, kind):
+        return [n * kind]
+
+    def test_fixture(self, n, kind, product):
+        assert product == [n * kind]
+
+    @tvm.testing.requires_llvm
+    @tvm.testing.skip_if_wheel_test
+    @tvm.testing.slow
+    @tvm.testing.parametrize_targets("llvm")
+    def test_marks(self, target, dev, n):
+        assert target == "llvm" and n in (1, 2, 7)
+
+class TestInherited(TestMethods):
+    n = tvm.testing.parameter(7)
+
 def test_target(target, dev):
     assert target == "llvm" and dev == tvm.cpu(0)
 
@@ -42,4 +63,4 @@ def test_plugin_and_main(tmp_path):
     path = os.pathsep.join(each for each in sys.path if each)
     run = subprocess.run([sys.executable, "test_it.py", "-q", "-p", "no:cacheprovider"], cwd=tmp_path, capture_output=True, text=True,
                          check=False, timeout=120, env={**os.environ, "PYTHONPATH": path})
-    assert run.returncode == 0 and "9 passed, 1 skipped, 1 xfailed" in run.stdout, run.stdout
+    assert run.returncode == 0 and "18 passed, 1 skipped, 1 xfailed" in run.stdout, run.stdout

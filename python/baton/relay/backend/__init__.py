@@ -5,7 +5,7 @@ from . import executor, runtime
 from .executor import Executor
 from .runtime import Runtime
 
-_LATER = ("executor_factory", "interpreter", "name_transforms", "te_compiler", "vm")
+_LATER = ("executor_factory", "interpreter", "name_transforms", "te_compiler", "utils", "vm")
 
 
 def __getattr__(name):

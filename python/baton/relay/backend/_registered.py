@@ -51,4 +51,5 @@ class Registered:
         def shown(value):
             return f"(bool){int(value)}" if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
 
-        return self.name + "{" + ", ".join(f'"{key}": {shown(value)}' for key, value in self.attrs.items()) + "}"
+        options = ", ".join(f'"{key}": {shown(value)}' for key, value in self.attrs.items())
+        return self.name + ("{" + options + "}" if options else "")

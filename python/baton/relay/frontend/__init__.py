@@ -37,6 +37,10 @@ ChangeDatatype = refused(__name__, "ChangeDatatype", "own data types are not pro
 
 
 def __getattr__(name):
+    if name == "common":
+        import importlib
+
+        return importlib.import_module(__name__ + ".common")
     from ..._load import not_provided
 
     not_provided(__name__, name)

@@ -243,3 +243,30 @@ def fill(module, name_of_module):
         return made
 
     return find, lambda: sorted({*module, *places(name_of_module)})
+
+
+def raw(of, *modules):
+    """The __getattr__ of one of TVM's `_make` modules, `of` (its globals): builders that take all arguments by position and return Calls,
+    also of operators with several results. `modules`: where the operators are found, as places() names them."""
+    def find(name):
+        for module in modules:
+            op = places(module).get(name) or (f"{module}.{name}" if f"{module}.{name}" in NAMES else None)
+            if op is not None:
+                break
+        else:
+            op = name if name in NAMES else None
+        if name.startswith("__") or op is None:
+            raise AttributeError(f"module {of['__name__']!r} has no attribute {name!r}")
+        wrapped = builder(op)
+
+        def make(*args, **kwargs):
+            made = wrapped(*args, **kwargs)
+            return made.astuple() if isinstance(made, TupleWrapper) else made
+
+        of[name] = _named(make, name, inspect.signature(wrapped), op, None)
+        return make
+
+    return find
+
+
+__getattr__ = raw(globals(), "tensor", "transform", "reduce", "algorithm")

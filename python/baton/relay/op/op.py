@@ -48,9 +48,23 @@ def register_convert_op_layout(op_name, convert_layout=None, level=10):
     return register_op_attr(op_name, "FTVMConvertOpLayout", convert_layout, level)
 
 
+def register_infer_correct_layout(op_name, infer_layout=None, level=10):
+    """f(attrs, new_in_layouts, old_in_layouts, old_in_types) -> relay.transform.infer_layout_utils.InferCorrectLayoutOutput: asked
+    by ConvertLayout and AlterOpLayout how layouts pass through `op_name`, first with new_in_layouts None: in the program as it is.
+
+    Replaces the operator's own rule; without `infer_layout` a decorator.
+    """
+    return register_op_attr(op_name, "FInferCorrectLayout", infer_layout, level)
+
+
 def register_fake_quantization_to_integer(op_name, func=None, level=10):
-    """`func` is f(expr, type_map) -> [expression, affine type]: rules of FakeQuantizationToInteger are C++ in Baton, so this raises
-    NotImplementedError."""
+    """func(expr, type_map) -> [expression, affine type]: asked by FakeQuantizationToInteger how `op_name` is computed in integers;
+    None where it is not.
+
+    expr: the call on quantised arguments; type_map: affine types (ir.TensorAffineType, TupleAffineType) of these arguments, except
+    of constants of the program, and of `expr`: the one that the region ends with. Replaces the operator's own rule; without `func` a
+    decorator.
+    """
     return register_op_attr(op_name, "FTVMFakeQuantizationToInteger", func, level)
 
 
@@ -97,7 +111,6 @@ register_broadcast_schedule = _needs_te("register_broadcast_schedule", "(op_name
 register_reduce_schedule = _needs_te("register_reduce_schedule", "(op_name, level=10)")
 register_strategy = _needs_te("register_strategy", "(op_name, fstrategy=None, level=10)")
 register_shape_func = _needs_te("register_shape_func", "(op_name, data_dependent, shape_func=None, level=10)")
-register_infer_correct_layout = _needs_te("register_infer_correct_layout", "(op_name, infer_layout=None, level=10)")
 
 
 def call_lowered(*args):

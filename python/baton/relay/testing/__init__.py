@@ -6,7 +6,7 @@ from .. import transform
 from ..prelude import Prelude
 from . import (dcgan, densenet, dqn, inception_v3, init, lstm, mlp, mobilenet, resnet, resnet_3d, squeezenet, synthetic,
                temp_op_attr, vgg)
-from .check_gradient import check_grad
+from .check_gradient import _np_randn_from_type, check_grad
 from .init import create_workload
 from .nat import count, make_nat_expr, make_nat_value
 from .py_converter import run_as_python, to_python

@@ -3,6 +3,13 @@ from ..._load import core
 from ...testing.utils import assert_allclose, enabled_targets
 
 
+def _np_randn_from_type(t, scale=1, mean=0):
+    """A numpy array of a TensorType: normally distributed around `mean` with the deviation `scale`."""
+    import numpy as np
+
+    return (mean + scale * np.random.randn(*t.concrete_shape)).astype(t.dtype)
+
+
 def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e-3, scale=None, mean=0, mode="higher_order",
                target_devices=None, executor_kind="debug"):
     """Raises AssertionError unless the gradient of `func` with respect to `test_inputs` equals finite differences of width `eps`.
@@ -29,8 +36,7 @@ def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e
     backward = run_infer_type(gradient(forward, mode=mode))
     if inputs is None:
         deviation = 10 * eps if scale is None else scale
-        types = [each.checked_type for each in forward.params]
-        inputs = [np.random.normal(mean, deviation, size=each.concrete_shape).astype(each.dtype) for each in types]
+        inputs = [_np_randn_from_type(each.checked_type, deviation, mean) for each in forward.params]
     if test_inputs is None:
         test_inputs = inputs
     for target, device in enabled_targets() if target_devices is None else target_devices:

@@ -1,8 +1,6 @@
 """The generator of DCGAN (Radford, Metz, Chintala 2015): an image from a vector of noise."""
+from ..._load import core
 from .. import op
-from ..analysis import free_vars
-from ..expr import var
-from ..function import Function
 from . import layers
 from .init import create_workload
 
@@ -24,26 +22,16 @@ def deconv2d(data, ishape, oshape, kshape, layout, name, stride=(2, 2)):
 
 def deconv2d_bn_relu(data, prefix, **kwargs):
     """deconv2d, batch normalisation and nn.relu."""
-    eps = 1e-5 + 1e-12
-    axis = 1 if kwargs["layout"] == "NCHW" else 3
-    return op.nn.relu(layers.batch_norm_infer(deconv2d(data, name=f"{prefix}_deconv", **kwargs), epsilon=eps, scale=False, axis=axis,
+    axis = kwargs.get("layout", "NCHW").index("C")
+    return op.nn.relu(layers.batch_norm_infer(deconv2d(data, name=f"{prefix}_deconv", **kwargs), epsilon=1e-5, scale=False, axis=axis,
                                               name=f"{prefix}_batch_norm"))
 
 
 def get_net(batch_size, random_len=100, oshape=(3, 64, 64), ngf=128, code=None, layout="NCHW", dtype="float32"):
-    """The network as a Function of `data`, (batch, random_len). Its form is that of the paper; TVM's own text was not at hand."""
+    """The network as a Function of `data`, (batch, random_len), or of what `code` is made of where it is given."""
     if tuple(oshape[-2:]) != (64, 64):
         raise ValueError(f"dcgan: images are 64 by 64, not {oshape[-2:]}")
-    code = var("data", dtype=dtype, shape=(batch_size, random_len)) if code is None else code
-    channels = [ngf * 8, ngf * 4, ngf * 2, ngf, oshape[0]]
-    net = layers.dense_add_bias(code, units=4 * 4 * channels[0], name="dense")
-    net = op.reshape(op.nn.relu(net), (-1, channels[0], 4, 4) if layout == "NCHW" else (-1, 4, 4, channels[0]))
-    for i in range(3):
-        size = 4 << i
-        net = deconv2d_bn_relu(net, f"g{i + 2}", ishape=(channels[i], size, size), oshape=(channels[i + 1], 2 * size, 2 * size),
-                               kshape=(4, 4), layout=layout)
-    net = op.tanh(deconv2d(net, (channels[3], 32, 32), tuple(oshape), (4, 4), layout, "g5_deconv"))
-    return Function(free_vars(net), net)
+    return core.dcgan(batch_size, random_len, oshape[0], ngf, layout, dtype, code)["main"]
 
 
 def get_workload(batch_size, oshape=(3, 64, 64), ngf=128, random_len=100, layout="NCHW", dtype="float32"):

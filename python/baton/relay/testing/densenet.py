@@ -4,5 +4,5 @@ from .init import create_workload
 
 
 def get_workload(densenet_size=121, classes=1000, batch_size=4, image_shape=(3, 224, 224), dtype="float32"):
-    """(module, params). The form is that of the paper; TVM's own text was not at hand to compare with."""
+    """(module, params)."""
     return create_workload(core.densenet(densenet_size, batch_size, classes, list(image_shape), dtype)["main"])

@@ -4,7 +4,7 @@ from .init import create_workload
 
 
 def get_net(batch_size, num_classes, image_shape, dtype):
-    """The network as a Function. Its form is that of the paper; TVM's own text was not at hand to compare with."""
+    """The network as a Function."""
     return core.inception_v3(batch_size, num_classes, list(image_shape), dtype)["main"]
 
 

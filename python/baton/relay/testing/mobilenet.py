@@ -4,10 +4,8 @@ from .init import create_workload
 
 
 def mobile_net(num_classes=1000, data_shape=(1, 3, 224, 224), dtype="float32", alpha=1.0, is_shallow=False, layout="NCHW"):
-    """The network as a Function."""
-    if alpha != 1.0 or is_shallow:
-        raise NotImplementedError("mobile_net: alpha and is_shallow are not provided yet")
-    return core.mobilenet(data_shape[0], num_classes, list(data_shape[1:]), layout, dtype)["main"]
+    """The network as a Function; alpha scales all numbers of channels, a shallow one has no blocks of equal channels at 14x14."""
+    return core.mobilenet(data_shape[0], num_classes, list(data_shape[1:]), layout, dtype, alpha, is_shallow)["main"]
 
 
 def get_workload(batch_size=1, num_classes=1000, image_shape=(3, 224, 224), dtype="float32", layout="NCHW", **kwargs):

@@ -4,7 +4,7 @@ from .init import create_workload
 
 
 def get_net(batch_size, image_shape, num_classes, version, dtype):
-    """The network as a Function. Its form is that of the paper; TVM's own text was not at hand to compare with."""
+    """The network as a Function."""
     return core.squeezenet(version, batch_size, num_classes, list(image_shape), dtype)["main"]
 
 

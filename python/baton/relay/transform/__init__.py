@@ -1,4 +1,5 @@
 """Passes: one factory function per pass registered in C++."""
+from ..._aliases import same as _same
 from ..._load import core, not_provided
 from ..._signature import signature_of
 from ..._wanted import listed, wanted
@@ -230,5 +231,12 @@ class FlexibleShapeDispatch:
         raise NotImplementedError("FlexibleShapeDispatch needs shapes that are known at run time only, which builds do not have yet")
 
 
+_same(globals(), "transform")
+
+
 def __getattr__(name):
+    if name in ("fake_quantization_to_integer", "infer_layout_utils", "mixed_precision"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     not_provided(__name__, name)

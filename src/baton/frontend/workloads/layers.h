@@ -8,11 +8,11 @@
 
 namespace baton::workloads {
 
-/// The data layout of a network, NCHW or NHWC, and the weight layouts for it.
+/// The data layout of a network, NCHW or NHWC (NCDHW or NDHWC for video), and the weight layouts for it.
 struct ImageLayout {
   std::string data = "NCHW";
-  int64_t channel_axis() const { return data == "NCHW" ? 1 : 3; }
-  /// OIHW for NCHW; for NHWC HWIO, or HWOI for depthwise convolutions.
+  int64_t channel_axis() const { return data.starts_with("NC") ? 1 : static_cast<int64_t>(data.size()) - 1; }
+  /// OIHW for NCHW; for NHWC HWIO, or HWOI for depthwise convolutions. Error for other layouts.
   std::string kernel(bool depthwise) const;
 };
 

@@ -21,7 +21,13 @@ struct ImageNetOptions {
 IRModule resnet(int num_layers, const ImageNetOptions& options);
 /// VGG with 11, 13, 16 or 19 layers; Error for other numbers.
 IRModule vgg(int num_layers, bool batch_norm, const ImageNetOptions& options);
-IRModule mobilenet(const ImageNetOptions& options);
+/// MobileNet v1. `alpha` scales all numbers of channels; a shallow one has no blocks of equal channels at
+/// 14x14.
+struct MobileNetOptions : ImageNetOptions {
+  double alpha = 1.0;
+  bool shallow = false;
+};
+IRModule mobilenet(const MobileNetOptions& options);
 /// Three dense layers on 28x28 images by default.
 IRModule mlp(const ImageNetOptions& options);
 
@@ -38,13 +44,23 @@ IRModule inception_v3(const ImageNetOptions& options);
 struct DcganOptions {
   int64_t batch = 1, noise = 100;       ///< the input: (batch, noise)
   int64_t channels = 3, filters = 128;  ///< of the image of 64x64, and of the last layer but one
+  std::string layout = "NCHW";
   DType dtype = DType::float_(32);
+  Expr code;  ///< the vector of noise, a new variable `data` where it is null
 };
-/// The generator of DCGAN: an image from a vector of noise. NCHW only.
+/// The generator of DCGAN: an image from a vector of noise.
 IRModule dcgan(const DcganOptions& options);
 
-/// Pre-activation ResNet of 18 layers for video; image_shape: channels, time, height, width. NCDHW only.
-IRModule resnet_3d_18(const ImageNetOptions& options);
+/// Pre-activation ResNet for video, of the depths of `resnet`; image_shape: channels, time, height, width, or
+/// channels last for the layout NDHWC.
+IRModule resnet_3d(int num_layers, const ImageNetOptions& options);
+
+struct SyntheticOptions {
+  std::vector<int64_t> input_shape = {1, 3, 24, 12};  ///< batch, channels, height, width
+  DType dtype = DType::float_(32), weight_dtype = DType::float_(32);
+};
+/// A small network that joins dense layers and convolutions of one input: for tests of passes and executors.
+IRModule synthetic(const SyntheticOptions& options);
 
 struct LstmOptions {
   int64_t iterations = 1, num_hidden = 8, batch = 1;

@@ -1,43 +1,11 @@
-#include <map>
-
 #include "baton/frontend/workloads/networks.h"
+#include "baton/frontend/workloads/resnet_plan.h"
 
 namespace baton::workloads {
 
 namespace {
 
 constexpr double kEpsilon = 2e-5;
-
-struct Depths {
-  bool bottleneck, small_image;
-  std::vector<int> units;
-  std::vector<int64_t> filters;  // before the first stage, then one per stage
-};
-
-Depths plan_of(int num_layers, int64_t height) {
-  if (height <= 28) {
-    const bool deep = num_layers >= 164 && (num_layers - 2) % 9 == 0;
-    if (!deep && ((num_layers - 2) % 6 != 0 || num_layers >= 164))
-      throw Error("a ResNet of " + std::to_string(num_layers) + " layers has no form for images of height " +
-                  std::to_string(height) + "; use 6n+2 layers (below 164), or 9n+2 (from 164 on)");
-    const int per_stage = (num_layers - 2) / (deep ? 9 : 6);
-    return {deep,
-            true,
-            {per_stage, per_stage, per_stage},
-            deep ? std::vector<int64_t>{16, 64, 128, 256} : std::vector<int64_t>{16, 16, 32, 64}};
-  }
-  static const std::map<int, std::vector<int>> kUnits = {
-      {18, {2, 2, 2, 2}},   {34, {3, 4, 6, 3}},    {50, {3, 4, 6, 3}},   {101, {3, 4, 23, 3}},
-      {152, {3, 8, 36, 3}}, {200, {3, 24, 36, 3}}, {269, {3, 30, 48, 8}}};
-  const auto units = kUnits.find(num_layers);
-  if (units == kUnits.end())
-    throw Error("there is no ResNet of " + std::to_string(num_layers) +
-                " layers; use 18, 34, 50, 101, 152, 200 or 269");
-  const bool deep = num_layers >= 50;
-  return {
-      deep, false, units->second,
-      deep ? std::vector<int64_t>{64, 256, 512, 1024, 2048} : std::vector<int64_t>{64, 64, 128, 256, 512}};
-}
 
 // One residual unit: batch norm and relu come before each convolution. `same`: the input is added as it is.
 Expr unit(const Expr& data, const std::string& name, const ImageLayout& layout, int64_t filters,
@@ -75,7 +43,7 @@ IRModule resnet(int num_layers, const ImageNetOptions& options) {
   if (options.image_shape.size() != 3)
     throw Error("image_shape has " + std::to_string(options.image_shape.size()) + " extents; give 3");
   const int64_t height = options.image_shape[options.layout == "NCHW" ? 1 : 0];
-  const Depths plan = plan_of(num_layers, height);
+  const ResNetPlan plan = resnet_plan(num_layers, height);
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   x = batch_norm(x, "bn_data", layout, kEpsilon, /*scale=*/false);
   if (plan.small_image) {

@@ -14,10 +14,11 @@ Expr pool(const Expr& x) {
 // A fire module: squeezed to few channels, then expanded by 1x1 and 3x3 convolutions side by side.
 Expr fire(const Expr& data, const std::string& name, int64_t squeezed, int64_t expanded) {
   const ImageLayout layout;
-  const Expr x = relu(conv2d_bias(data, name + "_squeeze", layout, {.channels = squeezed, .kernel = {1, 1}}));
+  const Expr x =
+      relu(conv2d_bias(data, name + "_input_conv", layout, {.channels = squeezed, .kernel = {1, 1}}));
   const Expr left =
-      relu(conv2d_bias(x, name + "_expand1x1", layout, {.channels = expanded, .kernel = {1, 1}}));
-  const Expr right = relu(conv2d_bias(x, name + "_expand3x3", layout,
+      relu(conv2d_bias(x, name + "_left_conv", layout, {.channels = expanded, .kernel = {1, 1}}));
+  const Expr right = relu(conv2d_bias(x, name + "_right_conv", layout,
                                       {.channels = expanded, .kernel = {3, 3}, .padding = {1, 1}}));
   return layer("concatenate", {tuple({left, right})}, {{"axis", int64_t{1}}});
 }
@@ -25,7 +26,7 @@ Expr fire(const Expr& data, const std::string& name, int64_t squeezed, int64_t e
 }  // namespace
 
 // Iandola et al., "SqueezeNet", 2016; 1.1 is the authors' later release, with smaller kernels and earlier
-// pooling.
+// pooling. Fire modules are counted from 1, where the paper counts conv1 as the first.
 IRModule squeezenet(const std::string& version, const ImageNetOptions& options) {
   if (version != "1.0" && version != "1.1")
     throw Error("there is no SqueezeNet \"" + version + "\"; use \"1.0\" or \"1.1\"");
@@ -36,16 +37,19 @@ IRModule squeezenet(const std::string& version, const ImageNetOptions& options) 
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   const int64_t kernel = first ? 7 : 3;
   x = relu(conv2d_bias(x, "conv1", layout,
-                       {.channels = first ? 96 : 64, .kernel = {kernel, kernel}, .strides = {2, 2}}));
+                       {.channels = first ? 96 : 64,
+                        .kernel = {kernel, kernel},
+                        .strides = {2, 2},
+                        .padding = {kernel / 2, kernel / 2}}));
   x = pool(x);
-  for (int i = 0; i < 8; ++i) {
-    const int number = i + 2;  // the paper counts conv1 as the first
-    x = fire(x, "fire" + std::to_string(number), kFires[i][0], kFires[i][1]);
-    const bool pooled = first ? number == 4 || number == 8 : number == 3 || number == 5;
+  for (int number = 1; number <= 8; ++number) {
+    const auto& [squeezed, expanded] = kFires[number - 1];
+    x = fire(x, "fire" + std::to_string(number), squeezed, expanded);
+    const bool pooled = first ? number == 3 || number == 7 : number == 2 || number == 4;
     if (pooled) x = pool(x);
   }
   x = get_item(layer("nn.dropout", {x}, {{"rate", 0.5}}), 0);
-  x = relu(conv2d_bias(x, "conv10", layout, {.channels = options.num_classes, .kernel = {1, 1}}));
+  x = relu(conv2d_bias(x, "conv_final", layout, {.channels = options.num_classes, .kernel = {1, 1}}));
   x = layer("nn.batch_flatten", {layer("nn.global_avg_pool2d", {x})});
   return network(softmax(x));
 }

@@ -4,6 +4,7 @@
 
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ir/rules/layout_parts.h"
+#include "baton/transform/layout/layout_hooks.h"
 #include "baton/transform/layout/layout_spreader.h"
 
 namespace baton {
@@ -42,7 +43,7 @@ class FlowPlanner final : public LayoutPlanner {
  public:
   explicit FlowPlanner(const LayoutWish& wish) : wish_(wish) {}
 
-  bool plans(const OpDef& op) const override { return op.rules.get<LayoutFlowRule>() != nullptr; }
+  bool plans(const OpDef& op) const override { return layout_flow_rule(op) != nullptr; }
 
   std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>& args,
                                   const LayoutStates& inputs) override {
@@ -54,7 +55,7 @@ class FlowPlanner final : public LayoutPlanner {
       return std::nullopt;
     LayoutQuery query{*op, call.attrs(), types, results, {}, {}};
     for (const LayoutState& input : inputs) query.was.push_back(input.was);
-    const auto before = op->rules.get<LayoutFlowRule>()->infer(query);
+    const auto before = layout_flow_rule(*op)->infer(query);
     if (!before) return std::nullopt;
     for (size_t i = 0; i < inputs.size(); ++i)
       query.now.push_back(inputs[i].now ? in_letters_of(inputs[i], before->inputs[i]) : before->inputs[i]);
@@ -62,7 +63,7 @@ class FlowPlanner final : public LayoutPlanner {
 
     auto wanted = wish_(call, args);
     if (!wanted) wanted = WantedCall{op, call.attrs(), ""};
-    const auto* rule = wanted->op->rules.get<LayoutFlowRule>();
+    const auto rule = layout_flow_rule(*wanted->op);
     const LayoutQuery now{*wanted->op, wanted->attrs,        types,
                           results,     std::move(query.was), std::move(query.now)};
     const auto after = rule ? rule->infer(now) : std::nullopt;

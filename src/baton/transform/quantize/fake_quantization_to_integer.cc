@@ -11,6 +11,7 @@
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
+#include "baton/transform/quantize/fake_quantization_hooks.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -54,7 +55,7 @@ class FakeQuantizer final : public Rewriter {
     if (const auto* call = as<CallNode>(node)) {
       if (!call->op() || is_call(node, "qnn.quantize") || call->args().empty()) return {};
       for (const Expr& arg : call->args()) take(arg);
-      if (all.inside && all.quantized && !all.missing && !call->op()->rules.get<FakeQuantizationRule>())
+      if (all.inside && all.quantized && !all.missing && !fake_quantization_rule(*call->op()))
         all.missing = call->op();
     } else if (const auto* tuple = as<TupleNode>(node)) {
       for (const Expr& field : tuple->fields()) take(field);
@@ -160,7 +161,7 @@ class FakeQuantizer final : public Rewriter {
       origins = origins.merge(made.pending);
     }
     const OriginScope scope(origins);
-    auto result = call.op()->rules.get<FakeQuantizationRule>()->rewrite(at);
+    auto result = fake_quantization_rule(*call.op())->rewrite(at);
     if (!result) return std::nullopt;
     return Made{result->expr, result->type};
   }
@@ -202,7 +203,7 @@ class OperatorQuantizer final : public Rewriter {
     const auto* call = as<CallNode>(rebuilt);
     const auto* typed = as<CallNode>(original);
     if (!call || !call->op() || call->op()->name.starts_with("qnn.")) return rebuilt;
-    const FakeQuantizationRule* rule = call->op()->rules.get<FakeQuantizationRule>();
+    const auto rule = fake_quantization_rule(*call->op());
     if (!rule) return rebuilt;
     FakeQuantizedCall at{*typed, {}, nullptr};
     OriginSet origins = call->origins();

@@ -1,5 +1,5 @@
 """relay.annotation: operators that annotate a value without changing it."""
-from . import annotation
+from . import _make, annotation
 from .annotation import function_on_device, on_device
 
 

@@ -1,5 +1,5 @@
 """relay.image: operators on images."""
-from . import image
+from . import _make, image
 from .image import Constant, Expr, const
 
 

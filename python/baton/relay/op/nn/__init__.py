@@ -1,5 +1,5 @@
 """relay.nn: operators of neural networks."""
-from . import nn, utils
+from . import _make, nn, utils
 from .nn import Constant, Expr, const
 from .utils import get_pad_tuple1d, get_pad_tuple2d, get_pad_tuple3d
 

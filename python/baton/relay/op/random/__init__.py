@@ -1,5 +1,6 @@
 """relay.random: operators that make random numbers."""
 from ...expr import Constant, Expr, const
+from . import _make
 
 
 def __getattr__(name):

@@ -1,9 +1,10 @@
 """relay.vision: operators of detection networks."""
 from ...expr import Constant, Expr, TupleWrapper, const
-from .. import _make
+from .. import _make as _build
 from .._make import call
+from . import _make
 
-_GETATTR, __dir__ = _make.fill(globals(), "vision")
+_GETATTR, __dir__ = _build.fill(globals(), "vision")
 
 
 def get_valid_counts(data, score_threshold, id_index=0, score_index=1):
@@ -38,7 +39,7 @@ def all_class_non_max_suppression(boxes, scores, max_output_boxes_per_class=-1, 
                 output_format=output_format)
 
 
-_make.explain(globals(), "vision.")
+_build.explain(globals(), "vision.")
 
 
 def __getattr__(name):

@@ -1,5 +1,5 @@
 """relay.op.vm: operators of programs that are lowered for a virtual machine."""
-from . import vm
+from . import _make, vm
 from .vm import reshape_tensor, shape_func, shape_of
 
 

@@ -1,19 +1,24 @@
 """Builders of quantised operators, with TVM's signatures."""
-from ..._load import core
-from ...ir.op import register_op_attr
-from ...target import Target
-from ..expr import Tuple, TupleWrapper, const
-from ..op import _make
-from ..op._make import call
-from ..op.nn.utils import get_pad_tuple2d
+from ...._aliases import same as _same
+from ...._load import core
+from ....ir.op import register_op_attr
+from ....target import Target
+from ...expr import Tuple, TupleWrapper, const
+from ...op import _make as _build
+from ...op._make import call
+from ...op.nn.utils import get_pad_tuple2d
+from . import _make
 
-_GETATTR, __dir__ = _make.fill(globals(), "qnn")
+_GETATTR, __dir__ = _build.fill(globals(), "qnn")
 SQNN_DTYPE_TO_CODE = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
+
+
+_same(globals(), "qnn", "op", "legalizations", "layout_conversions")
 
 
 def __getattr__(name):
     if name == "Object":
-        from ..._ffi_names import Object
+        from ...._ffi_names import Object
 
         return Object
     return _GETATTR(name)
@@ -92,4 +97,4 @@ def current_requantize_config():
     return RequantizeConfig(*core.current_requantize_config())
 
 
-_make.explain(globals(), "qnn.")
+_build.explain(globals(), "qnn.")
