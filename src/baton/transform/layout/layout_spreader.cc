@@ -89,11 +89,28 @@ class LayoutSpreader final : public Rewriter {
       args.push_back(parts_of(arg));
       for (const Part& part : args.back()) inputs.push_back(part.state);
     }
-    const auto planned = planner_.plan(call, as<CallNode>(rebuilt)->args(), inputs);
+    const auto planned = planner_.plan(call, as_they_lie(as<CallNode>(rebuilt)->args(), args), inputs);
     if (!planned || planned->outputs.size() != tensors_in(call.checked_type()))
       return in_program_layout(call, rebuilt);
     if (!planned->args.empty()) replace(args, planned->args);
     return finish(call, rebuilt, *planned, args);
+  }
+
+  /// The rewritten arguments of a call, each tensor as it lies now: where others use it in the program's
+  /// layout, it was rewritten to that.
+  static std::vector<Expr> as_they_lie(std::vector<Expr> args, const std::vector<Parts>& parts) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (!as<TupleNode>(args[i])) {
+        if (parts[i].size() == 1 && parts[i][0].expr) args[i] = parts[i][0].expr;
+        continue;
+      }
+      std::vector<Expr> fields = as<TupleNode>(args[i])->fields();
+      for (size_t k = 0; k < fields.size() && k < parts[i].size(); ++k)
+        if (parts[i][k].expr) fields[k] = parts[i][k].expr;
+      if (fields != as<TupleNode>(args[i])->fields())
+        args[i] = make_tuple(std::move(fields), NodeInfo(OriginSet::none(), args[i]->span()));
+    }
+    return args;
   }
 
   /// The planner's arguments in the place of the program's: they lie as those do.

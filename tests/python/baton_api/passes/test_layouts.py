@@ -4,6 +4,7 @@ import pytest
 
 import baton as tvm
 from baton import relay
+from baton.relay.testing.temp_op_attr import TempOpAttr
 
 CONV = "nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3])"
 BODIES = {
@@ -86,3 +87,62 @@ def test_skipped_layers():
     assert text.count('data_layout="NHWC"') == 1
     assert convert(module).astext(show_meta_data=False).count('data_layout="NHWC"') == 2
     assert relay.transform.LayoutConfig.current is None
+
+
+def blocked(block):
+    """A rule of the user's: nn.conv2d in NCHW<block>c, `block` a function of the number of output channels."""
+
+    def alter(attrs, inputs, types, result):
+        size = block(types[1].shape[0])
+        return relay.nn.contrib_conv2d_nchwc(
+            *inputs, kernel_size=attrs.kernel_size, channels=attrs.channels, padding=attrs.padding,
+            data_layout=f"NCHW{size}c", kernel_layout=f"OIHW{size}i{size}o")
+
+    return alter
+
+
+RULED = {
+    # What is read both in blocks and as it was.
+    "dual": f"%0 = {CONV}; %1 = nn.relu(%0); %2 = nn.conv2d(%1, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]); "
+            "%3 = nn.batch_flatten(%1); (%2, %3)",
+    "concatenate": f"%0 = {CONV}; %1 = nn.conv2d(%0, %u, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]); "
+                   "%2 = (%0, %1); concatenate(%2, axis=1)",
+    "residual": BODIES["residual"],
+    "flat residual": f"%0 = {CONV}; %1 = nn.conv2d(%0, %u, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]); "
+                     "%2 = add(%0, %1); %3 = nn.batch_flatten(%0); %4 = nn.batch_flatten(%2); (%3, %4)",
+    "scalars": f"%0 = {CONV}; %1 = multiply(2f, %0); %2 = add(1f, 2f); %3 = add(%1, %2); nn.relu(%3)",
+    "bias": BODIES["bias"], "vector": BODIES["vector"], "rows": BODIES["rows"],
+}
+
+
+@pytest.mark.parametrize("block", [lambda channels: 8, lambda channels: 4], ids=["8c", "4c"])
+@pytest.mark.parametrize("body", RULED)
+def test_values_stay_by_a_rule_of_the_user(body, block):
+    module, names = program(RULED[body])
+    with TempOpAttr("nn.conv2d", "FTVMAlterOpLayout", blocked(block)):
+        changed = relay.transform.AlterOpLayout()(module)
+    assert "contrib_conv2d_NCHWc" in str(changed) and "nn.conv2d" not in str(changed)
+    for was, now in zip(outputs(module, names), outputs(changed, names), strict=True):
+        np.testing.assert_allclose(now, was, rtol=1e-4, atol=1e-4)
+
+
+def test_blocks_of_two_sizes_meet():
+    module = tvm.parser.fromtext('''#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 8, 6, 6), float32], %w: Tensor[(16, 8, 1, 1), float32], %u: Tensor[(8, 8, 1, 1), float32],
+          %b: Tensor[(8, 1, 1), float32]) {
+  %0 = nn.conv2d(%x, %w, channels=16, kernel_size=[1, 1], padding=[0, 0, 0, 0]);
+  %1 = nn.conv2d(%x, %u, channels=8, kernel_size=[1, 1], padding=[0, 0, 0, 0]);
+  %2 = (%1, %1);
+  %3 = concatenate(%2, axis=1);
+  %4 = add(%0, %3);
+  %5 = split(%4, indices_or_sections=2, axis=1);
+  multiply(%b, add(%5.1, %1))
+}''')
+    with TempOpAttr("nn.conv2d", "FTVMAlterOpLayout", blocked(lambda channels: min(channels, 8) if channels > 8 else 4)):
+        changed = relay.transform.AlterOpLayout()(module)
+    text = str(changed)
+    assert "NCHW8c" in text and "NCHW4c" in text
+    rng = np.random.default_rng(3)
+    given = [rng.standard_normal(shape).astype("float32") for shape in ((1, 8, 6, 6), (16, 8, 1, 1), (8, 8, 1, 1), (8, 1, 1))]
+    was, now = (relay.create_executor("graph", each).evaluate()(*given).numpy() for each in (module, changed))
+    np.testing.assert_allclose(now, was, rtol=1e-4, atol=1e-4)
