@@ -263,9 +263,10 @@ void require_known_shapes(const IRModuleNode& module) {
     values += (values.empty() ? "" : ", ") + ("\"" + name + "\": 1");
     flags += " --shape " + name + "=1";
   }
-  throw Error("a build needs to know all shapes, and parameters of @main have symbolic extents: " + names +
-              ". Give them values, such as relay.transform.FreezeShapes({" + values + "})(mod), or" + flags +
-              " on the command line; a parameter's shape, x=1,3,224,224, gives those of its extents");
+  throw NotSupported(
+      "a build needs to know all shapes, and parameters of @main have symbolic extents: " + names +
+      ". Give them values, such as relay.transform.FreezeShapes({" + values + "})(mod), or" + flags +
+      " on the command line; a parameter's shape, x=1,3,224,224, gives those of its extents");
 }
 
 Pass freeze_shapes_pass(const PassArgs& args) {

@@ -21,7 +21,7 @@ GivenShape parse_given_shape(const std::string& text);
 /// two values of one variable, and extents that become negative.
 IRModule freeze_shapes(IRModule module, const std::vector<GivenShape>& given);
 
-/// Throws Error, which says what to give, when parameters of @main have symbolic extents.
+/// Throws NotSupported, which says what to give, when parameters of @main have symbolic extents.
 void require_known_shapes(const IRModuleNode& module);
 
 }  // namespace baton

@@ -246,7 +246,10 @@ std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const Ten
     const std::optional<Dim> both = unify_extents(a.shape()[axis], b.shape()[axis]);
     if (!both)
       return differ("axis " + std::to_string(axis) + " is " + extent_text(a.shape()[axis]) +
-                    " on one side and " + extent_text(b.shape()[axis]) + " on the other");
+                    " on one side and " + extent_text(b.shape()[axis]) + " on the other" +
+                    (extent_text(a.shape()[axis]) == extent_text(b.shape()[axis])
+                         ? ": variables of one name, but not the same"
+                         : ""));
     shape[axis] = *both;
   }
   if (a.dtype() != b.dtype())

@@ -201,7 +201,8 @@ constexpr Program kMutated[] = {
      R"({"expand_global_var": true})"},
     {"ChangeBatch", "def @main(%x: Tensor[(1, 3), float32]) { tanh(exp(%x)) }",
      R"({"data": [["x", 0]], "batch_size": 4})"},
-    {"FreezeShapes", "def @main(%x: Tensor[(?, 3), float32]) { tanh(exp(%x)) }", R"({"shapes": [["x", [4, 3]]]})"},
+    {"FreezeShapes", "def @main(%x: Tensor[(?, 3), float32]) { tanh(exp(%x)) }",
+     R"({"shapes": [["x", [4, 3]]]})"},
     {"LambdaLift",
      "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; "
      "tanh(%f(%x)) }"},

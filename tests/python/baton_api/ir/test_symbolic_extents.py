@@ -98,7 +98,7 @@ def test_a_build_asks_for_values():
     n = te.var("n")
     x, w = relay.var("x", shape=(n, 3)), relay.var("w", shape=(4, 3))
     mod = typed(x, w, body=relay.nn.relu(relay.nn.dense(x, w)))
-    with pytest.raises(tvm.TVMError, match=r'symbolic extents: n\. Give them values, such as relay\.transform\.FreezeShapes\(\{"n": 1\}\)'):
+    with pytest.raises(NotImplementedError, match=r'symbolic extents: n\. Give them values, such as relay\.transform\.FreezeShapes\(\{"n": 1\}\)'):
         relay.build(mod, "llvm")
     data, weight = np.random.rand(5, 3).astype("float32"), np.random.rand(4, 3).astype("float32") - 0.5
     for shapes in ({"n": 5}, {"x": (5, 3)}):
@@ -157,3 +157,43 @@ def test_runs_without_values_check_that_extents_agree():
     assert run(np.zeros((1, 2), "float32"), np.zeros((0, 2), "float32")).numpy().shape == (1, 2)
     with pytest.raises(tvm.TVMError, match=r"argument x .* where n \+ 1 is 5"):
         run(np.zeros((4, 2), "float32"), np.zeros((4, 2), "float32"))
+
+
+@pytest.mark.parametrize("name", ["mlp", "squeezenet", "mobilenet"])
+def test_networks_of_a_symbolic_batch(name):
+    from baton.relay import testing
+
+    workload = relay.transform.InferType()(getattr(testing, name).get_workload(batch_size=2)[0])
+    batch, main = te.var("batch"), workload["main"]
+    data = next(each for each in main.params if each.name_hint == "data")
+    opened = relay.var("data", shape=(batch, *data.checked_type.shape[1:]))
+    params = [opened if each.name_hint == "data" else each for each in main.params]
+    mod = relay.transform.InferType()(tvm.IRModule.from_expr(relay.Function(params, relay.bind(main.body, {data: opened}))))
+    assert mod["main"].ret_type.shape[0] == batch
+    assert tvm.ir.structural_equal(tvm.parser.parse(mod.astext()), mod)
+    for each in ("SimplifyInference", "FoldScaleAxis", "CanonicalizeOps", "EliminateCommonSubexpr", "FuseOps", "FoldConstant", "ToANormalForm"):
+        passed = relay.transform.InferType()(getattr(relay.transform, each)()(mod))
+        assert passed["main"].ret_type.shape[0] == batch, each
+    assert tvm.ir.structural_equal(relay.transform.FreezeShapes({"batch": 2})(mod), workload)
+
+
+def test_a_variable_of_several_functions():
+    n, other = te.var("n"), te.var("n")
+    identity = ('#[version = "0.0.5"]\ndef @id(%x: Tensor[(meta[tir.Var][0]), int8]) -> Tensor[(meta[tir.Var][0]), int8] { %x }\n')
+
+    def result(*functions):
+        text = identity + "".join(f"def @{name}(%y: Tensor[({extent}), int8]) {{ @id(%y) }}\n" for name, extent in functions)
+        return relay.transform.InferType()(tvm.parser.parse(text, init_meta_table={"tir.Var": [n, other]}))
+
+    assert result(("main", "4"), ("more", "5"))["main"].ret_type.shape == (n,)  # each function finds its own value
+    assert result(("main", "meta[tir.Var][0]"))["main"].ret_type.shape == (n,)
+    with pytest.raises(tvm.error.DiagnosticError, match="variables of one name"):
+        result(("main", "meta[tir.Var][1]"))
+    frozen = relay.transform.FreezeShapes({"n": 4})(result(("main", "meta[tir.Var][0]")))
+    assert frozen["main"].ret_type.concrete_shape == frozen["id"].ret_type.concrete_shape == (4,)
+    # Two variables of one name get the value together, or one of them by its parameter.
+    both = typed(relay.var("a", shape=(n,)), relay.var("b", shape=(other,)), body=relay.const(1))
+    shapes = [each.type_annotation.shape for each in relay.transform.FreezeShapes({"n": 3})(both)["main"].params]
+    assert shapes == [(3,), (3,)]
+    shapes = [each.type_annotation.shape for each in relay.transform.FreezeShapes({"a": (3,)})(both)["main"].params]
+    assert shapes == [(3,), (other,)]
