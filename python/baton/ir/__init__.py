@@ -1,5 +1,4 @@
 """Programs: modules, types, positions, equality."""
-from .._aliases import same as _same
 from .._load import core, not_provided
 
 from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
@@ -22,9 +21,6 @@ from .names import EnvFunc, SourceName
 from .op import register_intrin_lowering
 from .type import PointerType, PrimType
 from .type_relation import TypeConstraint, TypeRelation
-
-
-_same(globals(), "json_compact")
 
 
 def __getattr__(name):

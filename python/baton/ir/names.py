@@ -1,21 +1,20 @@
 """Names of texts and of functions."""
 from .._ffi_names import Object
+from .._load import core
 
 
 _RELATIONS = "tvm.relay.type_relation."
 _BY_OPERATOR = {"Identity": "nn.relu", "Broadcast": "add", "BroadcastComp": "less", "IdentityCompRel": "isnan",
                 "BatchFlatten": "nn.batch_flatten", "Where": "where", "BroadCastToLike": "broadcast_to_like",
-                "CollapseSumLike": "collapse_sum_like", "BatchMatmul": "nn.batch_matmul", "Dense": "nn.dense"}
+                "CollapseSumLike": "collapse_sum_like"}
 
 
 def _relation(op):
-    """Types as the relation of an operator, whose attributes are the defaults."""
+    """Types as the relation of an operator without attributes."""
     def relate(types, num_inputs, attrs=None):
-        from ..relay.op import builder
-        from ..relay.expr import Var
-        from ..relay.transform import InferTypeLocal
-
-        return InferTypeLocal(builder(op)(*(Var(f"x{i}", each) for i, each in enumerate(list(types)[:num_inputs]))))
+        given = [core.Var(f"x{i}", each) for i, each in enumerate(list(types)[:num_inputs])]
+        module = core.IRModule.from_expr(core.Call(core.get_op(op), given))
+        return core.make_pass("InferType", {})(module)["main"].body.checked_type
 
     return relate
 

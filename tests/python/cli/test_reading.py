@@ -112,7 +112,8 @@ def test_models_lists_what_the_python_builders_build():
     rows = dict(line.split(None, 1) for line in baton("models").stdout.splitlines())
     assert {"dcgan", "resnet-3d", "resnet-18", "lstm"} <= set(rows)
     assert [each["name"] for each in json.loads(baton("models", "--json").stdout)] == list(rows)
-    for name, made in (("dcgan", testing.dcgan.get_workload(1)[0]), ("resnet-3d", testing.resnet_3d.get_workload(1)[0])):
+    for name, made in (("dcgan", testing.dcgan.get_workload(1)[0]), ("resnet-3d", testing.resnet_3d.get_workload(1)[0]),
+                       ("synthetic", testing.synthetic.get_workload()[0])):
         theirs = parser.fromtext(baton("print", name).stdout)
         ours = parser.fromtext(made.astext(show_meta_data=False))  # through text too: it rounds epsilon
         tvm.ir.assert_structural_equal(relay.transform.InferType()(theirs), relay.transform.InferType()(ours))

@@ -224,18 +224,15 @@ def CollagePartition(config, cost_estimator=None):  # noqa: N802
     raise NotImplementedError("CollagePartition is not provided: choose partitions by AnnotateTarget and MergeComposite")
 
 
-class FlexibleShapeDispatch:
-    """Dispatch over several batch sizes: NotImplementedError."""
-
-    def __init__(self, buckets, axis=0, auto_pad=False, pad_value=0, input_indices=None, affects_output=True):
-        raise NotImplementedError("FlexibleShapeDispatch needs shapes that are known at run time only, which builds do not have yet")
-
-
 _same(globals(), "transform")
 
 
 def __getattr__(name):
-    if name in ("fake_quantization_to_integer", "infer_layout_utils", "mixed_precision"):
+    if name == "FlexibleShapeDispatch":
+        from .flexible_shape import FlexibleShapeDispatch
+
+        return FlexibleShapeDispatch
+    if name in ("fake_quantization_to_integer", "flexible_shape", "infer_layout_utils", "mixed_precision"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
