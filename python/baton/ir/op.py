@@ -24,8 +24,8 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
 
     `target.<compiler>`: f(call) -> bool, whether that compiler supports a call of the operator (relay.transform.AnnotateTarget).
     FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, FTVMAlterOpLayout, FTVMConvertOpLayout: what passes ask; see
-    relay.op.op.register_legalize and the others. FPrimalGradient, FTVMMixedPrecisionConversionType, FInferCorrectLayout and
-    FTVMFakeQuantizationToInteger are known too.
+    relay.op.op.register_legalize and the others. FPrimalGradient, FTVMMixedPrecisionConversionType, FInferCorrectLayout,
+    FTVMFakeQuantizationToInteger and FMacCount are known too.
     TOpPattern and TOpIsStateful can be changed for operators that relay.op.op.register has made.
     A value of a higher level replaces one of a lower; UsageError for two of one level. Any other attribute is kept, and read by
     get_attr. NotImplementedError for those that describe kernels with te, and for rules that are C++ in Baton.
@@ -64,6 +64,9 @@ def _tell(op_name, key, given, level):
         if not hasattr(given, "__index__"):
             raise wrong(key, "an int", given)
         core.change_op(op_name, key, int(given))
+    elif key == "FMacCount":
+        if not callable(given):
+            raise wrong(key, "a function of a call", given)
     elif key in _NEEDS_TE:
         raise NotImplementedError(f"register_op_attr: {key} describes kernels with te, which Baton does not have")
     elif key[:1] in ("F", "T") and key[1:2].isupper() and key != "FTVMExternalCompiler":
@@ -102,6 +105,11 @@ def _layout_rule(given):
         return found.input_layouts, found.output_layouts, found.new_attrs
 
     return ask
+
+
+def attrs_named(attr_key):
+    """{operator: the attribute} of all operators that it was registered for from Python."""
+    return {op_name: given for (op_name, key), (given, _) in _attrs.items() if key == attr_key}
 
 
 def set_gradient(op_name, gradient):

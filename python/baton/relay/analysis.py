@@ -5,6 +5,7 @@ from .._aliases import same as _same
 from .._load import core, not_provided
 from .._wanted import listed, wanted
 from ..ir.module import IRModule
+from ..ir.op import attrs_named
 from ..runtime import cpu
 
 post_order_visit = core.post_order_visit
@@ -141,9 +142,10 @@ def list_fake_quantized_op_freqs(mod):
 def get_total_mac_number(expr):
     """The multiplications with an addition of all nn.conv2d, nn.conv2d_transpose, nn.dense and nn.batch_matmul in `expr`.
 
+    Other operators count when they have an attribute FMacCount: f(call) -> int (tvm.ir.register_op_attr).
     Raises TVMError before InferType, and for shapes that are not static.
     """
-    return core.multiply_accumulates(expr)
+    return core.multiply_accumulates(expr, attrs_named("FMacCount"))
 
 
 def count_layers(expr, valid_ops):

@@ -162,12 +162,13 @@ class GraphExecutorModule(Module):
             if isinstance(value, ndarray.NDArray):
                 value = value.numpy()
             value = ndarray.array(ndarray.as_numpy(value, dtype, f"input `{name}`"))
-        self.executor.set_input(name, value)
+        self.executor.set_input(index, value)
 
     def set_input_zero_copy(self, key, value):
         """Uses the memory of an NDArray from now on (it is copied if it is not aligned to 64 bytes)."""
-        name = self.executor.input_name(self.input_index(key))
-        self.executor.bind_input(name, wanted(f"input `{name}`", value, core.NDArray, "an NDArray, whose memory is used"))
+        index = self.input_index(key)
+        name = self.executor.input_name(index)
+        self.executor.bind_input(index, wanted(f"input `{name}`", value, core.NDArray, "an NDArray, whose memory is used"))
 
     def input_info(self):
         """({name: shape}, {name: dtype})"""

@@ -246,15 +246,23 @@ class VirtualMachine:
                 raise ValueError(f"{func_name} has no parameter {name!r}, only {', '.join(names)}")
         if len(args) + len(kwargs) != len(names):
             raise ValueError(f"{func_name} takes {len(names)} arguments ({', '.join(names)}), {len(args) + len(kwargs)} were given")
-        values = {**kwargs, **dict(zip([name for name in names if name not in kwargs], args))}
-        for name, value in values.items():
-            self._set(func_name, name, value)
+        rest = iter(args)
+        for index, name in enumerate(names):
+            self._set(func_name, index, kwargs[name] if name in kwargs else next(rest))
 
-    def _set(self, func_name, name, value):
-        run = self._run_of(func_name)
+    def _set(self, func_name, index, value):
+        run, names = self._run_of(func_name), self._exec.get_function_params(func_name)
         value = getattr(value, "data", value) if isinstance(value, core.Constant) else value
-        if run.get_input_index(name) >= 0:  # unused parameters are not inputs
-            run.set_input(name, value)
+        name = names[index]
+        if names.count(name) == 1:
+            if run.get_input_index(name) >= 0:  # unused parameters are not inputs
+                run.set_input(name, value)
+            return
+        inputs = [i for i in range(run.module.executor.num_inputs) if run.module.executor.input_name(i) == name]
+        if len(inputs) != names.count(name):
+            raise ValueError(f"{func_name} has {names.count(name)} parameters {name!r} and uses {len(inputs)} of them: "
+                             "which one is meant cannot be said")
+        run.set_input(inputs[names[:index].count(name)], value)
 
     def set_one_input(self, func_name, *args, **kwargs):
         """Sets one parameter: set_one_input("main", index, value), ("main", name, value) or ("main", name=value)."""
@@ -265,10 +273,9 @@ class VirtualMachine:
         if not isinstance(key, str):
             if not 0 <= key < len(names):
                 raise IndexError(f"{func_name} has {len(names)} parameters, asked for {key}")
-            key = names[key]
-        if key not in names:
+        elif key not in names:
             raise ValueError(f"{func_name} has no parameter {key!r}, only {', '.join(names)}")
-        self._set(func_name, key, value)
+        self._set(func_name, names.index(key) if isinstance(key, str) else key, value)
 
     def invoke(self, func_name, *args, **kwargs):
         """Runs a function, its parameters set before or given; an NDArray, or an ADT for a tuple."""

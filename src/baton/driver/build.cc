@@ -163,6 +163,30 @@ std::string targets_text(const std::vector<TargetRef>& targets) {
   return text;
 }
 
+namespace {
+
+/// `value` with elements of type `dtype`, if both types are int32 and int64 in either order and every number
+/// fits: numpy's integers are int64 unless told otherwise.
+NDArray integers_as(const NDArray& value, DType dtype) {
+  const DType narrow = DType::int_(32), wide = DType::int_(64);
+  if (value.dtype() == dtype || !(dtype == narrow || dtype == wide)) return value;
+  NDArray converted = NDArray::empty(value.shape(), dtype);
+  if (value.dtype() == narrow) {
+    std::ranges::copy(value.as<int32_t>(), converted.as<int64_t>().begin());
+  } else if (value.dtype() == wide) {
+    for (int64_t i = 0; i < value.size(); ++i) {
+      const int64_t number = value.as<int64_t>()[i];
+      if (number != static_cast<int32_t>(number)) return value;
+      converted.as<int32_t>()[i] = static_cast<int32_t>(number);
+    }
+  } else {
+    return value;
+  }
+  return converted;
+}
+
+}  // namespace
+
 IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   const Function main = module->find("main");
   if (params.empty() || !main) return module;
@@ -176,8 +200,10 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
       left.push_back(param);
       continue;
     }
-    const Constant value = make_constant(*at->second, NodeInfo(OriginSet::none()));
     const Type& declared = declared_type(*param);
+    const auto* tensor = as_type<TensorTypeNode>(declared);
+    const Constant value = make_constant(tensor ? integers_as(*at->second, tensor->dtype()) : *at->second,
+                                         NodeInfo(OriginSet::none()));
     if (declared && is_complete(declared) && !same_type(declared, value->checked_type()))
       throw Error("parameter `" + param->name() + "` is given as " + type_text(value->checked_type()) +
                   ", but `main` declares " + type_text(declared));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "baton/support/diagnostic.h"
 #include "baton/support/hash.h"
@@ -25,7 +26,19 @@ AttrValue::AttrValue(AttrValue&&) noexcept = default;
 AttrValue& AttrValue::operator=(const AttrValue&) = default;
 AttrValue& AttrValue::operator=(AttrValue&&) noexcept = default;
 AttrValue::~AttrValue() = default;
+namespace {
+
+/// `value` in the precision in which Relay's attributes are compared and printed: that of float32. Numbers
+/// outside of its range stay as they are.
+double narrowed(double value) {
+  return std::fabs(value) <= std::numeric_limits<float>::max() ? static_cast<float>(value) : value;
+}
+
+}  // namespace
+
 bool operator==(const AttrValue& a, const AttrValue& b) {
+  const double *x = a.as<double>(), *y = b.as<double>();
+  if (x && y) return narrowed(*x) == narrowed(*y);
   return static_cast<const AttrValue::Base&>(a) == static_cast<const AttrValue::Base&>(b);
 }
 
@@ -75,7 +88,7 @@ uint64_t attr_hash(const AttrValue& value) {
   Hasher hash(value.index() + 1);
   if (const bool* flag = value.as<bool>()) hash.add(*flag);
   if (const int64_t* number = value.as<int64_t>()) hash.add(static_cast<uint64_t>(*number));
-  if (const double* number = value.as<double>()) hash.add_double(*number);
+  if (const double* number = value.as<double>()) hash.add_double(narrowed(*number));
   if (const std::string* text = value.as<std::string>()) hash.add_text(*text);
   if (const DType* dtype = value.as<DType>()) hash.add_text(dtype->str());
   if (const AttrList* list = value.as<AttrList>()) {

@@ -1,5 +1,6 @@
 #pragma once
 // Helpers for computes. Included by .cc files of ops, schedule and codegen only.
+#include <limits>
 #include <vector>
 
 #include "baton/ops/compute.h"
@@ -38,10 +39,25 @@ inline Halide::Expr highest(Halide::Type type) {
   return type.is_float() ? cast(type, Halide::Expr(INFINITY)) : type.max();
 }
 
+/// The least finite number of a type: the value of the padding of max pools, also where a window has nothing
+/// else.
+inline Halide::Expr least_finite(Halide::Type type) {
+  if (!type.is_float()) return type.min();
+  if (type.is_bfloat()) return Halide::reinterpret(type, Halide::Expr(uint16_t{0xFF7F}));
+  return Halide::Internal::make_const(type, type.bits() == 16   ? -65504.0
+                                            : type.bits() == 32 ? -std::numeric_limits<float>::max()
+                                                                : -std::numeric_limits<double>::max());
+}
+
 /// The accumulation type for values of `dtype`: float32 for the 16-bit floats.
 inline Halide::Type sum_type(DType dtype) {
   const Halide::Type type = halide_type(dtype);
   return type.is_float() && type.bits() < 32 ? Halide::Float(32) : type;
+}
+
+/// a / b, of integers rounded toward zero as by Relay's operators; Halide rounds down. b > 0.
+inline Halide::Expr divide_toward_zero(const Halide::Expr& a, const Halide::Expr& b) {
+  return a.type().is_int() ? select(a < 0, -(-a / b), a / b) : a / b;
 }
 
 /// Copies `from` to stage "out", the last stage of a reducing operator. Free where a template schedules it:

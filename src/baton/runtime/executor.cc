@@ -318,6 +318,16 @@ Status Executor::bind_input(std::string_view name, const NDArray& value) {
   return node >= 0 ? set_node(static_cast<uint32_t>(node), value, true) : unknown_input(name);
 }
 
+Status Executor::set_argument(size_t index, const NDArray& value) {
+  if (index >= plan_->arg_nodes.size()) return Status::invalid("there is no input " + std::to_string(index));
+  return set_node(plan_->arg_nodes[index], value, false);
+}
+
+Status Executor::bind_argument(size_t index, const NDArray& value) {
+  if (index >= plan_->arg_nodes.size()) return Status::invalid("there is no input " + std::to_string(index));
+  return set_node(plan_->arg_nodes[index], value, true);
+}
+
 Status Executor::unknown_input(std::string_view name) const {
   std::string known;
   for (const uint32_t input : inputs_)

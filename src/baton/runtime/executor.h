@@ -85,6 +85,10 @@ class Executor {
   Status bind_input(size_t index, const NDArray& value);
   Status bind_input(std::string_view name, const NDArray& value);
 
+  /// The same by the number among the plan's arg_nodes, which are inputs and constants: names may be shared.
+  Status set_argument(size_t index, const NDArray& value);
+  Status bind_argument(size_t index, const NDArray& value);
+
   /// The current value of an input node; see output().
   NDArray input(size_t index) const;
 

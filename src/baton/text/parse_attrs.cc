@@ -1,4 +1,5 @@
 // Attributes: `key=value` in calls and functions.
+#include <algorithm>
 #include <charconv>
 
 #include "baton/ir/placement.h"
@@ -263,6 +264,17 @@ FunctionAttrs Parser::function_attrs() {
   return attrs;
 }
 
+// As in TVM, a call with attributes has all those that are without a default.
+void Parser::check_complete(const OpDef& op, const AttrSchema& schema) {
+  for (const AttrField& field : schema.fields) {
+    const auto names_it = [&](const Argument& keyword) { return keyword.name.text == field.name; };
+    if (field.default_value || std::ranges::any_of(keywords_, names_it)) continue;
+    report(kMissingAttr, lexer_.span(keywords_[0].name),
+           {op.name, field.name, "`" + field.name + "=` takes " + field.type->expects});
+    return;
+  }
+}
+
 // Built from the keywords just parsed. Reports errors, but the call is made regardless.
 Attrs Parser::call_attrs(const OpEntry* op) {
   if (keywords_.empty()) return op ? op->defaults : Attrs();
@@ -297,6 +309,7 @@ Attrs Parser::call_attrs(const OpEntry* op) {
       report(kBadAttr, keyword.span, {name, op->def->name, field->type->expects, attr_text(keyword.value)});
     }
   }
+  if (schema) check_complete(*op->def, *schema);
   return attrs;
 }
 

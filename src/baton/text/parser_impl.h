@@ -175,6 +175,7 @@ class Parser {
   TargetRef device_target();
   VirtualDevice param_device();
   Attrs call_attrs(const OpEntry* op);
+  void check_complete(const OpDef& op, const AttrSchema& schema);
   void check_duplicates(const std::vector<Argument>& arguments);
   FunctionAttrs function_attrs();
 

@@ -1,6 +1,7 @@
 // op(constants)                  ->  its value, computed by the operator's own definition
 // shape_of(x), ndarray_size(x)   ->  a constant, when the shape of x is known
-// let v = constant; body         ->  body with v replaced
+// let v = constant; body         ->  body with v replaced; the constant may be under on_device
+// op(on_device(constant))        ->  its value
 // if (constant) {a} else {b}     ->  the branch taken
 // (a, b).0                       ->  a
 // With fold_qnn, also quantised operators, in their lowered integer form. A large value with a single use is
@@ -34,6 +35,12 @@ OriginSet origins_of_value(const Expr& value) {
   if (const auto* tuple = as<TupleNode>(value))
     for (const Expr& field : tuple->fields()) origins = origins.merge(origins_of_value(field));
   return origins;
+}
+
+/// The value that on_device(value) places; other expressions are unchanged.
+Expr without_on_device(Expr expr) {
+  while (const CallNode* place = call_of(expr, "on_device")) expr = place->args()[0];
+  return expr;
 }
 
 NDArray integers(Shape shape, const std::vector<int64_t>& values, DType dtype) {
@@ -96,11 +103,11 @@ class ConstantFolder final : public Rewriter {
   }
 
   void let_value(const LetNode& let, const Expr& value) override {
-    if (value->kind() == ExprKind::kConstant) map(let.var(), value);
+    if (without_on_device(value)->kind() == ExprKind::kConstant) map(let.var(), value);
   }
 
   Expr drop_let(const LetNode& let, const Expr& rebuilt) {
-    if (let.value()->kind() != ExprKind::kConstant) return rebuilt;
+    if (without_on_device(let.value())->kind() != ExprKind::kConstant) return rebuilt;
     retire(origins_of_value(let.value()),
            "the value is never used");  // the uses of the value keep its origins
     return let.body();
@@ -129,9 +136,12 @@ class ConstantFolder final : public Rewriter {
     if (op->non_computational && !(fold_qnn_ && op->name.starts_with("qnn."))) return rebuilt;
     if (const auto* asks = op->rules.get<ValueOfType>())
       return fold_shape(*as<CallNode>(original), call, *asks, rebuilt);
-    const bool known = std::all_of(call.args().begin(), call.args().end(),
-                                   [&](const Expr& arg) { return is_value(arg) || is_pending(arg); });
+    const bool known = std::all_of(call.args().begin(), call.args().end(), [&](const Expr& arg) {
+      return is_value(without_on_device(arg)) || is_pending(arg);
+    });
     if (!known) return compute_pending(call, rebuilt);
+    if (std::ranges::any_of(call.args(), [](const Expr& arg) { return call_of(arg, "on_device"); }))
+      return fold_placed(original, call, rebuilt);
     OriginSet origins = call.origins();
     for (const Expr& arg : call.args()) origins = origins.merge(origins_of_value(arg));
     if (op->non_computational) return fold_quantized(*as<CallNode>(original), call, rebuilt, origins);
@@ -143,6 +153,23 @@ class ConstantFolder final : public Rewriter {
     if (const Expr folded = evaluate(*typed, original, origins)) return folded;
     const Expr alone = compute_pending(call, rebuilt);  // computing them together may have been unsupported
     return alone == rebuilt ? rebuilt : fold_call(original, *as<CallNode>(alone), alone);
+  }
+
+  /// A call over constants, some of them under on_device.
+  Expr fold_placed(const Expr& original, const CallNode& call, const Expr& rebuilt) {
+    if (const Expr alone = compute_pending(call, rebuilt); alone != rebuilt)
+      return fold_call(original, *as<CallNode>(alone), alone);
+    std::vector<Expr> args;
+    OriginSet origins = call.origins();
+    for (const Expr& arg : call.args()) {
+      origins = origins.merge(origins_of_value(arg));
+      args.push_back(without_on_device(arg));
+    }
+    const Call plain = make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}));
+    if (call.op()->non_computational)
+      return fold_quantized(*as<CallNode>(original), *plain, rebuilt, origins);
+    const Expr folded = evaluate(*with_args_typed(*plain, original->checked_type()), original, origins);
+    return folded ? folded : rebuilt;
   }
 
   /// Null when it can only be computed at run time.
@@ -253,14 +280,26 @@ class ConstantFolder final : public Rewriter {
   Expr fold_shape(const CallNode& original, const CallNode& call, ValueOfType asks, const Expr& rebuilt) {
     const TensorTypeNode* type = static_type_of(original.args()[0]);
     if (!type) return rebuilt;
-    const DType dtype = dtype_attr(call, "dtype");
-    if (!dtype.is_int() || (dtype.bits != 32 && dtype.bits != 64)) return rebuilt;
-    const std::vector<int64_t> extents = type->extents();
+    const TensorTypeNode* result = static_type_of(Expr(&original));
+    if (!result) return rebuilt;
+    std::vector<int64_t> values = type->extents();
+    if (asks == ValueOfType::kSize) {
+      int64_t size = type->rank() == 0 ? 0 : 1;  // a scalar has none, as in Relay
+      for (const int64_t extent : values) size *= extent;
+      values = {size};
+    }
+    const DType dtype = result->dtype();
+    const bool integer = dtype.is_int() && (dtype.bits == 32 || dtype.bits == 64);
+    NDArray array = integers(result->extents(), values, integer ? dtype : DType::int_(64));
+    if (!integer) {
+      const Call typed = with_args_typed(
+          *as<CallNode>(call_op("cast", {constant(array)}, {{"dtype", dtype}})), original.checked_type());
+      auto cast = value_if_known(*typed, context_);
+      if (!cast) return rebuilt;
+      array = std::move(cast->at(0));
+    }
     retire_all(call.args()[0], "only its shape was used");
-    if (asks == ValueOfType::kExtents) return constant(integers({type->rank()}, extents, dtype), call.span());
-    int64_t size = 1;
-    for (int64_t extent : extents) size *= extent;
-    return constant(integers({}, {size}, dtype), call.span());
+    return constant(array, call.span());
   }
 
   const BuildContext& context_;

@@ -74,7 +74,8 @@ void bind_measures(nb::module_& m) {
   m.def("calls_without_span", &calls_without_span, nb::arg("mod"),
         "Calls of a module whose position is not known.");
   m.def("bind", &bind_variables, nb::arg("expr"), nb::arg("binds"));
-  m.def("multiply_accumulates", &multiply_accumulates, nb::arg("expr"));
+  m.def("multiply_accumulates", &multiply_accumulates, nb::arg("expr"), nb::arg("given"),
+        "`given`: functions that count the calls of some operators.");
   m.def(
       "fake_quantized_frequencies",
       [](const IRModule& module) { return fake_quantized_frequencies(*module); }, nb::arg("mod"));

@@ -244,12 +244,18 @@ void bind_executor(nb::module_& m) {
              const auto lock = r.lock();
              require(r.executor().set_input(std::string_view(name), value));
            })
+      .def("set_input",
+           [](Running& r, size_t index, const NDArray& value) {
+             const nb::gil_scoped_release release;
+             const auto lock = r.lock();
+             require(r.executor().set_argument(index, value));
+           })
       .def(
           "bind_input",
-          [](Running& r, const std::string& name, const NDArray& value) {
+          [](Running& r, size_t index, const NDArray& value) {
             const nb::gil_scoped_release release;
             const auto lock = r.lock();
-            require(r.executor().bind_input(std::string_view(name), value));
+            require(r.executor().bind_argument(index, value));
           },
           "Uses the memory of an array instead of copying it, if it is aligned to 64 bytes.")
       .def(

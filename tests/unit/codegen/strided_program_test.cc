@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         "def @main(%x: Tensor[(300), float32]) { expand_dims(%x, axis=1, num_newaxis=2) }",
         "def @main(%x: Tensor[(5, 1, 3), float32]) { broadcast_to(%x, shape=[5, 70, 3]) }",
         "def @main(%x: Tensor[(40, 33), float32]) { strided_slice(%x, begin=[3, 1], end=[30, 33], "
-        "strides=[2, 3]) }",
+        "strides=[2, 3], axes=None) }",
         "def @main(%x: Tensor[(40, 33), float32]) { reverse(%x, axis=1) }",
         "def @main(%x: Tensor[(9, 130), bool]) { logical_not(%x) }",
         "def @main(%x: Tensor[(), float32]) { sqrt(%x) }",

@@ -1,4 +1,7 @@
 """Python functions from programs."""
+import collections
+import itertools
+
 from ..._load import core
 from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
@@ -80,9 +83,9 @@ class Executor:
         """A Python function that runs main."""
         from .. import transform
 
-        module = transform.InferType()(module)
+        module = _with_own_names(transform.InferType()(module), self.params)
         main = module["main"]
-        names = _parameters(main)
+        names = [each.name_hint for each in main.params]
         bound = {name: value for name, value in self.params.items() if name in names}
         free = [(each, name) for each, name in zip(main.params, names) if name not in bound]
         inputs = [(name, _leaves(each.checked_type)) for each, name in free]
@@ -154,12 +157,31 @@ class Executor:
         return container.ADT(0, fields)
 
 
-def _parameters(main):
-    names = [each.name_hint for each in main.params]
-    doubled = {name for name in names if names.count(name) > 1}
-    if doubled:
-        raise ValueError(f"main has several parameters of the name {sorted(doubled)[0]}")
-    return names
+def _with_own_names(module, bound):
+    """`module` with parameters of main whose names differ: those that share one are given by position.
+
+    Values are bound by name, so that a name in `bound` must be that of one parameter.
+    """
+    from .. import transform
+
+    names = [each.name_hint for each in module["main"].params]
+    counts = collections.Counter(names)
+    if len(counts) == len(names):
+        return module
+    for name in bound:
+        if counts[name] > 1:
+            raise ValueError(f"main has several parameters of the name {name}, which `params` has a value for")
+    taken, params, values = set(names), [], {}
+    for each in module["main"].params:
+        if counts[each.name_hint] > 1:
+            name = next(name for i in itertools.count() if (name := f"{each.name_hint}#{i}") not in taken)
+            taken.add(name)
+            values[each] = var(name, each.checked_type)
+        params.append(values.get(each, each))
+    main, renamed = module["main"], module.copy()
+    renamed["main"] = Function(params, core.substitute(main.body, list(values.items())), main.ret_type, main.type_params,
+                               main.attrs)
+    return transform.InferType()(renamed)
 
 
 def _leaves(ty):

@@ -90,7 +90,8 @@ def reshape(data, newshape, allowzero=False):
 
 
 def segment_sum(data, segment_ids, num_segments=None):
-    """The sums of the rows of `data` that have the same id. segment_ids: int tensor of shape (rows,).
+    """The sums of the rows of `data` that have the same id. segment_ids: int tensor of shape (rows,); rows beyond its end
+    belong to no sum.
 
     num_segments: how many sums there are, an int or an expression; without it the largest id plus one.
     """

@@ -10,11 +10,15 @@
 
 namespace baton {
 
-int64_t multiply_accumulates(const Expr& root) {
+int64_t multiply_accumulates(const Expr& root, const std::map<std::string, MacCount>& given) {
   int64_t sum = 0;
   post_order(root, [&](const Expr& node) {
-    const auto* call = as<CallNode>(node);
+    const auto call = as_ref<CallNode>(node);
     if (!call || !call->op()) return;
+    if (const auto own = given.find(call->op()->name); own != given.end()) {
+      sum += own->second(call);
+      return;
+    }
     if (const auto* macs = call->op()->rules.get<MacRule>()) sum += macs->count(*call);
   });
   return sum;

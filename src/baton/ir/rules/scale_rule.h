@@ -9,11 +9,14 @@
 
 namespace baton {
 
-/// A scale that a tensor can absorb: along `axis`.
+/// A scale that a tensor can absorb: along `axis`, and in a blocked layout (NCHW4c) also along `block`.
 struct ScaleAxis {
   int axis = 0;
   bool need_positive = false;  ///< the factor must be positive (it crosses a relu)
   bool need_nonzero = false;   ///< the scale is used as a divisor
+  int block = -1;              ///< the axis of the channels in a block; -1: not blocked
+
+  bool same_place(const ScaleAxis& other) const { return axis == other.axis && block == other.block; }
 };
 
 /// The effect on one input when the scale moves.
@@ -25,7 +28,8 @@ struct ScaleStep {
     kDivide,
   };
   What what = What::kKeep;
-  int axis = 0;  ///< the axis of the scale in this input
+  int axis = 0;    ///< the axis of the scale in this input
+  int block = -1;  ///< as in ScaleAxis
 };
 
 struct ScalePlan {
@@ -44,8 +48,9 @@ struct ScaleRule {
   std::function<std::optional<ScalePlan>(const CallNode& call, int index, const Takes& result)> forward;
 };
 
-/// Whether `type` broadcasts to `full` as a vector along `axis` of `full` (its other extents are 1). Returns
-/// the vector's axis in `type`, or nullopt.
-std::optional<int> vector_axis(const TensorTypeNode& type, const TensorTypeNode& full, int axis);
+/// Whether `type` broadcasts to `full` as a vector along `axis` of `full`, or a matrix along `axis` and
+/// `block` (its other extents are 1). Returns the vector's axis in `type`, or nullopt.
+std::optional<int> vector_axis(const TensorTypeNode& type, const TensorTypeNode& full, int axis,
+                               int block = -1);
 
 }  // namespace baton

@@ -150,9 +150,8 @@ Shapes dyn_pad_shapes(const Attrs&, const Arrays& inputs) {
   if (widths.size() != 2 * shape.size())
     throw NotSupported("dyn.nn.pad needs a pair of widths for each axis");
   for (size_t k = 0; k < shape.size(); ++k) {
-    if (widths[2 * k] < 0 || widths[2 * k + 1] < 0)
-      throw NotSupported("dyn.nn.pad: widths of " + numbers_text(widths));
-    shape[k] += widths[2 * k] + widths[2 * k + 1];
+    shape[k] += widths[2 * k] + widths[2 * k + 1];  // negative ones cut off
+    if (shape[k] < 0) throw NotSupported("dyn.nn.pad: widths of " + numbers_text(widths));
   }
   return {shape};
 }

@@ -4,6 +4,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -11,8 +12,8 @@ template <>
 const AttrSchema& attr_schema<PadAttrs>() {
   static const AttrSchema schema = make_schema<PadAttrs>(
       "relay.attrs.PadAttrs",
-      {{"pad_width", &PadAttrs::pad_width, "how many elements come before and after, for each axis",
-        kNoDefault},
+      {{"pad_width", &PadAttrs::pad_width,
+        "how many elements come before and after, for each axis; negative: are cut off", kNoDefault},
        {"pad_mode", &PadAttrs::pad_mode,
         "\"constant\": pad_val; \"edge\": the border; \"reflect\": mirrored at the border"}});
   return schema;
@@ -34,9 +35,8 @@ RelationStatus pad_relation(RelationContext& ctx, const PadAttrs& attrs) {
   std::vector<Dim> shape = data->shape();
   for (int axis = 0; axis < data->rank(); ++axis) {
     const std::vector<int64_t>& width = attrs.pad_width[axis];
-    if (width.size() != 2 || width[0] < 0 || width[1] < 0)
-      return fail_attr(ctx, "pad_width", attr_text(written),
-                       "each axis needs two numbers that are not negative");
+    if (width.size() != 2)
+      return fail_attr(ctx, "pad_width", attr_text(written), "each axis needs two numbers");
     if (shape[axis].is_any()) {
       shape[axis] = shape[axis] + width[0] + width[1];
       continue;
@@ -47,7 +47,12 @@ RelationStatus pad_relation(RelationContext& ctx, const PadAttrs& attrs) {
       return fail_attr(
           ctx, "pad_width", attr_text(written),
           "axis " + std::to_string(axis) + " has only " + std::to_string(extent) + " elements to pad from");
-    shape[axis] = extent + width[0] + width[1];
+    WideInt padded = WideInt(extent) + width[0] + width[1];
+    if (padded < 0 || padded > INT32_MAX)
+      return fail_attr(ctx, "pad_width", attr_text(written),
+                       "axis " + std::to_string(axis) + " has " + std::to_string(extent) + " elements; " +
+                           (padded < 0 ? "fewer than none" : "too many") + " would be left");
+    shape[axis] = static_cast<int64_t>(padded);
   }
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
@@ -61,7 +66,7 @@ void pad_compute(Compute& c, const PadAttrs& attrs) {
     const int before = as_int(attrs.pad_width[axis][0]), after = as_int(attrs.pad_width[axis][1]);
     if (before == 0 && after == 0) continue;
     const int last = as_int(data.extent(axis) - 1);
-    Halide::Expr index = before == 0 ? Halide::Expr(i[axis]) : i[axis] - before;
+    Halide::Expr index = before == 0 ? Halide::Expr(i[axis]) : i[axis] - before;  // negative: cut off
     if (attrs.pad_mode == "reflect") {
       index = abs(index);
       index = last - abs(last - cast<int>(index));
@@ -82,14 +87,16 @@ void pad_compute(Compute& c, const PadAttrs& attrs) {
 const OpDef& op_nn_pad() {
   static const OpDef def = OpSpec<PadAttrs>{
       .name = "nn.pad",
-      .doc = "The data with elements added before and after, along each axis.",
+      .doc = "The data with elements added before and after, along each axis, or cut off there.",
       .inputs = {{"data", "tensor"}, {"pad_val", "scalar; what pad_mode \"constant\" adds"}},
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
       .compute = pad_compute,
       .rules = op_rules(pad_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_pad}),
       .test_shapes = {"(2, 3)f32, ()i32={0}, pad_width=[[1, 1], [0, 2]]",
-                      "(3, 4)f32, ()i32={0}, pad_width=[[1, 1], [1, 2]], pad_mode=reflect"},
+                      "(3, 4)f32, ()i32={0}, pad_width=[[1, 1], [1, 2]], pad_mode=reflect",
+                      "(3, 4)f32, ()i32={0}, pad_width=[[-1, 1], [-4, 2]]",
+                      "(3, 4)f32, ()i32={0}, pad_width=[[2, -1], [-1, 0]], pad_mode=edge"},
   };
   return def;
 }

@@ -12,7 +12,7 @@ namespace baton {
 struct SubPixelAttrs {
   int64_t block_size = 1;
   std::string layout = "NCHW";
-  std::string mode = "DCR";  ///< depth, column, row; or CRD
+  std::string mode = "DCR";  ///< depth, column, row; any other word is CRD
 };
 
 struct SpaceToBatchNDAttrs {
@@ -47,7 +47,8 @@ const AttrSchema& attr_schema<SubPixelAttrs>() {
       "relay.attrs.SubPixelAttrs",
       {{"block_size", &A::block_size, "edge of the squares"},
        {"layout", &A::layout, "layout of the data"},
-       {"mode", &A::mode, "\"DCR\" or \"CRD\": where the position in the square stands among the channels"}});
+       {"mode", &A::mode,
+        "\"DCR\" or else \"CRD\": where the position in the square stands among the channels"}});
   return schema;
 }
 template <>
@@ -120,8 +121,6 @@ RelationStatus depth_to_space_relation(RelationContext& ctx, const SubPixelAttrs
   if (!data) return kDefer;
   const auto layout = sub_pixel_layout(ctx, attrs);
   if (!layout) return kFailed;
-  if (attrs.mode != "DCR" && attrs.mode != "CRD")
-    return fail_attr(ctx, "mode", "\"" + attrs.mode + "\"", "it must be \"DCR\" or \"CRD\"");
   const Layout canonical = *Layout::parse("NCHW");
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   const auto channels =

@@ -3,6 +3,7 @@
 
 #include "baton/ir/attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/plain_pairs.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/qnn/quantized_call.h"
 
@@ -79,9 +80,9 @@ Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, cons
 }
 
 // `op` is "add" or "subtract".
-LegalizeRule quantized_sum_rule(const char* op) { return {{}, {}, sum_rewrite(op)}; }
+LegalizeRule quantized_sum_rule(const char* op) { return with_plain_pairs(2, {{}, {}, sum_rewrite(op)}); }
 
-LegalizeRule quantized_mul_rule() { return {{}, {}, canonicalize_mul}; }
+LegalizeRule quantized_mul_rule() { return with_plain_pairs(2, {{}, {}, canonicalize_mul}); }
 
 RelationStatus quantized_binary_relation(RelationContext& ctx, const BroadcastAttrs& attrs) {
   if (!tensors_known(ctx, 0, 7)) return kDefer;

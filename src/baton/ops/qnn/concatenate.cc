@@ -1,4 +1,5 @@
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/plain_pairs.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/qnn/quantized_call.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -29,7 +30,7 @@ Expr canonicalize_concatenate(const CallNode& call, const std::vector<Type>& typ
   return apply_like("concatenate", {tuple(fields)}, call);
 }
 
-LegalizeRule quantized_concatenate_rule() { return {{}, {}, canonicalize_concatenate}; }
+LegalizeRule quantized_concatenate_rule() { return with_plain_pairs(1, {{}, {}, canonicalize_concatenate}); }
 
 // Whether input `arg` is a tuple of `count` scalars of that element type. `fields` are its tensors.
 bool check_scalars(RelationContext& ctx, int arg, const std::vector<const TensorTypeNode*>& fields,
@@ -41,7 +42,7 @@ bool check_scalars(RelationContext& ctx, int arg, const std::vector<const Tensor
     return false;
   }
   for (const TensorTypeNode* field : fields) {
-    if (field->rank() == 0 && field->dtype() == dtype) continue;
+    if ((field->rank() == 0 || is_one_element(*field)) && field->dtype() == dtype) continue;
     fail_arg(ctx, arg,
              "scalars of type " + dtype.str() + " are needed here, got " + type_text(ctx.input(arg)));
     return false;

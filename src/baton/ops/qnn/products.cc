@@ -10,6 +10,7 @@
 #include "baton/ops/nn/conv/conv_transpose.h"
 #include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/plain_pairs.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/rules/qnn_build.h"
 
@@ -360,7 +361,7 @@ const OpDef& op_qnn_conv2d() {
           "qnn.conv2d(data, kernel, input_zero_point, kernel_zero_point, input_scale, kernel_scale, "
           "kernel_size, channels, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "data_layout='NCHW', kernel_layout='OIHW', out_layout='', out_dtype='int32')",
-      .rules = op_rules(conv_brief(), quantized_conv2d_rule(), conv_layout_flow(),
+      .rules = op_rules(conv_brief(), with_plain_pairs(2, quantized_conv2d_rule()), conv_layout_flow(),
                         ConvertedLayout::kConvolution, OwnPadding::kQuantizedConvolution),
   };
   return def;
@@ -381,8 +382,8 @@ const OpDef& op_qnn_conv2d_transpose() {
           "kernel_scale, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, "
           "kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', output_padding=(0, 0), "
           "out_dtype='int32')",
-      .rules = op_rules(conv_brief(), quantized_conv2d_transpose_rule(), conv_layout_flow(),
-                        ConvertedLayout::kConvolution),
+      .rules = op_rules(conv_brief(), with_plain_pairs(2, quantized_conv2d_transpose_rule()),
+                        conv_layout_flow(), ConvertedLayout::kConvolution),
   };
   return def;
 }
@@ -400,7 +401,7 @@ const OpDef& op_qnn_dense() {
       .python =
           "qnn.dense(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, units, "
           "out_dtype='int32')",
-      .rules = op_rules(dense_brief(), quantized_dense_rule()),
+      .rules = op_rules(dense_brief(), with_plain_pairs(2, quantized_dense_rule())),
   };
   return def;
 }
@@ -418,7 +419,7 @@ const OpDef& op_qnn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_batch_matmul_relation,
       .non_computational = true,
-      .rules = op_rules(matmul_brief(), quantized_batch_matmul_rule()),
+      .rules = op_rules(matmul_brief(), with_plain_pairs(2, quantized_batch_matmul_rule())),
   };
   return def;
 }

@@ -12,8 +12,16 @@ std::string names_of(std::initializer_list<DType> types) {
   return names;
 }
 
+// One element, as a scalar or under axes of extent 1.
+bool is_single(const TensorTypeNode& tensor) {
+  return std::ranges::all_of(tensor.shape(), [](const Dim& dim) { return dim == Dim(1); });
+}
+
+// Scales per channel may be float64 as well.
 bool check_element(RelationContext& ctx, int arg, DType dtype) {
-  if (ctx.tensor(arg)->dtype() == dtype) return true;
+  const TensorTypeNode& tensor = *ctx.tensor(arg);
+  if (tensor.dtype() == dtype) return true;
+  if (dtype == kScaleType && tensor.dtype() == DType::float_(64) && tensor.rank() > 0) return true;
   fail_arg(ctx, arg,
            "elements of type " + dtype.str() + " are needed here, got " + type_text(ctx.input(arg)));
   return false;
@@ -42,7 +50,7 @@ bool check_out_dtype(RelationContext& ctx, DType dtype, std::initializer_list<DT
 
 bool check_scalar(RelationContext& ctx, int arg, DType dtype) {
   if (!check_element(ctx, arg, dtype)) return false;
-  if (ctx.tensor(arg)->rank() == 0) return true;
+  if (is_single(*ctx.tensor(arg))) return true;
   fail_arg(ctx, arg, "a scalar is needed here, got " + type_text(ctx.input(arg)));
   return false;
 }
@@ -53,12 +61,13 @@ bool check_scalar_pair(RelationContext& ctx, int scale) {
 
 bool check_per_channel(RelationContext& ctx, int arg, DType dtype, Dim channels) {
   if (!check_element(ctx, arg, dtype)) return false;
-  if (ctx.tensor(arg)->rank() == 0) return true;
-  return ctx.assign(arg, tensor_type(std::vector<Dim>{channels}, dtype)) != kFailed;
+  const TensorTypeNode& tensor = *ctx.tensor(arg);
+  if (is_single(tensor)) return true;
+  return ctx.assign(arg, tensor_type(std::vector<Dim>{channels}, tensor.dtype())) != kFailed;
 }
 
 bool check_pair_along(RelationContext& ctx, int scale, int data, int64_t axis) {
-  const bool scalars = ctx.tensor(scale)->rank() == 0 && ctx.tensor(scale + 1)->rank() == 0;
+  const bool scalars = is_single(*ctx.tensor(scale)) && is_single(*ctx.tensor(scale + 1));
   if (scalars) return check_scalar_pair(ctx, scale);
   const TensorTypeNode& tensor = *ctx.tensor(data);
   const auto at = checked_axis(ctx, axis, tensor.rank(), data);

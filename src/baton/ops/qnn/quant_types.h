@@ -1,7 +1,7 @@
 #pragma once
 // Shared by the relations of quantised operators. A quantised tensor represents (value - zero point) * scale;
 // scale (float32) and zero point (int32) are separate tensors: scalars, or vectors with one value per
-// channel.
+// channel. As in Relay, a tensor of one element serves as a scalar, and scales per channel may be float64.
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -21,7 +21,7 @@ bool check_dtype(RelationContext& ctx, int arg, std::initializer_list<DType> all
 /// Reports unless `dtype`, the value of attribute out_dtype, is among `allowed`.
 bool check_out_dtype(RelationContext& ctx, DType dtype, std::initializer_list<DType> allowed);
 
-/// Reports unless input `arg`, a known tensor, is a scalar of that element type.
+/// Reports unless input `arg`, a known tensor, has one element of that type.
 bool check_scalar(RelationContext& ctx, int arg, DType dtype);
 /// The same for a pair of scale and zero point, at `scale` and `scale + 1`.
 bool check_scalar_pair(RelationContext& ctx, int scale);

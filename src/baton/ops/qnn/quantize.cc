@@ -1,6 +1,7 @@
 // Quantisation and dequantisation, and their float32 simulations.
 #include "baton/ir/attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/plain_pairs.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/qnn/quantized_call.h"
 #include "baton/ops/rules/qnn_build.h"
@@ -162,7 +163,7 @@ const OpDef& op_qnn_quantize() {
       .relation = quantize_relation,
       .non_computational = true,
       .python = "qnn.quantize(data, output_scale, output_zero_point, axis=-1, out_dtype='int8')",
-      .rules = op_rules(quantize_rule()),
+      .rules = op_rules(with_plain_pairs(1, quantize_rule())),
   };
   return def;
 }
@@ -177,7 +178,7 @@ const OpDef& op_qnn_dequantize() {
       .fuse = Fuse::kElementwise,
       .relation = dequantize_relation,
       .non_computational = true,
-      .rules = op_rules(dequantize_rule()),
+      .rules = op_rules(with_plain_pairs(1, dequantize_rule())),
   };
   return def;
 }
@@ -197,7 +198,7 @@ const OpDef& op_qnn_requantize() {
       .python =
           "qnn.requantize(data, input_scale, input_zero_point, output_scale, output_zero_point, axis=-1, "
           "rounding='None', compute_dtype='None', out_dtype='int8')",
-      .rules = op_rules(requantize_rule(), axis_layout_flow()),
+      .rules = op_rules(with_plain_pairs(1, requantize_rule()), axis_layout_flow()),
   };
   return def;
 }

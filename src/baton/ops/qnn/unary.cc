@@ -4,6 +4,7 @@
 
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/plain_pairs.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/qnn/quantized_call.h"
 #include "baton/ops/rules/qnn_build.h"
@@ -69,7 +70,7 @@ Expr canonicalize_leaky_relu(const CallNode& call, const std::vector<Type>& type
   return narrowed(apply("where", {negative, below, above}), tensor_of(type).dtype());
 }
 
-LegalizeRule quantized_leaky_relu_rule() { return {{}, {}, canonicalize_leaky_relu}; }
+LegalizeRule quantized_leaky_relu_rule() { return with_plain_pairs(1, {{}, {}, canonicalize_leaky_relu}); }
 
 // A function of one tensor: a lookup table if its 256 values are known, else computed in float32.
 LegalizeRule quantized_function_rule(Expr (*in_float32)(const Expr& x), double (*value)(double x)) {
@@ -103,7 +104,7 @@ OpDef unary(const char* name, const char* doc, Expr (*in_float32)(const Expr&), 
       .relation = [](RelationContext& ctx, const NoAttrs&) { return quantized_unary_relation(ctx); },
       .non_computational = true,
       .python = std::string(name) + "(x, scale, zero_point, output_scale, output_zero_point)",
-      .rules = op_rules(quantized_function_rule(in_float32, value)),
+      .rules = op_rules(with_plain_pairs(1, quantized_function_rule(in_float32, value))),
   };
 }
 

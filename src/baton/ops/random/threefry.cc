@@ -130,9 +130,10 @@ Words random_words(Compute& c, const Generator& generator, int64_t count) {
 }
 
 Halide::Func next_generator(Compute& c, const Generator& generator, int64_t count) {
+  const uint64_t used = (static_cast<uint64_t>(count) + 3) / 4 * 4;  // whole blocks
   return ten_words(c, "next", [&](int word) {
     if (word == 6) return constant(0);
-    if (word == 7) return generator.word(7) + constant(static_cast<uint64_t>(count));
+    if (word == 7) return generator.word(7) + constant(used);
     return generator.word(word);
   });
 }

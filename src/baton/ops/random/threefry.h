@@ -22,7 +22,7 @@ using Words = std::function<Halide::Expr(const Halide::Expr& n)>;
 
 Words random_words(Compute& c, const Generator& generator, int64_t count);
 
-/// The generator's state after `count` words.
+/// The generator's state after `count` words, counted in whole blocks of four.
 Halide::Func next_generator(Compute& c, const Generator& generator, int64_t count);
 
 /// Both halves of a split.

@@ -24,72 +24,17 @@ int rank_of(const Expr& expr) {
 Result function(const At& at, const std::string& name) {
   const auto& [expr, type] = at.args[0];
   if (!type || !at.out || type->per_channel() || at.out->per_channel() || type->dtype.bits != 8) return {};
-  AffineType out = *at.out;
-  out.dtype = type->dtype;
+  const auto out = with_dtype(*at.out, type->dtype);
+  if (!out) return {};
   return AffineExpr{
-      apply_like(name, {expr, type->scale, type->zero_point, out.scale, out.zero_point}, at.call), out};
+      apply_like(name, {expr, type->scale, type->zero_point, out->scale, out->zero_point}, at.call), *out};
 }
 
-// Two operands and the type of the result. A constant takes the other operand's type.
-struct Operands {
-  At::Arg lhs, rhs;
-  AffineType out;
-};
-
-std::optional<Operands> operands(const At& at) {
-  Operands both{at.args[0], at.args[1], {}};
-  if (!both.lhs.type && !both.rhs.type) return std::nullopt;
-  const auto quantized = [](At::Arg& constant, const At::Arg& other) {
-    constant.expr = apply("qnn.quantize", {constant.expr, other.type->scale, other.type->zero_point},
-                          {{"out_dtype", other.type->dtype}});
-    constant.type = other.type;
-  };
-  const bool constant = !both.lhs.type || !both.rhs.type;
-  if (constant && (both.lhs.type ? both.lhs : both.rhs).type->per_channel()) return std::nullopt;
-  if (!both.lhs.type) quantized(both.lhs, both.rhs);
-  if (!both.rhs.type) quantized(both.rhs, both.lhs);
-  if (constant || !at.out || at.out->dtype != both.lhs.type->dtype)
-    both.out = *both.lhs.type;
-  else
-    both.out = *at.out;
-  if (both.out.per_channel() || both.lhs.type->dtype != both.rhs.type->dtype) return std::nullopt;
-  return both;
-}
-
-bool is_zero(const Expr& zero_point) {
-  const auto values = constant_values(zero_point);
-  return values && std::ranges::all_of(*values, [](double value) { return value == 0; });
-}
-
-/// int32 operands of equal scale, such as products and their biases, are added directly.
-Result int32_sum(const At& at) {
-  At::Arg lhs = at.args[0], rhs = at.args[1];
-  if (!lhs.type && !rhs.type) return {};
-  const AffineType type = lhs.type ? *lhs.type : *rhs.type;
-  const bool constant = !lhs.type || !rhs.type;
-  if (type.is_tuple() || type.dtype != kInt32 || !is_zero(type.zero_point) ||
-      (constant && type.per_channel()))
-    return {};
-  for (At::Arg* each : {&lhs, &rhs}) {
-    if (each->type && !same_affine(*each->type, type)) return {};
-    if (!each->type)
-      each->expr = apply("qnn.quantize", {each->expr, type.scale, type.zero_point}, {{"out_dtype", kInt32}});
-  }
-  return AffineExpr{apply("add", {lhs.expr, rhs.expr}), type};
-}
-
-Result arithmetic(const At& at, const std::string& name) {
-  if (name == "qnn.add")
-    if (Result sum = int32_sum(at)) return sum;
-  const auto both = operands(at);
-  if (!both) return {};
-  const auto& [lhs, rhs, out] = *both;
-  const NamedAttrs axes = {{"lhs_axis", lhs.type->axis}, {"rhs_axis", rhs.type->axis}};
-  return AffineExpr{apply(name,
-                          {lhs.expr, rhs.expr, lhs.type->scale, lhs.type->zero_point, rhs.type->scale,
-                           rhs.type->zero_point, out.scale, out.zero_point},
-                          axes),
-                    out};
+// Whether cells of the padding, which are 0, count for the mean.
+bool counts_padding(const CallNode& call) {
+  const AttrSchema& schema = call.attrs()->schema();
+  if (!schema.find("count_include_pad") || !bool_attr(call, "count_include_pad")) return false;
+  return std::ranges::any_of(ints_attr(call, "padding"), [](int64_t cells) { return cells != 0; });
 }
 
 }  // namespace
@@ -99,6 +44,24 @@ Result fake_quantized_through_int32(const At& at) {
   if (!type || type->per_channel()) return {};
   return AffineExpr{cast_to(apply_like(at.call.op()->name, {cast_to(expr, kInt32)}, at.call), type->dtype),
                     *type};
+}
+
+// Requantised before it is averaged, so that the mean is rounded once, in steps of the result.
+Result fake_quantized_average_pool(const At& at) {
+  const auto& [expr, type] = at.args[0];
+  if (!type || type->is_tuple()) return {};
+  const AffineType out = at.out ? *at.out : *type;
+  if (out.per_channel()) return {};
+  AffineType wide = out;
+  // Padding that counts is 0 as a number, so the zero point is added afterwards.
+  const bool shifted = counts_padding(at.call) && !is_scalar(out.zero_point, 0);
+  if (shifted) wide.zero_point = int32_scalar(0);
+  wide.dtype = kInt32;
+  const bool only_cast = !shifted && same_affine(*type, out);
+  Expr mean = apply_like(at.call.op()->name,
+                         {only_cast ? cast_to(expr, kInt32) : requantized(expr, *type, wide)}, at.call);
+  if (shifted) mean = add(mean, out.zero_point);
+  return AffineExpr{out.dtype == kInt32 ? mean : cast_to(clip_to(mean, out.dtype), out.dtype), out};
 }
 
 Result fake_quantized_relu(const At& at) {
@@ -132,20 +95,8 @@ Result fake_quantized_clip(const At& at) {
   return AffineExpr{apply("minimum", {apply("maximum", {expr, low}), high}), *type};
 }
 
-Result fake_quantized_extremum(const At& at) {
-  const auto both = operands(at);
-  if (!both) return {};
-  const Expr lhs = requantized(both->lhs.expr, *both->lhs.type, both->out),
-             rhs = requantized(both->rhs.expr, *both->rhs.type, both->out);
-  return AffineExpr{apply(at.call.op()->name, {lhs, rhs}), both->out};
-}
-
 FakeQuantizationRule fake_quantized_function(const char* name) {
   return {[name](const At& at) { return function(at, name); }};
-}
-
-FakeQuantizationRule fake_quantized_arithmetic(const char* name) {
-  return {[name](const At& at) { return arithmetic(at, name); }};
 }
 
 bool AffineType::per_channel() const {
@@ -154,6 +105,18 @@ bool AffineType::per_channel() const {
     return type && type->rank() > 0;
   };
   return is_tuple() || vector(scale) || vector(zero_point);
+}
+
+std::optional<AffineType> with_dtype(const AffineType& type, DType dtype) {
+  AffineType wide = type;
+  wide.dtype = dtype;
+  if (type.dtype == dtype || type.dtype.bits < dtype.bits) return wide;
+  const auto zero = scalar_value(type.zero_point);
+  if (!zero || type.dtype.bits != dtype.bits) return std::nullopt;
+  const auto least = [](DType each) { return each.is_uint() ? 0 : -std::ldexp(1.0, each.bits - 1); };
+  AffineType moved = wide;
+  moved.zero_point = int32_scalar(static_cast<int64_t>(*zero + least(dtype) - least(type.dtype)));
+  return moved;
 }
 
 bool nearly_equal(const Expr& a, const Expr& b) {

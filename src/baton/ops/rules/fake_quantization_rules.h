@@ -10,6 +10,9 @@ using FakeQuantizedResult = std::optional<AffineExpr>;
 /// Whether two scales, or two zero points, are the same expression or nearly equal constants.
 bool nearly_equal(const Expr& a, const Expr& b);
 bool same_affine(const AffineType& a, const AffineType& b);
+/// `type` with elements of `dtype`, which represents at least the same numbers: if only one of both is
+/// unsigned, the zero point is moved. Nullopt if `dtype` is narrower, or the zero point is no known scalar.
+std::optional<AffineType> with_dtype(const AffineType& type, DType dtype);
 /// `arg` requantised to the scale and zero point of `to`; itself when they are equal.
 Expr requantized(const Expr& expr, const AffineType& from, const AffineType& to);
 /// `vector` (a scale or zero point) of type `dtype`, shaped to broadcast with a tensor of rank `rank` along
@@ -24,7 +27,9 @@ FakeQuantizationRule fake_quantized_arithmetic(const char* name);
 FakeQuantizedResult fake_quantized_relu(const FakeQuantizedCall& at);
 FakeQuantizedResult fake_quantized_clip(const FakeQuantizedCall& at);      ///< its bounds are quantised
 FakeQuantizedResult fake_quantized_extremum(const FakeQuantizedCall& at);  ///< of two tensors
-/// Means: sums in int32 to avoid overflow, then converted back.
+/// Means of pools, in the quantisation of the result: in int32, then clipped.
+FakeQuantizedResult fake_quantized_average_pool(const FakeQuantizedCall& at);
+/// Other means: in int32 to avoid overflow, then converted back.
 FakeQuantizedResult fake_quantized_through_int32(const FakeQuantizedCall& at);
 
 // Products: the result has the product of the scales and no zero point.

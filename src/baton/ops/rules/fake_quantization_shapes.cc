@@ -97,24 +97,6 @@ FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
   return product(at, "qnn.batch_matmul", at.args[0].type ? at.args[0].type->axis : -1, 0);
 }
 
-FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
-  const auto& [data, type] = at.args[0];
-  if (!type) return {};
-  const int rank = typed_rank(at.call.args()[0]), axis = front_axis(int_attr(at.call, "axis"), rank);
-  if (type->per_channel() && front_axis(type->axis, rank) != axis) return {};
-  AffineType wanted = *type;
-  wanted.axis = 0;  // of the bias
-  Expr bias = at.args[1].expr;
-  if (const auto& own = at.args[1].type) {
-    if (wanted.per_channel() && !same_affine(*own, wanted)) return {};  // qnn.requantize has a single scale
-    bias = requantized(bias, *own, wanted);
-  } else {
-    bias = apply("qnn.quantize", {bias, type->scale, type->zero_point},
-                 {{"out_dtype", type->dtype}, {"axis", 0}});
-  }
-  return AffineExpr{call_expr(at.call.callee(), {data, bias}, at.call.attrs()), *type};
-}
-
 FakeQuantizedResult fake_quantized_same(const FakeQuantizedCall& at) {
   if (!at.args[0].type) return {};
   if (at.args[0].type->per_channel() && at.call.op()->name != "nn.max_pool2d")
@@ -188,12 +170,12 @@ FakeQuantizedResult fake_quantized_concatenate(const FakeQuantizedCall& at) {
     scales.push_back(field.scale);
     zero_points.push_back(field.zero_point);
   }
-  AffineType out = *at.out;
-  out.dtype = type->fields[0].dtype;
+  const auto out = with_dtype(*at.out, type->fields[0].dtype);
+  if (!out) return {};
   return AffineExpr{
       apply_like("qnn.concatenate",
-                 {at.args[0].expr, tuple(scales), tuple(zero_points), out.scale, out.zero_point}, at.call),
-      out};
+                 {at.args[0].expr, tuple(scales), tuple(zero_points), out->scale, out->zero_point}, at.call),
+      *out};
 }
 
 }  // namespace baton

@@ -86,6 +86,25 @@ Expr integer_vector(const std::vector<int64_t>& values, DType dtype) {
   return constant(array);
 }
 
+bool is_one_element(const TensorTypeNode& type) {
+  return type.rank() > 0 && std::ranges::all_of(type.shape(), [](const Dim& dim) { return dim == Dim(1); });
+}
+
+Expr plain_pair_member(const Expr& member, const TensorTypeNode& type) {
+  const bool one = is_one_element(type), wide = type.dtype() == DType::float_(64);
+  if (!one && !wide) return member;
+  if (const auto* known = as<ConstantNode>(member)) {
+    const auto values = constant_values(member);
+    if (values && wide) {
+      const Expr vector = constant_vector(*values, kFloat32);
+      return one || type.rank() == 0 ? Expr(scalar(values->at(0), kFloat32)) : vector;
+    }
+    if (one) return constant(known->value().reshaped({}));
+  }
+  const Expr narrow = wide ? cast_to(member, kFloat32) : member;
+  return one ? apply("reshape", {narrow}, {{"newshape", std::vector<int64_t>{}}}) : narrow;
+}
+
 Expr along_axis(const Expr& vector, int rank, int axis) {
   const int behind = rank - 1 - axis;
   return behind <= 0 ? vector : apply("expand_dims", {vector}, {{"axis", 1}, {"num_newaxis", behind}});

@@ -37,6 +37,12 @@ Expr constant_vector(const std::vector<double>& values, DType dtype);
 /// A constant of shape (size) and an integer type.
 Expr integer_vector(const std::vector<int64_t>& values, DType dtype);
 
+/// Whether a tensor of this type has axes, all of extent 1.
+bool is_one_element(const TensorTypeNode& type);
+/// A scale or zero point of type `type` as a scalar if it has one element, and as float32 if it is float64;
+/// otherwise itself. Constants stay constants.
+Expr plain_pair_member(const Expr& member, const TensorTypeNode& type);
+
 /// A vector with one value per position along `axis` of a tensor of rank `rank`, reshaped to broadcast with
 /// it.
 Expr along_axis(const Expr& vector, int rank, int axis);

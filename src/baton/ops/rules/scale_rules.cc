@@ -1,6 +1,7 @@
 #include "baton/ops/rules/scale_rules.h"
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/layout.h"
 
 namespace baton {
 
@@ -15,29 +16,33 @@ ScalePlan pass_all(const ScaleAxis& takes, int inputs) {
   return plan;
 }
 
-/// The axis of the scale in the other input of a sum, when that is a vector along the axis and `index` is
-/// full.
-std::optional<int> other_axis(const CallNode& sum, const Expr& full, const Expr& other, int axis) {
+/// What happens to the other input of a sum, when that is a vector along the axis of the scale and input
+/// `full` has all of the result's elements.
+std::optional<ScaleStep> other_step(What what, const CallNode& sum, int full, const ScaleAxis& scale) {
   const TensorTypeNode* type = as_type<TensorTypeNode>(sum.checked_type());
-  const TensorTypeNode *wide = tensor_type_of(full), *narrow = tensor_type_of(other);
+  const TensorTypeNode *wide = tensor_type_of(sum.args()[full]),
+                       *narrow = tensor_type_of(sum.args()[1 - full]);
   if (!type || !wide || !narrow || wide->shape() != type->shape()) return std::nullopt;
-  return vector_axis(*narrow, *type, axis);
+  const auto axis = vector_axis(*narrow, *type, scale.axis, scale.block);
+  if (!axis) return std::nullopt;
+  return ScaleStep{what, *axis, scale.block < 0 ? -1 : scale.block - (type->rank() - narrow->rank())};
 }
 
 std::optional<ScalePlan> sum_backward(const CallNode& call, const std::vector<Takes>& inputs) {
   const Takes &a = inputs[0], &b = inputs[1];
-  if (a && b && a->axis == b->axis &&
+  if (a && b && a->same_place(*b) &&
       same_type(call.args()[0]->checked_type(), call.args()[1]->checked_type())) {
-    const ScaleAxis both{a->axis, a->need_positive || b->need_positive, a->need_nonzero || b->need_nonzero};
+    const ScaleAxis both{a->axis, a->need_positive || b->need_positive, a->need_nonzero || b->need_nonzero,
+                         a->block};
     return ScalePlan{both, {{What::kPass, a->axis}, {What::kPass, b->axis}}};
   }
   for (int full : {0, 1}) {
     if (!inputs[full]) continue;
-    const auto axis = other_axis(call, call.args()[full], call.args()[1 - full], inputs[full]->axis);
-    if (!axis) continue;
+    const auto other = other_step(What::kMultiply, call, full, *inputs[full]);
+    if (!other) continue;
     ScalePlan plan{*inputs[full], std::vector<ScaleStep>(2)};
     plan.inputs[full] = {What::kPass, inputs[full]->axis};
-    plan.inputs[1 - full] = {What::kMultiply, *axis};
+    plan.inputs[1 - full] = *other;
     return plan;
   }
   return std::nullopt;
@@ -45,50 +50,69 @@ std::optional<ScalePlan> sum_backward(const CallNode& call, const std::vector<Ta
 
 std::optional<ScalePlan> sum_forward(const CallNode& call, int index, const Takes& result) {
   if (!result) return std::nullopt;
-  const auto axis = other_axis(call, call.args()[index], call.args()[1 - index], result->axis);
+  const auto other = other_step(What::kDivide, call, index, *result);
   // Never both: only the first input that can carry the scale does.
-  if (!axis || (index == 1 && other_axis(call, call.args()[0], call.args()[1], result->axis)))
-    return std::nullopt;
+  if (!other || (index == 1 && other_step(What::kDivide, call, 0, *result))) return std::nullopt;
   ScalePlan plan = pass_all(*result, 2);
   plan.takes.need_nonzero = true;
-  plan.inputs[1 - index] = {What::kDivide, *axis};
+  plan.inputs[1 - index] = *other;
   return plan;
 }
 
-/// The axes of a convolution that a scale can be along. -1: none.
+/// The axis of channels in a layout, and its block: of C in NCHW4c they are 1 and 4. -1: none.
+struct ChannelAxes {
+  int axis = -1, block = -1;
+  int64_t size = 0;  ///< of a block
+};
+
+/// Nothing where the channels are split more than once.
+ChannelAxes channels_in(const Layout& layout, char letter) {
+  ChannelAxes axes{layout.find(letter), -1, 0};
+  for (int i = 0; i < layout.rank(); ++i) {
+    const LayoutAxis& axis = layout.axes()[static_cast<size_t>(i)];
+    if (axis.letter != letter || axis.is_primal()) continue;
+    if (axes.block >= 0) return {};
+    axes.block = i;
+    axes.size = axis.factor;
+  }
+  return axes;
+}
+
+/// The axes of a convolution that a scale can be along.
 struct ConvAxes {
-  int data = -1, result = -1;  ///< channels
-  int weight_output = -1, weight_input = -1;
+  ChannelAxes data, result;  ///< channels
+  ChannelAxes weight_output, weight_input;
 };
 
 ConvAxes conv_axes(const CallNode& call) {
-  const std::string data = text_attr(call, "data_layout"), kernel = text_attr(call, "kernel_layout");
-  const std::string out = text_attr(call, "out_layout").empty() ? data : text_attr(call, "out_layout");
-  const auto plain = [](const std::string& layout) {
-    return layout.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos;
-  };
-  const auto at = [](const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); };
-  if (!plain(data) || !plain(kernel) || !plain(out)) return {};
+  const std::string data_text = text_attr(call, "data_layout"), out_text = text_attr(call, "out_layout");
+  const auto data = Layout::parse(data_text), kernel = Layout::parse(text_attr(call, "kernel_layout")),
+             out = Layout::parse(out_text.empty() ? data_text : out_text);
+  if (!data || !kernel || !out) return {};
+  const ConvAxes axes{channels_in(*data, 'C'), channels_in(*out, 'C'), channels_in(*kernel, 'O'),
+                      channels_in(*kernel, 'I')};
   const int64_t groups = int_attr(call, "groups");
-  ConvAxes axes{at(data, 'C'), at(out, 'C'), at(kernel, 'O'), at(kernel, 'I')};
   if (groups == 1) return axes;
+  for (const ChannelAxes& each : {axes.data, axes.result, axes.weight_output, axes.weight_input})
+    if (each.axis < 0 || each.block >= 0) return {};
   // Depthwise: one input channel for each group. The weight's axis of as many channels holds both factors.
   const TensorTypeNode *in = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* type = as_type<TensorTypeNode>(call.checked_type());
   if (!in || !weight || !type || !type->is_static()) return {};
-  const int64_t channels = in->extents()[axes.data], outputs = type->extents()[axes.result];
+  const int64_t channels = in->extents()[axes.data.axis], outputs = type->extents()[axes.result.axis];
   if (groups != channels || outputs != channels) return {};
-  const int o = axes.weight_output, i = axes.weight_input;
+  const int o = axes.weight_output.axis, i = axes.weight_input.axis;
   const int axis = weight->extents()[o] == channels && weight->extents()[i] == 1   ? o
                    : weight->extents()[i] == channels && weight->extents()[o] == 1 ? i
                                                                                    : -1;
-  return axis < 0 ? ConvAxes{} : ConvAxes{axes.data, axes.result, axis, axis};
+  if (axis < 0) return {};
+  return {axes.data, axes.result, {axis, -1, 0}, {axis, -1, 0}};
 }
 
 /// A scale absorbed by the weight, input 1.
-std::optional<ScalePlan> into_weight(int axis, int weight_axis) {
-  if (axis < 0 || weight_axis < 0) return std::nullopt;
-  return ScalePlan{{axis}, {{}, {What::kMultiply, weight_axis}}};
+std::optional<ScalePlan> into_weight(const ChannelAxes& axes, const ChannelAxes& weight) {
+  if (axes.axis < 0 || weight.axis < 0 || axes.size != weight.size) return std::nullopt;
+  return ScalePlan{{axes.axis, false, false, axes.block}, {{}, {What::kMultiply, weight.axis, weight.block}}};
 }
 
 }  // namespace
@@ -113,7 +137,8 @@ ScaleRule sum_scale_rule() { return {sum_backward, sum_forward}; }
 ScaleRule bias_scale_rule() {
   const auto along_bias = [](const CallNode& call, const Takes& takes) {
     const TensorTypeNode* data = tensor_type_of(call.args()[0]);
-    return takes && data && front_axis(int_attr(call, "axis"), data->rank()) == takes->axis;
+    return takes && takes->block < 0 && data &&
+           front_axis(int_attr(call, "axis"), data->rank()) == takes->axis;
   };
   return {[along_bias](const CallNode& call, const std::vector<Takes>& inputs) -> std::optional<ScalePlan> {
             if (!along_bias(call, inputs[0])) return std::nullopt;
@@ -138,10 +163,10 @@ ScaleRule dense_scale_rule() {
     return tensor_type_of(expr) ? tensor_type_of(expr)->rank() - 1 : -1;
   };
   return {[last](const CallNode& call, const std::vector<Takes>&) {
-            return into_weight(last(call.args()[0]), 0);
+            return into_weight({last(call.args()[0])}, {0});
           },
           [last](const CallNode& call, int index, const Takes&) -> std::optional<ScalePlan> {
-            return index == 0 ? into_weight(last(call.args()[0]), 1) : std::nullopt;
+            return index == 0 ? into_weight({last(call.args()[0])}, {1}) : std::nullopt;
           }};
 }
 

@@ -1,4 +1,7 @@
 // Gather and scatter operators.
+#include <algorithm>
+#include <optional>
+
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
@@ -140,10 +143,12 @@ RelationStatus scatter_nd_relation(RelationContext& ctx, const ScatterNDAttrs&) 
                     "updates with the axes of the indices are needed, got " + type_text(ctx.input(2)));
   for (int k = 0; k + 1 < indices->rank(); ++k) {
     const Dim a = indices->shape()[k + 1], b = updates->shape()[k];
-    if (!may_equal(a, b))
-      return fail_arg(
-          ctx, 2,
-          "axis " + std::to_string(k) + " is " + extent_text(b) + ", and of the indices " + extent_text(a));
+    if (may_equal(a, b)) continue;
+    if (indices->rank() == 2 && !a.is_any() && !b.is_any() && b.value() > a.value())
+      continue;  // rows without an index are not used
+    return fail_arg(
+        ctx, 2,
+        "axis " + std::to_string(k) + " is " + extent_text(b) + ", and of the indices " + extent_text(a));
   }
   return identity_relation(ctx);
 }
@@ -271,12 +276,14 @@ std::vector<std::vector<int64_t>> argwhere_shapes(const Attrs&, const std::vecto
 using Combine = Halide::Expr (*)(Halide::Expr old, Halide::Expr update);
 
 // The data with updates written in order. `at` is the position of update element i; positions out of bounds
-// are skipped.
+// are skipped. `rows`, if given, limits the first axis of the updates.
 template <class At>
 void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor& updates, Combine combine,
-                  At&& at) {
+                  At&& at, std::optional<int64_t> rows = {}) {
   const Axes i(data.rank());
-  Domain r(updates.shape());
+  std::vector<int64_t> extents = updates.shape();
+  if (rows) extents.at(0) = std::min(extents.at(0), *rows);
+  Domain r(extents);
   Index to = at(r.exprs());
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < data.rank(); ++k) {
@@ -322,7 +329,7 @@ void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
   else
     throw NotSupported("scatter_nd has no mode \"" + attrs.mode + "\"");
   const Tensor& indices = c.in(1);
-  scatter_into(c, "scatter_nd", c.in(0), c.in(2), combine, [&](const Index& i) {
+  const auto place = [&](const Index& i) {
     Index which(i.begin(), i.begin() + indices.rank() - 1), at;
     which.insert(which.begin(), Halide::Expr(0));
     for (int k = 0; k < as_int(indices.extent(0)); ++k) {
@@ -331,7 +338,9 @@ void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
     }
     at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
     return at;
-  });
+  };
+  const std::optional<int64_t> rows = indices.rank() == 2 ? std::optional(indices.extent(1)) : std::nullopt;
+  scatter_into(c, "scatter_nd", c.in(0), c.in(2), combine, place, rows);
 }
 
 GradientRule gather_nd_gradient() {
@@ -417,7 +426,8 @@ const OpDef& op_scatter_nd() {
       .declares_attrs = false,
       .python = "transform.scatter_nd(data, indices, updates, mode='update')",
       .test_shapes = {"(4, 3)f32, (2, 3)i64{0, 1, 3, 2, 0, 1}, (3)f32, mode=add",
-                      "(4, 3)f32, (1, 2)i64{2, 0}, (2, 3)f32, mode=update"},
+                      "(4, 3)f32, (1, 2)i64{2, 0}, (2, 3)f32, mode=update",
+                      "(4, 3)f32, (1, 2)i64{2, 2}, (5, 3)f32, mode=add"},
   };
   return def;
 }

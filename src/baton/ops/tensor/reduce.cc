@@ -375,10 +375,7 @@ const OpDef& op_mean() {
                 fold(c, r, "sum", type, zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
             const Halide::Expr sum = total(r.i.reversed()), count = cast(type, as_int(r.count));
             Halide::Func mean = c.stage("mean");
-            if (type.is_int())
-              mean(r.i.reversed()) = select(sum < 0, -(-sum / count), sum / count);
-            else
-              mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
+            mean(r.i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(sum, count));
             c.result(mean);
           },
       .python = "reduce",

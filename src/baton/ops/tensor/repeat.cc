@@ -376,9 +376,12 @@ void reverse_sequence_compute(Compute& c, const ReverseSequenceAttrs& attrs) {
   const Tensor& data = c.in(0);
   const int axis = place(attrs.seq_axis, data.rank()), batch = place(attrs.batch_axis, data.rank());
   reindex_compute(c, "reverse_sequence", [&](Index i) {
-    const Halide::Expr length = Halide::cast<int>(c.in(1)(Index{i[batch]}));
-    i[axis] =
-        clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0, as_int(data.extent(axis) - 1));
+    // A length above the extent means the whole sequence.
+    const Halide::Expr given = Halide::cast<int64_t>(c.in(1)(Index{i[batch]}));
+    const Halide::Expr extent = Halide::cast<int64_t>(as_int(data.extent(axis)));
+    const Halide::Expr length = Halide::cast<int>(clamp(given, Halide::cast<int64_t>(0), extent));
+    i[axis] = clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0,
+                    std::max(as_int(data.extent(axis)) - 1, 0));
     return i;
   });
 }
@@ -552,13 +555,15 @@ const OpDef& op_reverse() {
 const OpDef& op_reverse_sequence() {
   static const OpDef def = OpSpec<ReverseSequenceAttrs>{
       .name = "reverse_sequence",
-      .doc = "The beginning of each sequence turned round.",
+      .doc =
+          "The beginning of each sequence turned round; a length above the extent means the whole sequence.",
       .inputs = {{"data", "tensor"}, {"seq_lengths", "vector: how many elements of each sequence"}},
       .fuse = Fuse::kInjective,
       .relation = reverse_sequence_relation,
       .compute = reverse_sequence_compute,
       .python = "transform",
-      .test_shapes = {"(4, 3)f32, (3)i32{1, 3, 2}, seq_axis=0, batch_axis=1"},
+      .test_shapes = {"(4, 3)f32, (3)i32{1, 3, 2}, seq_axis=0, batch_axis=1",
+                      "(4, 3)f32, (3)i32{5, 0, -1}, seq_axis=0, batch_axis=1"},
   };
   return def;
 }

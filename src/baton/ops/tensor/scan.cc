@@ -10,17 +10,17 @@ namespace baton {
 struct ScanopAttrs {
   std::optional<int64_t> axis = {};
   DType dtype = {};
-  bool exclusive = false;
+  std::optional<bool> exclusive = false;
 };
 
 template <>
 const AttrSchema& attr_schema<ScanopAttrs>() {
   using A = ScanopAttrs;
-  static const AttrSchema schema =
-      make_schema<A>("relay.attrs.ScanopAttrs",
-                     {{"axis", &A::axis, "the axis along which is accumulated; None: the flattened data"},
-                      {"dtype", &A::dtype, "element type of the result; void: as the data"},
-                      {"exclusive", &A::exclusive, "whether an element itself is left out", kBoxed}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ScanopAttrs",
+      {{"axis", &A::axis, "the axis along which is accumulated; None: the flattened data"},
+       {"dtype", &A::dtype, "element type of the result; void: as the data"},
+       {"exclusive", &A::exclusive, "whether an element itself is left out; None: no", kBoxed}});
   return schema;
 }
 
@@ -43,8 +43,9 @@ void scan_compute(Compute& c, const ScanopAttrs& attrs) {
   const int axis = attrs.axis ? from_front(*attrs.axis, data.rank()) : 0,
             count = as_int(c.out().extents()[axis]);
   const Halide::Type type = halide_type(c.out().dtype());
+  const bool exclusive = attrs.exclusive.value_or(false);
   auto element = [&](Index at) {
-    if (attrs.exclusive) at[axis] = inside_axis(at[axis] - 1, count);
+    if (exclusive) at[axis] = inside_axis(at[axis] - 1, count);
     if (attrs.axis) return cast(type, data(at));
     Halide::Expr flat = at[0];
     Index split(data.rank());
@@ -54,7 +55,7 @@ void scan_compute(Compute& c, const ScanopAttrs& attrs) {
   };
   Halide::Func scan = c.stage(kProduct ? "cumprod" : "cumsum");
   const Halide::Expr start = cast(type, kProduct ? 1 : 0);
-  scan(i.reversed()) = attrs.exclusive ? select(i[axis] == 0, start, element(i.exprs())) : element(i.exprs());
+  scan(i.reversed()) = exclusive ? select(i[axis] == 0, start, element(i.exprs())) : element(i.exprs());
   if (count > 1) {
     const Halide::RDom r(1, count - 1, "r");
     Index here = i.exprs(), before = i.exprs();
@@ -79,7 +80,8 @@ const OpDef& op_cumsum() {
       .compute = scan_compute<false>,
       .declares_attrs = false,
       .python = "transform.cumsum(data, axis=None, dtype=None, exclusive=None)",
-      .test_shapes = {"(2, 3)f32", "(3, 5)i32[-9, 9], axis=0", "(2, 3, 4)f32, axis=1, exclusive=True"},
+      .test_shapes = {"(2, 3)f32", "(3, 5)i32[-9, 9], axis=0", "(2, 3, 4)f32, axis=1, exclusive=True",
+                      "(2, 3)f32, axis=1, exclusive=None"},
   };
   return def;
 }

@@ -129,7 +129,7 @@ RelationStatus invert_permutation_relation(RelationContext& ctx, const NoAttrs&)
 }
 
 void ndarray_size_compute(Compute& c, const NdarraySizeAttrs&) {
-  int64_t count = 1;
+  int64_t count = c.in(0).rank() == 0 ? 0 : 1;
   for (const int64_t extent : c.in(0).shape()) count *= extent;
   Halide::Func size = c.stage("ndarray_size");
   size() = cast_to(c.out().dtype(), Halide::Expr(count));
@@ -270,7 +270,7 @@ const OpDef& op_shape_of() {
 const OpDef& op_ndarray_size() {
   static const OpDef def = OpSpec<NdarraySizeAttrs>{
       .name = "ndarray_size",
-      .doc = "The number of elements.",
+      .doc = "The number of elements; 0 for a scalar, as in Relay.",
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
       .relation =
@@ -280,7 +280,7 @@ const OpDef& op_ndarray_size() {
       .compute = ndarray_size_compute,
       .python = "tensor.ndarray_size(data, dtype='int32')",
       .rules = op_rules(ValueOfType::kSize),
-      .test_shapes = {"(2, 3)u8[0, 5], dtype=int32", "(2, 3)i32[-5, 5], dtype=int32"},
+      .test_shapes = {"(2, 3)u8[0, 5], dtype=int32", "(2, 3)i32[-5, 5], dtype=int32", "()f32, dtype=int64"},
   };
   return def;
 }

@@ -134,10 +134,14 @@ void sparse_reshape_compute(Compute& c) {
   for (int k = 0; k < old_rank; ++k)
     flat = flat * extent(before, k) + Halide::cast<int64_t>(indices(Index{i[0], k}));
   Halide::Expr shape = Halide::cast<int64_t>(0);
+  Halide::Expr same = Halide::Internal::const_true();
   for (int k = rank; k-- > 0; flat = flat / extents[k]) {
     moved = select(i[1] == k, k == 0 ? flat : flat % extents[k], moved);
     shape = select(j[0] == k, extents[k], shape);
+    if (old_rank == rank) same = same && extent(before, k) == extent(after, k);
   }
+  // Under equal shapes also indices outside of the shape stay as they are.
+  if (old_rank == rank) moved = select(same, Halide::cast<int64_t>(indices(Index{i[0], i[1]})), moved);
   Halide::Func new_indices = c.stage("indices"), new_shape = c.stage("shape");
   new_indices(i.reversed()) = cast_to(c.out(0).dtype(), moved);
   new_shape(j.reversed()) = cast_to(c.out(1).dtype(), shape);
@@ -207,7 +211,8 @@ const OpDef& op_sparse_reshape() {
       .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
       .python = "transform",
       .rules = op_rules(ResultCount{2}),
-      .test_shapes = {"(3, 2)i64{0, 1, 2, 0, 2, 3}, (2)i64{4, 6}, (3)i64{2, 2, -1}"},
+      .test_shapes = {"(3, 2)i64{0, 1, 2, 0, 2, 3}, (2)i64{4, 6}, (3)i64{2, 2, -1}",
+                      "(3, 2)i64{0, 7, 2, 0, -1, 3}, (2)i64{4, 6}, (2)i64{4, 6}"},
   };
   return def;
 }

@@ -126,11 +126,37 @@ ParallelKind conv2d_kind() {
   return kind;
 }
 
+/// Whether `arg` of a call is broadcast along axis `axis` of the call's result by an extent of 1.
+bool repeats_along(const CallNode& call, size_t index, int axis) {
+  const TensorTypeNode* type = static_type_of(call.args()[index]);
+  const auto* out = as_type<TensorTypeNode>(call.checked_type());
+  if (!type || !out) return false;
+  const int here = axis - (out->rank() - type->rank());
+  return here >= 0 && type->shape()[here] == Dim(1) && !(out->shape()[axis] == Dim(1));
+}
+
+/// The same as concatenable(), where arguments of extent 1 along `axis` are repeated first.
+bool concatenable_repeated(const CallNode& a, const CallNode& b, size_t index, int axis) {
+  if (!repeats_along(a, index, axis) || !repeats_along(b, index, axis))
+    return concatenable(a, b, index, axis);
+  const TensorTypeNode *x = static_type_of(a.args()[index]), *y = static_type_of(b.args()[index]);
+  return x->dtype() == y->dtype() && x->shape() == y->shape();
+}
+
 ParallelKind flat_dense_kind() {
   const auto axis = [](const CallNode& dense) {
     return as_type<TensorTypeNode>(dense.checked_type())->rank() - 1;
   };
   ParallelKind kind = sliced_kind(op_names::kDense, axis);
+  kind.arguments_fit = concatenable_repeated;
+  kind.join_arguments = [](const Branch& calls, size_t index, std::vector<Expr> args, int axis) {
+    const int rank = as_type<TensorTypeNode>(calls[0]->checked_type())->rank();
+    const int here = axis - (rank - static_type_of(calls[0]->args()[index])->rank());
+    for (size_t i = 0; i < args.size(); ++i)
+      if (repeats_along(*calls[i], index, axis))
+        args[i] = call_op("repeat", {args[i]}, {{"repeats", extent(Expr(calls[i]), axis)}, {"axis", here}});
+    return concatenate_arguments(calls, index, args, axis);
+  };
   kind.supports = is_static;
   kind.fit = [](const CallNode& a, const CallNode& b) {
     return dtype_attr(a, "out_dtype") == dtype_attr(b, "out_dtype") && same_but(a, b, 0);

@@ -9,6 +9,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/qnn_build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/quantize/fake_quantization_hooks.h"
@@ -78,8 +79,8 @@ class FakeQuantizer final : public Rewriter {
                            " between qnn.dequantize and qnn.quantize has no rule (hard_fail)");
       return rebuilt;
     }
-    const AffineType out{mapped(quantize->args()[1]),
-                         mapped(quantize->args()[2]),
+    const AffineType out{pair_member(quantize->args()[1]),
+                         pair_member(quantize->args()[2]),
                          as_type<TensorTypeNode>(original->checked_type())->dtype(),
                          static_cast<int>(int_attr(*quantize, "axis")),
                          {}};
@@ -140,11 +141,17 @@ class FakeQuantizer final : public Rewriter {
     return *done.find(root.get());
   }
 
+  /// A scale or zero point in the form that rules know.
+  Expr pair_member(const Expr& arg) const {
+    const TensorTypeNode* type = tensor_type_of(arg);
+    return type ? qnn::plain_pair_member(mapped(arg), *type) : mapped(arg);
+  }
+
   Made dequantized(const CallNode& call) const {
     const DType dtype = tensor_type_of(call.args()[0])->dtype();
     return {mapped(call.args()[0]),
-            AffineType{mapped(call.args()[1]),
-                       mapped(call.args()[2]),
+            AffineType{pair_member(call.args()[1]),
+                       pair_member(call.args()[2]),
                        dtype,
                        static_cast<int>(int_attr(call, "axis")),
                        {}},
@@ -242,11 +249,11 @@ class OperatorQuantizer final : public Rewriter {
   static AffineType type_of(const CallNode& dequantize) {
     const TensorTypeNode* type = tensor_type_of(dequantize.args()[0]);
     if (!type) return {};
-    return {dequantize.args()[1],
-            dequantize.args()[2],
-            type->dtype(),
-            static_cast<int>(int_attr(dequantize, "axis")),
-            {}};
+    const auto member = [&](size_t index) {
+      const TensorTypeNode* own = tensor_type_of(dequantize.args()[index]);
+      return own ? qnn::plain_pair_member(dequantize.args()[index], *own) : dequantize.args()[index];
+    };
+    return {member(1), member(2), type->dtype(), static_cast<int>(int_attr(dequantize, "axis")), {}};
   }
 
   PointerMap<AffineType> types_;

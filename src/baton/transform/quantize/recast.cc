@@ -134,13 +134,19 @@ Pass recast(const PassArgs& args) {
   }
   if (const AttrValue* layers = reader.value("skip_layers")) what.skip_layers = ints_of(*layers);
   reader.finish();
-  return module_pass({0, "recast", {"InferType"}}, [what](IRModule module, const PassContext&) {
+  return module_pass({0, "recast", {}}, [what](IRModule module, const PassContext&) {
+    const Function given = module->find("main");
+    if (!given) return module;
     module = infer_types(std::move(module));
     const Function main = module->find("main");
-    if (!main) return module;
-    // A result type that is written down stays right: every call gives what it gave.
-    module->replace("main", as_ref<FunctionNode>(Recaster(what, Expr(main), *module).run(Expr(main))));
-    return infer_types(std::move(module));
+    Function result = as_ref<FunctionNode>(Recaster(what, Expr(main), *module).run(Expr(main)));
+    // A result type that is written down stays right: every call gives what it gave. None is added, as in
+    // TVM.
+    if (!given->ret_type())
+      result = make_function(result->params(), result->body(), Type(), result->attrs(),
+                             NodeInfo(result->origins(), result->span()), result->type_params());
+    module->replace("main", result);
+    return module;
   });
 }
 

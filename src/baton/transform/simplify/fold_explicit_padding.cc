@@ -32,6 +32,7 @@ std::optional<std::vector<int64_t>> spatial_padding(const CallNode& pad, const s
     const std::vector<int64_t> pair = ints_of((*widths)[axis]);
     const bool is_spatial = std::string("DHW").find(layout->axes()[axis].letter) != std::string::npos;
     if (!is_spatial && (pair.at(0) != 0 || pair.at(1) != 0)) return std::nullopt;
+    if (pair.at(0) < 0 || pair.at(1) < 0) return std::nullopt;  // cut off
     if (!is_spatial) continue;
     front.push_back(pair.at(0));
     back.push_back(pair.at(1));

@@ -20,11 +20,12 @@ namespace baton {
 namespace {
 
 /// A multiply that goes away: multiply(args[kept], args[1 - kept]) where the other argument is a vector along
-/// `axis`.
+/// `axis`, or in a blocked layout a matrix along `axis` and `block`.
 struct Factor {
   Expr multiply;  ///< as it was
   int kept = 0;
   int axis = 0;  ///< of the multiply's result
+  int block = -1;
 };
 
 bool all_values(const NDArray& value, bool (*holds)(double)) {
@@ -71,12 +72,13 @@ std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& tak
   const TensorTypeNode* vector = tensor_type_of(factor);
   if (!full || !data || !vector || data->shape() != full->shape()) return std::nullopt;
   // One factor for all channels is a vector of equal ones, where it is known how many.
-  const bool fits = vector->rank() == 0 ? !full->shape().at(static_cast<size_t>(takes.axis)).is_any()
-                                        : vector_axis(*vector, *full, takes.axis).has_value();
+  const bool fits = vector->rank() == 0
+                        ? takes.block < 0 && !full->shape().at(static_cast<size_t>(takes.axis)).is_any()
+                        : vector_axis(*vector, *full, takes.axis, takes.block).has_value();
   if (!fits) return std::nullopt;
   if (takes.need_positive && !is_positive(factor)) return std::nullopt;
   if (takes.need_nonzero && !takes.need_positive && !is_nonzero(factor, context)) return std::nullopt;
-  return Factor{expr, kept, takes.axis};
+  return Factor{expr, kept, takes.axis, takes.block};
 }
 
 /// What both directions share: vectors made of factors, inputs multiplied or divided by them.
@@ -94,10 +96,10 @@ class ScaleRewriter : public Rewriter {
       return made = call_op("repeat", {call_op("expand_dims", {value}, {{"axis", 0}})},
                             {{"repeats", channels}, {"axis", 0}});
     }
-    const int axis = factor.axis - (tensor_type_of(factor.multiply)->rank() - type.rank());
+    const int shift = tensor_type_of(factor.multiply)->rank() - type.rank();
     std::vector<int64_t> others;
     for (int i = 0; i < type.rank(); ++i)
-      if (i != axis) others.push_back(i);
+      if (i + shift != factor.axis && i + shift != factor.block) others.push_back(i);
     return made = others.empty() ? value : call_op("squeeze", {value}, {{"axis", others}});
   }
 
@@ -110,7 +112,8 @@ class ScaleRewriter : public Rewriter {
       const ScaleStep& step = plan.inputs[i];
       if (step.what != ScaleStep::What::kMultiply && step.what != ScaleStep::What::kDivide) continue;
       const int rank = tensor_type_of(original.args()[i])->rank();
-      const Expr factor_here = expand_to_axis(vector(factor, value), rank, step.axis);
+      const Expr factor_here = step.block < 0 ? expand_to_axis(vector(factor, value), rank, step.axis)
+                                              : blocked(factor, vector(factor, value), rank, step);
       args[i] =
           call_op(step.what == ScaleStep::What::kMultiply ? "multiply" : "divide", {args[i], factor_here});
     }
@@ -118,6 +121,15 @@ class ScaleRewriter : public Rewriter {
   }
 
  private:
+  /// The matrix of a factor in a blocked layout, in the shape of an input of rank `rank`.
+  static Expr blocked(const Factor& factor, const Expr& matrix, int rank, const ScaleStep& step) {
+    const std::vector<Dim>& full = tensor_type_of(factor.multiply)->shape();
+    std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
+    shape.at(static_cast<size_t>(step.axis)) = full.at(static_cast<size_t>(factor.axis)).value();
+    shape.at(static_cast<size_t>(step.block)) = full.at(static_cast<size_t>(factor.block)).value();
+    return call_op("reshape", {matrix}, {{"newshape", shape}});
+  }
+
   PointerMap<Expr> vectors_;
 };
 
@@ -233,12 +245,12 @@ class ForwardFolder final : public ScaleRewriter {
     for (size_t i = 0; i < call.args().size(); ++i) {
       const auto plan = rule->forward(call, static_cast<int>(i), result);
       Offer& offer = offers_[call.args()[i].get()];
-      if (!plan || (offer.takes && offer.takes->axis != plan->takes.axis)) {
+      if (!plan || (offer.takes && !offer.takes->same_place(plan->takes))) {
         offer = {true, std::nullopt};
       } else if (!offer.refused) {
         const ScaleAxis before = offer.takes.value_or(plan->takes);
         offer.takes = ScaleAxis{before.axis, before.need_positive || plan->takes.need_positive,
-                                before.need_nonzero || plan->takes.need_nonzero};
+                                before.need_nonzero || plan->takes.need_nonzero, before.block};
       }
     }
   }

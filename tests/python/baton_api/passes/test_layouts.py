@@ -21,7 +21,7 @@ BODIES = {
     "odd_split": f"%0 = {CONV}; %1 = split(%0, indices_or_sections=[3], axis=1); %2 = (%1.1, %1.0); concatenate(%2, axis=-3)",
     "transpose": f"%0 = {CONV}; %1 = transpose(%0, axes=[0, 2, -1, 1]); nn.relu(%1)",
     "reverse": f"%0 = {CONV}; %1 = transpose(%0); add(%1, 1f)",
-    "slice": f"%0 = {CONV}; strided_slice(%0, begin=[0, 4, 1, 2], end=[1, 12, 7, 8])",
+    "slice": f"%0 = {CONV}; strided_slice(%0, begin=[0, 4, 1, 2], end=[1, 12, 7, 8], strides=None, axes=None)",
     "odd_slice": f"%0 = {CONV}; strided_slice(%0, begin=[1, 0], end=[9, 8], strides=[3, 2], axes=[1, 3])",
     "pad": f"%0 = {CONV}; nn.pad(%0, 1f, pad_width=[[0, 0], [0, 4], [1, 2], [0, 1]])",
     "odd_pad": f"%0 = {CONV}; nn.pad(%0, 1f, pad_width=[[0, 0], [1, 2], [1, 2], [0, 1]])",

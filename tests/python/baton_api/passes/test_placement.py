@@ -5,6 +5,7 @@ import pytest
 
 import baton
 from baton import relay
+from baton.relay.testing import run_infer_type
 from baton.relay.transform import mixed_precision
 
 
@@ -84,7 +85,12 @@ def test_recast():
     assert 'out_dtype="int32"' in str(relay.transform.recast(function, "int8", "int32"))
     mod = baton.IRModule.from_expr(function)
     assert "int8" not in str(relay.transform.recast(mod, "int8", "int32", skip_layers=[0]))
-    assert relay.transform.recast(mod, "int8", "int32", ["nn.conv2d"], [-2])["main"].ret_type.dtype == "float32"
+    recast = relay.transform.recast(mod, "int8", "int32", ["nn.conv2d"], [-2])["main"]
+    assert recast.ret_type is None and run_infer_type(recast).ret_type.dtype == "float32"  # none is declared, as before
+    as_int8 = [relay.cast(each, "int8") for each in (x, w)]
+    expected = relay.nn.conv2d(*as_int8, padding=(1, 1, 1, 1), channels=8, kernel_size=(3, 3), out_dtype="int32")
+    expected = relay.Function([x, w], relay.cast(expected, "float32"))
+    assert baton.ir.structural_equal(relay.transform.recast(function, "int8", "int32"), expected)
 
 
 def test_dense_to_sparse():

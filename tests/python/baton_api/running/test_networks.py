@@ -29,6 +29,19 @@ def test_multiplications(make, count):
     assert analysis.get_total_mac_number(typed(make())) == count
 
 
+def test_multiplications_of_operators_that_say_how_many():
+    relay.op.op.register("test.mac_count", "an operator with a count of its own")
+    own = tvm.ir.Op.get("test.mac_count")
+    own.set_num_inputs(1)
+    own.add_argument("x", "Tensor", "data")
+    own.add_type_rel("Identity")
+    tvm.ir.register_op_attr("test.mac_count", "FMacCount", lambda call: 100 * int(call.checked_type.shape[0]))
+    call = relay.Call(own, [relay.nn.dense(var("x", 5, 7), var("w", 11, 7))])
+    assert analysis.get_total_mac_number(typed(call)) == 500 + 5 * 7 * 11
+    with pytest.raises(TypeError, match="FMacCount"):
+        tvm.ir.register_op_attr("test.mac_count", "FMacCount", 3, 11)
+
+
 def test_multiplications_without_types():
     with pytest.raises(tvm.TVMError, match="InferType"):
         analysis.get_total_mac_number(relay.nn.dense(var("x", 5, 7), var("w", 11, 7)))

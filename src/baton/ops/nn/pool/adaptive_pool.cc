@@ -66,7 +66,8 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) 
   pooled(i.reversed()) = start;
   pooled(i.reversed()) = mean ? pooled(i.reversed()) + value : max(pooled(i.reversed()), value);
   const Halide::Expr folded = pooled(i.reversed());
-  result(i.reversed()) = cast_to(c.out().dtype(), mean ? folded / cast(type, count) : folded);
+  result(i.reversed()) =
+      cast_to(c.out().dtype(), mean ? divide_toward_zero(folded, cast(type, count)) : folded);
   c.result(result);
 }
 
@@ -111,7 +112,7 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
 const OpDef& op_nn_adaptive_avg_pool1d() {
   static const OpDef def = adaptive_pool<1, true>(
       "nn.adaptive_avg_pool1d",
-      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
+      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_average_pool},
                spatial_layout_flow()),
       {"(1, 2, 8)f32, output_size=[3]"});
   return def;

@@ -168,7 +168,7 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) = lowest(type);
-  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), lowest(type)));
+  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), least_finite(type)));
   c.result(copy_stage(c, pool));
 }
 
@@ -192,7 +192,8 @@ void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
       cells(y, attrs.pool_size[0], attrs.dilation[0], all ? -pad.top : 0,
             all ? height + pad.bottom : height) *
       cells(x, attrs.pool_size[1], attrs.dilation[1], all ? -pad.left : 0, all ? width + pad.right : width);
-  pool(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, max(count, 1)));
+  pool(i.reversed()) =
+      cast_to(c.out().dtype(), divide_toward_zero(sum(i.reversed()), cast(type, max(count, 1))));
   c.result(pool);
 }
 
@@ -223,7 +224,8 @@ void global_avg_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
   Halide::Func sum = c.stage("sum"), pool = c.stage("global_avg_pool2d");
   sum(i) = cast(type, 0);
   sum(i) += cast(type, c.in(0)(plane.at));
-  pool(i) = cast_to(c.out().dtype(), sum(i) / cast(type, as_int(plane.height * plane.width)));
+  pool(i) =
+      cast_to(c.out().dtype(), divide_toward_zero(sum(i), cast(type, as_int(plane.height * plane.width))));
   c.result(pool);
 }
 
@@ -322,7 +324,7 @@ const OpDef& op_nn_avg_pool2d() {
           "nn.avg_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
       .rules = op_rules(window_brief(), spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
+                        FakeQuantizationRule{fake_quantized_average_pool}, spatial_layout_flow(),
                         AnchorRule{"pool"}, ConvertedLayout::kWindows, OwnPadding::kAverage,
                         QuantizationRule{QuantizationRule::Does::kMean}),
       .test_shapes = {"(1, 2, 8, 8)f32, pool_size=[3, 2], strides=[1, 2], padding=[0, 1, 1, 0]",
@@ -341,7 +343,7 @@ const OpDef& op_nn_global_avg_pool2d() {
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
       .rules = op_rules(window_brief(), spatial_layout_rule(), global_avg_pool2d_gradient(),
-                        MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
+                        MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_average_pool},
                         spatial_layout_flow(), AnchorRule{"pool"}, ConvertedLayout::kWindows,
                         QuantizationRule{QuantizationRule::Does::kTotalMean}),
       .test_shapes = {"(1, 3, 5, 5)f32", "(2, 7, 1, 3)f32, layout=NHWC"},

@@ -16,7 +16,7 @@ RelationStatus pool_gradient_relation(RelationContext& ctx, const A&) {
 }
 
 // Input 0: the gradient with respect to the pool's result; input 1: the pool's data. Each window adds its
-// gradient to its largest cell, the first one of equals.
+// gradient to its largest cell, the first one of equals; a window without cells in the data to none.
 void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   const Tensor &grad = c.in(0), &data = c.in(1);
   const int rank = data.rank();
@@ -27,9 +27,10 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   Halide::Expr number = 0;  // of the cell, row-major
   for (size_t k = 0; k < w.size.size(); ++k) number = number * as_int(w.size[k]) + r[static_cast<int>(k)];
   Halide::Func best = c.stage("best");
-  best(i.reversed()) = Halide::Tuple(Halide::Expr(0), lowest(type));
-  const Halide::Expr old = best(i.reversed())[1], value = select(cell.inside, data(cell.at), lowest(type));
-  best(i.reversed()) = Halide::Tuple(select(value > old, number, best(i.reversed())[0]), max(value, old));
+  best(i.reversed()) = Halide::Tuple(Halide::Expr(-1), lowest(type));
+  const Halide::Expr first = best(i.reversed())[0] < 0, old = best(i.reversed())[1], value = data(cell.at),
+                     wins = cell.inside && (first || value > old);
+  best(i.reversed()) = Halide::Tuple(select(wins, number, best(i.reversed())[0]), select(wins, value, old));
 
   // The windows of one image and channel are visited in order; images and channels stay pure variables.
   std::vector<int64_t> windows;
@@ -37,14 +38,15 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   const Domain q(windows, "w");
   Index window = i.exprs();
   for (size_t k = 0; k < w.axes.size(); ++k) window[w.axes[k]] = q[static_cast<int>(k)];
-  Halide::Expr chosen = best(reversed(window))[0];
+  const Halide::Expr found = best(reversed(window))[0] >= 0;
+  Halide::Expr chosen = max(best(reversed(window))[0], 0);
   Index cells(w.size.size());
   for (size_t k = w.size.size(); k-- > 0; chosen = chosen / as_int(w.size[k]))
     cells[k] = chosen % as_int(w.size[k]);
   const Index to = cell_of(w, data.shape(), window, cells).at;
   Halide::Func result = c.stage("max_pool_grad");
   result(i.reversed()) = cast(type, 0);
-  result(reversed(to)) += cast(type, grad(window));
+  result(reversed(to)) += select(found, cast(type, grad(window)), cast(type, 0));
   c.result(result);
 }
 
@@ -85,7 +87,8 @@ const OpDef& op_nn_max_pool2d_grad() {
       .python =
           "nn.max_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False)",
-      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2], dilation=[]"},
+      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2], dilation=[]",
+                      "(1, 1, 4, 4)f32, (1, 1, 2, 2)f32, pool_size=[1, 1], padding=[1, 1, 1, 1]"},
   };
   return def;
 }

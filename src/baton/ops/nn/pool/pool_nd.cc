@@ -87,9 +87,10 @@ void max_pool_compute(Compute& c, const PoolWindow& w) {
   const Axes i(c.out().rank());
   const Domain r(w.size);
   const Cell cell = cell_of(w, c.in(0).shape(), i.exprs(), r.exprs());
-  const Halide::Expr least = lowest(halide_type(c.out().dtype()));
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::Expr least = least_finite(type);
   Halide::Func largest = c.stage("max_pool");
-  largest(i.reversed()) = least;
+  largest(i.reversed()) = lowest(type);
   largest(i.reversed()) = max(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), least));
   c.result(copy_stage(c, largest));
 }
@@ -103,7 +104,7 @@ void avg_pool_compute(Compute& c, const PoolWindow& w, bool count_include_pad) {
   sum(i.reversed()) = cast(type, 0);
   sum(i.reversed()) += select(cell.inside, cast(type, c.in(0)(cell.at)), cast(type, 0));
   const Halide::Expr count = cell_count(w, c.in(0).shape(), i.exprs(), count_include_pad);
-  pool(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, count));
+  pool(i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(sum(i.reversed()), cast(type, count)));
   c.result(pool);
 }
 
