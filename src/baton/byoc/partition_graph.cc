@@ -51,7 +51,9 @@ class TupleFlattener final : public EverywhereRewriter {
     retire(original->origins(), "the tuple leaves the region field by field");
     const Expr& root = end->args()[0];
     const CompilerMarks marks(compiler_of(*end));
-    const OriginSet origins = OriginSet::made_for(original->origins(), marks.reason());
+    const OriginSet origins = original->origins().empty()  // of a program without operators
+                                  ? OriginSet::none()
+                                  : OriginSet::made_for(original->origins(), marks.reason());
     PointerMap<Expr> ended;
     const auto is_tuple = [](const Expr& expr) { return expr->kind() == ExprKind::kTuple; };
     const auto end_fields = [&](const Expr& expr) {

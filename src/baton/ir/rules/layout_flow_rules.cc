@@ -58,7 +58,9 @@ Flow broadcast_flow(const LayoutQuery& q) {
     const int known = in[0] ? 0 : 1, other = 1 - known, rank = q.types[other]->rank();
     if (q.types[known]->rank() < rank) return unknown(q);
     LayoutFlow flow{in, {in[known]}};
-    if (!q.now.empty() || (all_ones(*q.types[other]) && rank < q.types[known]->rank())) return flow;
+    if (all_ones(*q.types[other]) && rank < q.types[known]->rank()) return flow;
+    // Such as a vector along the 8c of NCHW8c: it has no layout, and fits the original one only.
+    if (!q.now.empty()) return q.was[known] == q.now[known] ? flow : unknown(q);
     if (!fits(q, known)) return unknown(q);
     flow.inputs[other] = tail(*in[known], rank);
     return flow.inputs[other] ? flow : unknown(q);

@@ -171,3 +171,16 @@ def test_a_tuple_wrapper_is_an_expression():
     assert tvm.IRModule.from_expr(parts)["main"].params[0].name_hint == "x"
     with pytest.raises(TypeError):
         relay.Function([x], 3)
+
+
+def test_incomplete_types_are_equal_after_a_round_trip():
+    hole = relay.IncompleteType()
+    assert tvm.ir.structural_equal(hole, relay.IncompleteType())
+    assert tvm.ir.structural_hash(hole) == tvm.ir.structural_hash(relay.IncompleteType())
+    a, b, c = relay.var("a", hole), relay.var("b", hole), relay.var("c", relay.TupleType([relay.IncompleteType(), hole]))
+    shared = relay.exp(a)
+    function = relay.Function([a, b, c], relay.Tuple([shared, relay.add(shared, b), c]), hole)
+    again = tvm.parser.parse_expr(function.astext())
+    assert tvm.ir.structural_equal(function, again) and tvm.ir.structural_hash(function) == tvm.ir.structural_hash(again)
+    assert again.astext(annotate=lambda expr: "") == function.astext(annotate=lambda expr: "")
+    assert not tvm.ir.structural_equal(hole, relay.TensorType((1,)))

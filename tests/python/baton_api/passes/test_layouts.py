@@ -146,3 +146,23 @@ def @main(%x: Tensor[(1, 8, 6, 6), float32], %w: Tensor[(16, 8, 1, 1), float32],
     given = [rng.standard_normal(shape).astype("float32") for shape in ((1, 8, 6, 6), (16, 8, 1, 1), (8, 8, 1, 1), (8, 1, 1))]
     was, now = (relay.create_executor("graph", each).evaluate()(*given).numpy() for each in (module, changed))
     np.testing.assert_allclose(now, was, rtol=1e-4, atol=1e-4)
+
+
+def test_a_vector_along_a_block_keeps_the_layout():
+    module = tvm.parser.fromtext('''#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 1, 6, 6, 8), float32], %w: Tensor[(16, 8, 1, 1), float32], %b: Tensor[(8), float32]) {
+  %0 = nn.conv2d(%x, %w, channels=16, kernel_size=[1, 1], padding=[0, 0, 0, 0], data_layout="NCHW8c");
+  %1 = nn.relu(%0);
+  add(%b, %1)
+}''')
+
+    def alter(attrs, inputs, types, result):
+        return relay.nn.conv2d(*inputs, channels=attrs.channels, kernel_size=attrs.kernel_size, data_layout="NCHW4c")
+
+    with TempOpAttr("nn.conv2d", "FTVMAlterOpLayout", alter):
+        changed = relay.transform.AlterOpLayout()(module)
+    assert 'data_layout="NCHW4c"' in str(changed)
+    rng = np.random.default_rng(5)
+    given = [rng.standard_normal([int(each) for each in param.checked_type.shape]).astype("float32") for param in module["main"].params]
+    was, now = (relay.create_executor("debug", each).evaluate()(*given).numpy() for each in (module, changed))
+    np.testing.assert_allclose(now, was, rtol=1e-4, atol=1e-4)
