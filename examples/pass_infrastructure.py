@@ -31,7 +31,6 @@ def value(mod):
 
 mod = block()
 print("as written:", operators(mod))
-
 # A pass is a function of modules; the module it is given stays as it is.
 folded = relay.transform.FoldConstant()(mod)
 shared = relay.transform.EliminateCommonSubexpr()(folded)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray as _NDArray
 class Span:
     """A range of a text; lines and columns count from 1."""
 
+    def __init__(self, source_name: object, line: int, end_line: int, column: int, end_column: int) -> None: ...
+
     @property
     def source_name(self): ...
 
@@ -533,6 +535,9 @@ class Var(RelayExpr):
     @property
     def type_annotation(self): ...
 
+    @property
+    def vid(self): ...
+
 class GlobalVar(RelayExpr):
     """The name of a function of a module."""
 
@@ -616,8 +621,13 @@ class Op(RelayExpr):
         How many arguments an operator that relay.op.op.register has made takes; -1: any number.
         """
 
+    @property
+    def support_level(self): ...
+
     def set_support_level(self, level):
-        """Support levels have no meaning in Baton; accepted."""
+        """
+        Notes a support level, a number that only says how basic an operator is.
+        """
 
     def set_attrs_type_key(self, key):
         """
@@ -843,6 +853,14 @@ def set_op_hook(op: str, key: str, function: object | None) -> None:
 def reset_op_hook(op: str, key: str) -> None:
     """The operator's own rule is asked again."""
 
+def set_layout_hook(op: str, function: object) -> None:
+    """
+    From now on layout passes ask `function` how layouts pass through the operator.
+    """
+
+def reset_layout_hook(op: str) -> None:
+    """The operator's own rule is asked again."""
+
 def target_has_sse41(target: str) -> bool:
     """Every processor that is known here with SSE 4.1 has 4.2 too."""
 
@@ -962,14 +980,16 @@ class IRModule:
 
     def import_from_std(self, file):
         """
-        Adds a part of the standard library: "prelude.rly", "nat.rly" or "gradient.rly" (".rly" may be left out).
+        Adds a part of the standard library: "prelude.rly", "nat.rly", "gradient.rly" or "core.rly" (".rly" may be left out).
         """
 
     def get_attr(self, attr_key):
-        """An attribute of the module: None, as Baton's have none."""
+        """An attribute of the module, or None."""
 
     def with_attr(self, attr_key, attr_value):
-        """Not provided: modules of Baton have no attributes, functions have."""
+        """
+        A copy of the module with one attribute set. Passes keep attributes; text and JSON leave them out.
+        """
 
     def script(self, tir_prefix='T', show_meta=False):
         """Not provided: there is no TVMScript; astext() gives Relay text."""
@@ -1221,9 +1241,10 @@ class Pass:
     @property
     def info(self): ...
 
-    def __call__(self, mod: IRModule) -> IRModule:
+    def __call__(self, mod):
         """
-        Runs it, whatever the context's opt_level. Raises DiagnosticError, TVMError, or what Python code in it raises.
+        Runs it, whatever the context's opt_level; attributes of the module stay. Raises DiagnosticError, TVMError, or what Python code
+            in it raises.
         """
 
     def __str__(self) -> str: ...
@@ -1250,6 +1271,14 @@ def function_pass(info: PassInfo, body: Callable) -> Pass:
 def sequential(passes: Sequence[Pass], name: str, opt_level: int, required: Sequence[str]) -> Pass: ...
 
 def passes_of(sequential: Pass) -> list[Pass]: ...
+
+def set_fake_quantization_hook(op: str, function: object) -> None:
+    """
+    From now on FakeQuantizationToInteger asks `function` how the operator is computed in integers.
+    """
+
+def reset_fake_quantization_hook(op: str) -> None:
+    """The operator's own rule is asked again."""
 
 def enter_requantize_config(rounding: str, compute_dtype: str) -> None:
     """
@@ -1824,7 +1853,7 @@ def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5
 
 def vgg(arg0: int, arg1: bool, arg2: int, arg3: int, arg4: Sequence[int], arg5: str, arg6: str, /) -> IRModule: ...
 
-def mobilenet(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, arg4: str, /) -> IRModule: ...
+def mobilenet(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, arg4: str, arg5: float, arg6: bool, /) -> IRModule: ...
 
 def lstm(arg0: int, arg1: int, arg2: int, arg3: str, /) -> IRModule: ...
 
@@ -1835,5 +1864,11 @@ def squeezenet(arg0: str, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, 
 def densenet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, /) -> IRModule: ...
 
 def inception_v3(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, /) -> IRModule: ...
+
+def resnet_3d(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...
+
+def dcgan(arg0: int, arg1: int, arg2: int, arg3: int, arg4: str, arg5: str, arg6: RelayExpr | None, /) -> IRModule: ...
+
+def synthetic(arg0: Sequence[int], arg1: str, arg2: str, /) -> IRModule: ...
 
 def mlp(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, /) -> IRModule: ...

@@ -11,7 +11,7 @@ from .function import BaseFunc, CallingConv, DictAttrs
 from .module import IRModule
 from .op import Op, register_op_attr
 from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
-from . import affine_type, attrs, container, memory_pools, names, supply, tensor_type, type_relation
+from . import affine_type, attrs, container, memory_pools, names, tensor_type, type_relation
 from .._ffi_names import Node
 from .affine_type import TensorAffineType, TupleAffineType
 from .container import Array, Map
@@ -24,4 +24,8 @@ from .type_relation import TypeConstraint, TypeRelation
 
 
 def __getattr__(name):
+    if name in ("supply", "json_compact"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     not_provided(__name__, name)

@@ -1,6 +1,4 @@
 """JSON of what is no expression and no module: types, attributes, arrays, containers of these and of nodes, plain values."""
-import json
-
 from .._load import core
 from .container import Array, Map
 
@@ -14,12 +12,16 @@ def save_json(node, source_text=True):
     """
     if isinstance(node, (core.IRModule, core.RelayExpr)):
         return core.save_json(node, source_text)
+    import json
+
     return json.dumps({"format": _MARK, "version": 1, "value": _packed(node)})
 
 
 def load_json(json_str):
     """What save_json() gave, or TVM's. UsageError for other text."""
     if _MARK in json_str[:40]:
+        import json
+
         return _unpacked(json.loads(json_str)["value"])
     return core.load_json(json_str)
 

@@ -40,9 +40,10 @@ def _with_attr(self, attr_key, attr_value):
     return copy
 
 
-def _run_pass(self, mod, *args, **kwargs):
-    """The module after the pass. Attributes of the module stay."""
-    made = _call_pass(self, mod, *args, **kwargs)
+def _run_pass(self, mod):
+    """Runs it, whatever the context's opt_level; attributes of the module stay. Raises DiagnosticError, TVMError, or what Python code
+    in it raises."""
+    made = _call_pass(self, mod)
     kept = getattr(mod, "__dict__", {}).get("_attrs")
     if kept is not None and made.attrs is None:
         made.__dict__["_attrs"] = kept

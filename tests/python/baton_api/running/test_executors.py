@@ -448,7 +448,7 @@ def test_vm_of_several_functions(tmp_path):
 def test_executors_and_runtimes():
     assert "aot" in Executor.list_registered() and Executor.list_registered_options("graph") == {"link-params": "IntImm"}
     assert Executor("graph", {"link-params": True})["link-params"] and Executor("aot") == Executor("aot") != Executor("graph")
-    assert "crt" in Runtime.list_registered() and str(Runtime("cpp")) == "cpp{}"
+    assert "crt" in Runtime.list_registered() and str(Runtime("cpp")) == "cpp"
     for wrong in (lambda: Executor("woof"), lambda: Executor("graph", {"woof": 1}), lambda: Executor("graph", {"link-params": "x"}),
                   lambda: Executor.list_registered_options("woof"), lambda: Runtime("woof")):
         with pytest.raises(tvm.TVMError, match="woof|link-params"):
