@@ -91,17 +91,34 @@ void ProfileOutputs::check(const std::vector<std::string>& models) {
   files_.check(models);
 }
 
-void ProfileOutputs::write(const std::vector<ProfileReport>& reports, Io& io) {
+TableOptions ProfileOutputs::options(const Io& io) const {
   TableOptions options{all_, top_, {}, io.columns, io.colour};
   if (!sort_.empty()) options.order = table_order(sort_);
-  if (json_)
-    io.out << reports_json(reports, models_.size() > 1);
-  else
-    for (size_t i = 0; i < reports.size(); ++i) {
-      if (i) io.out << '\n';
-      write_table(io.out, reports[i], options);
-    }
+  return options;
+}
+
+void ProfileOutputs::heading(const ProfileReport& report, Io& io) {
+  if (json_ || headed_) return;
+  if (tables_) io.out << '\n';
+  write_heading(io.out, report, options(io));
   io.out << std::flush;
+  headed_ = true;
+}
+
+void ProfileOutputs::table(const ProfileReport& report, Io& io) {
+  if (json_) return;
+  heading(report, io);
+  TableOptions without = options(io);
+  without.heading = false;
+  write_table(io.out, report, without);
+  io.out << std::flush;
+  ++tables_;
+  headed_ = false;
+}
+
+void ProfileOutputs::write(const std::vector<ProfileReport>& reports, Io& io) {
+  for (size_t i = tables_; i < reports.size(); ++i) table(reports[i], io);
+  if (json_) io.out << reports_json(reports, models_.size() > 1) << std::flush;
   files_.write(io,
                [&](const WantedFile& file) { return reports_bytes(reports, file, models_, trace_runs_); });
 }

@@ -44,15 +44,24 @@ class ProfileOutputs {
   void check(const std::vector<std::string>& models = {});
   bool json() const { return json_; }
   bool any_file() const { return files_.any(); }
-  /// `reports`: one, or one for each label given to check(); fewer when measuring ended early.
+  /// Prints at once what stands above the next report's table; `report`: without times.
+  void heading(const ProfileReport& report, Io& io);
+  /// Prints a report's table below its heading; write() leaves it out then.
+  void table(const ProfileReport& report, Io& io);
+  /// The tables that are missing, or JSON, and the files. `reports`: one, or one for each label given to
+  /// check(); fewer when measuring ended early.
   void write(const std::vector<ProfileReport>& reports, Io& io);
 
  private:
+  TableOptions options(const Io& io) const;
+
   OutputFiles files_;
   std::vector<std::string> models_;
   int trace_runs_ = 0, top_ = TableOptions().top;
   std::string sort_;
   bool json_ = false, all_ = false;
+  size_t tables_ = 0;    ///< printed
+  bool headed_ = false;  ///< the next one's heading is printed
 };
 
 }  // namespace baton::cli

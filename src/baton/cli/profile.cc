@@ -8,6 +8,7 @@
 #include "baton/cli/profile_sample.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
+#include "baton/support/version.h"
 
 namespace baton::cli {
 
@@ -85,35 +86,37 @@ class ProfileVerb final : public Verb {
   ProfileReport of_model(Io& io) {
     const BuiltModel built = build_model(flags_, io);
     const std::unique_ptr<Executor> executor = make_executor(built.build);
-    ProfileReport report = measured(*executor, io, [&] { return profile(built.build, *executor, options_); });
-    report.model = built.model.name;
-    report.source = flags_.model == "-"
-                        ? "standard input"
-                        : built.model.source->name() + " (baton print " + built.model.name + ")";
-    report.sources = {{"", built.model.source->text()}};
-    report.opt_level = flags_.opt_level;
-    return report;
+    ProfileReport named;
+    named.model = built.model.name;
+    named.source = flags_.model == "-"
+                       ? "standard input"
+                       : built.model.source->name() + " (baton print " + built.model.name + ")";
+    named.sources = {{"", built.model.source->text()}};
+    named.opt_level = flags_.opt_level;
+    named.target = report_source(built.build).target;
+    return measured(named, *executor, io, [&] { return profile(built.build, *executor, options_); });
   }
 
   ProfileReport of_artifact(Io& io) {
     const std::unique_ptr<Model> model = flags_.open_artifact();
     // Checked before measuring.
-    report_source(model->artifact(), flags_.model);
+    ProfileReport named;
+    named.model = flags_.model;
+    named.opt_level = -1;  // not stored in the file
+    named.target = report_source(model->artifact(), flags_.model).target;
     options_.another = [&]() -> std::shared_ptr<Executor> {
       std::shared_ptr<Executor> another = require(model->another_executor());
       another->set_threads(threads_);
       set_inputs(*another, {});
       return another;
     };
-    ProfileReport report = measured(model->executor(), io, [&] {
-      return profile(model->artifact(), flags_.model, model->executor(), options_);
-    });
-    report.model = flags_.model;
-    return report;
+    return measured(named, model->executor(), io,
+                    [&] { return profile(model->artifact(), flags_.model, model->executor(), options_); });
   }
 
+  /// `named`: what is known of the report beforehand, its heading, which is printed at once.
   template <class Work>
-  ProfileReport measured(Executor& executor, Io& io, Work work) {
+  ProfileReport measured(ProfileReport named, Executor& executor, Io& io, Work work) {
     const InterruptScope interrupt;
     Progress progress(io);
     options_.context = flags_.context();
@@ -123,10 +126,19 @@ class ProfileVerb final : public Verb {
     };
     executor.set_threads(threads_);
     set_inputs(executor, {});
+    named.threads = executor.threads();
+    named.machine = options_.context.host().name;
+    named.version = version();
+    outputs_.heading(named, io);
     ProfileReport report = work();
     status_ = InterruptScope::exit_status();
     progress.clear();
     if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
+    report.model = named.model;
+    report.source = named.source;
+    report.sources = named.sources;
+    report.opt_level = named.opt_level;
+    outputs_.table(report, io);
     return report;
   }
 

@@ -12,6 +12,7 @@
 #include "baton/runtime/kernel_library.h"
 #include "baton/runtime/plan.h"
 #include "baton/runtime/plugin.h"
+#include "baton/runtime/run_timeline.h"
 #include "baton/support/base/ndarray.h"
 #include "baton/support/base/params_blob.h"
 #include "baton/support/base/status.h"
@@ -96,6 +97,10 @@ class Executor {
 
   /// Runs the model `runs` times and measures each call.
   Result<RunProfile> run_profiled(int runs);
+
+  /// Runs the model once and records when every thread worked on which loop. Of calls for other devices it
+  /// sees when they were queued.
+  Result<RunTimeline> run_timeline();
 
   size_t num_outputs() const { return plan_->heads.size(); }
   const PlanEntry& output_entry(size_t index) const { return plan_->entries[plan_->heads[index]]; }

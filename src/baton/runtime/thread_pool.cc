@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "baton/runtime/loop_recorder.h"
 #include "baton/runtime/timers.h"
 
 namespace baton {
@@ -66,6 +67,7 @@ struct Loop {
   uint8_t* closure = nullptr;
   int min = 0;
   int parts = 0;
+  LoopRecorder* recorder = nullptr;
   // Tickets (threads that may still join) in the upper half, threads inside in the lower half.
   alignas(64) std::atomic<uint32_t> state{0};
   std::atomic<int> error{0};
@@ -83,19 +85,32 @@ struct Loop {
 
   void leave() { state.fetch_sub(1, std::memory_order_release); }
 
-  /// Runs the range `first`, then steals from the others.
-  void work(int first) {
+  /// `thread`: 0 is the caller.
+  void work_as(int thread, int first) {
+    if (!recorder) [[likely]] {
+      work(first);
+      return;
+    }
+    const uint64_t begin = ticks();
+    if (const int iterations = work(first)) recorder->add({thread, begin, ticks(), iterations});
+  }
+
+  /// Runs the range `first`, then steals from the others; returns the number of iterations.
+  int work(int first) {
+    int iterations = 0;
     for (int k = 0; k < parts; ++k) {
       Range& range = ranges[(first + k) % parts];
       while (range.next.load(std::memory_order_relaxed) < range.end) {
         const int i = range.next.fetch_add(1, std::memory_order_relaxed);
         if (i >= range.end) break;
+        ++iterations;
         if (const int code = task(user, min + i, closure)) {
           error.store(code, std::memory_order_relaxed);
           drop_the_rest();
         }
       }
     }
+    return iterations;
   }
 
   void drop_the_rest() {
@@ -154,7 +169,7 @@ bool join_any_loop(Pool& all, int index) {
   bool worked = false;
   for (Loop& loop : all.loops) {
     if (!loop.join()) continue;
-    loop.work(1 + index % std::max(1, loop.parts - 1));
+    loop.work_as(index + 1, 1 + index % std::max(1, loop.parts - 1));
     loop.leave();
     worked = true;
   }
@@ -285,6 +300,7 @@ int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* cl
   loop->closure = closure;
   loop->min = min;
   loop->parts = parts;
+  loop->recorder = LoopRecorder::current();
   loop->error.store(0, std::memory_order_relaxed);
   for (int k = 0; k < parts; ++k) {
     loop->ranges[k].next.store(static_cast<int>(int64_t{extent} * k / parts), std::memory_order_relaxed);
@@ -299,7 +315,7 @@ int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* cl
   }
 
   this_thread.inside = true;
-  loop->work(0);
+  loop->work_as(0, 0);
   this_thread.inside = false;
 
   // Closes the loop to new threads; then waits for those in an iteration.

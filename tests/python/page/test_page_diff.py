@@ -93,3 +93,15 @@ def test_a_side_that_was_not_split_has_no_operator_times(show):
     page = show(page_profiles.bare(BEFORE), AFTER, fragment="#table=operators")
     row = page.eval("Object.fromEntries([...document.querySelector('tr[data-op=\"0\"]').cells].map(cell => [cell.className, cell.innerText]))")
     assert row["num c-old"] == "" and row["num c-delta"] == "" and row["num c-new"] != ""
+
+
+def test_a_change_within_the_intervals_is_none_and_an_unreliable_time_has_no_change(show):
+    before, after = copy.deepcopy(BEFORE), copy.deepcopy(AFTER)
+    before["kernels"][0]["plus_minus_us"] = after["kernels"][0]["plus_minus_us"] = before["kernels"][0]["median_us"] / 2
+    after["kernels"][1]["unreliable"] = "1.2 of 2 processors busy elsewhere"
+    page = show(before, after)
+    cells = page.eval("[...document.querySelectorAll('tr.top')].slice(0, 2).map(row => [row.className, row.querySelector('.c-delta').innerText, "
+                      "row.querySelector('.c-ratio').innerText])")
+    assert cells[0] == ["top", cells[0][1], "−30.0 %"] and "▼" not in cells[0][1]
+    assert cells[1] == ["top", "", "unreliable"]
+    assert "no sum" in page.eval("document.querySelector('.check').innerText")

@@ -148,7 +148,7 @@ def test_names_keep_their_room_and_columns_give_way(show, width, most):
     for table in ("kernels", "operators"):
         page.eval(f"baton.state.show({{table: '{table}'}})")
         page.settle()
-        assert page.eval("document.querySelector('#table td.c-name').offsetWidth") >= (200 if width > 600 else 110)
+        assert page.eval("document.querySelector('#table td.c-name').offsetWidth") >= (290 if width > 600 else 110)
         heads = page.eval("[...document.querySelectorAll('#table th')].map(th => th.className.split('c-')[1])")
         assert len(heads) <= most and {"name", "us" if table == "kernels" else "inside"} <= set(heads)
 
@@ -183,3 +183,22 @@ def test_a_time_that_could_not_be_measured_is_no_number(show):
     assert "25.0 %" in details(page)
     facts = page.eval("document.querySelector('#facts').textContent")
     assert facts.count("unreliable") == 2 and "interrupted" in facts and "runs per second" not in facts
+    whisker = f"document.querySelector('tr[data-kernel=\"{second['node']}\"] .whisker')"
+    assert "±" in page.eval(whisker + ".title") and page.eval(whisker + ".offsetWidth") > 1
+    assert page.eval(f"document.querySelector('tr[data-kernel=\"{first['node']}\"] .whisker')") is None
+
+
+@pytest.mark.parametrize("picture, mark", [("treemap", ".leaf"), ("roofline", "circle")])
+def test_a_time_that_could_not_be_measured_is_not_drawn(show, picture, mark):
+    profile = copy.deepcopy(SMALL)
+    drawn = "[...document.querySelectorAll('#picture " + mark + "[data-kernel]')].map(each => Number(each.dataset.kernel))"
+    page = show(profile)
+    tab(page, picture)
+    node = page.eval(drawn)[0]
+    for kernel in profile["kernels"]:
+        if kernel["node"] == node:
+            kernel["unreliable"] = "1.2 of 2 processors busy elsewhere"
+    page = show(profile)
+    tab(page, picture)
+    assert node not in page.eval(drawn)
+    assert "1 kernel whose time is unreliable not shown" in page.eval("document.getElementById('picture').innerText")

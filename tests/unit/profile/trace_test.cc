@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "baton/profile/write/report_json.h"
+
 #include "profile/made_up.h"
 
 namespace baton {
@@ -116,6 +118,33 @@ TEST(Trace, MeasuredRunsAreLaidOutOneAfterAnother) {
   EXPECT_EQ(runs[1]->from, runs[0]->to);
   EXPECT_EQ(tracks_of(Json::parse(trace_json(test::made_up(), 1000))).at(3).size(), 7 * (1 + 4 + 1u))
       << "no more runs than there are";
+}
+
+TEST(Trace, ThreadsOfARunAreLanes) {
+  ProfileReport report = test::made_up();
+  const uint32_t first = report.kernels[0].node, second = report.kernels[1].node;
+  // The loop of thread 1 ends after its kernel by its clock, which differs a little: drawn to the kernel's
+  // end.
+  report.timeline =
+      RunTimeline{{{first, 100, 2000}, {second, 2100, 9000}},
+                  {{0, 2200, 8000, 5}, {1, 300, 1500, 1}, {1, 2300, 9100, 3}, {3, 2400, 8800, 4}},
+                  9500};
+  const auto tracks = tracks_of(Json::parse(trace_json(read_report(to_json(report).dump(), "p.json"))));
+  ASSERT_EQ(tracks.size(), 5u);
+  const auto names = [&](int track) {
+    std::vector<std::string> found;
+    for (const Event& event : tracks.at(track))
+      found.push_back(event.category + " " + event.name + " " + std::to_string(event.from) + " " +
+                      std::to_string(event.to));
+    return found;
+  };
+  const std::string one = report.kernels[0].title, two = report.kernels[1].title;
+  EXPECT_THAT(names(10), testing::ElementsAre("model net 0 9500", "kernel " + one + " 100 2000",
+                                              "kernel " + two + " 2100 9000", "loop loop 2200 8000"));
+  EXPECT_THAT(names(11), testing::ElementsAre("loop " + one + " 300 1500", "loop " + two + " 2300 9000"));
+  EXPECT_THAT(names(13), testing::ElementsAre("loop " + two + " 2400 8800"));
+  EXPECT_EQ(tracks.at(13)[0].args["iterations"], 4);
+  EXPECT_EQ(tracks.at(13)[0].args["node"], second);
 }
 
 TEST(Trace, KernelsThatTakeMoreThanThePlainRunLeaveNothingBetween) {

@@ -168,6 +168,25 @@ TEST(Executor, ProfileTimesEveryCall) {
   EXPECT_FALSE(executor->run_profiled(0).ok());
 }
 
+TEST(Executor, ATimelineHasCallsAndLoopsInTheRun) {
+  for (const int threads : {1, 3}) {
+    const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
+    executor->set_threads(threads);
+    const auto run = executor->run_timeline();
+    ASSERT_TRUE(run.ok());
+    ASSERT_EQ(run->calls.size(), 3u);
+    double at = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(run->calls[i].node, (std::vector<uint32_t>{2, 4, 5})[i]);
+      EXPECT_LE(at, run->calls[i].begin_ns);
+      EXPECT_LE(run->calls[i].begin_ns, at = run->calls[i].end_ns);
+    }
+    EXPECT_LE(at, run->total_ns);
+    EXPECT_TRUE(run->loops.empty()) << "these kernels have no parallel loop";
+    EXPECT_EQ(values(executor->output(1)), (std::vector<float>{2, 3, 4, 5}));
+  }
+}
+
 TEST(Executor, OneNodeAtATimeAndWithAnotherKernel) {
   const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
   ASSERT_TRUE(executor->run().ok());

@@ -9,6 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "baton/runtime/loop_recorder.h"
+#include "baton/runtime/timers.h"
+
 namespace baton {
 namespace {
 
@@ -48,6 +51,36 @@ TEST(ThreadPool, ManyShortLoops) {
         &sum, 0, 4, nullptr);
   }
   EXPECT_EQ(sum.load(), 20000 * 6);
+}
+
+TEST(ThreadPool, ARecorderSeesWhoRanWhatOfItsThreadsLoops) {
+  const ThreadScope scope(3);
+  Visits visits{std::vector<std::atomic<int>>(64), 0};
+  ASSERT_EQ(parallel_for(visit, &visits, 0, 64, nullptr), 0);  // not recorded
+  LoopRecorder recorder(100);
+  const uint64_t begin = ticks();
+  for (int loop = 0; loop < 5; ++loop) ASSERT_EQ(parallel_for(visit, &visits, 0, 64, nullptr), 0);
+  std::thread([&] {
+    const ThreadScope other(2);
+    EXPECT_EQ(parallel_for(visit, &visits, 0, 64, nullptr), 0);  // another thread's: not recorded
+  }).join();
+  const uint64_t end = ticks();
+  int iterations = 0;
+  for (const LoopSpan& span : recorder.spans()) {
+    EXPECT_GE(span.thread, 0);
+    EXPECT_GT(span.iterations, 0);
+    EXPECT_TRUE(begin <= span.begin && span.begin <= span.end && span.end <= end);
+    iterations += span.iterations;
+  }
+  EXPECT_EQ(iterations, 5 * 64);
+  EXPECT_EQ(recorder.lost(), 0u);
+  {
+    LoopRecorder small(1);
+    for (int loop = 0; loop < 3; ++loop) parallel_for(visit, &visits, 0, 64, nullptr);
+    EXPECT_EQ(small.spans().size(), 1u);
+    EXPECT_GE(small.lost(), 2u);
+  }
+  EXPECT_EQ(LoopRecorder::current(), &recorder);
 }
 
 TEST(ThreadPool, OneThreadIsAPlainLoop) {

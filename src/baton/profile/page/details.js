@@ -115,7 +115,7 @@ class Details {
         ["percentiles", kernel.p90 === null || kernel.unreliable ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],
         ["memory", kernel.liveBytes ? `${withUnit(kernel.liveBytes, "B")} needed, of it ${withUnit(kernel.resultBytes, "B")} its results` : null,
          "Of the workspace, while it runs"],
-        ["before", group ? `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
+        ["before", group ? group.delta === null ? "unreliable" : `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
         ["made for", kernel.origins.length ? null : kernel.reason],
         ["compiler", kernel.compiler],
         ["template", compiled?.template],
@@ -176,16 +176,16 @@ class Details {
 
   /// Every run as a point, in the order of time, around the median.
   samples(kernel) {
-    const {samples} = kernel;
+    const {samples, guess} = kernel;
     if (samples.length < 3) return [];
     const low = Math.min(...samples), high = Math.max(...samples), width = 320, height = 54;
     const y = (us) => height - 6 - (high > low ? (us - low) / (high - low) : 0.5) * (height - 12);
     const strip = svg("svg", {class: "strip", viewBox: `0 0 ${width} ${height}`, role: "img", preserveAspectRatio: "none",
                               "aria-label": `${samples.length} runs from ${usText(low)} to ${usText(high)} microseconds`});
-    strip.append(svg("line", {x1: 0, x2: width, y1: y(kernel.us), y2: y(kernel.us), class: "median"}));
+    strip.append(svg("line", {x1: 0, x2: width, y1: y(guess), y2: y(guess), class: "median"}));
     samples.forEach((us, i) => strip.append(svg("circle", {cx: 4 + i * (width - 8) / Math.max(1, samples.length - 1), cy: y(us), r: 2})));
     return [el("h3", {}, "Runs"), strip,
-            el("p", {class: "quiet num"}, `${usText(low)} to ${usText(high)} µs in ${plural(samples.length, "run")}; median ${usText(kernel.us)}`)];
+            el("p", {class: "quiet num"}, `${usText(low)} to ${usText(high)} µs in ${plural(samples.length, "run")}; ` + (kernel.unreliable ? "too few of them undisturbed" : "median " + usText(kernel.us)))];
   }
 }
 

@@ -7,7 +7,7 @@ function differenceOf(before, after) {
   const ops = new Map(), partner = new Map();
   for (const op of after.ops) {
     const other = old.get(key(op)) ?? null;
-    ops.set(op.id, {before: other ? ownOrFused(other) : null, after: ownOrFused(op), other});
+    ops.set(op.id, {before: other ? ownOrFused(other) : null, after: ownOrFused(op), other, noise: noiseOf(other?.plusMinus ?? null, op.plusMinus)});
     if (other) partner.set(other.id, op.id);
   }
   const onlyBefore = before.ops.filter((op) => !partner.has(op.id));
@@ -63,19 +63,33 @@ function groupsOf(before, after, partner) {
     groups.get(at)[side].push(kernel);
   }
   return [...groups.values()].map((group, index) => {
-    const old = sum(group.before, (kernel) => kernel.us), now = sum(group.after, (kernel) => kernel.us);
-    return {...group, index, old, now, delta: now - old};
+    const time = (kernels) => (kernels.some((kernel) => kernel.unreliable) ? null : sum(kernels, (kernel) => kernel.us));
+    const old = time(group.before), now = time(group.after);
+    return {...group, index, old, now, delta: old === null || now === null ? null : now - old,
+            noise: noiseOf(plusMinusOf(group.before), plusMinusOf(group.after))};
   });
 }
 
+/// Half of the interval of a sum of kernels; null: not known.
+function plusMinusOf(kernels) {
+  return together(kernels.map((kernel) => kernel.plusMinus));
+}
+
+/// By how much two times may differ by chance, from the intervals of both: each is that of a second measurement.
+function noiseOf(a, b) {
+  const known = [a, b].filter((value) => value !== null);
+  return known.length ? Math.sqrt(sum(known, (value) => value * value) / known.length) : 0;
+}
+
 function ratioText(old, now) {
+  if (old === null || now === null) return "unreliable";
   if (!(old > 0)) return now > 0 ? "new" : "";
   if (!(now > 0)) return "gone";
   return signed((now - old) / old, (value) => (value * 100).toFixed(1) + " %");
 }
 
-/// "faster", "slower" or "": what lies below one percent and a hundredth of a microsecond is neither.
-function verdict(old, now) {
-  if (old === null || now === null || Math.abs(now - old) < Math.max(0.01, 0.01 * old)) return "";
+/// "faster", "slower" or "": what lies within the intervals, one percent or a hundredth of a microsecond is neither.
+function verdict(old, now, noise = 0) {
+  if (old === null || now === null || Math.abs(now - old) < Math.max(0.01, 0.01 * old, noise)) return "";
   return now < old ? "faster" : "slower";
 }

@@ -7,6 +7,7 @@ function readModel(json) {
     json,
     name: json.model || "model",
     endToEnd: json.end_to_end_us?.median ?? 0,
+    endToEndPlusMinus: json.end_to_end_us?.plus_minus ?? null,
     sum: json.sum_us ?? 0,
     peaks: json.peaks || null,
     functions: json.functions || {},
@@ -31,6 +32,8 @@ function readModel(json) {
   }
   for (const op of model.ops) {
     op.time = timeOf(op);
+    op.plusMinus = op.time === null ? null : together(op.kernels.flatMap((kernel) => (kernel.inside.length ?
+      kernel.inside.filter((part) => part.ids?.includes(op.id)).map((part) => part.plus_minus_us ?? null) : [kernel.plusMinus])));
     op.belowNoise = op.time === 0 && op.kernels.some((kernel) => kernel.inside.some((part) => part.below_noise && part.ids?.includes(op.id)));
   }
   addUnfused(model);
@@ -77,16 +80,18 @@ function readKernel(row, index) {
     p99: row.p99_us ?? null,
     resultBytes: row.result_bytes || 0,
     liveBytes: row.live_bytes || 0,
-    us: row.median_us || 0,
+    // A time that could not be measured is none: no area, bar, share or dot comes from it.
+    us: row.unreliable ? 0 : row.median_us || 0,
+    guess: row.median_us || 0,
     plusMinus: row.plus_minus_us ?? null,
     unreliable: row.unreliable || "",
-    share: row.share || 0,
+    share: row.unreliable ? 0 : row.share || 0,
     samples: row.samples || [],
     inputs: row.inputs || [],
     origins: row.origins || [],
     madeFor: row.made_for || [],
     reason: row.reason || "",
-    inside: row.inside || [],
+    inside: row.unreliable ? [] : row.inside || [],
     flops: row.flops || 0,
     bytes: row.bytes || 0,
     stageSum: row.stage_sum ?? 1,
@@ -130,19 +135,26 @@ function splitOf(kernel) {
 /// What is known of an operator's own time: its parts, or kernels that compute nothing else; null when it shares a
 /// kernel that was not split.
 function timeOf(op) {
+  if (op.kernels.some((kernel) => kernel.unreliable)) return null;
   if (op.insideUs !== null) return op.insideUs;
   if (op.kernels.length && op.kernels.every((kernel) => kernel.origins.length === 1)) return sum(op.kernels, (kernel) => kernel.us);
   return null;
 }
 
-/// An operator's own time as text; ablation may have found too little to be measured.
-function ownText(op) {
-  return op.belowNoise ? "< noise" : usText(op.time);
+/// Half of the interval of a sum whose terms have these; null: none is known.
+function together(halves) {
+  const known = halves.filter((half) => half !== null);
+  return known.length ? Math.hypot(...known) : null;
 }
 
-/// The time of the kernels it is in: its own and that of what it is fused with.
+/// An operator's own time as text; ablation may have found too little to be measured.
+function ownText(op) {
+  return op.kernels.some((kernel) => kernel.unreliable) ? "unreliable" : op.belowNoise ? "< noise" : usText(op.time);
+}
+
+/// The time of the kernels it is in: its own and that of what it is fused with; null: in none, or not known.
 function fusedTime(op) {
-  return op.kernels.length ? sum(op.kernels, (kernel) => kernel.us) : null;
+  return op.kernels.length && !op.kernels.some((kernel) => kernel.unreliable) ? sum(op.kernels, (kernel) => kernel.us) : null;
 }
 
 function addUnfused(model) {

@@ -5,7 +5,8 @@ function placeText(op) {
   return op.file ? `${op.file.split("/").at(-1)}:${op.line}` : "line " + op.line;
 }
 
-/// An operator's time for its line: its own where it is known, else an equal portion of kernels that were not split.
+/// An operator's time for its line: its own where it is known, else an equal portion of kernels that were not split;
+/// what could not be measured gives none.
 function lineTime(op) {
   return op.time ?? sum(op.kernels, (kernel) => kernel.us / kernel.origins.length);
 }

@@ -1,12 +1,17 @@
 // The two tables: kernels with what is in them, operators with their three times; and both for a difference.
 
-function bar(parts, total, longest) {
+/// `plusMinus`: half of the 95 % interval of `total`, drawn as a whisker; null: not known.
+function bar(parts, total, longest, plusMinus = null) {
   const box = el("span", {class: "bars", style: `width:${Math.max(1, 100 * total / longest)}%`});
   for (const {part, colour, title} of parts) {
     if (part <= 0) continue;
     box.append(el("i", {style: `flex-grow:${part};background:var(${colour})`, title}));
   }
-  return box;
+  if (plusMinus === null || !(total > 0)) return box;
+  const at = (us) => Math.min(100, Math.max(0, 100 * us / longest));
+  const from = at(total - plusMinus), to = at(total + plusMinus);
+  return el("span", {class: "measured"}, box, el("i", {class: "whisker", style: `left:${from.toFixed(2)}%;width:${(to - from).toFixed(2)}%`,
+    title: `${usText(total)} ± ${usText(plusMinus)} µs (95 %)`}));
 }
 
 function operatorLabel(op) {
@@ -35,7 +40,7 @@ function kernelChildren(model, kernel) {
     key: `${kernel.node}.${i}`, kind: part.ids?.length ? "op" : "", id: part.ids?.[0] ?? null, level: 1, parent: kernel, part,
   }));
   const plain = (id, i, look, note) => ({key: `${kernel.node}${look}${i}`, kind: "op", id, level: 1, parent: kernel, note, look});
-  if (!kernel.inside.length) rows.push(...kernel.origins.map((id, i) => plain(id, i, "", "not split")));
+  if (!kernel.inside.length) rows.push(...kernel.origins.map((id, i) => plain(id, i, "", kernel.unreliable ? "" : "not split")));
   else rows.push(...kernel.origins.filter((id) => !kernel.inside.some((part) => part.ids?.includes(id))).map((id, i) => plain(id, i, "", "in other rows")));
   rows.push(...kernel.folded.map((id, i) => plain(id, i, "folded", "folded into a constant it reads")));
   if (!kernel.origins.length) rows.push(...kernel.madeFor.map((id, i) => plain(id, i, "made", kernel.reason || "made for it")));
@@ -63,12 +68,12 @@ function kernelTable(state, model) {
      }},
     {key: "bar", drop: 6, label: "time", tip: "The median, in the colours of the operators' kinds where the kernel was split", width: 170,
      value: (row) => row.kernel?.us ?? 0, num: true, cell: (row) => {
-       if (isKernel(row)) return row.kernel.unreliable ? null : bar(parts(row.kernel), row.kernel.us, model.longest);
+       if (isKernel(row)) return row.kernel.unreliable ? null : bar(parts(row.kernel), row.kernel.us, model.longest, row.kernel.plusMinus);
        if (!row.part || row.part.below_noise) return null;
-       return bar([{part: 1, colour: kindColour(model, row.part.ids || [])}], row.part.us || 0, model.longest);
+       return bar([{part: 1, colour: kindColour(model, row.part.ids || [])}], row.part.us || 0, model.longest, row.part.plus_minus_us ?? null);
      }},
     {key: "us", label: "µs", tip: "Median of the runs, microseconds of wall clock; ~: the stages do not sum to the kernel, so its parts are estimates",
-     width: 86, num: true, value: (row) => row.kernel?.us ?? null,
+     width: 86, num: true, value: (row) => (row.kernel?.unreliable ? null : row.kernel?.us ?? null),
      cell: (row) => (isKernel(row) ? (row.kernel.unreliable ? "unreliable" : usText(row.kernel.us)) : row.part ? partTime(row.parent, row.part) : "")},
     {key: "share", drop: 7, label: "share", tip: "Of the sum of all kernels; unfolded, of the kernel", width: 72, num: true, value: (row) => row.kernel?.share ?? null,
      cell: (row) => (isKernel(row) ? (row.kernel.unreliable ? "" : percent(row.kernel.share)) : row.part && !row.part.below_noise ? percent(row.part.share || 0) : "")},
@@ -109,7 +114,7 @@ function operatorTable(state, model, difference) {
       {key: "inside", label: "inside µs", tip: "Its own time in these kernels: all of it where it is alone, else as measured by markers and ablation", width: 86, num: true,
        value: (row) => row.op.time, cell: (row) => ownText(row.op)},
       {key: "bar", drop: 4, label: "own time", tip: "The time inside, beside the longest one", width: 150, num: true, value: (row) => row.op.time,
-       cell: (row) => (row.op.time ? bar([{part: 1, colour: kindColour(model, [row.id])}], row.op.time, longest) : null)},
+       cell: (row) => (row.op.time ? bar([{part: 1, colour: kindColour(model, [row.id])}], row.op.time, longest, row.op.plusMinus) : null)},
       {key: "share", drop: 1, label: "share", tip: "Of the sum of all kernels", width: 72, num: true, value: (row) => row.op.time,
        cell: (row) => (row.op.time ? percent(row.op.time / model.sum) : "")},
     ]),

@@ -1,5 +1,7 @@
 #include "baton/profile/report/profile.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/origins_json.h"
@@ -18,6 +20,9 @@ namespace {
 
 // Parts of the budget: for whole runs when kernels are split too, and when they are not.
 constexpr double kForRuns = 0.4, kForRunsOnly = 0.95;
+// Runs of which one becomes the timeline, and the time for all of them.
+constexpr int kTimelines = 9;
+constexpr double kTimelinesNs = 1e9;
 
 bool asked(const BuildContext& context) { return context.interrupt && *context.interrupt; }
 
@@ -96,6 +101,23 @@ class Profiler {
     }
   }
 
+  /// A typical undisturbed run on several threads.
+  std::optional<RunTimeline> timeline() {
+    if (executor_.threads() < 2 || asked(options_.context)) return std::nullopt;
+    std::vector<RunTimeline> runs;
+    const int64_t begin = monotonic_ns();
+    for (int i = 0; i < kTimelines && static_cast<double>(monotonic_ns() - begin) < kTimelinesNs; ++i) {
+      Result<RunTimeline> run = executor_.run_timeline();
+      if (!run.ok()) throw Error(run.status().message);
+      if (!run->held) runs.push_back(std::move(*run));
+    }
+    if (runs.empty()) return std::nullopt;
+    const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+    std::nth_element(runs.begin(), middle, runs.end(),
+                     [](const RunTimeline& a, const RunTimeline& b) { return a.total_ns < b.total_ns; });
+    return std::move(*middle);
+  }
+
   /// What is missing in the report, and why.
   void note_missing(ProfileReport& report) const {
     if (asked(options_.context)) report.partial = "interrupted";
@@ -164,10 +186,12 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
     models.push_back(
         {unfused->executor.get(), [&] { return another_executor(unfused->built, *unfused->executor); }});
   const std::vector<FusedTimes> times = profiler.measured(models, options.inside);
+  std::optional<RunTimeline> timeline = profiler.timeline();
   const std::map<std::string, InsideTimes> inside = profiler.inside(built, times[0], another);
   ProfileReport report = make_report(built, executor.plan(), times[0], inside);
   report.threads = executor.threads();
   report.machine = options.context.host().name;
+  report.timeline = std::move(timeline);
   add_memory(report, executor);
   if (unfused) add_unfused(report, *unfused, times[1]);
   profiler.peaks(report);
@@ -221,6 +245,7 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
   }
   report.threads = executor.threads();
   report.machine = options.context.host().name;
+  report.timeline = profiler.timeline();
   add_memory(report, executor);
   report.opt_level = -1;  // not stored in the file
   report.notes.push_back(

@@ -8,6 +8,7 @@
 
 #include "baton/driver/origins/operator_record.h"
 #include "baton/profile/inside/inside_method.h"
+#include "baton/runtime/run_timeline.h"
 #include "baton/target/device_sheet.h"
 
 namespace baton {
@@ -142,6 +143,7 @@ struct ProfileReport {
   double unfused_us = 0;                         ///< the whole unfused build, median; 0: not measured
   std::optional<DeviceSheet> device;             ///< with its peaks; nullopt: not measured
   std::optional<MemoryUse> memory;               ///< nullopt: not known
+  std::optional<RunTimeline> timeline;           ///< of one run on several threads; nullopt: not recorded
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
 };

@@ -14,7 +14,6 @@ constexpr int kWidth = 45;
 
 struct Times {
   std::optional<double> unfused, inside;
-  double fused = 0;
 
   // The gain of fusion: only where both sides were measured.
   std::optional<double> gain() const {
@@ -23,17 +22,22 @@ struct Times {
   void add(const Times& other) {
     if (other.unfused) unfused = unfused.value_or(0) + *other.unfused;
     if (other.inside) inside = inside.value_or(0) + *other.inside;
-    fused += other.fused;
   }
 };
 
-double kernels_us(const ProfileReport& report, uint32_t id) {
+/// Of the kernels that compute the operator; nullopt: one of them could not be measured.
+std::optional<double> kernels_us(const ProfileReport& report, uint32_t id) {
   double us = 0;
-  for (const KernelRow& kernel : report.kernels)
-    if (std::find(kernel.origins.begin(), kernel.origins.end(), id) != kernel.origins.end())
-      us += kernel.median_us;
+  for (const KernelRow& kernel : report.kernels) {
+    if (std::find(kernel.origins.begin(), kernel.origins.end(), id) == kernel.origins.end()) continue;
+    if (!kernel.unreliable.empty()) return std::nullopt;
+    us += kernel.median_us;
+  }
   return us;
 }
+
+/// In a column of 10.
+std::string fused_cell(const std::optional<double>& us) { return us ? us_text(*us) : "unreliable"; }
 
 std::string cell(const std::optional<double>& us) { return us ? us_text(*us) : "-"; }
 
@@ -47,7 +51,8 @@ std::string gain_cell(const Times& times) {
 
 std::string row_text(const std::string& place, const std::string& name, const std::string& kernels,
                      const Times& times, const std::string& fused, const ProfileReport& report) {
-  const std::string share = times.inside && *times.inside > 0 && report.sum_us > 0
+  const bool known = report.sum_unreliable().empty();
+  const std::string share = times.inside && *times.inside > 0 && report.sum_us > 0 && known
                                 ? formatted("%.1f %%", *times.inside / report.sum_us * 100)
                                 : "";
   return table_line(formatted("%4s   %-*s %10s  %-13s %10s %10s %7s %9s", place.c_str(), kWidth,
@@ -81,7 +86,8 @@ void write_operators(std::ostream& out, const ProfileReport& report) {
                    "inside us", "share", "gain us");
   Times sum;
   for (const OperatorRow& row : report.operators) {
-    const Times times{row.unfused_us, row.inside_us, kernels_us(report, row.id)};
+    const std::optional<double> fused = kernels_us(report, row.id);
+    const Times times{row.unfused_us, fused ? row.inside_us : std::nullopt};
     const std::string place = row.line ? std::to_string(row.line) : "";
     const std::string name = operator_name(row);
     if (row.nodes.empty()) {
@@ -90,7 +96,7 @@ void write_operators(std::ostream& out, const ProfileReport& report) {
       continue;
     }
     sum.add(times);
-    out << row_text(place, name, nodes_text(row), times, us_text(times.fused), report);
+    out << row_text(place, name, nodes_text(row), times, fused_cell(fused), report);
   }
   Times total = sum;
   if (report.unfused_us > 0) {
@@ -98,8 +104,9 @@ void write_operators(std::ostream& out, const ProfileReport& report) {
     for (const UnfusedRow& row : report.unfused) compilers += row.origins.empty() ? row.median_us : 0;
     total.unfused = total.unfused.value_or(0) + compilers;
   }
-  out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt, 0},
-                  us_text(report.sum_us), report);
+  const bool known = report.sum_unreliable().empty();
+  out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt},
+                  fused_cell(known ? std::optional(report.sum_us) : std::nullopt), report);
   if (report.unfused_us > 0 && report.end_to_end_us > 0 && report.unreliable.empty())
     out << formatted("       the model end to end: %.1f us unfused, %.1f us as built, %.2fx as fast\n",
                      report.unfused_us, report.end_to_end_us, report.unfused_us / report.end_to_end_us);

@@ -259,6 +259,28 @@ void read_memory(const char* key, const Json& json, Report& report) {
   if (json.contains(key)) fields::read<MemoryUse>(kMemoryFields, json.at(key), report.memory.emplace());
 }
 
+/// Rows of [node, begin, end] and [thread, begin, end, iterations], in microseconds.
+void write_timeline(const char* key, const Report& report, Json& json) {
+  if (!report.timeline) return;
+  Json calls = Json::array(), loops = Json::array();
+  for (const RunTimeline::Call& call : report.timeline->calls)
+    calls.push_back({call.node, call.begin_ns / 1e3, call.end_ns / 1e3});
+  for (const RunTimeline::Loop& loop : report.timeline->loops)
+    loops.push_back({loop.thread, loop.begin_ns / 1e3, loop.end_ns / 1e3, loop.iterations});
+  json[key] = {{"us", report.timeline->total_ns / 1e3}, {"calls", calls}, {"loops", loops}};
+}
+void read_timeline(const char* key, const Json& json, Report& report) {
+  if (!json.contains(key)) return;
+  const Json& from = json.at(key);
+  RunTimeline& timeline = report.timeline.emplace();
+  timeline.total_ns = from.at("us").get<double>() * 1e3;
+  const auto ns = [](const Json& us) { return us.get<double>() * 1e3; };
+  for (const Json& call : from.at("calls"))
+    timeline.calls.push_back({call.at(0), ns(call.at(1)), ns(call.at(2))});
+  for (const Json& loop : from.at("loops"))
+    timeline.loops.push_back({loop.at(0), ns(loop.at(1)), ns(loop.at(2)), loop.at(3)});
+}
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
@@ -286,6 +308,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::functions>("functions"),
     group<kUnfusedBuildFields>("unfused"),
     {write_memory, read_memory, "memory"},
+    {write_timeline, read_timeline, "timeline"},
     unless_empty<Report, &Report::sources>("sources")};
 
 // Ids index the rows: reject ids out of range on reading.

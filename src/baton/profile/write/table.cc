@@ -98,8 +98,9 @@ void write_details(Rows& rows, const ProfileReport& report, const KernelRow& ker
     rows.remark(formatted("(the stages sum to %.1f %% of the kernel: estimates)", kernel.stage_sum * 100));
   for (const std::string& note : kernel.inside_notes) rows.remark("(" + note + ")");
   if (kernel.load_threads > 1)
-    rows.remark(formatted("(alone on %d threads, caches warm, %s us, which are busy %.1f %% of it)",
-                          kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100));
+    rows.remark(formatted("(alone on %d threads, caches warm, %s, which are busy %.1f %% of it)",
+                          kernel.load_threads, us_with_unit(kernel.threads_us).c_str(),
+                          kernel.utilisation * 100));
 }
 
 double sort_key(const KernelRow& kernel, TableOrder order) {
@@ -198,9 +199,9 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
           formatted("overhead %.3fx", report.overhead()));
   if (report.unreliable.empty() && !report.plain_us.empty())
     out << wrapped(
-        formatted("%.1f runs per second; of the runs 90 %% take at most %s us, 99 %% at most %s us",
-                  e2e > 0 ? 1e6 / e2e : 0.0, us_text(percentile(report.plain_us, 0.9)).c_str(),
-                  us_text(percentile(report.plain_us, 0.99)).c_str()),
+        formatted("%.1f runs per second; of the runs 90 %% take at most %s, 99 %% at most %s",
+                  e2e > 0 ? 1e6 / e2e : 0.0, us_with_unit(percentile(report.plain_us, 0.9)).c_str(),
+                  us_with_unit(percentile(report.plain_us, 0.99)).c_str()),
         7, width);
   if (report.memory)
     out << wrapped("memory: constants " + bytes_text(report.memory->constants_bytes) + ", workspace " +
@@ -293,7 +294,7 @@ TableOrder table_order(const std::string& name) {
                    "\n  there are time, node, roof and cv");
 }
 
-void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+void write_heading(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
   const std::string level = report.opt_level < 0 ? "" : ", opt level " + std::to_string(report.opt_level);
   const std::string machine = report.machine.empty() ? "" : ", " + report.machine;
   const std::string text = report.model + " on " + report.target +
@@ -305,6 +306,11 @@ void write_table(std::ostream& out, const ProfileReport& report, const TableOpti
   head.pop_back();
   out << in_style(Style::kHead, options.colour, head) << '\n';
   if (!report.source.empty()) out << wrapped("lines are those of " + report.source, 0, width);
+}
+
+void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+  const int width = std::max(options.width, kNarrow);
+  if (options.heading) write_heading(out, report, options);
   write_kinds(out, report, options);
   if (options.all)
     write_all(out, report, options);

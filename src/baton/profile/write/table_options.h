@@ -19,6 +19,7 @@ struct TableOptions {
   std::optional<TableOrder> order = {};  ///< not given: by time; of `all` the order of execution
   int width = 120;                       ///< columns; at least 75
   bool colour = false;                   ///< ANSI escapes: bold, and colours by share
+  bool heading = true;                   ///< false: write_heading() has written it already
 };
 
 }  // namespace baton

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1, kFused = 1, kUnfused = 2, kRuns = 3;  // pid, and a tid per track
+constexpr int kThreads = 10;  // the track of the calling thread; those of others follow
 
 int64_t ns(double us) { return std::llround(std::max(0.0, us) * 1e3); }
 
@@ -229,6 +231,57 @@ void add_runs(Trace& trace, const ProfileReport& report, size_t runs) {
   }
 }
 
+/// One run as it was on several threads: the caller's lane has the kernels, every lane its parts of parallel
+/// loops, named for the kernel that they belong to.
+void add_threads(Trace& trace, const ProfileReport& report) {
+  if (!report.timeline) return;
+  const RunTimeline& run = *report.timeline;
+  std::map<uint32_t, const KernelRow*> kernels;
+  for (const KernelRow& kernel : report.kernels) kernels[kernel.node] = &kernel;
+  const auto title = [&](uint32_t node) {
+    const auto at = kernels.find(node);
+    return at == kernels.end() ? "node " + std::to_string(node) : at->second->title;
+  };
+  trace.track(kThreads, "one measured run: thread 0, the caller");
+  const int64_t all = std::llround(run.total_ns);
+  trace.complete(kThreads, "model", report.model, 0, all, {{"us", run.total_ns / 1e3}});
+  size_t loop = 0;
+  const auto add_loop = [&](int track, const RunTimeline::Loop& each, const std::string& name,
+                            const RunTimeline::Call* in) {
+    const auto bounded = [&](double at) {
+      const int64_t least = in ? std::llround(in->begin_ns) : 0, most = in ? std::llround(in->end_ns) : all;
+      return std::clamp<int64_t>(std::llround(at), std::min(least, most), most);
+    };
+    Json args{{"iterations", each.iterations}};
+    if (in) args["node"] = in->node;
+    const int64_t from = bounded(each.begin_ns);
+    trace.complete(track, "loop", name, from, bounded(each.end_ns) - from, std::move(args));
+  };
+  for (const RunTimeline::Call& call : run.calls) {
+    const auto at = kernels.find(call.node);
+    const int64_t from = std::llround(call.begin_ns);
+    trace.complete(kThreads, "kernel", title(call.node), from, std::llround(call.end_ns) - from,
+                   at == kernels.end() ? Json::object() : args_of(report, *at->second));
+    for (; loop < run.loops.size() && run.loops[loop].thread == 0 && run.loops[loop].begin_ns < call.end_ns;
+         ++loop)
+      add_loop(kThreads, run.loops[loop], "loop", &call);
+  }
+  int track = kThreads;
+  for (; loop < run.loops.size(); ++loop) {
+    const RunTimeline::Loop& each = run.loops[loop];
+    if (kThreads + each.thread != track) {
+      track = kThreads + each.thread;
+      trace.track(track, "one measured run: thread " + std::to_string(each.thread));
+    }
+    // A thread of the pool begins while the call runs that gave it work.
+    const auto after = std::upper_bound(
+        run.calls.begin(), run.calls.end(), each.begin_ns,
+        [](double begin_ns, const RunTimeline::Call& call) { return begin_ns < call.begin_ns; });
+    const RunTimeline::Call* in = after == run.calls.begin() ? nullptr : &*std::prev(after);
+    add_loop(track, each, in ? title(in->node) : "loop", in);
+  }
+}
+
 }  // namespace
 
 std::string trace_json(const ProfileReport& report, int runs) {
@@ -237,6 +290,7 @@ std::string trace_json(const ProfileReport& report, int runs) {
   add_fused(trace, report);
   add_unfused(trace, report);
   add_runs(trace, report, static_cast<size_t>(std::max(0, runs)));
+  add_threads(trace, report);
   return Json{{"displayTimeUnit", "ns"},
               {"otherData", {{"schema", 1}, {"model", report.model}, {"version", report.version}}},
               {"traceEvents", std::move(trace.events)}}
