@@ -3,7 +3,7 @@
 The compiler behind the package baton. Use that; names here may change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 from typing import Annotated, overload
 
