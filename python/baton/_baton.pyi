@@ -3,7 +3,7 @@
 The compiler behind the package baton. Use that; names here may change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 from typing import Annotated, overload
 
@@ -1077,7 +1077,8 @@ def calls_without_span(mod: IRModule) -> list[Call]:
 
 def bind(expr: RelayExpr, binds: dict) -> RelayExpr: ...
 
-def multiply_accumulates(expr: RelayExpr) -> int: ...
+def multiply_accumulates(expr: RelayExpr, given: Mapping[str, Callable[[Call], int]]) -> int:
+    """`given`: functions that count the calls of some operators."""
 
 def fake_quantized_frequencies(mod: IRModule) -> dict[str, int]: ...
 
@@ -1612,9 +1613,13 @@ class Executor:
 
     def input_dtype(self, arg: int, /) -> str: ...
 
+    @overload
     def set_input(self, arg0: str, arg1: NDArray, /) -> None: ...
 
-    def bind_input(self, arg0: str, arg1: NDArray, /) -> None:
+    @overload
+    def set_input(self, arg0: int, arg1: NDArray, /) -> None: ...
+
+    def bind_input(self, arg0: int, arg1: NDArray, /) -> None:
         """
         Uses the memory of an array instead of copying it, if it is aligned to 64 bytes.
         """

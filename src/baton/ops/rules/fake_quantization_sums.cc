@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/qnn_build.h"
@@ -115,7 +116,9 @@ Result int32_sum(const At& at) {
     const int rank = tensor_operand(at, index).rank(),
               wide = std::max(rank, tensor_operand(at, 1 - index).rank());
     const int from_back = type->per_channel() ? channels_from_back(*type, rank) : 0;
-    const Expr added = int32_operand(at, 1 - index, *type, from_back);
+    AffineType wanted = *type;
+    wanted.axis = -1;
+    const Expr added = int32_operand(at, 1 - index, std::move(wanted), from_back);
     if (!added) continue;
     AffineType result = *type;
     if (result.per_channel()) result.axis = wide - from_back;
@@ -183,7 +186,9 @@ Result fake_quantized_bias_add(const At& at) {
     return arithmetic(sum, "qnn.add");
   }
   if (type->per_channel() && front_axis(type->axis, rank) != axis) return {};
-  const Expr added = int32_operand(at, 1, *type, 1);
+  AffineType wanted = *type;
+  wanted.axis = 0;  // of the bias
+  const Expr added = int32_operand(at, 1, std::move(wanted), 1);
   if (!added) return {};
   return AffineExpr{call_expr(at.call.callee(), {data, added}, at.call.attrs()), *type};
 }
