@@ -108,7 +108,7 @@ def _with_sources(report):
     return report
 
 
-def profile(lib, inputs=None, threads=None, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None, unfused=True, peaks=True,
+def profile(lib, inputs=None, threads=None, repeat=16, seconds=2.0, inside=True, inside_ms=100.0, name=None, unfused=True, peaks=True,
             wait=None, max_seconds=60.0, progress=None):
     """Profiles what relay.build returned: three times of every operator, side by side.
 

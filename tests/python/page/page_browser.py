@@ -144,9 +144,13 @@ class Page:
         self.settle()
 
     def click_on(self, selector):
-        """In the middle of the first element, as a user would."""
-        place = self.eval(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;
-            e.scrollIntoView({{block: "nearest"}}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
+        """In the middle of the first element, as a user would: once it stays where it is."""
+        where = f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;
+            e.scrollIntoView({{block: "nearest"}}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()"""
+        place, before = self.eval(where), None
+        while place != before:
+            self.settle()
+            place, before = self.eval(where), place
         if place is None:
             raise BrowserError(f"no element {selector}")
         self.click(*place)

@@ -148,7 +148,7 @@ def test_names_keep_their_room_and_columns_give_way(show, width, most):
     for table in ("kernels", "operators"):
         page.eval(f"baton.state.show({{table: '{table}'}})")
         page.settle()
-        assert page.eval("document.querySelector('#table td.c-name').offsetWidth") >= (200 if width > 600 else 110)
+        assert page.eval("document.querySelector('#table td.c-name').offsetWidth") >= (290 if width > 600 else 110)
         heads = page.eval("[...document.querySelectorAll('#table th')].map(th => th.className.split('c-')[1])")
         assert len(heads) <= most and {"name", "us" if table == "kernels" else "inside"} <= set(heads)
 

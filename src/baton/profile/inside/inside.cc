@@ -50,6 +50,11 @@ class Rounds {
       made.kernel = std::move(kernel);
       made.bench = std::make_unique<InsideBench>(*made.kernel, options);
     }
+    // All together: they are linked into one library.
+    std::vector<MeasuredKernel*> to_mark;
+    for (const Measured& each : kernels_)
+      if (each.bench->adopt_kept_plan()) to_mark.push_back(each.kernel.get());
+    mark_again(to_mark, options.compile);
     // In execution order: every kernel finds the inputs of the model.
     std::sort(kernels_.begin(), kernels_.end(),
               [](const Measured& a, const Measured& b) { return a.kernel->node < b.kernel->node; });

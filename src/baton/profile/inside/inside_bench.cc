@@ -85,30 +85,34 @@ void InsideBench::keep_plan() const {
   cache.store_bytes(plan_key(), kPlanKind, SplitPlan{kernel_.within, sampled_, kernel_.merged}.text());
 }
 
+bool InsideBench::adopt_kept_plan() {
+  const auto plan = options_.sampling ? kept_plan() : std::nullopt;
+  if (!plan) return false;
+  kernel_.within = plan->within;
+  kernel_.merged = plan->merged;
+  sampled_ = plan->sampled;
+  state_ = kDecided;
+  adopted_ = true;
+  return !kernel_.whole() && (!plan->within || !plan->merged.empty());
+}
+
 InsideTimes InsideBench::round(std::span<void*> args, double ms) {
   args_ = args;
   ms_ = ms;
   InsideTimes times;
-  const auto plan = state_ == kUndecided && options_.sampling ? kept_plan() : std::nullopt;
-  if (plan) {
-    kernel_.within = plan->within;
-    kernel_.merged = plan->merged;
-    sampled_ = plan->sampled;
-    if (!kernel_.whole() && (!plan->within || !plan->merged.empty())) mark_anew();
-    state_ = kDecided;
-  }
   if (state_ == kUndecided) {
     decide(times);
   } else {
     times = split(rounds(kernel_.whole() ? ms / 10 : ms));
     if (sampled_)
       sample(times);
-    else if (plan && std::abs(times.stage_sum - 1) > kClearlyWrong) {
+    else if (adopted_ && std::abs(times.stage_sum - 1) > kClearlyWrong) {
       kernel_.within = true;
       kernel_.merged.clear();
       mark_anew();
       decide(times);
     }
+    adopted_ = false;
   }
   if (options_.threads > 1) {
     const ThreadScope scope(options_.threads);
@@ -130,7 +134,7 @@ void InsideBench::decide(InsideTimes& times) {
 
 void InsideBench::mark_anew() {
   const Budget::Pause compiling(options_.budget);
-  mark_again(kernel_, options_.compile);
+  mark_again({&kernel_}, options_.compile);
 }
 
 bool InsideBench::asked_to_stop() const { return options_.compile.interrupt && *options_.compile.interrupt; }

@@ -27,8 +27,12 @@ class InsideBench {
  public:
   InsideBench(MeasuredKernel& kernel, const InsideOptions& options) : kernel_(kernel), options_(options) {}
 
-  /// One round of about `ms` milliseconds. The first one decides how the kernel is split, unless that is in
-  /// the cache.
+  /// Takes how the kernel is split from the cache, if it is there. True: its marked variants are to be
+  /// rebuilt.
+  bool adopt_kept_plan();
+
+  /// One round of about `ms` milliseconds. The first one decides how the kernel is split, unless a kept plan
+  /// was adopted.
   InsideTimes round(std::span<void*> args, double ms);
 
  private:
@@ -60,6 +64,7 @@ class InsideBench {
   double ms_ = 0;
   int state_ = kUndecided;
   bool sampled_ = false;
+  bool adopted_ = false;           // the plan is from the cache, and not yet confirmed by a round
   size_t calls_ = 0, held_ = 0;    // held: another program took the CPU meanwhile
   RoundTally tally_;               // of the last rounds() call
   std::vector<InsideRound> last_;  // on one thread

@@ -16,7 +16,7 @@ struct InsideOptions {
 
   /// Measuring time for all variants of a kernel in all rounds together; ends earlier once the shares are
   /// precise.
-  double ms_per_kernel = 300;
+  double ms_per_kernel = 100;
   int rounds = 4;                              ///< each in the memory of an executor of its own
   AnotherExecutor another = {};                ///< makes these; null: the same memory in all rounds
   Budget* budget = nullptr;                    ///< for all kernels; compiling does not count. Null: no limit

@@ -90,14 +90,16 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
   return kernels;
 }
 
-void mark_again(MeasuredKernel& kernel, const BuildContext& context) {
-  for (size_t variant : {kMarked, kDoubled}) {
-    kernel.variants[variant].request.variant.merged = kernel.merged;
-    kernel.variants[variant].request.variant.within = kernel.within;
-    kernel.variants[variant].function = nullptr;
+void mark_again(const std::vector<MeasuredKernel*>& kernels, const BuildContext& context) {
+  for (MeasuredKernel* kernel : kernels) {
+    for (size_t variant : {kMarked, kDoubled}) {
+      kernel->variants[variant].request.variant.merged = kernel->merged;
+      kernel->variants[variant].request.variant.within = kernel->within;
+      kernel->variants[variant].function = nullptr;
+    }
   }
-  compile_variants({&kernel}, context);
-  kernel.marks = kernel.variants[kMarked].kernel->marks;
+  compile_variants(kernels, context);
+  for (MeasuredKernel* kernel : kernels) kernel->marks = kernel->variants[kMarked].kernel->marks;
 }
 
 }  // namespace baton

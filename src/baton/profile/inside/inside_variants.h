@@ -36,7 +36,7 @@ enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, bool watch_threads,
                                                            const BuildContext& context);
 
-/// Rebuilds the marked variants with the current `within` and `merged`.
-void mark_again(MeasuredKernel& kernel, const BuildContext& context);
+/// Rebuilds the marked variants of these kernels, each with its current `within` and `merged`.
+void mark_again(const std::vector<MeasuredKernel*>& kernels, const BuildContext& context);
 
 }  // namespace baton

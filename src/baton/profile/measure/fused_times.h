@@ -16,8 +16,8 @@
 namespace baton {
 
 struct MeasureOptions {
-  int min_runs = 30;         ///< of each kind, without disturbed ones
-  double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; limited to 10x min_seconds
+  int min_runs = 16;         ///< of each kind, without disturbed ones
+  double min_seconds = 2.0;  ///< of both kinds together, or 1000 runs of each; limited to 10x min_seconds
   int rounds = 8;
   double max_seconds = 1e9;  ///< for all models together; one run of each kind is always made
   const std::atomic<bool>* interrupt = nullptr;  ///< ends the measurement; what was measured is returned

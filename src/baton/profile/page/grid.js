@@ -27,7 +27,7 @@ class Grid {
   /// Which columns there is room for.
   fit() {
     const width = this.element.clientWidth || 1e4;
-    const room = width - (width > 600 ? 230 : 120);  // the name needs the rest
+    const room = width - (width > 600 ? 320 : 120);  // the name needs the rest
     const shown = [...this.columns];
     while (sum(shown, (column) => column.width || 0) > room) {
       const first = shown.reduce((best, column) => ((column.drop ?? Infinity) < (best.drop ?? Infinity) ? column : best));

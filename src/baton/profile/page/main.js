@@ -29,7 +29,9 @@ function header() {
   const {json} = model;
   $("model").textContent = difference && difference.before.name !== model.name ? `${difference.before.name} → ${model.name}` : model.name;
   const other = difference?.before;
-  const against = (now, old) => (other && old ? [timeText(now), el("small", {class: verdict(old, now)}, " " + ratioText(old, now))] : timeText(now));
+  const against = (now, old, noise) => (other && old ? [timeText(now), el("small", {class: verdict(old, now, noise)}, " " + ratioText(old, now))] : timeText(now));
+  const endToEndNoise = noiseOf(other?.endToEndPlusMinus ?? null, model.endToEndPlusMinus);
+  const sumNoise = noiseOf(other ? plusMinusOf(other.kernels) : null, plusMinusOf(model.kernels));
   const both = (text) => (other && text(other.json) !== text(json) ? `${text(other.json)} → ${text(json)}` : text(json));
   const cv = json.cv ?? 0;
   const unknown = model.kernels.find((kernel) => kernel.unreliable);
@@ -38,8 +40,8 @@ function header() {
     json.machine ? fact("machine", both((each) => each.machine || "?")) : null,
     fact("threads", both((each) => String(each.threads ?? 1))),
     json.partial ? fact("partial", json.partial, "Measuring ended before all was measured", "warn") : null,
-    json.unreliable ? fact("end to end", "unreliable", json.unreliable, "warn") : fact("end to end", against(model.endToEnd, other?.endToEnd), "Median of plain runs, without any clock inside"),
-    unknown ? fact("sum of kernels", "unreliable", unknown.unreliable, "warn") : fact("sum of kernels", against(model.sum, other?.sum), "Medians of all kernels, added up"),
+    json.unreliable ? fact("end to end", "unreliable", json.unreliable, "warn") : fact("end to end", against(model.endToEnd, other?.endToEnd, endToEndNoise), "Median of plain runs, without any clock inside"),
+    unknown ? fact("sum of kernels", "unreliable", unknown.unreliable, "warn") : fact("sum of kernels", against(model.sum, other?.sum, sumNoise), "Medians of all kernels, added up"),
     json.unreliable ? null : fact("between", timeText(json.between_us ?? json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "What lies between kernels, in runs with a clock around each"),
     json.end_to_end_us?.p99 && !json.unreliable ? fact("p90, p99", `${timeText(json.end_to_end_us.p90)}, ${timeText(json.end_to_end_us.p99)}`, "Of plain runs: 90 % and 99 % of them take at most this long; end to end is p50") : null,
     json.end_to_end_us?.per_second && !json.unreliable ? fact("runs per second", json.end_to_end_us.per_second.toPrecision(4), "One run after the other") : null,

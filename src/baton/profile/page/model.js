@@ -7,6 +7,7 @@ function readModel(json) {
     json,
     name: json.model || "model",
     endToEnd: json.end_to_end_us?.median ?? 0,
+    endToEndPlusMinus: json.end_to_end_us?.plus_minus ?? null,
     sum: json.sum_us ?? 0,
     peaks: json.peaks || null,
     functions: json.functions || {},

@@ -13,7 +13,7 @@ function heatOf(item, model, look, difference) {
   if (difference) {
     const entry = item.kind === "kernel" ? difference.groupOf.get(item.kernel) : difference.ops.get(item.id);
     const old = item.kind === "kernel" ? entry?.old : entry?.before, now = item.kind === "kernel" ? entry?.now : entry?.after;
-    const kind = entry ? verdict(old ?? null, now ?? null) : "";
+    const kind = entry ? verdict(old ?? null, now ?? null, entry.noise) : "";
     if (!kind) return look.panel;
     const most = item.kind === "kernel" ? difference.most : difference.mostOp;
     return mix(look.panel, look[kind], 0.25 + 0.75 * Math.sqrt(Math.abs(entry.delta) / most));

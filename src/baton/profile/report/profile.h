@@ -23,7 +23,7 @@ struct ProfileProgress {
 struct ProfileOptions {
   MeasureOptions measure;
   bool inside = true, unfused = true, peaks = true;
-  double inside_ms = 300;   ///< measuring time per kernel
+  double inside_ms = 100;   ///< measuring time per kernel
   double wait_s = 0;        ///< > 0: the longest wait for a quiet machine
   double max_seconds = 60;  ///< for measuring; compiling and waiting do not count
   std::function<void(const ProfileProgress&)> progress;

@@ -34,6 +34,11 @@ std::string us_text(double us) {
   return text;
 }
 
+std::string us_with_unit(double us) {
+  const std::string text = us_text(us);
+  return text.ends_with("ns") ? text : text + " us";
+}
+
 std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   std::string text;
   for (size_t i = 0; i < ids.size() && i < 3; ++i) {

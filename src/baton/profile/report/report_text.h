@@ -13,6 +13,8 @@ std::string short_name(const std::string& name);
 
 /// "40 ns", "1.25", "12.3": microseconds without a unit; less than one as nanoseconds.
 std::string us_text(double us);
+/// "12.3 us", "842 ns".
+std::string us_with_unit(double us);
 
 /// "nn.batch_norm line 23", or the first few of several.
 std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids);

@@ -77,7 +77,7 @@ Json operator_node(const OperatorRow& row, const std::map<uint32_t, const Kernel
   }
   for (uint32_t node : row.nodes)
     if (const auto at = kernels.find(node); at != kernels.end())
-      attrs.add("kernel", at->second->name + ", " + us_text(at->second->median_us) + " us");
+      attrs.add("kernel", at->second->name + ", " + us_with_unit(at->second->median_us));
   attrs.add_us("inside us", row.inside_us);
   attrs.add_us("unfused us", row.unfused_us);
   attrs.add("not fused", row.not_fused);

@@ -98,8 +98,9 @@ void write_details(Rows& rows, const ProfileReport& report, const KernelRow& ker
     rows.remark(formatted("(the stages sum to %.1f %% of the kernel: estimates)", kernel.stage_sum * 100));
   for (const std::string& note : kernel.inside_notes) rows.remark("(" + note + ")");
   if (kernel.load_threads > 1)
-    rows.remark(formatted("(alone on %d threads, caches warm, %s us, which are busy %.1f %% of it)",
-                          kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100));
+    rows.remark(formatted("(alone on %d threads, caches warm, %s, which are busy %.1f %% of it)",
+                          kernel.load_threads, us_with_unit(kernel.threads_us).c_str(),
+                          kernel.utilisation * 100));
 }
 
 double sort_key(const KernelRow& kernel, TableOrder order) {
@@ -198,9 +199,9 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
           formatted("overhead %.3fx", report.overhead()));
   if (report.unreliable.empty() && !report.plain_us.empty())
     out << wrapped(
-        formatted("%.1f runs per second; of the runs 90 %% take at most %s us, 99 %% at most %s us",
-                  e2e > 0 ? 1e6 / e2e : 0.0, us_text(percentile(report.plain_us, 0.9)).c_str(),
-                  us_text(percentile(report.plain_us, 0.99)).c_str()),
+        formatted("%.1f runs per second; of the runs 90 %% take at most %s, 99 %% at most %s",
+                  e2e > 0 ? 1e6 / e2e : 0.0, us_with_unit(percentile(report.plain_us, 0.9)).c_str(),
+                  us_with_unit(percentile(report.plain_us, 0.99)).c_str()),
         7, width);
   if (report.memory)
     out << wrapped("memory: constants " + bytes_text(report.memory->constants_bytes) + ", workspace " +
