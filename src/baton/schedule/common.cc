@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/ir/inspect.h"
 #include "baton/ir/rules/pass_traits.h"
 
 namespace baton {
@@ -50,6 +51,12 @@ std::set<int> downstream_of(const LoweredKernel& kernel, int anchor) {
   return found;
 }
 
+int64_t elements_of(const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  return count;
+}
+
 bool is_pure(const OpBlock& block) {
   for (const Stage& stage : block.stages)
     if (stage.func.has_update_definition()) return false;
@@ -58,9 +65,22 @@ bool is_pure(const OpBlock& block) {
 
 }  // namespace
 
+std::string refuses_empty(const LoweredKernel& kernel) {
+  for (const OpBlock& block : kernel.blocks) {
+    bool empty = false;
+    for (const Tensor& input : block.inputs) empty = empty || elements_of(input.shape()) == 0;
+    for (const TensorTypeNode* type : flat_types(block.call->checked_type()))
+      empty = empty || elements_of(type->extents()) == 0;
+    if (empty) return block.op->name + " has a tensor without elements";
+  }
+  return "";
+}
+
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
+  const std::string empty = refuses_empty(kernel);
+  if (!empty.empty()) return empty;
   const OpBlock& anchor = anchor_of(kernel);
   const auto* rule = anchor.op->rules.get<AnchorRule>();
   if (!rule || rule->of_template != of_template) return anchor.op->name + " is another template's";

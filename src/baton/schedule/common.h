@@ -40,9 +40,13 @@ int result_extent(const LoweredKernel& kernel, int axis);
 /// The named stage of the anchor; InternalError when there is none.
 Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
 
-/// Requirements common to all templates with an anchor: its block names template `of_template` and has a
-/// stage `stage` of type float32; there is one output, of the anchor's shape; the blocks in between are
-/// elementwise. Returns the reason for refusal, or "".
+/// Refuses kernels with a tensor without elements, which only the trivial schedule supports: tiles and
+/// vectors are never longer than an axis, so their lengths would be 0. Returns the reason, or "".
+std::string refuses_empty(const LoweredKernel& kernel);
+
+/// Requirements common to all templates with an anchor: no tensor is empty; its block names template
+/// `of_template` and has a stage `stage` of type float32; there is one output, of the anchor's shape; the
+/// blocks in between are elementwise. Returns the reason for refusal, or "".
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage);
 

@@ -32,7 +32,13 @@ ConvExtents conv_direct_extents_of(const LoweredKernel& kernel) {
 }
 
 std::string conv_direct_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, "conv_direct", "conv2d");
+  const std::string reason = refuses_anchor(kernel, "conv_direct", "conv2d");
+  if (!reason.empty()) return reason;
+  // The sums of groups and of other layouts have other loops (conv2d_compute).
+  const Func sum = anchor_stage(kernel, "conv2d");
+  return sum.dimensions() == 5 && sum.rvars().size() == 4
+             ? ""
+             : "the convolution has groups, or its layouts are not NCHW{i}c and OIHW{i}i{o}o";
 }
 
 int conv_direct_vectors_of(int block, const DeviceSheet& sheet) { return tiles_of(block, sheet.float_lanes); }

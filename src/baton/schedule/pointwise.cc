@@ -15,6 +15,8 @@ constexpr int kShortAxis = 4;
 std::string pointwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor >= 0) return anchor_of(kernel).op->name + " is another template's";
   if (kernel.outputs.size() != 1) return "more than one output";
+  const std::string empty = refuses_empty(kernel);
+  if (!empty.empty()) return empty;
   for (const OpBlock& block : kernel.blocks) {
     if (block.op->fuse > Fuse::kInjective && block.op->fuse != Fuse::kTuple)
       return block.op->name + " is not element by element";

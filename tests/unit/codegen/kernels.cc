@@ -35,6 +35,16 @@ std::vector<NDArray> rule_inputs(const Function& function) {
   return inputs;
 }
 
+int call_kernel(KernelFunction kernel, std::vector<NDArray> all) {
+  std::vector<Buffer> buffers(all.size());
+  std::vector<void*> args;
+  for (size_t i = 0; i < all.size(); ++i) {
+    describe(buffers[i], all[i]);
+    args.push_back(&buffers[i].raw);
+  }
+  return kernel ? kernel(args.data()) : -1;
+}
+
 std::vector<NDArray> call_kernel(KernelFunction kernel, const Function& function,
                                  const std::vector<NDArray>& inputs) {
   std::vector<NDArray> outputs, all = inputs;
@@ -42,13 +52,7 @@ std::vector<NDArray> call_kernel(KernelFunction kernel, const Function& function
     outputs.push_back(NDArray::zeros(type->extents(), type->dtype()));
     all.push_back(outputs.back());
   }
-  std::vector<Buffer> buffers(all.size());
-  std::vector<void*> args;
-  for (size_t i = 0; i < all.size(); ++i) {
-    describe(buffers[i], all[i]);
-    args.push_back(&buffers[i].raw);
-  }
-  EXPECT_EQ(kernel ? kernel(args.data()) : -1, 0);
+  EXPECT_EQ(call_kernel(kernel, all), 0);
   return outputs;
 }
 

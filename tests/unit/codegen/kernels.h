@@ -57,6 +57,8 @@ inline Function relu_chain(std::vector<int64_t> shape, int depth) {
   return primitive({x}, body);
 }
 
+/// Calls a kernel on its inputs and then its outputs; returns its status.
+int call_kernel(KernelFunction kernel, std::vector<NDArray> all);
 /// Calls a kernel on dense tensors and returns its outputs.
 std::vector<NDArray> call_kernel(KernelFunction kernel, const Function& function,
                                  const std::vector<NDArray>& inputs);

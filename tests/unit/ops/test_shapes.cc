@@ -23,11 +23,20 @@ const std::map<std::string, const char*> kElements = {
 
 NodeInfo untyped() { return NodeInfo(OriginSet::none()); }
 
+/// Parameters of the calls read so far, and their values.
+struct Params {
+  std::vector<Var> vars;
+  std::vector<NDArray> values;
+  int named = 0;  ///< values by the tensor rule
+};
+
 class Reader {
  public:
-  Reader(const OpDef& op, std::string_view text) : op_(op), text_(text) {}
+  /// `previous`: what `_` stands for, or null.
+  Reader(const OpDef& op, std::string_view text, Params& params, Expr previous)
+      : op_(op), text_(text), params_(params), previous_(std::move(previous)) {}
 
-  TestCase read() {
+  Expr read() {
     std::vector<Expr> args;
     NamedAttrs attrs;
     while (at_ < text_.size()) {
@@ -36,15 +45,13 @@ class Reader {
         take('=');
         attrs.emplace_back(name, value());
       } else {
-        args.push_back(peek() == '[' ? tuple() : tensor());
+        args.push_back(peek() == '[' ? tuple() : peek() == '_' ? previous() : tensor());
       }
       if (at_ < text_.size()) take(',');
       skip_spaces();
     }
     Attrs made = op_.attrs ? make_attrs(*op_.attrs, attrs) : Attrs();
-    const Expr body = make_call(op_expr(op_), std::move(args), std::move(made), untyped());
-    const Expr typed = infer_type(make_function(params_, body, {}, {}, untyped()));
-    return {Function(as<FunctionNode>(typed)), inputs_};
+    return make_call(op_expr(op_), std::move(args), std::move(made), untyped());
   }
 
  private:
@@ -106,16 +113,22 @@ class Reader {
       const std::vector<double> bounds = numbers_until(']');
       range = {bounds.at(0), bounds.at(1)};
     }
-    return {tensor_value("x" + std::to_string(named_++), shape, type, range), constant};
+    return {tensor_value("x" + std::to_string(params_.named++), shape, type, range), constant};
   }
 
   Expr tensor() {
     const auto [array, constant] = given();
     if (constant) return make_constant(array, untyped());
-    inputs_.push_back(array);
-    params_.push_back(
-        make_var("x" + std::to_string(params_.size()), tensor_type(array.shape(), array.dtype()), untyped()));
-    return params_.back();
+    params_.values.push_back(array);
+    params_.vars.push_back(make_var("x" + std::to_string(params_.vars.size()),
+                                    tensor_type(array.shape(), array.dtype()), untyped()));
+    return params_.vars.back();
+  }
+  Expr previous() {
+    take('_');
+    if (!previous_) fail("a call before `_`");
+    if (!std::isdigit(peek())) return previous_;
+    return make_tuple_get_item(previous_, std::stoi(number()), untyped());
   }
   Expr tuple() {
     take('[');
@@ -158,13 +171,20 @@ class Reader {
   const OpDef& op_;
   std::string_view text_;
   size_t at_ = 0;
-  int named_ = 0;
-  std::vector<Var> params_;
-  std::vector<NDArray> inputs_;
+  Params& params_;
+  Expr previous_;
 };
 
 }  // namespace
 
-TestCase test_case(const OpDef& op, const std::string& text) { return Reader(op, text).read(); }
+TestCase test_case(const OpDef& op, const std::string& text) { return test_chain({{&op, text}}); }
+
+TestCase test_chain(const std::vector<std::pair<const OpDef*, std::string>>& calls) {
+  Params params;
+  Expr body;
+  for (const auto& [op, text] : calls) body = Reader(*op, text, params, body).read();
+  const Expr typed = infer_type(make_function(params.vars, body, {}, {}, untyped()));
+  return {Function(as<FunctionNode>(typed)), params.values};
+}
 
 }  // namespace baton::test

@@ -11,6 +11,7 @@
 //
 // Element types: f16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/ir/expr.h"
@@ -24,5 +25,8 @@ struct TestCase {
 
 /// Throws std::runtime_error for malformed text, DiagnosticError for an ill-typed call.
 TestCase test_case(const OpDef& op, const std::string& text);
+
+/// Several calls, one after the other: an argument `_` is the result of the call before, `_1` its field 1.
+TestCase test_chain(const std::vector<std::pair<const OpDef*, std::string>>& calls);
 
 }  // namespace baton::test

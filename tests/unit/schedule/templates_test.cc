@@ -6,17 +6,18 @@
 #include <fstream>
 #include <random>
 #include <set>
+#include <span>
 
 // clang-format off
 #include <Halide.h>  // first: names of its enumerators are macros of <elf.h>
 #include <elf.h>
 // clang-format on
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "baton/ops/shared/conv_attrs.h"
 
+#include "codegen/fuzz/guarded_memory.h"
 #include "schedule/kernel_builder.h"
 
 namespace baton {
@@ -28,49 +29,24 @@ using test::op_attrs;
 using test::Value;
 using Shape = std::vector<int64_t>;
 
-/// Memory for `count` floats between two forbidden pages; at its end (as far as alignment to 64 bytes allows)
-/// or begin.
-class GuardedFloats {
- public:
-  GuardedFloats(size_t count, bool at_end) : count_(count) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes = (count * 4 + 63) / 64 * 64;
-    size_ = (bytes + page - 1) / page * page + 2 * page;
-    base_ =
-        static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(base_, page, PROT_NONE);
-    mprotect(base_ + size_ - page, page, PROT_NONE);
-    data_ = reinterpret_cast<float*>(at_end ? base_ + size_ - page - bytes : base_ + page);
-  }
-  ~GuardedFloats() { munmap(base_, size_); }
-  GuardedFloats(const GuardedFloats&) = delete;
-  float* data() { return data_; }
-  std::vector<float> values() const { return {data_, data_ + count_}; }
-
- private:
-  size_t count_, size_ = 0;
-  char* base_ = nullptr;
-  float* data_ = nullptr;
-};
-
 std::vector<float> run(LoweredKernel& kernel, bool at_end) {
   const Halide::Callable callable = test::compile(kernel);
-  std::vector<std::unique_ptr<GuardedFloats>> memory;
+  const fuzz::GuardAt at = at_end ? fuzz::GuardAt::kEnd : fuzz::GuardAt::kBegin;
+  std::vector<NDArray> memory;
   std::vector<Halide::Runtime::Buffer<float>> buffers;
   std::mt19937 random(7);
   std::uniform_real_distribution<float> uniform(-1, 1);
   for (const Halide::ImageParam& input : kernel.inputs) {
-    const Shape shape = test::input_shape(input);
-    const int64_t count = test::elements(shape);
-    memory.push_back(std::make_unique<GuardedFloats>(count, at_end));
-    for (int64_t i = 0; i < count; ++i) memory.back()->data()[i] = uniform(random);
-    buffers.push_back(test::view(memory.back()->data(), shape));
+    memory.push_back(fuzz::guarded_array(test::input_shape(input), DType::float_(32), at));
+    for (float& value : memory.back().as<float>()) value = uniform(random);
+    fuzz::protect(memory.back());
   }
-  const Shape& shape = kernel.outputs.front().shape();
-  GuardedFloats out(test::elements(shape), at_end);
-  std::memset(out.data(), 0xff, test::elements(shape) * 4);  // NaNs
-  buffers.push_back(test::view(out.data(), shape));
+  memory.push_back(fuzz::guarded_array(kernel.outputs.front().shape(), DType::float_(32), at));  // NaNs
+  for (NDArray& each : memory) buffers.push_back(test::view(each.as<float>().data(), each.shape()));
   EXPECT_EQ(test::call(callable, buffers), 0);
-  return out.values();
+  EXPECT_TRUE(fuzz::is_intact(memory.back()));
+  const std::span<const float> values = memory.back().as<float>();
+  return {values.begin(), values.end()};
 }
 
 void expect_near(const std::vector<float>& got, const std::vector<float>& want, double tolerance,

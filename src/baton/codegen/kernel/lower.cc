@@ -1,5 +1,6 @@
 #include "baton/codegen/kernel/lower.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <unordered_map>
@@ -39,6 +40,18 @@ Func copy_of(const Tensor& from, const std::string& name) {
   Func copy(name);
   copy(i.reversed()) = from(i.exprs());
   return copy;
+}
+
+bool is_empty(const std::vector<int64_t>& shape) {
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+/// Stands for a tensor without elements: its memory is never read, even where a `select` evaluates both of
+/// its values, and no compute has to divide by an extent of 0.
+Func zeros_of(const TensorTypeNode& type, const std::string& name) {
+  Func zeros(name);
+  zeros(Axes(type.rank()).reversed()) = Halide::Internal::make_zero(halide_type(type.dtype()));
+  return zeros;
 }
 
 /// A scalar constant as an immediate, which Halide folds into its users.
@@ -97,7 +110,8 @@ class Lowering {
                                named("p" + std::to_string(kernel_.inputs.size())));
       fix_layout(image, shape);
       kernel_.inputs.push_back(image);
-      fields.emplace_back(static_cast<Func>(image), shape, type->dtype());
+      fields.emplace_back(is_empty(shape) ? zeros_of(*type, image.name() + "__empty") : Func(image), shape,
+                          type->dtype());
     }
     values_[param.get()] = std::move(fields);
   }
@@ -158,7 +172,13 @@ class Lowering {
     const std::string prefix = named(block_name(blocks, index));
     const std::vector<const TensorTypeNode*> results = flat_types(from.call->checked_type());
     for (const TensorTypeNode* type : results) extents_of(*type);
-    if (options_.ablate.count(index)) {
+    if (std::all_of(results.begin(), results.end(),
+                    [](const TensorTypeNode* type) { return is_empty(type->extents()); })) {
+      for (const TensorTypeNode* type : results) {
+        block.results.push_back(zeros_of(*type, prefix + "__empty" + std::to_string(block.results.size())));
+        block.stages.push_back({"empty", block.results.back()});
+      }
+    } else if (options_.ablate.count(index)) {
       ablate(block, from, prefix, results);
     } else {
       Compute compute(prefix, block.inputs, std::move(input_types), from.call->checked_type());

@@ -1,5 +1,7 @@
 #include "baton/ops/shared/conv_attrs.h"
 
+#include "baton/support/error.h"
+
 namespace baton {
 
 template <>
@@ -20,6 +22,13 @@ std::optional<Padding2D> padding_2d(const std::vector<int64_t>& p) {
     default:
       return std::nullopt;
   }
+}
+
+void check_groups(int64_t groups, int64_t in_channels, int64_t out_channels) {
+  if (in_channels % groups == 0 && out_channels % groups == 0) return;
+  throw Error("a convolution of " + std::to_string(in_channels) + " channels to " +
+              std::to_string(out_channels) + " cannot be split into " + std::to_string(groups) +
+              " groups: groups must divide both");
 }
 
 }  // namespace baton

@@ -60,4 +60,8 @@ struct Padding2D {
 /// Nullopt unless there are 1, 2 or 4 values.
 std::optional<Padding2D> padding_2d(const std::vector<int64_t>& padding);
 
+/// Error when the channels of the data or of the result cannot be split into that many groups. Types do not
+/// ask for it, as in Relay; kernels do: the last group would lie beyond the data.
+void check_groups(int64_t groups, int64_t in_channels, int64_t out_channels);
+
 }  // namespace baton

@@ -166,3 +166,58 @@ def @main(%x: Tensor[(1, 1, 6, 6, 8), float32], %w: Tensor[(16, 8, 1, 1), float3
     given = [rng.standard_normal([int(each) for each in param.checked_type.shape]).astype("float32") for param in module["main"].params]
     was, now = (relay.create_executor("debug", each).evaluate()(*given).numpy() for each in (module, changed))
     np.testing.assert_allclose(now, was, rtol=1e-4, atol=1e-4)
+
+
+GROUPED = [  # extents of the data, the weight, groups, channels
+    ((1, 8, 9, 7), (8, 1, 3, 3), 8, 8),
+    ((2, 8, 5, 5), (16, 1, 3, 3), 8, 16),
+    ((1, 8, 9, 9), (8, 4, 3, 3), 2, 8),
+    ((1, 8, 5, 6), (8, 8, 1, 3), 1, 8),
+]
+
+
+@pytest.mark.parametrize("layouts", [["NHWC", "default"], ["NCHW4c", "OIHW4i4o"], ["NCHW4c", "OIHW1i4o"], ["NCHW2c", "OIHW2i2o"]])
+@pytest.mark.parametrize("dilation", [1, 2])
+@pytest.mark.parametrize("data, weight, groups, channels", GROUPED)
+def test_groups_and_atrous_convolutions_run_in_blocks(data, weight, groups, channels, dilation, layouts):
+    x, w = relay.var("x", shape=data), relay.var("w", shape=weight)
+    conv = relay.nn.conv2d(x, w, groups=groups, channels=channels, kernel_size=weight[2:], padding=(1, 1), dilation=(dilation, dilation))
+    plain = relay.transform.InferType()(tvm.IRModule.from_expr(relay.Function([x, w], relay.nn.relu(conv))))
+    blocked = relay.transform.ConvertLayout({"nn.conv2d": layouts})(plain)
+    assert "layout_transform" in str(blocked)
+    random = np.random.default_rng(3)
+    given = {"x": random.uniform(-1, 1, data).astype("float32"), "w": random.uniform(-1, 1, weight).astype("float32")}
+    wanted = built_and_run(plain, given, 0)
+    for level in (0, 3):
+        np.testing.assert_allclose(built_and_run(blocked, given, level), wanted, rtol=1e-4, atol=1e-5)
+
+
+def built_and_run(module, given, level):
+    with tvm.transform.PassContext(opt_level=level):
+        library = relay.build(module, target="llvm")
+    executor = tvm.contrib.graph_executor.GraphModule(library["default"](tvm.cpu()))
+    executor.run(**given)
+    return executor.get_output(0).numpy()
+
+
+@pytest.mark.parametrize("op, weight, groups", [("contrib_conv2d_nchwc", (2, 2, 3, 3, 4, 4), 1), ("contrib_depthwise_conv2d_nchwc", (2, 1, 3, 3, 1, 4), 8)])
+def test_the_layout_of_a_packed_weight_is_known_by_its_shape(op, weight, groups):
+    x, w = relay.var("x", shape=(1, 2, 6, 5, 4)), relay.var("w", shape=weight)
+    arguments = dict(channels=8, kernel_size=(3, 3), groups=groups, data_layout="NCHW4c")
+    random = np.random.default_rng(3)
+    given = {"x": random.uniform(-1, 1, (1, 2, 6, 5, 4)).astype("float32"), "w": random.uniform(-1, 1, weight).astype("float32")}
+    results = []
+    for kernel_layout in ("OIHW", f"OIHW{weight[4]}i{weight[5]}o"):
+        conv = getattr(relay.nn, op)(x, w, kernel_layout=kernel_layout, **arguments)
+        for level in (0, 3):
+            results.append(built_and_run(tvm.IRModule.from_expr(relay.Function([x, w], conv)), given, level))
+    for result in results[1:]:
+        np.testing.assert_allclose(result, results[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("weight, kernel_layout", [((2, 1, 3, 3, 4, 4), "OIHW4i4o"), ((2, 2, 1, 3, 4, 4), "OIHW"), ((8, 8, 3, 3, 1), "OIHW")])
+def test_a_packed_weight_that_does_not_fit_is_named(weight, kernel_layout):
+    x, w = relay.var("x", shape=(1, 2, 6, 5, 4)), relay.var("w", shape=weight)
+    conv = relay.nn.contrib_conv2d_nchwc(x, w, channels=8, kernel_size=(3, 3), data_layout="NCHW4c", kernel_layout=kernel_layout)
+    with pytest.raises(tvm.error.TVMError, match=r"8 channels in 1 groups of data with 8 channels need a weight of shape \(8, 8, 3, 3\) in OIHW; got"):
+        relay.build(tvm.IRModule.from_expr(relay.Function([x, w], conv)), target="llvm")

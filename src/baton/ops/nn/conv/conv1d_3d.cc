@@ -72,8 +72,8 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   return assign_conv_result(ctx, attrs, *conv, known[0], kernel);
 }
 
-bool any_positive(const std::vector<int64_t>& values) {
-  return std::any_of(values.begin(), values.end(), [](int64_t value) { return value > 0; });
+bool is_any_set(const std::vector<int64_t>& values) {
+  return std::any_of(values.begin(), values.end(), [](int64_t value) { return value != 0; });
 }
 
 // Stages "pad" (if there is padding), "conv" and "out".
@@ -85,8 +85,9 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
   const std::vector<int64_t> kernel = convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical);
   const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
   const Halide::Type type = halide_type(c.out().dtype());
+  check_groups(conv.groups, in[1], out[1]);
   Halide::Func padded;
-  if (any_positive(conv.before) || any_positive(conv.after)) {
+  if (is_any_set(conv.before) || is_any_set(conv.after)) {
     padded = c.stage("pad");
     const Axes j(2 + conv.count, "p");
     Index at = j.exprs();

@@ -160,12 +160,13 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
   const Padding2D pad = *padding_2d(attrs.padding);
   const Halide::Type type = halide_type(c.out().dtype());
   const size_t o = grouped ? 1 : 0;
+  check_groups(attrs.groups, in[1], out[1]);
 
   auto at = [&](Halide::Expr n, Halide::Expr channel, Halide::Expr y, Halide::Expr x) {
     return cast(type, data(convert_index<Halide::Expr>({n, channel, y, x}, nchw, data_layout)));
   };
   Halide::Func padded;
-  if (pad.height() > 0 || pad.width() > 0) {
+  if (pad.top != 0 || pad.left != 0 || pad.bottom != 0 || pad.right != 0) {
     padded = c.stage("pad");
     const Axes j(4, "p");
     const Halide::Expr y = j[2] - as_int(pad.top), x = j[3] - as_int(pad.left);

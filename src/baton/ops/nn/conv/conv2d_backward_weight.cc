@@ -52,6 +52,7 @@ void conv2d_backward_weight_compute(Compute& c, const Conv2DAttrs& attrs) {
   const std::vector<int64_t> result = convert_shape(grad.shape(), grad_layout, nchw),
                              in = convert_shape(data.shape(), data_layout, nchw);
   const Padding2D pad = *padding_2d(attrs.padding);
+  check_groups(attrs.groups, in[1], result[1]);
   const int out_per_group = as_int(result[1] / attrs.groups), in_per_group = as_int(in[1] / attrs.groups);
   const Halide::Type type = halide_type(c.out().dtype());
   const Axes i(out_layout.rank());

@@ -5,6 +5,8 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/conv/conv2d.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/support/error.h"
 
 namespace baton {
 
@@ -40,9 +42,38 @@ Halide::Func packed_pad(Compute& c, const Tensor& data, const Padding2D& pad) {
 
 namespace {
 
+/// `attrs` with the layout that the weight is read in. One of rank 6 under an unpacked kernel_layout (the
+/// default) is OIHW{i}i{o}o, as TVM's kernels read it. The relation accepts every weight, so its extents are
+/// checked here: Error when they are not those that the other attributes and the data need.
+Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* op) {
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  if (weight.rank() == 6 && attrs.kernel_layout == "OIHW")
+    attrs.kernel_layout = weight_layout(weight.extent(4), weight.extent(5));
+  const Layout nchw = *Layout::parse("NCHW"), layout = *Layout::parse(attrs.kernel_layout);
+  const bool grouped = layout.find('G') >= 0;
+  const int64_t groups = attrs.groups, channels = *attrs.channels;
+  const int64_t in_channels = convert_shape(data.shape(), *Layout::parse(attrs.data_layout), nchw)[1];
+  const std::vector<int64_t>&window = *attrs.kernel_size, &shape = weight.shape();
+  std::vector<int64_t> needed{channels, in_channels / groups, window[0], window[1]}, by_group = needed;
+  if (groups > 1) by_group = {groups, channels / groups, window[0], window[1]};  // (groups, multiplier, h, w)
+  if (grouped) needed = by_group = {groups, channels / groups, in_channels / groups, window[0], window[1]};
+  // Blocks may be filled up: OIHW4i4o of one input channel has four.
+  const Layout canonical = *Layout::parse(grouped ? "GOIHW" : "OIHW");
+  const bool fits = shape == convert_shape(needed, canonical, layout) ||
+                    (in_channels == groups && shape == convert_shape(by_group, canonical, layout));
+  if (fits && in_channels % groups == 0 && channels % groups == 0) return attrs;
+  throw Error(std::string("`") + op + "`: " + std::to_string(channels) + " channels in " +
+              std::to_string(groups) + " groups of data with " + std::to_string(in_channels) +
+              " channels need a weight of shape " + shape_text({needed.begin(), needed.end()}) + " in " +
+              (grouped ? "GOIHW" : "OIHW") + "; got " + shape_text({shape.begin(), shape.end()}) +
+              " in kernel_layout " + attrs.kernel_layout +
+              "; name the layout that the weight has, for example OIHW4i4o");
+}
+
 // nn.contrib_conv2d_NCHWc. Data NCHW{i}c, weight OIHW{i}i{o}o, result NCHW{o}c: stages "pad" (only with
 // padding), "conv2d" (the sum) and "out". Other layouts and groups: conv2d_compute.
-void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
+void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
+  const Conv2DAttrs attrs = with_weight_layout(c, given, "nn.contrib_conv2d_NCHWc");
   const int64_t in_block = channels_in_block(attrs.data_layout);
   const int64_t out_block =
       channels_in_block(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
@@ -67,7 +98,8 @@ void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
 
 // nn.contrib_depthwise_conv2d_NCHWc. Data and result NCHW{c}c, weight OIHW1i{c}o, as many groups as
 // channels: stages "pad" (only with padding), "dwconv2d" and "out". Anything else: conv2d_compute.
-void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
+void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
+  const Conv2DAttrs attrs = with_weight_layout(c, given, "nn.contrib_depthwise_conv2d_NCHWc");
   const int64_t block = channels_in_block(attrs.data_layout);
   const bool same_out = attrs.out_layout.empty() || attrs.out_layout == attrs.data_layout;
   const Tensor &data = c.in(0), &weight = c.in(1);
@@ -103,10 +135,20 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
       .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"}),
-      .test_shapes = {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
-                      "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
-                      "(1, 1, 7, 5, 16)f32, (2, 1, 1, 1, 16, 16)f32, channels=32, kernel_size=[1, 1], "
-                      "data_layout=NCHW16c, kernel_layout=OIHW16i16o, out_layout=NCHW16c"},
+      .test_shapes =
+          {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
+           "(1, 1, 7, 5, 16)f32, (2, 1, 1, 1, 16, 16)f32, channels=32, kernel_size=[1, 1], "
+           "data_layout=NCHW16c, kernel_layout=OIHW16i16o, out_layout=NCHW16c",
+           // groups; depthwise; the weight's layout by its shape
+           "(1, 2, 5, 3, 4)f32, (3, 1, 3, 3, 4, 4)f32, groups=2, channels=12, kernel_size=[3, 3], "
+           "data_layout=NCHW4c, kernel_layout=OIHW4i4o",
+           "(2, 2, 5, 7, 4)f32, (2, 1, 3, 3, 1, 4)f32, padding=[1, 1, 1, 1], groups=8, channels=8, "
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o",
+           "(1, 1, 3, 1, 8)f32, (2, 1, 1, 1, 8, 4)f32, channels=8, kernel_size=[1, 1], "
+           "data_layout=NCHW8c, out_layout=NCHW4c",
+           "(0, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, channels=8, kernel_size=[3, 3], "
+           "data_layout=NCHW4c, kernel_layout=OIHW4i4o"},
   };
   return def;
 }
@@ -127,7 +169,9 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
       .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_depthwise"}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 1, 3, 3, 1, 4)f32, padding=[1, 1, 1, 1], groups=8, channels=8, "
-           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o, out_layout=NCHW4c"},
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o, out_layout=NCHW4c",
+           "(1, 2, 6, 1, 4)f32, (2, 1, 3, 1, 1, 4)f32, groups=8, channels=8, kernel_size=[3, 1], "
+           "data_layout=NCHW4c"},
   };
   return def;
 }

@@ -36,13 +36,23 @@ void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
   const int a = m + 2;
   const Tensor &data = c.in(0), &weight = c.in(1);
   const bool packed = data.rank() == 5;
-  if (weight.rank() != (packed ? 6 : 4) || weight.extent(0) != a || weight.extent(1) != a ||
-      attrs.groups != 1 || attrs.strides != std::vector<int64_t>{1, 1} ||
+  const std::vector<int64_t> out_shape = c.out().extents();
+  const std::vector<int64_t> weight_shape =
+      packed ? std::vector<int64_t>{a, a, out_shape[1], data.extent(1), data.extent(4), out_shape.back()}
+             : std::vector<int64_t>{a, a, out_shape[1], data.extent(1)};
+  const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  const auto known = [&](const std::string& layout, int64_t block) {
+    return layout == (packed ? "NCHW" + std::to_string(block) + "c" : "NCHW");
+  };
+  if (weight.shape() != weight_shape || !known(attrs.data_layout, data.extent(-1)) ||
+      !known(out_layout, out_shape.back()) || attrs.groups != 1 ||
+      *attrs.kernel_size != std::vector<int64_t>{3, 3} || attrs.strides != std::vector<int64_t>{1, 1} ||
       attrs.dilation != std::vector<int64_t>{1, 1})
     throw NotSupported(
-        "Winograd convolution: strides and dilation of 1, one group and a weight HWOI{i}i{o}o of " +
+        "Winograd convolution: a 3 x 3 kernel, strides and dilation of 1, one group, and data NCHW{i}c with "
+        "a "
+        "weight HWOI{i}i{o}o, or NCHW with HWOI, of " +
         std::to_string(a) + " x " + std::to_string(a) + " are needed");
-  const std::vector<int64_t> out_shape = c.out().extents();
   const int in_block = packed ? as_int(data.extent(4)) : 1;
   const int height = as_int(out_shape[2]), width = as_int(out_shape[3]);
   const int across = (width + m - 1) / m;
@@ -121,7 +131,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
       .cost = conv_cost,
       .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_winograd"}),
       .test_shapes =
-          {"(1, 3, 8, 8)f32, (4, 4, 3, 8)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]"},
+          {"(1, 3, 8, 8)f32, (4, 4, 8, 3)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]"},
   };
   return def;
 }

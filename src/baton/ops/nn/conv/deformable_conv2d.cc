@@ -84,6 +84,8 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   const std::vector<int64_t> kernel = convert_shape(weight.shape(), kernel_layout, oihw);
   const std::vector<int64_t> out = convert_shape(c.out().extents(), out_layout, nchw);
   const Padding2D pad = *padding_2d(attrs.padding);
+  check_groups(attrs.groups, in[1], out[1]);
+  check_groups(attrs.deformable_groups, in[1], in[1]);
   const Halide::Type type = sum_type(c.out().dtype());
   const int height = as_int(in[2]), width = as_int(in[3]), kernel_width = as_int(kernel[3]),
             taps = as_int(kernel[2] * kernel[3]);

@@ -1,0 +1,174 @@
+// Random operators with random attributes, layouts, element types and extents, alone and in chains, compiled
+// as built at levels 0 and 3, in guarded memory, against the unscheduled computes. A finding is a wrong
+// value, an access out of bounds, a crash, a hang or an InternalError; errors meant for users are none.
+//
+//   BATON_FUZZ_CASE="nn.relu: (2, 3)f32"   KernelFuzz.FixedCases runs this case only, and prints it as Relay
+//   BATON_FUZZ_SEED=S                      the case of that seed
+//   BATON_FUZZ_SECONDS=N, BATON_FUZZ_FIRST=S   KernelFuzz.SlowRandomSeeds for N seconds, from seed S on
+#include <cstdlib>
+#include <iostream>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "baton/driver/initialize.h"
+
+#include "codegen/fuzz/fuzz_workers.h"
+#include "codegen/fuzz/guarded_memory.h"
+#include "codegen/fuzz/random_case.h"
+
+namespace baton::fuzz {
+namespace {
+
+constexpr double kSlowSeconds = 120;
+
+double number_from(const char* variable, double otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtod(text, nullptr) : otherwise;
+}
+
+class KernelFuzz : public testing::Test {
+ protected:
+  void SetUp() override { initialize(); }
+
+  static void expect_none(const std::string& text, const Verdict& verdict) {
+    EXPECT_NE(verdict.kind, Verdict::Kind::kFound)
+        << "[" << verdict.finding << "] " << verdict.text << "\ncase: " << text << "\n"
+        << relay_text(parse_case(text));
+  }
+};
+
+/// Cases that were random once. As texts: what a seed means changes with every new operator.
+TEST_F(KernelFuzz, FixedCases) {
+  const char *text = std::getenv("BATON_FUZZ_CASE"), *seed = std::getenv("BATON_FUZZ_SEED");
+  if (text || seed) {
+    const std::string chosen = text ? text : case_text(random_case(std::strtoull(seed, nullptr, 10)));
+    std::cout << "case: " << chosen << "\n" << relay_text(parse_case(chosen));
+    const Verdict verdict = run_case(parse_case(chosen));
+    if (verdict.kind == Verdict::Kind::kRefused) std::cout << "refused: " << verdict.text << "\n";
+    return expect_none(chosen, verdict);
+  }
+  for (const char* each : {
+           "mean: (3, 4)f32",
+           "annotation.bitpack_start: (64, 5)f32 | where: _, (64, 5)f32, (64, 5)f32",
+           "abs: (1)f32[-2, 2]",
+           "random.threefry_generate: (10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, out_shape=[2, 6]",
+           "sparse_reshape: (3, 2)i64{0, 1, 2, 0, 2, 3}, (2)i64{4, 6}, (3)i64{2, 2, -1}",
+           "divide: (4, 7)i32[1, 7], (2, 1, 7)i32[1, 5]",
+           "nn.max_pool1d: (1, 257, 8)bool, pool_size=[3], strides=[257], padding=[0, 0], ceil_mode=True | "
+           "squeeze: _ | copy: _",
+           "nn.pad: (2, 3)f32, ()i32={0}, pad_width=[[1, 1], [2, 2]]",
+           "gather_nd: (31, 1023)f32, (2, 1023)i32[0, 4], index_rank=3 | logical_or: _, (1023)f32 | "
+           "nn.leaky_relu: _, alpha=0.1",
+           "reinterpret: (8)u32, dtype=int32",
+           "tile: ()f32, reps=[3]",
+           "bitwise_xor: (2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]",
+           "trunc_mod: (3, 5)f32[0.5, 3], (5)f32[0.5, 3] | tan: _ | acos: _",
+           "asin: (2, 3)f32 | collapse_sum_like: _, (1, 3)f32 | ceil: _ | tile: _, reps=[2]",
+           "exp: (7, 5)i16[-2, 2]",
+           "bitwise_and: (2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]",
+           "cosh: (1023)f32[-2, 2] | isnan: _ | sinh: _",
+           "cos: (2, 0)f32",
+           "max: (2, 3, 4)f32, axis=[1], exclude=True",
+       }) {
+    const Verdict verdict = run_case(parse_case(each));
+    expect_none(each, verdict);
+    EXPECT_EQ(verdict.kind, Verdict::Kind::kAgrees) << each << ": " << verdict.text;
+  }
+}
+
+TEST_F(KernelFuzz, SlowRandomSeeds) {
+  const double seconds = number_from("BATON_FUZZ_SECONDS", kSlowSeconds);
+  const auto first = static_cast<uint64_t>(number_from("BATON_FUZZ_FIRST", 1000));
+  const FuzzCounts counts = fuzz_seeds(first, 1'000'000'000, seconds);
+  std::cout << counts.cases << " cases from seed " << first << " on in " << seconds << " s, "
+            << counts.refused << " refused, " << counts.findings << " findings\n";
+  EXPECT_EQ(counts.findings, 0u);
+  EXPECT_GT(counts.cases, 0u);
+}
+
+TEST_F(KernelFuzz, DISABLED_Worker) { work_as_child(); }
+
+/// What the findings were, each with its cause.
+TEST_F(KernelFuzz, PastFindings) {
+  for (const char* text : {
+           // Tiles and vectors are as long as an axis at most: steps of 0.
+           "add: (0)f32, (0)f32",
+           "zeros: shape=[0], dtype=float32",
+           "nn.dense: (0, 5)f32, (16, 5)f32, units=16",
+           "nn.dense: (3, 0)f32, (16, 0)f32, units=16",
+           "take: (0, 3)f32, (0)i32, axis=0",
+           "take: (5, 3)f32, (0)i32, axis=0",
+           "nn.max_pool2d: (0, 3, 5, 5)f32, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]",
+           "nn.softmax: (3, 0)f32",
+           "nn.conv2d: (0, 3, 5, 5)f32, (4, 3, 3, 3)f32, channels=4, kernel_size=[3, 3] | nn.relu: _",
+           "concatenate: [(0, 3)f32, (2, 3)f32], axis=0",
+           "sum: (3, 0)f32, axis=[1]",
+           // Sums over groups have other loops than the packed form.
+           "nn.contrib_conv2d_NCHWc: (1, 2, 5, 3, 4)f32, (3, 1, 3, 3, 4, 4)f32, groups=2, channels=12, "
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o",
+           "nn.contrib_conv2d_NCHWc: (1, 2, 9, 9, 4)f32, (2, 1, 3, 3, 4, 4)f32, groups=8, channels=8, "
+           "dilation=[2, 2], kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o | nn.relu: _",
+           "nn.contrib_conv2d_NCHWc: (0, 2, 5, 3, 4)f32, (3, 1, 3, 3, 4, 4)f32, groups=2, channels=12, "
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o",
+           // A packed weight under the default kernel_layout.
+           "nn.contrib_conv2d_NCHWc: (1, 1, 3, 1, 8)f32, (2, 1, 1, 1, 8, 4)f32, channels=8, kernel_size=[1, "
+           "1], "
+           "data_layout=NCHW8c, out_layout=NCHW4c",
+       }) {
+    SCOPED_TRACE(text);
+    const Verdict verdict = run_case(parse_case(text));
+    expect_none(text, verdict);
+    EXPECT_EQ(verdict.kind, Verdict::Kind::kAgrees) << verdict.text;
+  }
+}
+
+/// Relay's types accept more operands than computes do: the operator is named, instead of an InternalError.
+TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
+  for (const char* text :
+       {"bitwise_not: (3, 8)f32", "nn.relu: (2, 3)f32 | bitwise_xor: _, (3)f32",
+        "nn.conv2d: (1, 5, 4, 4)f32, (8, 2, 3, 3)f32, groups=2, channels=8, kernel_size=[3, 3]",
+        "nn.contrib_conv2d_NCHWc: (1, 2, 5, 3, 4)f32, (3, 1, 3, 3, 4, 4)f32, channels=12, "
+        "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o"}) {
+    SCOPED_TRACE(text);
+    const Verdict verdict = run_case(parse_case(text));
+    expect_none(text, verdict);
+    EXPECT_EQ(verdict.kind, Verdict::Kind::kRefused);
+  }
+}
+
+TEST(KernelCases, AreReadAsTheyAreWritten) {
+  initialize();
+  for (const char* text : {"nn.relu: (2, 3)f32", "concatenate: [(2)i32={7, 8}, (1)i32[0, 5]], axis=-1",
+                           "einsum: [(2, 3)f32, (3)f32], equation=\"ij,j->i\"",
+                           "nn.relu: (3)f32 | add: _, (1)f32 | split: _, indices_or_sections=3"})
+    EXPECT_EQ(case_text(parse_case(text)), text);
+  EXPECT_EQ(case_text(random_case(7)), case_text(random_case(7)));
+  EXPECT_NE(case_text(random_case(7)), case_text(random_case(8)));
+  EXPECT_THROW(parse_case("(2, 3)f32"), std::runtime_error);
+}
+
+TEST(GuardedMemory, EndsAtAForbiddenPageAndNoticesWritesBeside) {
+  for (const GuardAt at : {GuardAt::kBegin, GuardAt::kEnd}) {
+    NDArray array = guarded_array({3}, DType::float_(32), at);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(array.data()) % 64, 0u);
+    array.as<float>()[2] = 1;
+    EXPECT_TRUE(is_intact(array));
+    static_cast<char*>(array.data())[12] = 0;
+    EXPECT_FALSE(is_intact(array));
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const uintptr_t data = reinterpret_cast<uintptr_t>(array.data());
+    const uintptr_t beside = at == GuardAt::kBegin ? data - page : (data + 64) / page * page;
+    unsigned char resident = 0;
+    EXPECT_EQ(mincore(reinterpret_cast<void*>(beside), 1, &resident), 0);  // mapped,
+    int pipe_ends[2];
+    ASSERT_EQ(pipe(pipe_ends), 0);
+    EXPECT_EQ(write(pipe_ends[1], reinterpret_cast<void*>(beside), 1), -1);  // and unreadable
+    EXPECT_EQ(errno, EFAULT);
+    close(pipe_ends[0]), close(pipe_ends[1]);
+  }
+}
+
+}  // namespace
+}  // namespace baton::fuzz

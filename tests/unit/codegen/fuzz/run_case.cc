@@ -1,0 +1,288 @@
+#include "codegen/fuzz/run_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <Halide.h>
+
+#include "baton/codegen/backend.h"
+#include "baton/codegen/compile.h"
+#include "baton/codegen/evaluate/evaluator.h"
+#include "baton/driver/pipeline.h"
+#include "baton/driver/plan/plan.h"
+#include "baton/schedule/kernel_choice.h"
+#include "baton/support/error.h"
+#include "baton/text/parser.h"
+#include "baton/text/printer.h"
+#include "baton/types/infer_type.h"
+
+#include "codegen/fuzz/guarded_memory.h"
+#include "codegen/fuzz/random_case.h"
+#include "codegen/kernels.h"
+#include "ops/evaluate.h"
+#include "ops/numbers.h"
+
+namespace baton::fuzz {
+namespace {
+
+using Arrays = std::vector<NDArray>;
+
+/// A result that is no user's error.
+struct Found {
+  std::string finding, text;
+};
+
+BuildContext context_of_level(int level) {
+  auto passes = std::make_shared<PassContext>();
+  passes->opt_level = level;
+  BuildContext context = host_context().with_passes(passes);
+  context.threads = 1;
+  return context;
+}
+
+/// The program as a parser reads it: as users' programs are.
+IRModule module_of(const test::TestCase& built) {
+  const IRModule module = make_module();
+  module->set("main", built.function);
+  return infer_types(parse_module(astext(module), "case.relay"));
+}
+
+KernelFunction compiled_function(const Function& function, std::vector<std::shared_ptr<void>>& keep) {
+  KernelRequest request;
+  request.function = function;
+  const KernelSchedule schedule = cost_model_choice()->schedule(function, DeviceSheet::host());
+  request.template_name = schedule.template_name, request.params = schedule.params;
+  JitKernel kernel = jit_kernel(request, DeviceSheet::host());
+  static const bool guarded = (guard_scratch(), true);  // after the handlers of the first kernel were set
+  (void)guarded;
+  keep.push_back(kernel.keep_alive);
+  return kernel.function;
+}
+
+void check_memory(const Arrays& outputs, const std::string& kernel) {
+  for (const NDArray& output : outputs)
+    if (!is_intact(output)) throw Found{"out of bounds", kernel + " writes beside its result"};
+  if (take_scratch_damage()) throw Found{"out of bounds", kernel + " writes beside its scratch memory"};
+}
+
+/// Runs a plan kernel by kernel, each on guarded copies of exactly the bytes of its tensors.
+Arrays run_plan(const GraphPlan& plan, const std::map<std::string, NDArray>& inputs, GuardAt at) {
+  const Plan& graph = *plan.graph;
+  std::vector<std::shared_ptr<void>> keep;
+  std::map<int, KernelFunction> functions;
+  Arrays entries(graph.entries.size());
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const PlanNode& node = graph.nodes[n];
+    Arrays args, outputs;
+    for (const EntryId input : node.inputs) args.push_back(entries[input]);
+    switch (node.kind) {
+      case PlanNode::Kind::kInput: {
+        const auto given = inputs.find(node.name);
+        NDArray value = given == inputs.end() ? NDArray() : given->second;
+        for (const auto& [name, constant] : plan.params)
+          if (name == node.name) value = constant;
+        if (!value) throw Found{"plan", "the plan has an unknown input " + node.name};
+        outputs.push_back(guarded_copy(value, at));
+        break;
+      }
+      case PlanNode::Kind::kNop:
+        outputs.push_back(args.at(0).reshaped(graph.entries[node.first_entry].shape));
+        break;
+      case PlanNode::Kind::kCopy:
+        outputs.push_back(guarded_copy(args.at(0), at));
+        break;
+      case PlanNode::Kind::kKernel: {
+        const int kernel = plan.nodes[n].kernel;
+        if (!functions.count(kernel))
+          functions[kernel] = compiled_function(plan.kernels.at(static_cast<size_t>(kernel)).function, keep);
+        for (uint32_t i = 0; i < node.num_outputs; ++i) {
+          const PlanEntry& entry = graph.entries[node.first_entry + i];
+          outputs.push_back(guarded_array(entry.shape, entry.dtype, at));
+        }
+        args.insert(args.end(), outputs.begin(), outputs.end());
+        if (const int status = test::call_kernel(functions[kernel], args))
+          throw Found{"status", node.func_name + " returns " + std::to_string(status)};
+        check_memory(outputs, node.func_name);
+      }
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (node.kind != PlanNode::Kind::kNop) protect(outputs[i]);
+      entries[node.first_entry + i] = outputs[i];
+    }
+  }
+  Arrays results;
+  for (const EntryId head : graph.heads) results.push_back(entries[head].copy());
+  return results;
+}
+
+Arrays run_at_level(const IRModule& module, const Arrays& inputs, int level, GuardAt at) {
+  const BuildContext context = context_of_level(level);
+  const InstrumentScope scope(context.passes);
+  const GraphPlan plan = make_plan(optimize(module, context));
+  std::map<std::string, NDArray> named;
+  const Function main = module->find("main");
+  for (size_t i = 0; i < inputs.size(); ++i) named[main->params()[i]->name()] = inputs[i];
+  return run_plan(plan, named, at);
+}
+
+/// Call by call, interpreted: mostly faster than compiling. Undefined where a call cannot be.
+RunCall interpreted() {
+  return [evaluator = make_evaluator(EvaluateBy::kInterpreter)](const CallNode& call, const Arrays& args,
+                                                                const Type&) {
+    std::vector<Expr> given;
+    for (const NDArray& arg : args) given.push_back(make_constant(arg, test::typed({})));
+    for (const Expr& arg : call.args())
+      if (as_type<TupleTypeNode>(arg->checked_type())) throw NotSupported("tuples are not interpreted here");
+    return evaluator->evaluate(
+        *make_call(call.callee(), std::move(given), call.attrs(), test::typed(call.checked_type())),
+        host_context());
+  };
+}
+
+/// `inputs`, floats among them moved by a few units in the last place.
+Arrays moved(const Arrays& inputs, int step) {
+  Arrays all;
+  for (const NDArray& input : inputs) {
+    all.push_back(input.copy());
+    if (!input.dtype().is_float()) continue;
+    std::vector<double> values = test::numbers(input);
+    const double unit = input.dtype().bits == 64 ? 1e-14 : input.dtype().bits == 32 ? 1e-6 : 2e-3;
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] += (1e-3 + std::fabs(values[i])) * unit * ((i * 7 + static_cast<size_t>(step) * 3) % 5 - 2.0);
+    all.back() = test::from_numbers(values, input.shape(), input.dtype());
+  }
+  return all;
+}
+
+/// Compares with the reference. Where a result of inexact numbers differs, the reference is computed again
+/// for inputs that differ in the last places: elements that these change as well are not compared.
+class Comparison {
+ public:
+  Comparison(const test::TestCase& built, Arrays want) : built_(built), want_(std::move(want)) {}
+
+  std::string difference(const Arrays& got) {
+    if (got.size() != want_.size())
+      return std::to_string(got.size()) + " results, not " + std::to_string(want_.size());
+    for (size_t k = 0; k < got.size(); ++k) {
+      if (got[k].shape() != want_[k].shape() || !(got[k].dtype() == want_[k].dtype()))
+        return "result " + std::to_string(k) + " is " + describe(got[k].shape(), got[k].dtype()) + ", not " +
+               describe(want_[k].shape(), want_[k].dtype());
+      const std::string element = differing_element(k, got[k]);
+      if (!element.empty()) return element;
+    }
+    return "";
+  }
+
+ private:
+  std::string differing_element(size_t k, const NDArray& got) {
+    const std::vector<double> a = test::numbers(got), b = test::numbers(want_[k]);
+    double largest = 1;
+    for (const double value : b)
+      if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
+    const DType type = got.dtype();
+    const double tolerance = !type.is_float() ? 0
+                                              : (type.bits == 64   ? 1e-11
+                                                 : type.bits == 32 ? 2e-5
+                                                                   : 1e-2) *
+                                                    largest;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) || std::fabs(a[i] - b[i]) <= tolerance)
+        continue;
+      if (is_unstable(k, i, a[i], b[i])) continue;
+      return "element " + std::to_string(i) + " of result " + std::to_string(k) + " is " +
+             std::to_string(a[i]) + ", not " + std::to_string(b[i]);
+    }
+    return "";
+  }
+
+  bool is_unstable(size_t k, size_t i, double got, double want) {
+    if (std::ranges::none_of(built_.inputs, [](const NDArray& input) { return input.dtype().is_float(); }))
+      return false;
+    if (near_.empty())
+      for (int step = 0; step < 3; ++step) {
+        const Arrays results = evaluate(built_.function, moved(built_.inputs, step));
+        near_.emplace_back();
+        for (const NDArray& result : results) near_.back().push_back(test::numbers(result));
+      }
+    double spread = 0;
+    for (const auto& results : near_) {
+      const double value = results.at(k).at(i);
+      if (std::isfinite(value) != std::isfinite(want)) return true;
+      if (std::isfinite(value)) spread = std::max(spread, std::fabs(value - want));
+    }
+    return spread > 0 && std::fabs(got - want) <= 20 * spread;
+  }
+
+  const test::TestCase& built_;
+  const Arrays want_;
+  std::vector<std::vector<std::vector<double>>> near_;
+};
+
+Verdict run_built(const test::TestCase& built, bool at_end) {
+  const IRModule module = module_of(built);
+  Comparison comparison(built, evaluate(built.function, built.inputs, run_stages));
+  const auto compare = [&](const Arrays& got, const std::string& how) {
+    const std::string text = comparison.difference(got);
+    if (!text.empty()) throw Found{"value " + how, how + ": " + text};
+  };
+  bool refused = false;
+  std::string why;
+  try {
+    compare(evaluate(built.function, built.inputs, interpreted()), "interpreted");
+  } catch (const NotSupported&) {  // interpreters may decline
+  }
+  for (const int level : {0, 3}) {
+    const GuardAt at = at_end == (level == 0) ? GuardAt::kEnd : GuardAt::kBegin;
+    try {
+      compare(run_at_level(module, built.inputs, level, at), "level " + std::to_string(level));
+    } catch (const Error& error) {
+      refused = true, why = error.what();
+    }
+  }
+  return {refused ? Verdict::Kind::kRefused : Verdict::Kind::kAgrees, "", why};
+}
+
+/// The class of an internal error: its text without numbers that vary.
+std::string class_of_error(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  std::erase_if(text, [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
+  return text.substr(0, 80);
+}
+
+Verdict found(const std::string& kind, const std::string& text) {
+  return {Verdict::Kind::kFound, kind + " " + class_of_error(text), text};
+}
+
+}  // namespace
+
+Verdict run_case(const KernelCase& chain) {
+  try {
+    const test::TestCase built = build_case(chain);
+    std::string why;
+    if (!is_usable(built, &why)) return {Verdict::Kind::kRefused, "", why};
+    return run_built(built, case_text(chain).size() % 2 == 0);
+  } catch (const Found& finding) {
+    return {Verdict::Kind::kFound, finding.finding, finding.text};
+  } catch (const Error& error) {
+    return {Verdict::Kind::kRefused, "", error.what()};
+  } catch (const InternalError& error) {
+    return found("InternalError", error.what());
+  } catch (const Halide::Error& error) {
+    return found("Halide::Error", error.what());
+  } catch (const std::exception& error) {
+    return found("exception", error.what());
+  }
+}
+
+std::string relay_text(const KernelCase& chain) {
+  try {
+    const IRModule module = make_module();
+    module->set("main", build_case(chain).function);
+    return astext(module);
+  } catch (const std::exception& error) {
+    return std::string("// ") + error.what() + "\n";
+  }
+}
+
+}  // namespace baton::fuzz
