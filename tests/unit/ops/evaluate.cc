@@ -7,7 +7,7 @@
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/visit.h"
-#include "baton/ops/compute.h"
+#include "baton/ops/run_compute.h"
 
 #include "codegen/kernels.h"
 
@@ -47,7 +47,7 @@ Values run_stages(const CallNode& call, const Values& args, const Type& result) 
   std::string prefix = call.op()->name;
   std::replace(prefix.begin(), prefix.end(), '.', '_');  // Halide's names have no dots
   Compute compute(prefix, inputs, types, result);
-  call.op()->compute(compute, call.attrs());
+  run_compute(*call.op(), compute, call.attrs());
   for (const Stage& stage : compute.stages()) Halide::Func(stage.func).compute_root();
   Values outputs;
   const auto* tuple = as_type<TupleTypeNode>(result);

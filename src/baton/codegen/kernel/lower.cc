@@ -8,6 +8,7 @@
 #include "baton/codegen/kernel/ablation.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/ops/run_compute.h"
 
 namespace baton {
 namespace {
@@ -182,7 +183,7 @@ class Lowering {
       ablate(block, from, prefix, results);
     } else {
       Compute compute(prefix, block.inputs, std::move(input_types), from.call->checked_type());
-      op.compute(compute, from.call->attrs());
+      run_compute(op, compute, from.call->attrs());
       block.stages = compute.stages();
       block.results = compute.results();
     }

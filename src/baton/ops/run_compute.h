@@ -1,0 +1,12 @@
+#pragma once
+// Calls an operator's compute. For .cc files that may include Halide.h.
+#include "baton/ops/compute.h"
+
+namespace baton {
+
+/// Defines the stages and results of a call in `compute`. Throws NotSupported when the compute has no meaning
+/// for the operands' element types or ranks: Relay's types accept more than kernels do (bitwise_not of
+/// floats).
+void run_compute(const OpDef& op, Compute& compute, const Attrs& attrs);
+
+}  // namespace baton
