@@ -13,7 +13,6 @@ namespace baton {
 struct OriginVerifier::ModuleFacts {
   PointerMap<const ConstantNode*> constants;  // by data pointer
   bool bare_primitives = false;               // there is a primitive function without origins
-  bool bare_calls = false;  // there is an operator call without any, made when there was no operator
 
   void add(const ConstantNode& constant) { constants.insert(constant.value().data(), &constant); }
   /// Whether a constant is one of these, or another node with the same array.
@@ -141,9 +140,8 @@ class Verification {
   void check_call(const CallNode& call) const {
     if (const OpDef* op = call.op()) {
       if (call.origins().origins().empty() && call.origins().causes().empty()) {
-        facts_->bare_calls = true;
         // In a program without operators, such as fn (%x) { (%x, %x) }, nothing can be a cause.
-        if (known_ == 0 || (before_ && before_->bare_calls)) return;
+        if (known_ == 0) return;
         fail("a call of `" + op->name + "`" + place_of(call) + " stands for no operator of the program",
              "build it inside a Rewriter or in an OriginScope, or give it OriginSet::made_for(causes, "
              "reason)");
@@ -219,8 +217,6 @@ std::shared_ptr<ModuleFacts> facts_of(const IRModuleNode& module) {
     if (node->kind() == ExprKind::kConstant) facts->add(static_cast<const ConstantNode&>(*node));
     if (const auto* function = as<FunctionNode>(node); function && function->is_primitive())
       facts->bare_primitives |= function->origins().empty();
-    if (const auto* call = as<CallNode>(node); call && call->op())
-      facts->bare_calls |= call->origins().empty();
     for_each_child(*node, [&](const Expr& child) {
       if (child->kind() != ExprKind::kOp && child->kind() != ExprKind::kVar) todo.push_back(child.get());
     });

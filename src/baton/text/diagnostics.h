@@ -60,7 +60,7 @@ inline constexpr DiagnosticDef kDuplicateAttr{"E0132", "attribute `{0}` is given
 inline constexpr DiagnosticDef kAttrOfFunction{"E0133", "attribute `{0}` in a call of a function",
                                                "only operators have attributes"};
 inline constexpr DiagnosticDef kWrongAttrsType{"E0134", "`{0}` has attributes of type {1}, not {2}"};
-inline constexpr DiagnosticDef kMissingAttr{"E0135", "`{0}` is without its attribute `{1}`", "{2}"};
+inline constexpr DiagnosticDef kMissingAttr{"E0138", "`{0}` is without its attribute `{1}`", "{2}"};
 
 // ---- metadata
 inline constexpr DiagnosticDef kBadMetadata{"E0140", "the metadata section cannot be read: {0}"};

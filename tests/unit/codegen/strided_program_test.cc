@@ -260,7 +260,7 @@ std::string random_operator(std::mt19937& random, std::vector<int64_t>& shape, s
       strides[axis] = 1 + static_cast<int64_t>(below(2));
       shape[axis] = (end[axis] - begin[axis] + strides[axis] - 1) / strides[axis];
       return "strided_slice(" + x + ", begin=" + list(begin) + ", end=" + list(end) +
-             ", strides=" + list(strides) + ")";
+             ", strides=" + list(strides) + ", axes=None)";
     }
   }
 }

@@ -65,7 +65,7 @@ TEST(MeasureInside, EveryBlockOfEveryKernelHasAPart) {
     }
     EXPECT_EQ(times.threads, 1);
     EXPECT_TRUE(times.loads.empty());
-    EXPECT_GE(times.tally.measured, 15u);
+    EXPECT_GE(times.tally.measured, 4 * 3u) << "as few as that on a busy machine";
   }
 }
 

@@ -27,10 +27,10 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
     throw NotSupported("the graph executor runs tensors and tuples of them only, not " +
                        (type ? type_text(type) : "untyped values"));
   if (!tensor->is_static())
-    throw NotSupported(
-        "the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
-        "; give every extent a number, with relay.transform.FreezeShapes or --shape (shapes that are only known "
-        "at run time cannot be built yet)");
+    throw NotSupported("the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
+                       "; give every extent a number, with relay.transform.FreezeShapes or --shape (shapes "
+                       "that are only known "
+                       "at run time cannot be built yet)");
   if (!fits_executor(tensor->extents(), tensor->dtype()))
     throw NotSupported(
         "the graph executor holds tensors of up to 64 axes of 2147483647 elements and 64 TiB, found " +

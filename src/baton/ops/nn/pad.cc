@@ -48,7 +48,7 @@ RelationStatus pad_relation(RelationContext& ctx, const PadAttrs& attrs) {
           ctx, "pad_width", attr_text(written),
           "axis " + std::to_string(axis) + " has only " + std::to_string(extent) + " elements to pad from");
     WideInt padded = WideInt(extent) + width[0] + width[1];
-    if (padded < 0 || padded > INT32_MAX)
+    if (padded < 0 || padded > INT64_MAX)
       return fail_attr(ctx, "pad_width", attr_text(written),
                        "axis " + std::to_string(axis) + " has " + std::to_string(extent) + " elements; " +
                            (padded < 0 ? "fewer than none" : "too many") + " would be left");

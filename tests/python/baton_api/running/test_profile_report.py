@@ -51,8 +51,9 @@ def test_save_and_load(report, tmp_path):
     (trace,) = report.save(tmp_path / "p.trace.json", trace_runs=3)
     with open(trace, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
-    assert [each["name"] for each in events if each["ph"] == "X" and each["cat"] == "model"] == [
-        "opt 3", "opt 3, every operator alone", "run 0", "run 1", "run 2"]
+    models = [each["name"] for each in events if each["ph"] == "X" and each["cat"] == "model"]
+    assert models[:5] == ["opt 3", "opt 3, every operator alone", "run 0", "run 1", "run 2"]
+    assert models[5:] == (["opt 3"] if "timeline" in json.loads(report.json()) else [])  # on several threads
     assert len(report.save(tmp_path / "p.explorer.json")) == 4
 
 
