@@ -13,7 +13,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NETWORKS = ["resnet-18", "mobilenet", "squeezenet-v1.1", "mlp", "dqn"]
+NETWORKS = ["resnet-18", "mobilenet", "squeezenet-1.1", "mlp", "dqn"]
 ABOVE = 0.01  # kernels over 1 % of the model are compared
 
 missed = []
