@@ -56,6 +56,7 @@ struct Net {
 
 TEST(MeasureInside, EveryBlockOfEveryKernelHasAPart) {
   Net net;
+  net.options.ms_per_kernel = 60;  // on a busy machine a few calls use up less than that
   for (const auto& [name, times] : net.measure()) {
     std::set<int> named;
     for (const InsidePart& part : times.parts) named.insert(part.blocks.begin(), part.blocks.end());
@@ -65,7 +66,7 @@ TEST(MeasureInside, EveryBlockOfEveryKernelHasAPart) {
     }
     EXPECT_EQ(times.threads, 1);
     EXPECT_TRUE(times.loads.empty());
-    EXPECT_GE(times.tally.measured, 4 * 3u) << "as few as that on a busy machine";
+    EXPECT_GE(times.tally.measured, 15u);
   }
 }
 

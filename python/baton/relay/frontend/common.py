@@ -24,7 +24,7 @@ class StrAttrsDict:
         if key in self.attrs:
             return read(self.attrs[key])
         if isinstance(default, RequiredAttr):
-            raise AttributeError(f"Required attribute {key} not found.")
+            raise AttributeError(f"attribute {key} is missing and has no default; there are: {', '.join(self.attrs) or 'none'}")
         return default
 
     def get_float(self, key, default=RequiredAttr()):
@@ -124,7 +124,7 @@ def get_relay_op(op_name):
             continue
         if callable(found):
             return found
-    raise NotImplementedError(f"Unable to map op_name {op_name} to relay")
+    raise NotImplementedError(f"Relay has no operator {op_name}: convert it by a function of your own")
 
 
 class AttrCvt:
@@ -149,7 +149,7 @@ class AttrCvt:
         made = {}
         for name, value in attrs.items():
             if name in self._excludes:
-                raise NotImplementedError(f"Attribute {name} in operator {op_name} is not supported.")
+                raise NotImplementedError(f"{op_name}: attribute {name} has no counterpart in Relay")
             if name in self._disables or name in self._ignores or name in ("_output_shapes", "_target_layout", "_input_shapes"):
                 continue
             given = self._transforms.get(name, name)
