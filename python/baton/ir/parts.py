@@ -10,8 +10,7 @@ def _arrays(kind, *names):
         setattr(kind, name, property(lambda node, get=given.__get__: Array(get(node)), doc=given.__doc__))
 
 
-core.Call.type_args = property(lambda call: Array(), doc="Always empty: inference finds them, and they are not kept.")
-_arrays(core.Call, "args")
+_arrays(core.Call, "args", "type_args")
 _arrays(core.Tuple, "fields")
 _arrays(core.Function, "params", "type_params")
 _arrays(core.Match, "clauses")

@@ -18,4 +18,8 @@ std::shared_ptr<const KernelChoice> cost_model_choice() {
   return choice;
 }
 
+std::shared_ptr<const KernelChoice> choice_or_default(std::shared_ptr<const KernelChoice> own) {
+  return own ? std::move(own) : cost_model_choice();
+}
+
 }  // namespace baton

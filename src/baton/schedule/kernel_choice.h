@@ -37,5 +37,7 @@ class KernelChoice {
 
 /// The default choice, by cost model.
 std::shared_ptr<const KernelChoice> cost_model_choice();
+/// `own`, that of a BuildContext, or the default when it is null.
+std::shared_ptr<const KernelChoice> choice_or_default(std::shared_ptr<const KernelChoice> own);
 
 }  // namespace baton

@@ -2,6 +2,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/origin_scope.h"
 #include "baton/text/printer.h"
+#include "baton/types/match_types.h"
 
 #include "python/bind.h"
 #include "python/cast_as.h"
@@ -151,9 +152,12 @@ void bind_exprs(nb::module_& m) {
            }),
            nb::arg("op"), nb::arg("args"), nb::arg("attrs") = nb::none(),
            nb::arg("type_args").none() = nb::none(), nb::arg("span") = nb::none(),
-           "type_args: Types, for a polymorphic function; inference finds them, and they are not kept.")
+           "type_args: Types, for a polymorphic function. Not kept: inference finds them.")
       .def_prop_ro("op", &CallNode::callee)
       .def_prop_ro("args", [](const CallNode& call) { return std::vector<Expr>(call.args()); })
+      .def_prop_ro("type_args", &type_arguments,
+                   "of a typed call: what the type parameters of its callee are; of an operator the types of "
+                   "its arguments, then of its result")
       .def_prop_ro("attrs", &CallNode::attrs, "an Attrs, or None");
 
   nb::class_<FunctionNode, ExprNode>(m, "Function", "A function of variables; attributes by name.")

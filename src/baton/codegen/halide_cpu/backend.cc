@@ -30,7 +30,7 @@ std::string debug_folder(const PassConfig& config) {
 
 std::vector<KernelRequest> requests_for(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                                         const BuildContext& context, const std::string& lines) {
-  const std::shared_ptr<const KernelChoice> choice = context.choice ? context.choice : cost_model_choice();
+  const std::shared_ptr<const KernelChoice> choice = choice_or_default(context.choice);
   std::vector<KernelRequest> requests;
   for (const BackendFunction& each : functions) {
     KernelSchedule schedule = choice->schedule(each.function, sheet);

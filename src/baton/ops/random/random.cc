@@ -145,8 +145,10 @@ void multinomial_compute(Compute& c, const MultinomialAttrs&) {
   }
   const Domain r({kinds});
   const Halide::Expr number = unit_number(words(flat_index(i, shape)), Halide::Float(32));
+  const Halide::Expr total = sum_at(kinds - 1);
   smaller(i.reversed()) = 0;
-  smaller(i.reversed()) += select(sum_at(r[0]) / sum_at(kinds - 1) > number, 0, 1);
+  // Without any probability the last index is drawn: a comparison with 0 / 0 is left to code generators.
+  smaller(i.reversed()) += select(sum_at(r[0]) / select(total > 0, total, 1.0f) > number, 0, 1);
   drawn(i.reversed()) = cast_to(c.out(1).dtype(), inside_axis(smaller(i.reversed()), kinds));
   c.results({next_generator(c, generator, count), drawn});
 }

@@ -64,9 +64,11 @@ OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules, Texts 
 
 OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules, Texts test_shapes) {
   auto in_real = [f](Halide::Expr x) {
-    const bool real = x.type().is_float() && x.type().bits() >= 32;
     const Halide::Type type = x.type();
-    return real ? f(std::move(x)) : cast(type, f(cast<float>(std::move(x))));
+    if (type.is_float() && type.bits() >= 32) return f(std::move(x));
+    Halide::Expr value = f(cast<float>(std::move(x)));
+    // Infinities (the logarithm of false) have no value as an integer of one bit.
+    return type.is_bool() ? value != 0.0f : cast(type, std::move(value));
   };
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real,

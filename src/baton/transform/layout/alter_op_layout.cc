@@ -200,7 +200,7 @@ Pass fast_layouts() {
   return function_pass({3, "AlterOpLayout", {"InferType"}},
                        [](const Function& function, const IRModule& module, const BuildContext& context) {
                          const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
-                         const auto choice = context.choice ? context.choice : cost_model_choice();
+                         const auto choice = choice_or_default(context.choice);
                          FastLayouts planner(*choice, context.device(), asks);
                          return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
                        });

@@ -251,3 +251,20 @@ def test_parse_with_metadata():
         tvm.parser.parse(text)
     with pytest.raises(TypeError, match="init_meta_table"):
         tvm.parser.parse(text, init_meta_table={"relay.Constant": [object()]})
+
+
+def test_type_arguments():
+    module = tvm.parser.fromtext("""#[version = "0.0.5"]
+type List[A] { Cons(A, List[A]), Nil }
+def @same[A, B](%x: A, %y: (B, int32)) -> (B, A) { (%y.0, %x) }
+def @main(%x: Tensor[(2), float32]) {
+  let %call = @same(%x, (1f, 2));
+  (%call, Cons(%x, Nil()), exp(%x))
+}""")
+    body = relay.transform.InferType()(module)["main"].body
+    data, scalar = relay.TensorType((2,), "float32"), relay.TensorType((), "float32")
+    cons = body.body.fields[1]
+    assert list(body.value.type_args) == [data, scalar]
+    assert list(cons.type_args) == [data] == list(cons.args[1].type_args)
+    assert list(body.body.fields[2].type_args) == [data, data]
+    assert list(relay.exp(relay.var("x", shape=(2,))).type_args) == []

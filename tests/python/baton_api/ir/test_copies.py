@@ -54,7 +54,8 @@ def test_attributes():
     placed = relay.annotation.on_device(X, "cuda")
     for again in ways(placed.attrs):
         assert again.virtual_device == placed.attrs.virtual_device
-    assert call.type_args == [] and relay.Call(call.op, call.args, call.attrs, call.type_args, call.span).attrs == call.attrs
+    assert call.type_args == [call.args[0].checked_type, call.args[1].checked_type, call.checked_type]
+    assert relay.Call(call.op, call.args, call.attrs, call.type_args, call.span).attrs == call.attrs
 
 
 def test_identity_is_not_equality():
