@@ -47,16 +47,16 @@ class Recaster final : public Rewriter {
       total = std::max(total, below + what_.concerns(node));
     });
     PointerSet seen;
-    std::vector<std::pair<const Expr*, int64_t>> todo{{&root, 0}};
+    std::vector<std::pair<Expr, int64_t>> todo{{root, 0}};
     while (!todo.empty()) {
       const auto [node, depth] = todo.back();
       todo.pop_back();
-      if (!seen.insert(node->get())) continue;
-      const bool counts = what_.concerns(*node);
-      if (counts) layers_.insert(node->get(), total - depth - 1);
+      if (!seen.insert(node.get())) continue;
+      const bool counts = what_.concerns(node);
+      if (counts) layers_.insert(node.get(), total - depth - 1);
       const auto first = static_cast<ptrdiff_t>(todo.size());
-      for_each_child(**node,
-                     [&, depth = depth](const Expr& child) { todo.emplace_back(&child, depth + counts); });
+      for_each_child(*node,
+                     [&, depth = depth](const Expr& child) { todo.emplace_back(child, depth + counts); });
       std::reverse(todo.begin() + first, todo.end());
     }
     for (const int64_t layer : what_.skip_layers) skipped_.push_back(layer < 0 ? layer + total : layer);
