@@ -24,6 +24,18 @@ TEST(Budget, CompilingDoesNotCount) {
   EXPECT_EQ(budget.left(), 0);
 }
 
+TEST(Budget, WhatIsReservedIsNotLeft) {
+  int64_t now = 5'000'000'000;
+  Budget budget(60, [&] { return now; });
+  budget.reserve(20);
+  now += 10'000'000'000;
+  EXPECT_DOUBLE_EQ(budget.left(), 30);
+  now += 40'000'000'000;
+  EXPECT_TRUE(budget.spent());
+  budget.reserve(0);
+  EXPECT_DOUBLE_EQ(budget.left(), 10);
+}
+
 TEST(Budget, NoLimitIsNeverSpent) {
   EXPECT_FALSE(Budget().spent());
   const Budget::Pause nothing(nullptr);

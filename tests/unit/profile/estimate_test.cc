@@ -28,6 +28,11 @@ TEST(Estimate, WhatWasDisturbedIsLeftOut) {
   EXPECT_TRUE(found.plus_minus_us);
 }
 
+TEST(Estimate, ProcessesDifferAlsoWhereRoundsAgree) {
+  const std::vector<RoundSamples> rounds(8, round_of(std::vector<double>(5, 100)));
+  EXPECT_NEAR(*estimate(rounds, "").plus_minus_us, 1.414, 1e-3);
+}
+
 TEST(Estimate, WhatWasAlwaysDisturbedCouldNotBeMeasured) {
   const Estimate found =
       estimate({round_of({50, 10, 55, 60}, {true, true, true, true})}, "1.4 of 2 processors busy elsewhere");

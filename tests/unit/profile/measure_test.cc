@@ -98,6 +98,24 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
   }
 }
 
+TEST(Measure, RoundsWithOtherWorkInBetweenAreRoundsOfOneMeasurement) {
+  Built built;
+  MeasureOptions options;
+  options.min_seconds = 0.08;
+  options.rounds = 4;
+  const MeasuredModel model[] = {{built.executor.get(), {}}};
+  ModelMeasurement measurement(model, options);
+  measurement.rounds(2);
+  EXPECT_EQ(measurement.so_far().front().plain.rounds_us.size(), 2u);
+  const double rest = measurement.seconds_for_rest();
+  EXPECT_GT(rest, 0);
+  measurement.rounds(1);
+  EXPECT_LT(measurement.seconds_for_rest(), rest * 0.9);
+  const std::vector<FusedTimes> times = measurement.result();
+  EXPECT_GE(times.front().plain.rounds_us.size(), 4u);  // more of them on a busy machine
+  EXPECT_EQ(times.front().node_times.size(), times.front().nodes.size());
+}
+
 TEST(Measure, StopsWhenAsked) {
   Built built;
   const std::atomic<bool> stop{true};

@@ -65,6 +65,8 @@ class Rounds {
       for (int round = 0; round < std::max(1, options_.rounds); ++round) {
         std::shared_ptr<Executor> own = round > 0 && options_.another ? options_.another() : nullptr;
         if (!one(own ? *own : executor_, round)) break;
+        judge();
+        if (options_.after_round && round + 1 < options_.rounds) options_.after_round();
       }
     } catch (const Interrupted&) {
       if (std::all_of(kernels_.begin(), kernels_.end(),

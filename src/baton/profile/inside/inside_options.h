@@ -28,6 +28,7 @@ struct InsideOptions {
   bool sampling =
       true;  ///< use sampling where stage sums are off under marks, or stages are too short for them
   BuildContext compile;
+  std::function<void()> after_round = {};             ///< called between two rounds; its time is not counted
   std::function<void(int done, int total)> progress;  ///< counts measured kernels
   std::function<uint64_t()> clock;                    ///< for tests: replaces fenced_ticks(), in its unit
 };

@@ -18,7 +18,7 @@ double Budget::used() const {
 }
 
 double Budget::left() const {
-  return limited() ? std::max(0.0, seconds_ - used()) : std::numeric_limits<double>::infinity();
+  return limited() ? std::max(0.0, seconds_ - used() - reserved_s_) : std::numeric_limits<double>::infinity();
 }
 
 Budget::Pause::Pause(Budget* budget) : budget_(budget) {

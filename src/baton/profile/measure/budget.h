@@ -17,8 +17,10 @@ class Budget {
   bool limited() const { return seconds_ < std::numeric_limits<double>::infinity(); }
   /// Seconds used, without pauses.
   double used() const;
-  /// Seconds left, >= 0.
+  /// Seconds left beyond those reserved, >= 0.
   double left() const;
+  /// Keeps this time for what comes later.
+  void reserve(double seconds) { reserved_s_ = seconds; }
   bool spent() const { return left() <= 0; }
 
   /// RAII: time does not count while one is alive (for compiling). Null: nothing.
@@ -40,6 +42,7 @@ class Budget {
   Clock clock_ = {};
   int64_t start_ = 0, paused_ = 0;
   int64_t pause_since_ = 0;
+  double reserved_s_ = 0;
   int pauses_ = 0;  ///< nested
 };
 

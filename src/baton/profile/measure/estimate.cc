@@ -110,7 +110,8 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
     return found;
   }
   found.us = median(found.rounds_us);
-  found.plus_minus_us = rounds_interval(found.rounds_us);
+  if (const auto within = rounds_interval(found.rounds_us))
+    found.plus_minus_us = std::hypot(*within, std::sqrt(2) * kBetweenProcesses * found.us);
   return found;
 }
 

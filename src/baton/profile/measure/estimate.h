@@ -30,6 +30,8 @@ struct RoundSamples {
 
 /// Fewer rounds have no interval.
 inline constexpr size_t kFewestRounds = 3;
+/// Processes differ by this part of a time at least, whatever the rounds of each say.
+inline constexpr double kBetweenProcesses = 0.01;
 /// The variance of the median of a few normally distributed values over that of their mean: pi / 2 for many.
 inline constexpr double kMedianVariance = 1.4;
 

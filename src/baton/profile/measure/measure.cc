@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "baton/pass/interrupt.h"
 #include "baton/profile/measure/measured_rounds.h"
@@ -17,43 +18,60 @@ constexpr size_t kEnoughRuns = 1000;    // of a small model: more samples only m
 
 double seconds_since(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
 
-class Turns {
+}  // namespace
+
+/// Both sides of a comparison, or one model.
+class ModelMeasurement::Turns {
  public:
   Turns(std::span<const MeasuredModel> models, const MeasureOptions& options) : options_(options) {
     for (const MeasuredModel& model : models) subjects_.emplace_back(model, options.clocks);
+    double load[1] = {0};
+    load_ = getloadavg(load, 1) == 1 ? load[0] : 0;
   }
 
-  std::vector<FusedTimes> run() {
-    double load[1] = {0};
-    const bool known = getloadavg(load, 1) == 1;
-    for (int round = 0; !stopped_ && more(round); ++round) {
+  /// `count` rounds more, and without a limit as many as are needed.
+  void run(int count) {
+    const int64_t start = monotonic_ns();
+    begin_ns_ = start;
+    for (const int last = round_ + count; round_ < last && !stopped_ && more(); ++round_) {
       // Every other round in the opposite order: what drifts does not favour one of them.
       for (size_t i = 0; i < subjects_.size() && !stopped_; ++i)
-        turn(subjects_[round % 2 ? subjects_.size() - 1 - i : i]);
-      if (options_.progress) options_.progress(std::min(1.0, (round + 1.0) / options_.rounds));
+        turn(subjects_[round_ % 2 ? subjects_.size() - 1 - i : i]);
+      if (options_.progress) options_.progress(std::min(1.0, (round_ + 1.0) / options_.rounds));
     }
+    used_s_ += seconds_since(start);
+    begin_ns_ = 0;
+  }
+
+  std::vector<FusedTimes> result() const {
     std::vector<FusedTimes> results;
     for (const MeasuredRounds& subject : subjects_) {
       results.push_back(subject.result(options_.waited));
-      results.back().load_before = known ? load[0] : 0;
+      results.back().load_before = load_;
       results.back().interrupted = asked();
     }
     return results;
   }
 
+  double seconds_for_rest() const {
+    const double per_round = used() / std::max(1, round_);
+    return std::max(0.0, std::min(per_round * (options_.rounds - round_), options_.max_seconds - used()));
+  }
+
  private:
   bool asked() const { return options_.interrupt && *options_.interrupt; }
-  bool late() const { return seconds_since(start_) >= options_.max_seconds; }
+  /// Seconds of all calls of run().
+  double used() const { return used_s_ + (begin_ns_ ? seconds_since(begin_ns_) : 0); }
+  bool late() const { return used() >= options_.max_seconds; }
 
   size_t runs_per_round() const {
     return static_cast<size_t>(std::ceil(static_cast<double>(options_.min_runs) / options_.rounds));
   }
 
-  bool more(int round) const {
-    if (round == 0) return true;
-    if (round < options_.rounds) return !late();
-    if (late() || seconds_since(start_) >= 10 * options_.min_seconds * static_cast<double>(subjects_.size()))
-      return false;
+  bool more() const {
+    if (round_ == 0) return true;
+    if (round_ < options_.rounds) return !late();
+    if (late() || used() >= 10 * options_.min_seconds * static_cast<double>(subjects_.size())) return false;
     return !std::all_of(subjects_.begin(), subjects_.end(), [&](const MeasuredRounds& subject) {
       return subject.enough(static_cast<size_t>(options_.min_runs));
     });
@@ -94,17 +112,31 @@ class Turns {
                        [](const MeasuredRounds& subject) { return subject.any(); });
   }
 
-  const MeasureOptions& options_;
+  const MeasureOptions options_;
   std::vector<MeasuredRounds> subjects_;
-  const int64_t start_ = monotonic_ns();
+  double load_ = 0;  // of the system, before
+  int round_ = 0;
+  double used_s_ = 0;
+  int64_t begin_ns_ = 0;  // of the current run()
   bool stopped_ = false;
 };
 
-}  // namespace
+ModelMeasurement::ModelMeasurement(std::span<const MeasuredModel> models, const MeasureOptions& options)
+    : turns_(std::make_unique<Turns>(models, options)) {}
+ModelMeasurement::~ModelMeasurement() = default;
+
+void ModelMeasurement::rounds(int count) { turns_->run(count); }
+double ModelMeasurement::seconds_for_rest() const { return turns_->seconds_for_rest(); }
+std::vector<FusedTimes> ModelMeasurement::so_far() const { return turns_->result(); }
+
+std::vector<FusedTimes> ModelMeasurement::result() {
+  turns_->run(std::numeric_limits<int>::max() / 2);
+  return turns_->result();
+}
 
 std::vector<FusedTimes> measure_in_turns(std::span<const MeasuredModel> models,
                                          const MeasureOptions& options) {
-  return Turns(models, options).run();
+  return ModelMeasurement(models, options).result();
 }
 
 FusedTimes measure_fused(Executor& executor, const MeasureOptions& options) {

@@ -11,7 +11,6 @@ namespace {
 
 constexpr size_t kFewest = 6;  // 2 * 0.5^6 < 5 %
 constexpr double kSigmas = 1.96;
-constexpr double kApart = 0.01;  // two processes differ by this at least, whatever their rounds say
 constexpr double kFalseMarks = 0.05;
 
 }  // namespace
@@ -53,7 +52,7 @@ DifferenceInterval rounds_difference(const std::vector<double>& a_us, const std:
     const double deviation = standard_deviation(*side), own = kMedianVariance * deviation * deviation / count;
     variance += own;
     denominator += own * own / (count - 1);
-    if (!paired) apart += kApart * median(*side) * kApart * median(*side);
+    if (!paired) apart += std::pow(kBetweenProcesses * median(*side), 2);
   }
   const double degrees = denominator > 0 ? variance * variance / denominator : 1e6;
   return {std::sqrt(std::pow(student_95(degrees), 2) * variance + apart), degrees};

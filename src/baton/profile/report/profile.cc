@@ -20,6 +20,8 @@ namespace {
 
 // Parts of the budget: for whole runs when kernels are split too, and when they are not.
 constexpr double kForRuns = 0.4, kForRunsOnly = 0.95;
+// Rounds of the model before and between those inside kernels.
+constexpr int kRoundsAtOnce = 2;
 // Runs of which one becomes the timeline, and the time for all of them.
 constexpr int kTimelines = 9;
 constexpr double kTimelinesNs = 1e9;
@@ -34,18 +36,26 @@ class Profiler {
     options_.measure.waited = options.wait_s > 0;
   }
 
-  /// Times of the models; the first is that of the executor.
-  std::vector<FusedTimes> measured(const std::vector<MeasuredModel>& models, bool split_too) {
+  /// Times of the models; the first is that of the executor. `meanwhile` is called between two rounds.
+  std::vector<FusedTimes> measured(const std::vector<MeasuredModel>& models, bool split_too,
+                                   const std::function<void(ModelMeasurement&)>& meanwhile = {}) {
     std::string waited;
     if (options_.wait_s > 0) waited = wait();
     options_.measure.max_seconds = budget_.left() * (split_too ? kForRuns : kForRunsOnly);
     begin("measuring the model",
           split_too ? options_.inside_ms / 1e3 * static_cast<double>(executor_.plan().nodes.size()) : 0);
     show(0, options_.measure.rounds);
-    options_.measure.progress = [&](double done) {
-      show(static_cast<int>(done * options_.measure.rounds), options_.measure.rounds);
+    const std::string phase = phase_;
+    options_.measure.progress = [this, phase](double done) {
+      if (phase_ == phase) show(static_cast<int>(done * options_.measure.rounds), options_.measure.rounds);
     };
-    std::vector<FusedTimes> times = measure_in_turns(models, options_.measure);
+    ModelMeasurement measurement(models, options_.measure);
+    if (meanwhile) {
+      measurement.rounds(kRoundsAtOnce);
+      meanwhile(measurement);
+      begin(phase, 0);
+    }
+    std::vector<FusedTimes> times = measurement.result();
     if (!waited.empty()) times[0].notes.insert(times[0].notes.begin(), waited);
     return times;
   }
@@ -74,8 +84,8 @@ class Profiler {
     return build_unfused(built, executor_, how);
   }
 
-  /// By func_name; `fused`: weights of the kernels.
-  std::map<std::string, InsideTimes> inside(const BuildResult& built, const FusedTimes& fused,
+  /// By func_name; between its rounds `model` is measured on.
+  std::map<std::string, InsideTimes> inside(const BuildResult& built, ModelMeasurement& model,
                                             const AnotherExecutor& another) {
     if (!options_.inside || asked(options_.context)) return {};
     InsideOptions inside(options_.context);
@@ -84,6 +94,12 @@ class Profiler {
     inside.another = another;
     inside.system = options_.measure.system;
     inside.budget = &budget_;
+    inside.after_round = [&] {
+      model.rounds(kRoundsAtOnce);
+      budget_.reserve(model.seconds_for_rest());
+    };
+    budget_.reserve(model.seconds_for_rest());
+    const FusedTimes fused = std::move(model.so_far().front());
     for (size_t i = 0; i < fused.nodes.size(); ++i)
       inside.weights[executor_.plan().nodes[fused.nodes[i]].func_name] += median(fused.node_us[i]);
     inside.compile.progress = [&](const std::string&, int done, int total) {
@@ -94,11 +110,13 @@ class Profiler {
       if (phase_ != "measuring inside kernels") begin("measuring inside kernels", 0);
       show(done, total);
     };
+    std::map<std::string, InsideTimes> times;
     try {
-      return measure_inside(built, executor_, inside);
+      times = measure_inside(built, executor_, inside);
     } catch (const Interrupted&) {
-      return {};
     }
+    budget_.reserve(0);
+    return times;
   }
 
   /// A typical undisturbed run on several threads.
@@ -185,9 +203,11 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
   if (unfused)
     models.push_back(
         {unfused->executor.get(), [&] { return another_executor(unfused->built, *unfused->executor); }});
-  const std::vector<FusedTimes> times = profiler.measured(models, options.inside);
+  std::map<std::string, InsideTimes> inside;
+  const std::vector<FusedTimes> times =
+      profiler.measured(models, options.inside,
+                        [&](ModelMeasurement& model) { inside = profiler.inside(built, model, another); });
   std::optional<RunTimeline> timeline = profiler.timeline();
-  const std::map<std::string, InsideTimes> inside = profiler.inside(built, times[0], another);
   ProfileReport report = make_report(built, executor.plan(), times[0], inside);
   report.threads = executor.threads();
   report.machine = options.context.host().name;
