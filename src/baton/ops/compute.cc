@@ -25,6 +25,13 @@ Halide::Type halide_type(DType dtype) {
   throw NotSupported("element type \"" + dtype.str() + "\" has no kernel type");
 }
 
+size_t existing_axis(int axis, size_t rank) {
+  const int64_t at = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+  if (at < 0 || at >= static_cast<int64_t>(rank))
+    throw MissingAxis("there is no axis " + std::to_string(axis) + " of " + std::to_string(rank));
+  return static_cast<size_t>(at);
+}
+
 Axes::Axes(int rank, const std::string& prefix) {
   for (int axis = 0; axis < rank; ++axis) vars_.emplace_back(prefix + std::to_string(axis));
 }

@@ -10,6 +10,14 @@
 
 namespace baton {
 
+/// An operand has fewer axes than the compute needs.
+class MissingAxis : public NotSupported {
+ public:
+  using NotSupported::NotSupported;
+};
+/// `axis`, counted from the front; throws MissingAxis where there is none.
+size_t existing_axis(int axis, size_t rank);
+
 /// A tensor in a kernel, indexed in Relay order: outermost axis first. The Func behind it has Halide's order
 /// (its dimension 0 is the last Relay axis, the contiguous one).
 class Tensor {
@@ -18,7 +26,7 @@ class Tensor {
   Tensor(Halide::Func func, std::vector<int64_t> shape, DType dtype)
       : func_(std::move(func)), shape_(std::move(shape)), dtype_(dtype) {}
   const std::vector<int64_t>& shape() const { return shape_; }
-  int64_t extent(int axis) const { return shape_[axis < 0 ? axis + shape_.size() : axis]; }
+  int64_t extent(int axis) const { return shape_[existing_axis(axis, shape_.size())]; }
   int rank() const { return static_cast<int>(shape_.size()); }
   DType dtype() const { return dtype_; }
   const Halide::Func& func() const { return func_; }
@@ -45,7 +53,7 @@ class Axes {
  public:
   explicit Axes(int rank, const std::string& prefix = "i");
   int rank() const { return static_cast<int>(vars_.size()); }
-  const Halide::Var& operator[](int axis) const { return vars_[axis < 0 ? axis + vars_.size() : axis]; }
+  const Halide::Var& operator[](int axis) const { return vars_[existing_axis(axis, vars_.size())]; }
   std::vector<Halide::Var> reversed() const { return {vars_.rbegin(), vars_.rend()}; }
   std::vector<Halide::Expr> exprs() const { return {vars_.begin(), vars_.end()}; }
 
@@ -78,6 +86,8 @@ class Compute {
   void result(Halide::Func value) { results_ = {std::move(value)}; }
   void results(std::vector<Halide::Func> values) { results_ = std::move(values); }
 
+  const std::vector<Type>& input_types() const { return input_types_; }
+  const Type& result_type() const { return result_type_; }
   const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<Halide::Func>& results() const { return results_; }
 

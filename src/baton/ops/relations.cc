@@ -79,10 +79,56 @@ bool check_rank(RelationContext& ctx, const TensorTypeNode& tensor, int rank, in
   return false;
 }
 
-bool check_count(RelationContext& ctx, const char* name, const std::vector<int64_t>& values, size_t count) {
-  if (values.size() == count) return true;
-  ctx.fail(kAttrCount, {name, std::to_string(count), std::to_string(values.size())});
+bool check_extent(RelationContext& ctx, const TensorTypeNode& tensor, int axis, Dim want, int arg,
+                  const std::string& what) {
+  if (may_equal(tensor.shape()[axis], want)) return true;
+  fail_arg(ctx, arg,
+           what + " is needed: extent " + extent_text(want) + " of axis " + std::to_string(axis) + ", got " +
+               type_text(ctx.input(arg)));
   return false;
+}
+
+bool check_shape(RelationContext& ctx, const TensorTypeNode& tensor, const std::vector<Dim>& want, int arg,
+                 const std::string& what) {
+  if (std::ranges::equal(tensor.shape(), want, may_equal)) return true;
+  fail_arg(ctx, arg, what + " is needed: shape " + shape_text(want) + ", got " + type_text(ctx.input(arg)));
+  return false;
+}
+
+bool check_broadcasts(RelationContext& ctx, const TensorTypeNode& tensor, const std::vector<Dim>& want,
+                      int arg, const std::string& what) {
+  const std::vector<Dim>& shape = tensor.shape();
+  bool fits = shape.size() <= want.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = may_equal(shape[i], 1) || may_equal(shape[i], want[want.size() - shape.size() + i]);
+  if (!fits)
+    fail_arg(ctx, arg,
+             what + " is needed: a shape that broadcasts to " + shape_text(want) + ", got " +
+                 type_text(ctx.input(arg)));
+  return fits;
+}
+
+bool check_integers(RelationContext& ctx, const TensorTypeNode& tensor, int arg) {
+  if (tensor.dtype().is_int() || tensor.dtype().is_uint()) return true;
+  fail_arg(ctx, arg, "integers are needed, got " + type_text(ctx.input(arg)));
+  return false;
+}
+
+namespace {
+
+bool counted(RelationContext& ctx, const char* name, size_t seen, size_t count) {
+  if (seen == count) return true;
+  ctx.fail(kAttrCount, {name, std::to_string(count), std::to_string(seen)});
+  return false;
+}
+
+}  // namespace
+
+bool check_count(RelationContext& ctx, const char* name, const std::vector<int64_t>& values, size_t count) {
+  return counted(ctx, name, values.size(), count);
+}
+bool check_count(RelationContext& ctx, const char* name, const std::vector<double>& values, size_t count) {
+  return counted(ctx, name, values.size(), count);
 }
 
 bool check_least(RelationContext& ctx, const char* name, std::span<const int64_t> values, int64_t least) {
@@ -125,6 +171,17 @@ std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, con
   if (layout && layout->convertible(*Layout::parse(canonical))) return layout;
   ctx.fail(kLayout, {name, text, canonical});
   return std::nullopt;
+}
+
+bool check_in_layout(RelationContext& ctx, const TensorTypeNode& tensor, const Layout& layout, int arg) {
+  if (!check_rank(ctx, tensor, layout.rank(), arg)) return false;
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    const LayoutAxis& each = layout.axes()[axis];
+    if (!each.is_primal() &&
+        !check_extent(ctx, tensor, axis, each.factor, arg, "a block of layout " + layout.str()))
+      return false;
+  }
+  return true;
 }
 
 bool may_equal(Dim a, Dim b) {

@@ -30,8 +30,20 @@ std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, cons
 std::optional<int> checked_axis(RelationContext& ctx, int64_t axis, int rank, int arg = 0);
 /// Reports unless the tensor of input `arg` has `rank` axes.
 bool check_rank(RelationContext& ctx, const TensorTypeNode& tensor, int rank, int arg);
+/// Reports unless axis `axis` of the tensor of input `arg` may have extent `want`. `what`: what that is, "as
+/// many anchors as scores".
+bool check_extent(RelationContext& ctx, const TensorTypeNode& tensor, int axis, Dim want, int arg,
+                  const std::string& what);
+/// Reports unless the tensor of input `arg` may have shape `want`, or one that broadcasts to it.
+bool check_shape(RelationContext& ctx, const TensorTypeNode& tensor, const std::vector<Dim>& want, int arg,
+                 const std::string& what);
+bool check_broadcasts(RelationContext& ctx, const TensorTypeNode& tensor, const std::vector<Dim>& want,
+                      int arg, const std::string& what);
+/// Reports unless the elements of input `arg` are integers.
+bool check_integers(RelationContext& ctx, const TensorTypeNode& tensor, int arg);
 /// Reports unless attribute `name` has `count` values.
 bool check_count(RelationContext& ctx, const char* name, const std::vector<int64_t>& values, size_t count);
+bool check_count(RelationContext& ctx, const char* name, const std::vector<double>& values, size_t count);
 /// Reports unless all `values` are at least `least`.
 bool check_least(RelationContext& ctx, const char* name, std::span<const int64_t> values, int64_t least);
 /// Reports an unsupported value of attribute `name`, with the reason.
@@ -47,6 +59,10 @@ std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, 
 /// Parses a layout attribute whose axes must be those of `canonical`; reports an invalid one.
 std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text,
                                      const char* canonical);
+
+/// Reports unless the tensor of input `arg` has the rank of `layout`, and on its split axes the extents that
+/// it names: the `4c` of NCHW4c.
+bool check_in_layout(RelationContext& ctx, const TensorTypeNode& tensor, const Layout& layout, int arg);
 
 /// Whether `a` and `b` may be equal: not when they are different numbers, or differ by one as n and n + 1 do.
 bool may_equal(Dim a, Dim b);

@@ -5,8 +5,8 @@
 namespace baton {
 
 /// Defines the stages and results of a call in `compute`. Throws NotSupported when the compute has no meaning
-/// for the operands' element types or ranks: Relay's types accept more than kernels do (bitwise_not of
-/// floats).
+/// for the operands' element types or ranks, or reads an operand without elements: Relay's types accept more
+/// than kernels do (bitwise_not of floats).
 void run_compute(const OpDef& op, Compute& compute, const Attrs& attrs);
 
 }  // namespace baton

@@ -9,6 +9,7 @@
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/dynamic_forms.h"
+#include "baton/support/diagnostic.h"
 
 namespace baton {
 
@@ -18,6 +19,25 @@ RelationStatus full_relation(RelationContext& ctx, const InitOpAttrs& attrs) {
   const TensorTypeNode* value = ctx.tensor(0);
   if (!value) return kDefer;
   return shaped_relation(ctx, 1, attrs.dtype.is_void() ? value->dtype() : attrs.dtype);
+}
+
+RelationStatus broadcast_to_relation(RelationContext& ctx) {
+  const TensorTypeNode *data = ctx.tensor(0), *shape = ctx.tensor(1);
+  if (data && shape && shape->rank() == 1 && !shape->shape()[0].is_any() &&
+      shape->shape()[0].value() < data->rank())
+    return fail_arg(ctx, 1,
+                    "at least " + std::to_string(data->rank()) + " extents are needed for data of type " +
+                        type_text(ctx.input(0)) + ", got " + type_text(ctx.input(1)));
+  return data_shaped_relation(ctx);
+}
+
+Shapes broadcast_to_shapes(const Attrs&, const Arrays& inputs) {
+  const std::vector<int64_t> from = inputs[0].shape(), to = integers_of(inputs[1]);
+  const auto both = broadcast_shapes({from.begin(), from.end()}, {to.begin(), to.end()});
+  if (!both || *both != std::vector<Dim>(to.begin(), to.end()))
+    throw NotSupported("dyn.broadcast_to: " + numbers_text(from) + " does not broadcast to " +
+                       numbers_text(to));
+  return {to};
 }
 
 void dyn_broadcast_compute(Compute& c) {
@@ -55,10 +75,10 @@ const OpDef& op_dyn_broadcast_to() {
       .doc = "broadcast_to with the shape as a value.",
       .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
       .fuse = Fuse::kBroadcast,
-      .relation = [](RelationContext& ctx, const InitOpAttrs&) { return data_shaped_relation(ctx); },
+      .relation = [](RelationContext& ctx, const InitOpAttrs&) { return broadcast_to_relation(ctx); },
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_broadcast_compute(c); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>},
+      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{broadcast_to_shapes},
                         MixedPrecision::kFollow, NotBroadcast{}),
       .test_shapes = {"(1, 3)f32, (2)i64{4, 3}, shape=None"},
   };
@@ -145,8 +165,12 @@ const OpDef& op_dyn_sparse_to_dense() {
                  {"output_shape", "vector of extents"}},
       .relation =
           [](RelationContext& ctx, const NoAttrs&) {
-            const TensorTypeNode* values = ctx.tensor(1);
-            return values ? shaped_relation(ctx, 3, values->dtype()) : kDefer;
+            const TensorTypeNode *values = ctx.tensor(1), *shape = ctx.tensor(3);
+            if (!ctx.tensor(0) || !values || !shape) return kDefer;
+            if (shape->rank() == 1 && !shape->shape()[0].is_any() &&
+                !check_sparse_indices(ctx, shape->shape()[0].value()))
+              return kFailed;
+            return shaped_relation(ctx, 3, values->dtype());
           },
       .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
       .data_dependent = true,

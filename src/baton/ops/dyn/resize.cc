@@ -54,7 +54,7 @@ RelationStatus resized_relation(RelationContext& ctx, const std::string& text, c
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   const auto layout = checked_layout(ctx, "layout", text, canonical);
-  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  if (!layout || !check_in_layout(ctx, *data, *layout, 0)) return kFailed;
   const Layout plain = *Layout::parse(canonical);
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, plain);
   for (const char letter : spatial) shape[plain.find(letter)] = Dim::any();

@@ -79,8 +79,10 @@ RelationStatus tile_relation(RelationContext& ctx, const TileAttrs&) {
 }
 
 RelationStatus pad_relation(RelationContext& ctx, const PadAttrs&) {
-  const TensorTypeNode* data = ctx.tensor(0);
+  const TensorTypeNode *data = ctx.tensor(0), *widths = ctx.tensor(1);
   if (!data) return kDefer;
+  if (widths && !check_shape(ctx, *widths, {data->rank(), 2}, 1, "a pair of widths for each axis"))
+    return kFailed;
   return ctx.assign_result(tensor_type(std::vector<Dim>(data->shape().size(), Dim::any()), data->dtype()));
 }
 

@@ -34,7 +34,7 @@ RelationStatus crop_and_resize_relation(RelationContext& ctx, const CropAndResiz
   const TensorTypeNode *data = ctx.tensor(0), *boxes = ctx.tensor(1), *indices = ctx.tensor(2);
   if (!data || !boxes || !indices) return kDefer;
   const auto layout = checked_layout(ctx, "layout", attrs.layout, "NCHW");
-  if (!layout || !check_rank(ctx, *data, layout->rank(), 0) || !check_rank(ctx, *boxes, 2, 1) ||
+  if (!layout || !check_in_layout(ctx, *data, *layout, 0) || !check_rank(ctx, *boxes, 2, 1) ||
       !check_rank(ctx, *indices, 1, 2))
     return kFailed;
   if (!may_equal(boxes->shape()[1], 4))

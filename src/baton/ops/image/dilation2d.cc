@@ -35,8 +35,8 @@ RelationStatus dilation2d_relation(RelationContext& ctx, const Dilation2DAttrs& 
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
   if (!data_layout) return kFailed;
   const auto kernel_layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, "IHW");
-  if (!kernel_layout || !check_rank(ctx, *data, data_layout->rank(), 0) ||
-      !check_rank(ctx, *weight, kernel_layout->rank(), 1))
+  if (!kernel_layout || !check_in_layout(ctx, *data, *data_layout, 0) ||
+      !check_in_layout(ctx, *weight, *kernel_layout, 1))
     return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilations", &attrs.dilations}}, 2)) return kFailed;
   const auto padding = padding_sums(ctx, attrs.padding, 2);

@@ -45,7 +45,7 @@ RelationStatus resize_relation(RelationContext& ctx, const ResizeAttrs<kCount>& 
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   const auto layout = checked_layout(ctx, "layout", attrs.layout, data_letters(kCount));
-  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  if (!layout || !check_in_layout(ctx, *data, *layout, 0)) return kFailed;
   if (!attrs.size) return fail_attr(ctx, "size", "None", "the extents of the result are needed");
   if (!check_lists(ctx, {{"size", &*attrs.size}}, kCount)) return kFailed;
   const Layout canonical = *Layout::parse(data_letters(kCount));

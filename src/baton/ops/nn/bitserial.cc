@@ -105,7 +105,7 @@ RelationStatus bitserial_conv2d_relation(RelationContext& ctx, const BinaryConv2
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   const auto layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
-  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  if (!layout || !check_in_layout(ctx, *data, *layout, 0)) return kFailed;
   if (!attrs.channels) return fail_attr(ctx, "channels", "None", "it is needed, as the weight may be packed");
   if (!check_least(ctx, "channels", {&*attrs.channels, 1}, 1)) return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"kernel_size", &attrs.kernel_size}}, 2))
@@ -182,6 +182,10 @@ void bitserial_conv2d_compute(Compute& c, const BinaryConv2DAttrs& attrs) {
     throw NotSupported("nn.bitserial_conv2d with a weight that is packed already");
   const std::vector<int64_t> in = convert_shape(data.shape(), layout, nchw),
                              kernel = convert_shape(weight.shape(), *kernel_layout, oihw);
+  if (kernel != std::vector<int64_t>{*attrs.channels, in[1], attrs.kernel_size[0], attrs.kernel_size[1]})
+    throw NotSupported("nn.bitserial_conv2d of data " + describe(data.shape(), data.dtype()) + " in " +
+                       attrs.data_layout + " with a weight " + describe(weight.shape(), weight.dtype()) +
+                       " in " + attrs.kernel_layout);
   std::vector<int64_t> before, after;
   split_padding(attrs.padding, 2, &before, &after);
   const Axes i(4);
@@ -212,6 +216,9 @@ void bitserial_dense_compute(Compute& c, const BinaryDenseAttrs& attrs) {
   check_bits("weight_bits", attrs.weight_bits);
   if (weight.rank() != 2 || weight.extent(1) != data.extent(-1))
     throw NotSupported("nn.bitserial_dense with a weight that is packed already");
+  if (weight.extent(0) != *attrs.units)
+    throw NotSupported("nn.bitserial_dense of " + std::to_string(*attrs.units) + " units with a weight " +
+                       describe(weight.shape(), weight.dtype()));
   const Axes i(data.rank());
   const Domain r({data.extent(-1)});
   Index at = i.exprs();

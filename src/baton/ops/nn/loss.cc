@@ -56,8 +56,7 @@ RelationStatus nll_relation(RelationContext& ctx, const NLLLossAttrs& attrs) {
   if (predictions->dtype() != weights->dtype())
     return fail_arg(ctx, 2,
                     "the weights need the element type of the predictions, " + predictions->dtype().str());
-  if (!targets->dtype().is_int() && !targets->dtype().is_uint())
-    return fail_arg(ctx, 1, "the targets must be integers, got " + targets->dtype().str());
+  if (!check_integers(ctx, *targets, 1)) return kFailed;
   return ctx.assign_result(
       tensor_type(attrs.reduction == "none" ? targets->shape() : std::vector<Dim>{}, predictions->dtype()));
 }

@@ -102,7 +102,7 @@ namespace {
 // The data's layout, when it can be moved to NCHW, has the data's rank and block_size is usable.
 std::optional<Layout> sub_pixel_layout(RelationContext& ctx, const SubPixelAttrs& attrs) {
   const auto layout = checked_layout(ctx, "layout", attrs.layout, "NCHW");
-  if (!layout || !check_rank(ctx, *ctx.tensor(0), layout->rank(), 0)) return std::nullopt;
+  if (!layout || !check_in_layout(ctx, *ctx.tensor(0), *layout, 0)) return std::nullopt;
   if (!check_least(ctx, "block_size", {&attrs.block_size, 1}, 1)) return std::nullopt;
   return layout;
 }

@@ -45,10 +45,23 @@ const AttrSchema& attr_schema<SparseConv2DAttrs>() {
 
 namespace {
 
+// Reports unless the sparse matrix of inputs `values` to `values` + 2 has a column for each value, and a
+// start of the first row.
+bool check_values(RelationContext& ctx, int values) {
+  const TensorTypeNode &data = *ctx.tensor(values), &columns = *ctx.tensor(values + 1);
+  if (!check_extent(ctx, columns, 0, data.shape()[0], values + 1, "a column of each value")) return false;
+  if (!may_equal(ctx.tensor(values + 2)->shape()[0], 0) || ctx.tensor(values + 2)->shape()[0].is_any())
+    return true;
+  fail_arg(ctx, values + 2,
+           "the starts of the rows and the end are needed, got " + type_text(ctx.input(values + 2)));
+  return false;
+}
+
 // The rows of the sparse matrix whose data is input 1 and whose row starts are input 3.
 std::optional<Dim> sparse_rows(RelationContext& ctx) {
   const TensorTypeNode &data = *ctx.tensor(1), &starts = *ctx.tensor(3);
   if (!check_rank(ctx, *ctx.tensor(2), 1, 2) || !check_rank(ctx, starts, 1, 3)) return std::nullopt;
+  if (!check_values(ctx, 1)) return std::nullopt;
   const Dim count = starts.shape()[0];
   const std::optional<Dim> rows =
       count.is_any() ? count - 1 : checked_extent(ctx, static_cast<WideInt>(count.value()) - 1);
@@ -94,6 +107,7 @@ RelationStatus sparse_add_relation(RelationContext& ctx, const NoAttrs&) {
   if (!check_rank(ctx, *dense, 2, 0)) return kFailed;
   for (int i = 1; i < 4; ++i)
     if (!check_rank(ctx, *ctx.tensor(i), 1, i)) return kFailed;
+  if (!check_values(ctx, 1)) return kFailed;
   if (dense->dtype() != data->dtype())
     return fail_arg(
         ctx, 1,
@@ -105,6 +119,7 @@ RelationStatus sparse_transpose_relation(RelationContext& ctx, const SparseTrans
   if (!ctx.tensor(0) || !ctx.tensor(1) || !ctx.tensor(2)) return kDefer;
   for (int i = 0; i < 3; ++i)
     if (!check_rank(ctx, *ctx.tensor(i), 1, i)) return kFailed;
+  if (!check_values(ctx, 0)) return kFailed;
   return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(1), ctx.input(2)}));
 }
 

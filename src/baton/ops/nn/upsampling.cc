@@ -48,7 +48,7 @@ RelationStatus scaled_relation(RelationContext& ctx, const std::string& text,
   if (!data) return kDefer;
   const Layout canonical = *Layout::parse(data_letters(static_cast<int>(scales.size())));
   const auto layout = checked_layout(ctx, "layout", text, data_letters(static_cast<int>(scales.size())));
-  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  if (!layout || !check_in_layout(ctx, *data, *layout, 0)) return kFailed;
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   for (size_t i = 0; i < scales.size(); ++i) {
     const auto& [name, factor] = scales[i];

@@ -88,7 +88,7 @@ std::optional<Layout> spatial_layout(RelationContext& ctx, const std::string& te
               "a layout with the axes " + letters + ", which are not split, is needed");
     return std::nullopt;
   }
-  if (!check_rank(ctx, *ctx.tensor(0), layout->rank(), 0)) return std::nullopt;
+  if (!check_in_layout(ctx, *ctx.tensor(0), *layout, 0)) return std::nullopt;
   return layout;
 }
 

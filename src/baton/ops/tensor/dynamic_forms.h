@@ -45,6 +45,10 @@ RelationStatus topk_result(RelationContext& ctx, const TopkAttrs& attrs, Dim cou
 /// The shape of one_hot's result.
 RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Dim depth);
 
+/// Reports unless input 0 are indices (), (n) or (n, rank) into a tensor of rank `rank`, and input 1 one
+/// value for each, or one for all. True while a type is unknown.
+bool check_sparse_indices(RelationContext& ctx, int64_t rank);
+
 class Compute;
 void shape_of_compute(Compute& c, const ShapeOfAttrs& attrs);
 void one_hot_compute(Compute& c, const OneHotAttrs& attrs);

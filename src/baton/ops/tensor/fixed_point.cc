@@ -38,6 +38,28 @@ const AttrSchema& attr_schema<FixedPointMultiplyPerAxisAttrs>() {
 
 namespace {
 
+// Factors and shifts have the axes `axes` of the data, or broadcast to it.
+RelationStatus per_axis_relation(RelationContext& ctx, const FixedPointMultiplyPerAxisAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  std::vector<Dim> along;
+  for (const int64_t each : attrs.axes) {
+    const auto axis = checked_axis(ctx, each, data->rank());
+    if (!axis) return kFailed;
+    along.push_back(data->shape()[*axis]);
+  }
+  for (int arg = 1; arg < 4; ++arg) {
+    if ((arg == 2 && !attrs.is_lshift_required) || (arg == 3 && !attrs.is_rshift_required)) continue;
+    const TensorTypeNode* factor = ctx.tensor(arg);
+    if (!factor) return kDefer;
+    if (factor->rank() == data->rank() && static_cast<int>(along.size()) != data->rank()
+            ? !check_broadcasts(ctx, *factor, data->shape(), arg, "a factor or shift for each element")
+            : !check_shape(ctx, *factor, along, arg, "a factor or shift for each position along `axes`"))
+      return kFailed;
+  }
+  return ctx.assign_result(ctx.input(0));
+}
+
 // value * 2^left * multiplier / 2^(31 + right), halves rounded up.
 Halide::Expr multiplied(const Halide::Expr& value, const Halide::Expr& multiplier, const Halide::Expr& left,
                         const Halide::Expr& right) {
@@ -103,8 +125,7 @@ const OpDef& op_fixed_point_multiply_per_axis() {
                  {"left_shift", "shifts"},
                  {"right_shift", "shifts"}},
       .fuse = Fuse::kBroadcast,
-      .relation = [](RelationContext& ctx,
-                     const FixedPointMultiplyPerAxisAttrs&) { return identity_relation(ctx); },
+      .relation = per_axis_relation,
       .compute = fixed_point_per_axis_compute,
       .test_shapes = {"(3, 2)i32[-1000, 1000], (3)i32{1073741824, 1288490189, 2000000000}, (3)i32{0, 1, 2}, "
                       "(3)i32{1, 0, 3}, is_lshift_required=True, is_rshift_required=True, axes=[0]"},

@@ -153,8 +153,7 @@ RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Di
   const TensorTypeNode* indices = ctx.tensor(0);
   const auto axis = checked_axis(ctx, attrs.axis, indices->rank() + 1);
   if (!axis) return kFailed;
-  if (!indices->dtype().is_int() && !indices->dtype().is_uint())
-    return fail_arg(ctx, 0, "indices are integers, got " + type_text(ctx.input(0)));
+  if (!check_integers(ctx, *indices, 0)) return kFailed;
   const TensorTypeNode* on = ctx.tensor(1);
   if (attrs.dtype.is_void() && !on) return kDefer;
   std::vector<Dim> shape = indices->shape();

@@ -109,7 +109,15 @@ RelationStatus matrix_set_diag_relation(RelationContext& ctx, const MatrixSetDia
   if (!data || !diagonal) return kDefer;
   if (attrs.k1 > attrs.k2)
     return fail_attr(ctx, "k1", std::to_string(attrs.k1), "it is above k2 = " + std::to_string(attrs.k2));
-  if (!check_rank(ctx, *diagonal, data->rank() - (attrs.k1 == attrs.k2 ? 1 : 0), 1)) return kFailed;
+  const bool one = attrs.k1 == attrs.k2;
+  if (data->rank() < 2 || !check_rank(ctx, *diagonal, data->rank() - (one ? 1 : 0), 1))
+    return data->rank() < 2 ? matrix_relation(ctx) : kFailed;
+  for (int axis = 0; axis + 2 < data->rank(); ++axis)
+    if (!check_extent(ctx, *diagonal, axis, data->shape()[axis], 1, "diagonals for each matrix"))
+      return kFailed;
+  if (!one &&
+      !check_extent(ctx, *diagonal, data->rank() - 2, attrs.k2 - attrs.k1 + 1, 1, "diagonals k1 to k2"))
+    return kFailed;
   return matrix_relation(ctx);
 }
 
@@ -214,6 +222,24 @@ void reinterpret_compute(Compute& c, const CastAttrs&) {
   c.result(bits);
 }
 
+RelationStatus strided_set_relation(RelationContext& ctx, const NoAttrs&) {
+  const TensorTypeNode *data = ctx.tensor(0), *values = ctx.tensor(1), *begin = ctx.tensor(2);
+  if (!data || !values || !begin) return kDefer;
+  if (!check_rank(ctx, *values, data->rank(), 1)) return kFailed;
+  if (values->dtype() != data->dtype())
+    return fail_arg(ctx, 1,
+                    "values of the data's element type are needed, " + data->dtype().str() + ", got " +
+                        type_text(ctx.input(1)));
+  for (int arg = 2; arg < 5; ++arg)
+    if (ctx.tensor(arg) && !check_rank(ctx, *ctx.tensor(arg), 1, arg)) return kFailed;
+  // The axes that are not sliced.
+  for (int axis = 0; axis < data->rank(); ++axis)
+    if (!begin->shape()[0].is_any() && axis >= begin->shape()[0].value() &&
+        !check_extent(ctx, *values, axis, data->shape()[axis], 1, "values for the whole axis"))
+      return kFailed;
+  return ctx.assign_result(ctx.input(0));
+}
+
 // Begin, end and strides are values; they may name fewer axes than there are.
 void strided_set_compute(Compute& c, const NoAttrs&) {
   const Tensor &data = c.in(0), &values = c.in(1), &begin = c.in(2), &end = c.in(3), &strides = c.in(4);
@@ -308,7 +334,7 @@ const OpDef& op_matrix_set_diag() {
       .fuse = Fuse::kInjective,
       .relation = matrix_set_diag_relation,
       .compute = matrix_set_diag_compute,
-      .test_shapes = {"(3, 4)f32, (3)f32, k1=1, k2=1"},
+      .test_shapes = {"(3, 4)f32, (3)f32, k1=1, k2=1", "(2, 3, 4)f32, (2, 2, 3)f32, k1=0, k2=1"},
   };
   return def;
 }
@@ -385,7 +411,7 @@ const OpDef& op_strided_set() {
                  {"end", "vector"},
                  {"strides", "vector"}},
       .fuse = Fuse::kInjective,
-      .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .relation = strided_set_relation,
       .compute = strided_set_compute,
       .python = "transform.strided_set(data, v, begin, end, strides=None)",
       .test_shapes = {"(6)f32, (3)f32, (1)i64={1}, (1)i64={4}, (1)i64={1}",

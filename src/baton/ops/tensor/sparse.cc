@@ -22,20 +22,44 @@ const AttrSchema& attr_schema<SparseToDenseAttrs>() {
   return schema;
 }
 
+bool check_sparse_indices(RelationContext& ctx, int64_t rank) {
+  const TensorTypeNode *indices = ctx.tensor(0), *values = ctx.tensor(1);
+  if (!indices || !values) return true;
+  if (indices->rank() > 2 || (indices->rank() < 2 && rank > 1)) {
+    fail_arg(ctx, 0,
+             "one row of coordinates per value is needed, for a result of rank " + std::to_string(rank) +
+                 ", got " + type_text(ctx.input(0)));
+    return false;
+  }
+  if (indices->rank() == 2 &&
+      !check_extent(ctx, *indices, 1, rank, 0, "one coordinate for each axis of the result"))
+    return false;
+  const Dim count = indices->rank() == 0 ? Dim(1) : indices->shape()[0];
+  return values->rank() == 0 || (check_rank(ctx, *values, 1, 1) &&
+                                 check_extent(ctx, *values, 0, count, 1, "a value for each index"));
+}
+
 namespace {
 
 RelationStatus sparse_to_dense_relation(RelationContext& ctx, const SparseToDenseAttrs& attrs) {
   const TensorTypeNode* values = ctx.tensor(1);
-  if (!values) return kDefer;
-  if (!check_least(ctx, "output_shape", attrs.output_shape, 0)) return kFailed;
+  if (!ctx.tensor(0) || !values) return kDefer;
+  if (!check_least(ctx, "output_shape", attrs.output_shape, 0) ||
+      !check_sparse_indices(ctx, static_cast<int64_t>(attrs.output_shape.size())))
+    return kFailed;
   return ctx.assign_result(tensor_type(attrs.output_shape, values->dtype()));
 }
 
 // indices (n, rank), values (n), dense shape (rank): one row is added for each empty row.
 RelationStatus sparse_fill_empty_rows_relation(RelationContext& ctx, const NoAttrs&) {
-  const TensorTypeNode *indices = ctx.tensor(0), *values = ctx.tensor(1);
-  if (!indices || !values) return kDefer;
-  if (!check_rank(ctx, *indices, 2, 0)) return kFailed;
+  const TensorTypeNode *indices = ctx.tensor(0), *values = ctx.tensor(1), *shape = ctx.tensor(2);
+  if (!indices || !values || !shape) return kDefer;
+  if (!check_rank(ctx, *indices, 2, 0) || !check_rank(ctx, *values, 1, 1) || !check_rank(ctx, *shape, 1, 2) ||
+      !check_extent(ctx, *values, 0, indices->shape()[0], 1, "a value for each index") ||
+      !check_extent(ctx, *indices, 1, shape->shape()[0], 0, "one coordinate for each axis"))
+    return kFailed;
+  if (may_equal(indices->shape()[1], 0) && !indices->shape()[1].is_any())
+    return fail_arg(ctx, 0, "a scalar has no rows to fill, got " + type_text(ctx.input(0)));
   const DType int64 = DType::int_(64);
   return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{Dim::any(), indices->shape()[1]}, int64),
                                        tensor_type(std::vector<Dim>{Dim::any()}, int64),
@@ -45,7 +69,8 @@ RelationStatus sparse_fill_empty_rows_relation(RelationContext& ctx, const NoAtt
 RelationStatus sparse_reshape_relation(RelationContext& ctx, const NoAttrs&) {
   const TensorTypeNode *indices = ctx.tensor(0), *before = ctx.tensor(1), *after = ctx.tensor(2);
   if (!indices || !before || !after) return kDefer;
-  if (!check_rank(ctx, *indices, 2, 0) || !check_rank(ctx, *before, 1, 1) || !check_rank(ctx, *after, 1, 2))
+  if (!check_rank(ctx, *indices, 2, 0) || !check_rank(ctx, *before, 1, 1) || !check_rank(ctx, *after, 1, 2) ||
+      !check_extent(ctx, *indices, 1, before->shape()[0], 0, "one coordinate for each axis"))
     return kFailed;
   const Dim rank = after->shape()[0];
   return ctx.assign_result(

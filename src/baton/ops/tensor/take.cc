@@ -28,8 +28,7 @@ namespace {
 RelationStatus take_relation(RelationContext& ctx, const TakeAttrs& attrs) {
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1);
   if (!data || !indices) return kDefer;
-  if (!indices->dtype().is_int() && !indices->dtype().is_uint())
-    return fail_arg(ctx, 1, "indices must be integers, got " + type_text(ctx.input(1)));
+  if (!check_integers(ctx, *indices, 1)) return kFailed;
   if (attrs.mode != "clip" && attrs.mode != "wrap" && attrs.mode != "fast")
     return fail_attr(ctx, "mode", "\"" + attrs.mode + "\"", "it must be \"clip\", \"wrap\" or \"fast\"");
   if (!attrs.axis) return ctx.assign_result(tensor_type(indices->shape(), data->dtype()));

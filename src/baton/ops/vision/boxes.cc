@@ -57,12 +57,14 @@ RelationStatus prior_relation(RelationContext& ctx, const MultiBoxPriorAttrs& at
   if (!check_rank(ctx, *data, 4, 0)) return kFailed;
   const auto kinds = static_cast<int64_t>(attrs.sizes.size() + attrs.ratios.size());
   if (kinds < 1) return fail_attr(ctx, "sizes", "[]", "at least one size or ratio is needed");
+  if (!check_count(ctx, "steps", attrs.steps, 2) || !check_count(ctx, "offsets", attrs.offsets, 2))
+    return kFailed;
   const auto boxes = result_extent(ctx, 0, {data->shape()[2], data->shape()[3], kinds - 1});
   if (!boxes) return kFailed;
   return ctx.assign_result(tensor_type(std::vector<Dim>{1, *boxes, 4}, data->dtype()));
 }
 
-RelationStatus transform_loc_relation(RelationContext& ctx, const MultiBoxTransformLocAttrs&) {
+RelationStatus transform_loc_relation(RelationContext& ctx, const MultiBoxTransformLocAttrs& attrs) {
   const TensorTypeNode *scores = ctx.tensor(0), *locations = ctx.tensor(1), *anchors = ctx.tensor(2);
   if (!scores || !locations || !anchors) return kDefer;
   if (!check_rank(ctx, *scores, 3, 0) || !check_rank(ctx, *locations, 2, 1) ||
@@ -71,15 +73,14 @@ RelationStatus transform_loc_relation(RelationContext& ctx, const MultiBoxTransf
   const Dim count = anchors->shape()[1];
   const auto coordinates = result_extent(ctx, 0, {scores->shape()[2], 4});
   if (!coordinates) return kFailed;
-  if (!may_equal(scores->shape()[2], count))
-    return fail_arg(ctx, 2,
-                    "as many anchors as scores are needed, " + std::to_string(scores->shape()[2].value()) +
-                        ", got " + type_text(ctx.input(2)));
-  if (!may_equal(*coordinates, locations->shape()[1]))
-    return fail_arg(ctx, 1, "four locations per score are needed, got " + type_text(ctx.input(1)));
-  if (!may_equal(anchors->shape()[2], 4))
-    return fail_arg(ctx, 2, "an anchor has four coordinates, got " + type_text(ctx.input(2)));
   const Dim batch = scores->shape()[0];
+  if (!check_extent(ctx, *anchors, 1, scores->shape()[2], 2, "one anchor per score") ||
+      !check_extent(ctx, *anchors, 0, 1, 2, "one set of anchors for all images") ||
+      !check_extent(ctx, *anchors, 2, 4, 2, "an anchor of four coordinates") ||
+      !check_extent(ctx, *locations, 1, *coordinates, 1, "four locations per score") ||
+      !check_extent(ctx, *locations, 0, batch, 1, "locations for each image") ||
+      !check_count(ctx, "variances", attrs.variances, 4))
+    return kFailed;
   return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{batch, count, 6}, scores->dtype()),
                                        tensor_type(std::vector<Dim>{batch}, DType::int_(32))}));
 }

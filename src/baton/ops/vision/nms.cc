@@ -70,10 +70,20 @@ namespace {
 
 constexpr DType kIndex = DType::int_(32), kLongIndex = DType::int_(64);
 
-RelationStatus valid_counts_relation(RelationContext& ctx, const GetValidCountsAttrs&) {
+// Reports unless each box of input 0 has a value at position `at`, attribute `name`.
+bool check_value_of_box(RelationContext& ctx, const char* name, int64_t at) {
+  const Dim values = ctx.tensor(0)->shape()[2];
+  if (at >= 0 && (values.is_any() || at < values.value())) return true;
+  fail_attr(ctx, name, std::to_string(at), "a box of " + type_text(ctx.input(0)) + " has no such value");
+  return false;
+}
+
+RelationStatus valid_counts_relation(RelationContext& ctx, const GetValidCountsAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  if (!check_rank(ctx, *data, 3, 0)) return kFailed;
+  if (!check_rank(ctx, *data, 3, 0) || !check_value_of_box(ctx, "score_index", attrs.score_index) ||
+      (attrs.id_index >= 0 && !check_value_of_box(ctx, "id_index", attrs.id_index)))
+    return kFailed;
   const Dim batch = data->shape()[0], boxes = data->shape()[1];
   return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{batch}, kIndex), ctx.input(0),
                                        tensor_type(std::vector<Dim>{batch, boxes}, kIndex)}));
@@ -83,8 +93,17 @@ RelationStatus nms_relation(RelationContext& ctx, const NonMaximumSuppressionAtt
   const TensorTypeNode *data = ctx.tensor(0), *valid_count = ctx.tensor(1);
   if (!data || !valid_count) return kDefer;
   if (!check_rank(ctx, *data, 3, 0) || !check_rank(ctx, *valid_count, 1, 1)) return kFailed;
-  if (!attrs.return_indices) return ctx.assign_result(ctx.input(0));
   const Dim batch = data->shape()[0], boxes = data->shape()[1];
+  if (!check_extent(ctx, *valid_count, 0, batch, 1, "one count per image") ||
+      !check_value_of_box(ctx, "score_index", attrs.score_index) ||
+      !check_value_of_box(ctx, "coord_start", attrs.coord_start) ||
+      !check_value_of_box(ctx, "coord_start + 3", attrs.coord_start + 3) ||
+      (attrs.id_index >= 0 && !check_value_of_box(ctx, "id_index", attrs.id_index)))
+    return kFailed;
+  if (!attrs.return_indices) return ctx.assign_result(ctx.input(0));
+  const TensorTypeNode* indices = ctx.tensor(2);
+  if (!indices) return kDefer;
+  if (!check_shape(ctx, *indices, {batch, boxes}, 2, "an index for each box")) return kFailed;
   return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{batch, boxes}, kIndex),
                                        tensor_type(std::vector<Dim>{batch, 1}, kIndex)}));
 }
@@ -94,6 +113,10 @@ RelationStatus all_class_relation(RelationContext& ctx, const AllClassNonMaximum
   if (!boxes || !scores) return kDefer;
   if (!check_rank(ctx, *boxes, 3, 0) || !check_rank(ctx, *scores, 3, 1)) return kFailed;
   const Dim batch = boxes->shape()[0];
+  if (!check_extent(ctx, *boxes, 2, 4, 0, "a box of four coordinates") ||
+      !check_extent(ctx, *scores, 0, batch, 1, "scores of each image") ||
+      !check_extent(ctx, *scores, 2, boxes->shape()[1], 1, "a score of each box"))
+    return kFailed;
   const auto per_image = result_extent(ctx, 1, {scores->shape()[1], boxes->shape()[1]});
   if (!per_image) return kFailed;
   if (attrs.output_format == "onnx") {

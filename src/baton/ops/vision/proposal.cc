@@ -45,9 +45,11 @@ RelationStatus proposal_relation(RelationContext& ctx, const ProposalAttrs& attr
   if (!scores || !boxes || !info) return kDefer;
   if (!check_rank(ctx, *scores, 4, 0) || !check_rank(ctx, *boxes, 4, 1) || !check_rank(ctx, *info, 2, 2))
     return kFailed;
-  if (!may_equal(info->shape()[1], 3))
-    return fail_arg(ctx, 2,
-                    "height, width and scale of each image are needed, got " + type_text(ctx.input(2)));
+  if (!check_shape(ctx, *info, {scores->shape()[0], 3}, 2, "height, width and scale of each image"))
+    return kFailed;
+  for (const int axis : {0, 2, 3})
+    if (!check_extent(ctx, *boxes, axis, scores->shape()[axis], 1, "a correction of each scored anchor"))
+      return kFailed;
   if (!check_least(ctx, "rpn_post_nms_top_n", {&attrs.rpn_post_nms_top_n, 1}, 0)) return kFailed;
   const auto rows = result_extent(ctx, 0, {scores->shape()[0], attrs.rpn_post_nms_top_n});
   if (!rows) return kFailed;

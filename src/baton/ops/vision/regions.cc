@@ -68,7 +68,9 @@ RelationStatus regions_relation(RelationContext& ctx, const std::vector<int64_t>
                                 const std::string& layout) {
   const TensorTypeNode *data = ctx.tensor(0), *rois = ctx.tensor(1);
   if (!data || !rois) return kDefer;
-  if (!check_rank(ctx, *data, 4, 0) || !check_rank(ctx, *rois, 2, 1)) return kFailed;
+  if (!check_rank(ctx, *data, 4, 0) || !check_rank(ctx, *rois, 2, 1) ||
+      !check_extent(ctx, *rois, 1, 5, 1, "an image and two corners of each region"))
+    return kFailed;
   if (!check_count(ctx, "pooled_size", pooled_size, 2) || !check_least(ctx, "pooled_size", pooled_size, 0))
     return kFailed;
   const Dim count = rois->shape()[0];

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "codegen/fuzz/changed_operands.h"
 #include "codegen/fuzz/random_case.h"
 
 extern char** environ;
@@ -25,10 +26,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kCaseVariable = "BATON_KERNEL_FUZZ_CASE";
-constexpr const char* kSeedsVariable = "BATON_KERNEL_FUZZ_SEEDS";  // "first count"
-constexpr const char* kMark = "kernel-fuzz ";                      // begins the lines of the protocol
-constexpr uint64_t kCasesPerChild = 150;                           // Halide's memory grows
-constexpr int kSilenceMs = 120'000;                                // a case that takes longer hangs
+constexpr const char* kSeedsVariable = "BATON_KERNEL_FUZZ_SEEDS";        // "first count"
+constexpr const char* kOperandsVariable = "BATON_KERNEL_FUZZ_OPERANDS";  // the same
+constexpr const char* kMark = "kernel-fuzz ";                            // begins the lines of the protocol
+constexpr uint64_t kCasesPerChild = 150;                                 // Halide's memory grows
+constexpr uint64_t kOperandsPerChild = 1'000;                            // most are ill typed
+constexpr double kHangSeconds = 120;      // of processor time: a case that takes longer hangs,
+constexpr double kSilentSeconds = 1'200;  // and one that waits this long, busy or not
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -108,11 +112,15 @@ class Worker {
         continue;
       }
       pollfd waits{output_, POLLIN, 0};
-      if (poll(&waits, 1, kSilenceMs) == 0) {
+      if (poll(&waits, 1, 1'000) == 0) {
+        if (used_seconds() - used_before_ < kHangSeconds && seconds_since(last_heard_) < kSilentSeconds)
+          continue;
         hangs_ = true;
         kill(process_, SIGKILL);
         return std::nullopt;
       }
+      used_before_ = used_seconds();
+      last_heard_ = Clock::now();
       char bytes[4096];
       const ssize_t count = read(output_, bytes, sizeof bytes);
       if (count <= 0) return std::nullopt;
@@ -136,8 +144,18 @@ class Worker {
   }
 
  private:
+  /// Processor time of the process. On a loaded machine, time by the clock says little.
+  double used_seconds() const {
+    clockid_t clock;
+    timespec used{};
+    if (clock_getcpuclockid(process_, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  }
+
   pid_t process_ = -1;
   int output_ = -1;
+  double used_before_ = 0;
+  Clock::time_point last_heard_ = Clock::now();
   std::string read_, other_;
   bool hangs_ = false;
 };
@@ -161,15 +179,17 @@ class Findings {
 
 void work_as_child() {
   if (const char* text = std::getenv(kCaseVariable)) return report(run_case(parse_case(text)));
-  const char* seeds = std::getenv(kSeedsVariable);
-  if (!seeds) return;
+  const char *seeds = std::getenv(kSeedsVariable), *operands = std::getenv(kOperandsVariable);
+  if (!seeds && !operands) return;
   char* rest = nullptr;
-  const uint64_t first = std::strtoull(seeds, &rest, 10), count = std::strtoull(rest, nullptr, 10);
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  const uint64_t first = std::strtoull(seeds ? seeds : operands, &rest, 10),
+                 count = std::strtoull(rest, nullptr, 10);
+  const std::vector<std::string> changed = seeds ? std::vector<std::string>{} : changed_operands();
+  for (uint64_t number = first; number < first + count; ++number) {
     std::cout << kMark << "begins" << std::endl;
-    const KernelCase chain = random_case(seed);
+    const KernelCase chain = seeds ? random_case(number) : parse_case(changed.at(number));
     std::cout << kMark << case_text(chain) << std::endl;
-    report(run_case(chain));
+    report(seeds ? run_case(chain) : run_reference(chain));
   }
 }
 
@@ -180,32 +200,61 @@ Verdict verdict_in_child(const std::string& text) {
   return worker.end();
 }
 
-FuzzCounts fuzz_seeds(uint64_t first, uint64_t count, double seconds) {
+namespace {
+
+/// The cases first..last-1 of what `variable` selects, up to `per_child` in each process, until `seconds` are
+/// over. `add` takes each number, text and verdict.
+template <class Add>
+void for_each_verdict(const char* variable, uint64_t first, uint64_t last, uint64_t per_child, double seconds,
+                      const Add& add) {
   const Clock::time_point start = Clock::now();
-  FuzzCounts counts;
-  Findings findings;
-  uint64_t seed = first;
-  while (seed < first + count && seconds_since(start) < seconds) {
-    const uint64_t last = std::min(first + count, seed + kCasesPerChild);
-    Worker worker(kSeedsVariable, std::to_string(seed) + " " + std::to_string(last - seed));
+  uint64_t number = first;
+  while (number < last && seconds_since(start) < seconds) {
+    const uint64_t end = std::min(last, number + per_child);
+    Worker worker(variable, std::to_string(number) + " " + std::to_string(end - number));
     std::string text = "(while it was made)";
-    while (seed < last && seconds_since(start) < seconds) {
+    while (number < end && seconds_since(start) < seconds) {
       const auto line = worker.line();
       std::optional<Verdict> verdict = line ? read_verdict(*line) : worker.end();
       if (!verdict) {
         text = *line;
         continue;
       }
-      ++counts.cases;
-      counts.refused += verdict->kind == Verdict::Kind::kRefused;
-      if (verdict->kind == Verdict::Kind::kFound) {
-        ++counts.findings;
-        findings.add(std::to_string(seed), text, *verdict);
-      }
-      ++seed;
+      add(number++, text, *verdict);
       if (!line) break;  // a new process for the rest
     }
   }
+}
+
+}  // namespace
+
+FuzzCounts fuzz_seeds(uint64_t first, uint64_t count, double seconds) {
+  FuzzCounts counts;
+  Findings findings;
+  for_each_verdict(kSeedsVariable, first, first + count, kCasesPerChild, seconds,
+                   [&](uint64_t seed, const std::string& text, const Verdict& verdict) {
+                     ++counts.cases;
+                     counts.refused += verdict.kind == Verdict::Kind::kRefused;
+                     if (verdict.kind != Verdict::Kind::kFound) return;
+                     ++counts.findings;
+                     findings.add(std::to_string(seed), text, verdict);
+                   });
+  return counts;
+}
+
+FuzzCounts check_changed_operands(uint64_t first, double seconds) {
+  FuzzCounts counts;
+  const uint64_t last = changed_operands().size();
+  for_each_verdict(kOperandsVariable, first, last, kOperandsPerChild, seconds,
+                   [&](uint64_t number, const std::string& text, const Verdict& verdict) {
+                     ++counts.cases;
+                     counts.refused += verdict.kind == Verdict::Kind::kRefused;
+                     if (verdict.kind != Verdict::Kind::kFound) return;
+                     ++counts.findings;
+                     std::cout << "FINDING operands " << number << " [" << verdict.finding << "] " << text
+                               << "\n"
+                               << verdict.text.substr(0, 600) << std::endl;
+                   });
   return counts;
 }
 

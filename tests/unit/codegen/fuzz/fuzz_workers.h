@@ -19,6 +19,10 @@ void work_as_child();
 /// findings, the first of each class shrunk.
 FuzzCounts fuzz_seeds(uint64_t first, uint64_t count, double seconds);
 
+/// Runs run_reference() on the cases of changed_operands(), from number `first` on, in the same way; stops
+/// after `seconds`.
+FuzzCounts check_changed_operands(uint64_t first, double seconds);
+
 /// The verdict on one case, also when it crashes or hangs.
 Verdict verdict_in_child(const std::string& text);
 

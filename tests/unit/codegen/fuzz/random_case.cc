@@ -111,7 +111,7 @@ class CaseWriter {
           if (other == was) other = now;
     if (chance(50))
       for (auto& [name, value] : call.attrs) replace_number(value, was, now);
-    for (CaseTensor* tensor : tensors) keep_indices_inside(*tensor, now);
+    for (CaseTensor* tensor : tensors) keep_values_valid(*tensor, now);
   }
 
   static void replace_number(std::string& value, int64_t was, int64_t now) {
@@ -127,28 +127,6 @@ class CaseWriter {
         at = end;
       }
     }
-  }
-
-  /// Values listed one by one become a range when their count is no longer right; integers that may be
-  /// positions stay below the extents.
-  static void keep_indices_inside(CaseTensor& tensor, int64_t extent) {
-    if (tensor.values.empty()) return;
-    std::vector<std::string> numbers = split_list(tensor.values.substr(1, tensor.values.size() - 2));
-    const bool integers = tensor.element[0] == 'i' || tensor.element[0] == 'u';
-    if (tensor.values[0] == '{') {
-      const auto count = element_count(tensor.shape);
-      if (count && static_cast<size_t>(*count) == numbers.size()) return;
-      double least = 0, most = 0;
-      for (const std::string& number : numbers) {
-        const double value = std::stod(number);
-        least = std::min(least, value), most = std::max(most, value);
-      }
-      numbers = {std::to_string(static_cast<int64_t>(least)), std::to_string(static_cast<int64_t>(most) + 1)};
-    }
-    if (integers && std::stod(numbers.at(1)) > extent)
-      numbers[1] = std::to_string(std::max<int64_t>(1, extent));
-    if (integers && std::stod(numbers[0]) >= std::stod(numbers[1])) numbers[0] = "0";
-    tensor.values = "[" + numbers[0] + ", " + numbers[1] + "]";
   }
 
   void change_element(CaseCall& call) {
@@ -340,6 +318,33 @@ class CaseWriter {
 
 }  // namespace
 
+void keep_values_valid(CaseTensor& tensor, int64_t extent) {
+  if (tensor.values.empty()) return;
+  std::vector<std::string> numbers = split_list(tensor.values.substr(1, tensor.values.size() - 2));
+  const bool integers = tensor.element[0] == 'i' || tensor.element[0] == 'u';
+  if (tensor.values[0] == '{') {
+    const auto count = element_count(tensor.shape);
+    if (count && static_cast<size_t>(*count) == numbers.size()) return;
+    double least = 0, most = 0;
+    for (const std::string& number : numbers) {
+      const double value = std::stod(number);
+      least = std::min(least, value), most = std::max(most, value);
+    }
+    numbers = {std::to_string(static_cast<int64_t>(least)), std::to_string(static_cast<int64_t>(most) + 1)};
+  }
+  if (integers && std::stod(numbers.at(1)) > extent)
+    numbers[1] = std::to_string(std::max<int64_t>(1, extent));
+  if (integers && std::stod(numbers[0]) >= std::stod(numbers[1])) numbers[0] = "0";
+  tensor.values = "[" + numbers[0] + ", " + numbers[1] + "]";
+}
+
+std::vector<CaseCall> base_calls() {
+  std::vector<CaseCall> all;
+  for (const OpDef* op : operators())
+    for (const char* text : op->test_shapes) all.push_back(parse_case(op->name + ": " + text)[0]);
+  return all;
+}
+
 KernelCase random_case(uint64_t seed) { return CaseWriter(seed).write(); }
 
 test::TestCase build_case(const KernelCase& chain) {
@@ -359,7 +364,7 @@ test::TestCase build_case(const KernelCase& chain) {
   return test::test_chain(calls);
 }
 
-bool is_usable(const test::TestCase& built, std::string* why) {
+bool is_usable(const test::TestCase& built, std::string* why, bool dynamic) {
   std::string reason;
   double operations = 0;
   post_order(Expr(built.function), [&](const Expr& node) {
@@ -368,7 +373,7 @@ bool is_usable(const test::TestCase& built, std::string* why) {
     if (!call->op()->compute) reason = call->op()->name + " has no compute";
     for (const TensorTypeNode* type : flat_types(call->checked_type())) {
       if (!type->is_static()) {
-        reason = call->op()->name + " has a result of unknown extents";
+        if (!dynamic) reason = call->op()->name + " has a result of unknown extents";
         continue;
       }
       const auto count = element_count(type->extents());

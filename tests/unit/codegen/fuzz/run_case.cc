@@ -254,14 +254,14 @@ Verdict found(const std::string& kind, const std::string& text) {
   return {Verdict::Kind::kFound, kind + " " + class_of_error(text), text};
 }
 
-}  // namespace
-
-Verdict run_case(const KernelCase& chain) {
+/// `run` on the case, and what it throws as a verdict.
+template <class Run>
+Verdict verdict_of(const KernelCase& chain, bool dynamic, const Run& run) {
   try {
     const test::TestCase built = build_case(chain);
     std::string why;
-    if (!is_usable(built, &why)) return {Verdict::Kind::kRefused, "", why};
-    return run_built(built, case_text(chain).size() % 2 == 0);
+    if (!is_usable(built, &why, dynamic)) return {Verdict::Kind::kRefused, "", why};
+    return run(built);
   } catch (const Found& finding) {
     return {Verdict::Kind::kFound, finding.finding, finding.text};
   } catch (const Error& error) {
@@ -273,6 +273,21 @@ Verdict run_case(const KernelCase& chain) {
   } catch (const std::exception& error) {
     return found("exception", error.what());
   }
+}
+
+}  // namespace
+
+Verdict run_case(const KernelCase& chain) {
+  return verdict_of(chain, false, [&](const test::TestCase& built) {
+    return run_built(built, case_text(chain).size() % 2 == 0);
+  });
+}
+
+Verdict run_reference(const KernelCase& chain) {
+  return verdict_of(chain, true, [](const test::TestCase& built) {
+    evaluate(built.function, built.inputs, run_stages);
+    return Verdict{};
+  });
 }
 
 std::string relay_text(const KernelCase& chain) {

@@ -20,6 +20,9 @@ struct Verdict {
 
 Verdict run_case(const KernelCase& chain);
 
+/// By the unscheduled computes alone: whether they can be made, and read inside their operands.
+Verdict run_reference(const KernelCase& chain);
+
 /// The program of the case as Relay text; a comment when it cannot be built.
 std::string relay_text(const KernelCase& chain);
 

@@ -34,7 +34,7 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   const std::optional<ConvFacts> conv = read_conv(ctx, attrs, kCount);
   if (!conv) return kFailed;
   const TensorTypeNode* weight = ctx.tensor(1);
-  if (weight && !check_rank(ctx, *weight, conv->kernel_layout.rank(), 1)) return kFailed;
+  if (weight && !check_in_layout(ctx, *weight, conv->kernel_layout, 1)) return kFailed;
   const std::vector<Dim> known =
       weight ? convert_shape(weight->shape(), conv->kernel_layout, conv->kernel_canonical)
              : std::vector<Dim>();

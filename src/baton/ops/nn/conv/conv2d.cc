@@ -36,7 +36,7 @@ std::optional<Conv2DFacts> read_conv2d(RelationContext& ctx, const Conv2DAttrs& 
   if (!kernel_layout) return std::nullopt;
   const auto out_layout =
       attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, "NCHW");
-  if (!out_layout || !check_rank(ctx, data, data_layout->rank(), 0)) return std::nullopt;
+  if (!out_layout || !check_in_layout(ctx, data, *data_layout, 0)) return std::nullopt;
   if (!check_count(ctx, "strides", attrs.strides, 2) || !check_least(ctx, "strides", attrs.strides, 1))
     return std::nullopt;
   if (!check_count(ctx, "dilation", attrs.dilation, 2) || !check_least(ctx, "dilation", attrs.dilation, 1))
@@ -97,7 +97,7 @@ RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const int64_t groups = attrs.groups;
 
   const TensorTypeNode* weight = ctx.tensor(1);
-  if (weight && !check_rank(ctx, *weight, layout.rank(), 1)) return kFailed;
+  if (weight && !check_in_layout(ctx, *weight, layout, 1)) return kFailed;
   const std::vector<Dim> known =
       weight ? convert_shape(weight->shape(), layout, canonical) : std::vector<Dim>();
 

@@ -19,8 +19,8 @@ RelationStatus backward_weight_relation(RelationContext& ctx, const Conv2DAttrs&
   if (!data_layout) return kFailed;
   const auto out_layout =
       checked_layout(ctx, "out_layout", attrs.out_layout.empty() ? "OIHW" : attrs.out_layout, "OIHW");
-  if (!out_layout || !check_rank(ctx, *grad, grad_layout->rank(), 0) ||
-      !check_rank(ctx, *data, data_layout->rank(), 1))
+  if (!out_layout || !check_in_layout(ctx, *grad, *grad_layout, 0) ||
+      !check_in_layout(ctx, *data, *data_layout, 1))
     return kFailed;
   if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return kFailed;
   if (!attrs.channels)
@@ -31,8 +31,13 @@ RelationStatus backward_weight_relation(RelationContext& ctx, const Conv2DAttrs&
       !check_lists(ctx, {{"kernel_size", &*attrs.kernel_size}}, 2))
     return kFailed;
   const Layout nchw = *Layout::parse("NCHW"), oihw = *Layout::parse("OIHW");
-  const Dim in_channels = convert_shape(data->shape(), *data_layout, nchw)[1];
-  const Dim out_channels = convert_shape(grad->shape(), *grad_layout, nchw)[1];
+  const std::vector<Dim> in = convert_shape(data->shape(), *data_layout, nchw),
+                         out = convert_shape(grad->shape(), *grad_layout, nchw);
+  const Dim in_channels = in[1], out_channels = out[1];
+  if (!may_equal(in[0], out[0]))
+    return fail_arg(ctx, 1,
+                    "the gradient is of " + extent_text(out[0]) + " images, the data " +
+                        type_text(ctx.input(1)) + " of " + extent_text(in[0]));
   if (!may_equal(out_channels, *attrs.channels))
     return fail_attr(ctx, "channels", std::to_string(*attrs.channels),
                      "the gradient has " + std::to_string(out_channels.value()) + " channels");

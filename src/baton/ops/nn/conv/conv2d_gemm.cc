@@ -92,6 +92,14 @@ void gemm_conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
     throw NotSupported("a convolution as a product of matrices needs one group and a weight in tiles");
   const int height = as_int((*attrs.kernel_size)[0]), width = as_int((*attrs.kernel_size)[1]);
   const int tile_rows = as_int(weight.extent(2)), tile_columns = as_int(weight.extent(3));
+  const auto tiles = [](int64_t count, int tile) { return tile == 0 ? 0 : (count + tile - 1) / tile; };
+  if (weight.extent(0) != tiles(*attrs.channels, tile_rows) ||
+      weight.extent(1) != tiles(in[1] * height * width, tile_columns))
+    throw NotSupported("a convolution as a product of matrices: " + std::to_string(*attrs.channels) +
+                       " channels of data " + describe(data.shape(), data.dtype()) + " in " +
+                       attrs.data_layout + " need as many tiles of " + std::to_string(tile_rows) + " x " +
+                       std::to_string(tile_columns) + "; the weight is " +
+                       describe(weight.shape(), weight.dtype()));
   const Padding2D pad = *padding_2d(attrs.padding);
   const Halide::Type type = halide_type(c.out().dtype());
   const Axes i(out_layout.rank());

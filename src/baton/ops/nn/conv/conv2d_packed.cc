@@ -47,7 +47,7 @@ namespace {
 /// checked here: Error when they are not those that the other attributes and the data need.
 Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* op) {
   const Tensor &data = c.in(0), &weight = c.in(1);
-  if (weight.rank() == 6 && attrs.kernel_layout == "OIHW")
+  if (weight.rank() == 6 && attrs.kernel_layout == "OIHW" && weight.extent(4) > 0 && weight.extent(5) > 0)
     attrs.kernel_layout = weight_layout(weight.extent(4), weight.extent(5));
   const Layout nchw = *Layout::parse("NCHW"), layout = *Layout::parse(attrs.kernel_layout);
   const bool grouped = layout.find('G') >= 0;

@@ -102,7 +102,7 @@ void conv3d_winograd_compute(Compute& c, const Conv3DWinogradAttrs& attrs) {
   const std::vector<int64_t> ones{1, 1, 1}, in = convert_shape(data.shape(), conv.data_layout, canonical);
   if (attrs.groups != 1 || attrs.strides != ones || attrs.dilation != ones || weight.rank() != 5 ||
       weight.extent(0) != a || weight.extent(1) != a || weight.extent(2) != (with_depth ? a : kernel_depth) ||
-      weight.extent(4) != in[1])
+      weight.extent(3) != *attrs.channels || weight.extent(4) != in[1])
     throw NotSupported(
         "Winograd convolution: strides and dilations of 1, one group and a weight transformed for its "
         "tile_size are needed");

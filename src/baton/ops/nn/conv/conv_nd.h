@@ -74,7 +74,7 @@ std::optional<ConvFacts> read_conv(RelationContext& ctx, const A& attrs, int cou
   const auto out_layout = attrs.out_layout.empty()
                               ? data_layout
                               : checked_layout(ctx, "out_layout", attrs.out_layout, data_name.c_str());
-  if (!out_layout || !check_rank(ctx, data, data_layout->rank(), 0)) return std::nullopt;
+  if (!out_layout || !check_in_layout(ctx, data, *data_layout, 0)) return std::nullopt;
   const size_t n = static_cast<size_t>(count);
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, n)) return std::nullopt;
   if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return std::nullopt;

@@ -77,7 +77,7 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
   const auto out_layout = attrs.out_layout.empty()
                               ? data_layout
                               : checked_layout(ctx, "out_layout", attrs.out_layout, data_letters(kCount));
-  if (!out_layout || !check_rank(ctx, *data, data_layout->rank(), 0)) return kFailed;
+  if (!out_layout || !check_in_layout(ctx, *data, *data_layout, 0)) return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, kCount)) return kFailed;
   if (!check_lists(ctx, {{"output_padding", &attrs.output_padding}}, kCount, 0)) return kFailed;
   if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return kFailed;
@@ -90,7 +90,7 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
                kernel_canonical = *Layout::parse(kernel_name);
   const std::vector<Dim> in = convert_shape(data->shape(), *data_layout, canonical);
   const TensorTypeNode* weight = ctx.tensor(1);
-  if (weight && !check_rank(ctx, *weight, layout->rank(), 1)) return kFailed;
+  if (weight && !check_in_layout(ctx, *weight, *layout, 1)) return kFailed;
   std::vector<Dim> kernel;
   Dim channels = 1;
   if (attrs.channels && attrs.kernel_size) {

@@ -35,7 +35,7 @@ RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DA
   if (!layout) return kFailed;
   const auto out_layout =
       attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, "NCHW");
-  if (!out_layout || !check_rank(ctx, *data, data_layout->rank(), 0)) return kFailed;
+  if (!out_layout || !check_in_layout(ctx, *data, *data_layout, 0)) return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, 2)) return kFailed;
   if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return kFailed;
   if (!check_least(ctx, "deformable_groups", {&attrs.deformable_groups, 1}, 1)) return kFailed;
@@ -47,7 +47,7 @@ RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DA
   const Layout canonical = *Layout::parse("NCHW"), kernel_canonical = *Layout::parse("OIHW");
   const std::vector<Dim> in = convert_shape(data->shape(), *data_layout, canonical);
   const TensorTypeNode* weight = ctx.tensor(2);
-  if (weight && !check_rank(ctx, *weight, layout->rank(), 2)) return kFailed;
+  if (weight && !check_in_layout(ctx, *weight, *layout, 2)) return kFailed;
   if (!weight && !(attrs.channels && attrs.kernel_size)) return kDefer;
   std::vector<Dim> known =
       weight ? convert_shape(weight->shape(), *layout, kernel_canonical) : std::vector<Dim>(4, Dim::any());

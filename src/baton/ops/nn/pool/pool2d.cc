@@ -74,7 +74,7 @@ std::optional<Layout> pool_layout(RelationContext& ctx, const std::string& text)
     fail_attr(ctx, "layout", "\"" + text + "\"", "a layout with H and W that are not split is needed");
     return std::nullopt;
   }
-  if (!check_rank(ctx, *ctx.tensor(0), layout->rank(), 0)) return std::nullopt;
+  if (!check_in_layout(ctx, *ctx.tensor(0), *layout, 0)) return std::nullopt;
   return layout;
 }
 
@@ -167,8 +167,9 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Window2D w = window2d(c, attrs, i.exprs(), r);
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func pool = c.stage("max_pool2d");
-  pool(i.reversed()) = lowest(type);
-  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), least_finite(type)));
+  pool(i.reversed()) =
+      first_maximum(pool_window(attrs, "HW"), c.in(0).shape(), c.out().extents(), i.exprs(), type);
+  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), lowest(type)));
   c.result(copy_stage(c, pool));
 }
 

@@ -4,14 +4,37 @@
 #include "baton/ops/nn/pool/pool_window.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
 namespace {
 
+// The data's type; the gradient has the extents of the pool's result.
 template <class A>
-RelationStatus pool_gradient_relation(RelationContext& ctx, const A&) {
-  if (!ctx.tensor(0) || !ctx.tensor(1)) return kDefer;
+RelationStatus pool_gradient_relation(RelationContext& ctx, const A& attrs) {
+  const TensorTypeNode *grad = ctx.tensor(0), *data = ctx.tensor(1);
+  if (!grad || !data) return kDefer;
+  const auto layout = checked_layout(ctx, "layout", attrs.layout, "NCHW");
+  if (!layout) return kFailed;
+  if (layout->is_split('H') || layout->is_split('W'))
+    return fail_attr(ctx, "layout", "\"" + attrs.layout + "\"", "H and W must not be split");
+  if (!check_in_layout(ctx, *grad, *layout, 0) || !check_in_layout(ctx, *data, *layout, 1) ||
+      !check_lists(ctx, {{"pool_size", &attrs.pool_size}, {"strides", &attrs.strides}}, 2))
+    return kFailed;
+  if (!attrs.dilation.empty() && !check_lists(ctx, {{"dilation", &attrs.dilation}}, 2)) return kFailed;
+  const auto padding = padding_sums(ctx, attrs.padding, 2);
+  if (!padding) return kFailed;
+  std::vector<Dim> pooled = data->shape();
+  for (int k = 0; k < 2; ++k) {
+    Dim& dim = pooled[layout->find("HW"[k])];
+    const auto positions = window_positions(
+        ctx, {dim, (*padding)[k], attrs.pool_size[k], attrs.dilation.empty() ? 1 : attrs.dilation[k],
+              attrs.strides[k], attrs.ceil_mode});
+    if (!positions) return kFailed;
+    dim = *positions;
+  }
+  if (!check_shape(ctx, *grad, pooled, 0, "a gradient for each element of the pool's result")) return kFailed;
   return ctx.assign_result(ctx.input(1));
 }
 

@@ -86,12 +86,12 @@ RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
 void max_pool_compute(Compute& c, const PoolWindow& w) {
   const Axes i(c.out().rank());
   const Domain r(w.size);
-  const Cell cell = cell_of(w, c.in(0).shape(), i.exprs(), r.exprs());
+  const Index at = i.exprs();
+  const Cell cell = cell_of(w, c.in(0).shape(), at, r.exprs());
   const Halide::Type type = halide_type(c.out().dtype());
-  const Halide::Expr least = least_finite(type);
   Halide::Func largest = c.stage("max_pool");
-  largest(i.reversed()) = lowest(type);
-  largest(i.reversed()) = max(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), least));
+  largest(i.reversed()) = first_maximum(w, c.in(0).shape(), c.out().extents(), at, type);
+  largest(i.reversed()) = max(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), lowest(type)));
   c.result(copy_stage(c, largest));
 }
 

@@ -16,9 +16,11 @@ Cell cell_of(const PoolWindow& w, const std::vector<int64_t>& data, Index at, co
   return {std::move(at), inside};
 }
 
-// Cells that ceil_mode adds beyond the padding
-// never do.
-Halide::Expr cell_count(const PoolWindow& w, const std::vector<int64_t>& data, const Index& at, bool padded) {
+namespace {
+
+// Cells that ceil_mode adds beyond the padding never count.
+Halide::Expr counted_cells(const PoolWindow& w, const std::vector<int64_t>& data, const Index& at,
+                           bool padded) {
   Halide::Expr count = 1;
   for (size_t k = 0; k < w.axes.size(); ++k) {
     const int axis = w.axes[k], step = as_int(w.dilation[k]), size = as_int(w.size[k]);
@@ -29,7 +31,31 @@ Halide::Expr cell_count(const PoolWindow& w, const std::vector<int64_t>& data, c
     const Halide::Expr reached = clamp((limit - first + step - 1) / step, 0, size);
     count = count * (reached - skipped);
   }
-  return max(count, 1);
+  return count;
+}
+
+// Whether some window along axis `k` of the window has no cell in the data.
+bool misses_data(const PoolWindow& w, size_t k, int64_t data, int64_t out) {
+  for (int64_t at = 0; at < out; ++at) {
+    const int64_t first = at * w.strides[k] - w.before[k],
+                  skipped = first < 0 ? (-first + w.dilation[k] - 1) / w.dilation[k] : 0;
+    if (skipped >= w.size[k] || first + skipped * w.dilation[k] >= data) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Halide::Expr first_maximum(const PoolWindow& w, const std::vector<int64_t>& data,
+                           const std::vector<int64_t>& out, const Index& at, Halide::Type type) {
+  bool misses = false;
+  for (size_t k = 0; k < w.axes.size(); ++k) misses |= misses_data(w, k, data[w.axes[k]], out[w.axes[k]]);
+  if (!misses) return lowest(type);
+  return select(counted_cells(w, data, at, false) == 0, least_finite(type), lowest(type));
+}
+
+Halide::Expr cell_count(const PoolWindow& w, const std::vector<int64_t>& data, const Index& at, bool padded) {
+  return max(counted_cells(w, data, at, padded), 1);
 }
 
 }  // namespace baton
