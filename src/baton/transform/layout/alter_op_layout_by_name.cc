@@ -1,12 +1,12 @@
-// AlterOpLayout called by name: what TVM 0.11.1 computes in on x86, from rules that only look at shapes.
-//   nn.conv2d NCHW, OIHW   ->  nn.contrib_conv2d_NCHWc: blocks of the most channels that fit a vector
-//   register and divide
-//                              the channels; input channels at most as many as output channels
-//   the same, depthwise    ->  nn.contrib_depthwise_conv2d_NCHWc
-//   nn.dense               ->  nn.contrib_dense_pack: rows of the weight in blocks of the most that fit two
-//   registers
-// Other groups, other layouts and other operators stay. An answer of the user's counts instead. (Builds
-// choose otherwise: alter_op_layout.cc.)
+// AlterOpLayout called by name: the layouts of TVM 0.11.1 on x86, by rules that only look at shapes (builds
+// use alter_op_layout.cc).
+//   nn.conv2d NCHW, OIHW  ->  nn.contrib_conv2d_NCHWc
+//                             blocks: the largest divisor of the channels that fits a vector register; of
+//                             input channels at most as many as of output channels
+//   the same, depthwise   ->  nn.contrib_depthwise_conv2d_NCHWc
+//   nn.dense              ->  nn.contrib_dense_pack
+//                             blocks: the most rows of the weight that fit two registers
+// Other groups, layouts and operators stay. A rule registered by the user takes precedence.
 #include "baton/ir/build.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/pass/pass.h"

@@ -1,8 +1,8 @@
 #pragma once
-// Layouts as TVM 0.11.1 spreads them, for the layout passes that are called by name. A pass says which calls
-// it wants otherwise; every operator then says what it makes of the layouts that come in
-// (ir/rules/layout_flow.h), also where no layout changes: axes that are missing are added there too. (Builds
-// plan otherwise: alter_op_layout.cc.)
+// Propagation of layouts as in TVM 0.11.1, for the layout passes called by name (builds use
+// layout_spreader.h). The pass replaces some calls; every operator's LayoutFlowRule (ir/rules/layout_flow.h)
+// then infers the layouts of its inputs and outputs. It is asked also where no layout changes, since missing
+// axes are added there too.
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,25 +14,26 @@
 
 namespace baton {
 
-/// What takes the place of a call. Its layouts follow from its attributes.
+/// The replacement of a call. Its layouts follow from its attributes.
 struct WantedCall {
   const OpDef* op;
   Attrs attrs;
-  std::string wants;            ///< "computes in NCHW16c", for the reason of what is added
-  std::vector<Expr> args = {};  ///< what is read in place of the call's arguments; empty: those
+  std::string wants;            ///< "computes in NCHW16c": the reason given for inserted operators
+  std::vector<Expr> args = {};  ///< replace the call's arguments; empty: they stay
 };
 
-/// Nothing: the call stays what it is. `call` is typed; `args` are its arguments as they are computed now.
+/// nullopt: the call stays. `call` is typed; `args` are its rewritten arguments.
 using LayoutWish =
     std::function<std::optional<WantedCall>(const CallNode& call, const std::vector<Expr>& args)>;
 
-/// What the user answers (FTVMAlterOpLayout, FTVMConvertOpLayout); `own` is asked for operators without such
-/// an answer.
+/// The replacement by the user's rule (FTVMAlterOpLayout, FTVMConvertOpLayout), or for operators without one
+/// by `own`.
 std::optional<WantedCall> wish_of_user(OpQuestion question, const CallNode& call,
                                        const std::vector<Expr>& args, const std::vector<std::string>& desired,
                                        const std::function<std::optional<WantedCall>()>& own);
 
-/// `function` (typed), computed as wished. Its parameters and result keep their layouts.
+/// `function` (typed) with the replaced calls and the layouts that follow. Its parameters and result keep
+/// their layouts.
 Function let_layouts_flow(const Function& function, const LayoutWish& wish);
 
 }  // namespace baton

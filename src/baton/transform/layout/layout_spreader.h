@@ -1,9 +1,8 @@
 #pragma once
-// The machine of the passes that change layouts. A LayoutPlanner says how calls are computed: those it wants
-// otherwise, and those whose inputs come otherwise because of that. Where what comes in is not what is
-// wanted, layout_transforms are put in between, and expand_dims where axes are missing. These are the
-// compiler's own: they stand for no operator, but name the one they were made for. Tuples are taken apart on
-// the way.
+// The rewriter behind the layout passes of builds. A LayoutPlanner decides for each call in which layouts it
+// is computed, given the layouts of its inputs. Where a producer's layout is not the one wanted, the rewriter
+// inserts a layout_transform, and an expand_dims where axes are missing. Inserted operators are the
+// compiler's own: they have no origin, and name the operator they were made for. Tuples are flattened.
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,16 +14,16 @@
 
 namespace baton {
 
-/// What takes the place of a call.
+/// The replacement of a call.
 struct PlannedCall {
   const OpDef* op;
   Attrs attrs;
-  std::string wants;  ///< "computes in NCHW16c", for the reason of what is added; empty: that of the layout
-  std::vector<Expr> args = {};  ///< what is read in place of the call's arguments; empty: those
-  /// For each argument, or empty: what is done to it, when it lies as planned, before it is used (a weight
-  /// transform).
+  std::string wants;  ///< "computes in NCHW16c": the reason given for inserted operators; empty: the layout
+  std::vector<Expr> args = {};  ///< replace the call's arguments; empty: they stay
+  /// Per argument, or empty: applied to it once it has the planned layout (a weight transform).
   std::vector<std::function<Expr(const Expr&)>> prepare = {};
-  /// Tuples flattened: how each tensor comes (`was`) and is wanted (`now`). Without both: as in the program.
+  /// Per tensor, tuples flattened: its layout in the program (`was`) and the one wanted (`now`). Without
+  /// both: the program's.
   LayoutStates inputs = {};
   LayoutStates outputs = {};
 };
@@ -32,16 +31,17 @@ struct PlannedCall {
 class LayoutPlanner {
  public:
   virtual ~LayoutPlanner() = default;
-  /// Whether calls of `op` are planned. What others use is changed back behind the call that makes it, for
-  /// the sake of that call; what planned ones do not follow in front of them, for their sake.
+  /// Whether plan() is asked for calls of `op`. Tensors that other calls read are transformed back once,
+  /// right after their producer, and that transform is made for the producer; a transform before a planned
+  /// call is made for that call.
   virtual bool plans(const OpDef& op) const = 0;
-  /// How `call` (typed) is computed. `args` are its arguments as they are computed now, `inputs` how their
-  /// tensors lie then. Nothing: as in the program.
+  /// The plan of `call` (typed). `args`: its rewritten arguments; `inputs`: their tensors' layouts. nullopt:
+  /// as in the program.
   virtual std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>& args,
                                           const LayoutStates& inputs) = 0;
 };
 
-/// `function` (typed), computed as planned. Its parameters and result keep their layouts.
+/// `function` (typed), rewritten as planned. Its parameters and result keep their layouts.
 Function spread_layouts(const Function& function, LayoutPlanner& planner);
 
 }  // namespace baton

@@ -1,7 +1,9 @@
-// dyn.reshape(x, [3, 2])   ->  reshape(x, newshape=[3, 2]), and so on for every operator with a
-// StaticFormRule shape_of(x)              ->  a constant, once x has a shape op(constants)            ->  its
-// value Each node gets its type as soon as its arguments have theirs: a shape that becomes known makes the
-// next one known in the same walk.
+// Dynamic operators become static ones where their operands are constants:
+//   dyn.reshape(x, [3, 2])  ->  reshape(x, newshape=[3, 2])   (every operator with a StaticFormRule)
+//   shape_of(x)             ->  a constant, once x has a static shape
+//   op(constants)           ->  its value
+// Each node is typed as soon as its arguments are: a shape that becomes known makes the next one known in the
+// same walk.
 #include "baton/ir/build.h"
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/static_form_rule.h"

@@ -1,6 +1,6 @@
 // A concatenation of more tensors than a kernel of the target may take becomes one of concatenations:
-//   concatenate((a, b, c, d))  ->  concatenate((stop_fusion(concatenate((a, b))), stop_fusion(concatenate((c,
-//   d)))))
+//   concatenate((a, b, c, d))  ->  concatenate((stop_fusion(concatenate((a, b))),
+//                                               stop_fusion(concatenate((c, d)))))
 #include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
