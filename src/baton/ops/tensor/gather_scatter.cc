@@ -77,16 +77,10 @@ const AttrSchema& attr_schema<ScatterNDAttrs>() {
 
 namespace {
 
-bool check_indices(RelationContext& ctx, const TensorTypeNode& indices, int arg) {
-  if (indices.dtype().is_int() || indices.dtype().is_uint()) return true;
-  fail_arg(ctx, arg, "indices are integers, got " + type_text(ctx.input(arg)));
-  return false;
-}
-
 RelationStatus gather_relation(RelationContext& ctx, const GatherAttrs& attrs) {
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1);
   if (!data || !indices) return kDefer;
-  if (!check_rank(ctx, *indices, data->rank(), 1) || !check_indices(ctx, *indices, 1)) return kFailed;
+  if (!check_rank(ctx, *indices, data->rank(), 1) || !check_integers(ctx, *indices, 1)) return kFailed;
   if (!attrs.axis) return fail_attr(ctx, "axis", "None", "an axis is needed");
   const auto axis = checked_axis(ctx, *attrs.axis, data->rank());
   if (!axis) return kFailed;
@@ -112,16 +106,23 @@ RelationStatus gather_nd_relation(RelationContext& ctx, const GatherNDAttrs& att
                     "an index counts along " + std::to_string(counted) + " axes after " +
                         std::to_string(attrs.batch_dims) + " batch axes, and the data has " +
                         std::to_string(data->rank()));
+  if (indices->rank() - 1 < attrs.batch_dims)
+    return fail_arg(ctx, 1,
+                    "indices with " + std::to_string(attrs.batch_dims) + " batch axes are needed, got " +
+                        type_text(ctx.input(1)));
+  for (int k = 0; k < attrs.batch_dims; ++k)
+    if (!check_extent(ctx, *indices, k + 1, data->shape()[k], 1, "a batch axis of the data")) return kFailed;
   std::vector<Dim> shape(indices->shape().begin() + 1, indices->shape().end());
   shape.insert(shape.end(), data->shape().begin() + counted + attrs.batch_dims, data->shape().end());
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-RelationStatus scatter_relation(RelationContext& ctx) {
+RelationStatus scatter_relation(RelationContext& ctx, int64_t axis) {
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1), *updates = ctx.tensor(2);
   if (!data || !indices || !updates) return kDefer;
-  if (!check_indices(ctx, *indices, 1) || !check_rank(ctx, *indices, data->rank(), 1) ||
-      !check_rank(ctx, *updates, data->rank(), 2))
+  if (!check_integers(ctx, *indices, 1) || !check_rank(ctx, *indices, data->rank(), 1) ||
+      !check_rank(ctx, *updates, data->rank(), 2) || !checked_axis(ctx, axis, data->rank()) ||
+      !check_shape(ctx, *updates, indices->shape(), 2, "an update for each index"))
     return kFailed;
   return identity_relation(ctx);
 }
@@ -130,7 +131,7 @@ RelationStatus scatter_relation(RelationContext& ctx) {
 RelationStatus scatter_nd_relation(RelationContext& ctx, const ScatterNDAttrs&) {
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1), *updates = ctx.tensor(2);
   if (!data || !indices || !updates) return kDefer;
-  if (!check_indices(ctx, *indices, 1)) return kFailed;
+  if (!check_integers(ctx, *indices, 1)) return kFailed;
   if (indices->rank() < 1)
     return fail_arg(ctx, 1, "indices of rank >= 1 are needed, got " + type_text(ctx.input(1)));
   const Dim counted = indices->shape()[0];
@@ -149,6 +150,14 @@ RelationStatus scatter_nd_relation(RelationContext& ctx, const ScatterNDAttrs&) 
     return fail_arg(
         ctx, 2,
         "axis " + std::to_string(k) + " is " + extent_text(b) + ", and of the indices " + extent_text(a));
+  }
+  // After the axes of the indices, updates have those axes of the data that indices do not count along.
+  if (!counted.is_any()) {
+    const int own = indices->rank() - 1, rest = static_cast<int>(counted.value());
+    if (!check_rank(ctx, *updates, own + data->rank() - rest, 2)) return kFailed;
+    for (int k = rest; k < data->rank(); ++k)
+      if (!check_extent(ctx, *updates, own + k - rest, data->shape()[k], 2, "updates of whole slices"))
+        return kFailed;
   }
   return identity_relation(ctx);
 }
@@ -378,7 +387,8 @@ const OpDef& op_gather_nd() {
       .compute = gather_nd_compute,
       .python = "transform",
       .rules = op_rules(gather_nd_gradient()),
-      .test_shapes = {"(4, 3)f32, (2, 3)i32{0, 1, 3, 2, 0, 1}"},
+      .test_shapes = {"(4, 3)f32, (2, 3)i32{0, 1, 3, 2, 0, 1}",
+                      "(2, 4, 3)f32, (1, 2, 5)i32[0, 4], batch_dims=1"},
   };
   return def;
 }
@@ -388,7 +398,8 @@ const OpDef& op_scatter() {
       .name = "scatter",
       .doc = "The data with updates written along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
-      .relation = [](RelationContext& ctx, const ScatterAttrs&) { return scatter_relation(ctx); },
+      .relation = [](RelationContext& ctx,
+                     const ScatterAttrs& attrs) { return scatter_relation(ctx, attrs.axis); },
       .compute = [](Compute& c,
                     const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
       .declares_attrs = false,
@@ -405,7 +416,8 @@ const OpDef& op_scatter_add() {
       .name = "scatter_add",
       .doc = "The data with updates added along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
-      .relation = [](RelationContext& ctx, const ScatterAddAttrs&) { return scatter_relation(ctx); },
+      .relation = [](RelationContext& ctx,
+                     const ScatterAddAttrs& attrs) { return scatter_relation(ctx, attrs.axis); },
       .compute = [](Compute& c,
                     const ScatterAddAttrs& attrs) { scatter_axis(c, "scatter_add", attrs.axis, add_update); },
       .declares_attrs = false,

@@ -38,6 +38,8 @@ RelationStatus take_relation(RelationContext& ctx, const TakeAttrs& attrs) {
   if (batch < 0 || batch > indices->rank() || batch > *axis)
     return fail_attr(ctx, "batch_dims", std::to_string(attrs.batch_dims),
                      "it must not exceed the axis, nor the rank of the indices");
+  for (int k = 0; k < batch; ++k)
+    if (!check_extent(ctx, *indices, k, data->shape()[k], 1, "a batch axis of the data")) return kFailed;
   std::vector<Dim> shape(data->shape().begin(), data->shape().begin() + *axis);
   shape.insert(shape.end(), indices->shape().begin() + batch, indices->shape().end());
   shape.insert(shape.end(), data->shape().begin() + *axis + 1, data->shape().end());
@@ -142,7 +144,8 @@ const OpDef& op_take() {
       .compute = take_compute,
       .python = "transform.take(data, indices, axis=None, batch_dims=0, mode='clip')",
       .rules = op_rules(take_gradient(), MixedPrecision::kFollow),
-      .test_shapes = {"(5, 4)f32, (6)i32[0, 3]", "(4, 2)f32, (3)i64{-3, 0, 7}, axis=0, mode=wrap"},
+      .test_shapes = {"(5, 4)f32, (6)i32[0, 3]", "(4, 2)f32, (3)i64{-3, 0, 7}, axis=0, mode=wrap",
+                      "(2, 5, 4)f32, (2, 3)i32[0, 5], axis=1, batch_dims=1"},
   };
   return def;
 }
