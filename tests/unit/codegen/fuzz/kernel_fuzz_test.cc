@@ -174,6 +174,11 @@ TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
            "fixed_point_multiply_per_axis: (3, 2)i32, (3)i32, (3)i32, (3)i32, axes=[9]",
            "matrix_set_diag: (2, 3, 4)f32, (2, 1, 3)f32, k1=0, k2=1",
            "nn.internal.sparse_dense_padded: (2, 4)f32, (3)f32, (2)i32[0, 4], (4)i32{0, 1, 3, 3}",
+           "scatter: (5)f32, (2)i64{1, -1}, (3)f32, axis=-1",
+           "scatter_add: (5)f32, (2)i64{1, -1}, (2)f32, axis=3",
+           "scatter_nd: (2, 4, 3)f32, (1, 2)i64{2, 0}, (2, 3)f32, mode=update",
+           "gather_nd: (3, 4, 3)f32, (1, 2, 5)i32[0, 4], batch_dims=1",
+           "take: (3, 5, 4)f32, (2, 3)i32[0, 5], axis=1, batch_dims=1",
            "strided_set: (5, 6)f32, (2, 5)f32, (1)i64={1}, (1)i64={5}, (1)i64={2}",
            "vision.multibox_transform_loc: (7, 20000, 4)f32[0, 1], (1, 16)f32, (16, 4, 4)f32[0, 1], "
            "variances=[0.7, 0.7, 0.2, 0.2]",
