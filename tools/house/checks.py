@@ -18,7 +18,11 @@ NONE = Counts(0, 0)
 failures = []  # what failed, named again before the last line: logs of CI are cut to their end
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
+# Presets, and the programs built with them.
+SANITIZED = (("asan-ubsan", "baton_unit_tests"), ("asan-ubsan", "baton-golden"), ("tsan", "baton_unit_tests"))
+THREADED = ("byoc", "codegen", "driver", "pass", "profile", "runtime", "support")  # folders of tests/unit that use threads
 # Whole networks and a million nodes take minutes under sanitizers, and smaller tests cover the same paths.
+TOO_SLOW_THREADED = r"Slow|Networks|Million|Ladder|LargePlan|KernelFuzz"
 TOO_SLOW_SANITIZED = r"Slow|PassGoldens|OriginMutations|Networks|Models|Reference|Million|Ladder|ThreadPool"
 
 
@@ -41,6 +45,8 @@ def run(build, options):
     if options.slow:
         kinds.append(("each file compiled by itself, each folder in one piece", _compiles))
         kinds.append(("unit tests under the address and undefined behaviour sanitizers", _sanitized))
+        kinds.append(("golden files under the same", _sanitized_golden))
+        kinds.append(("unit tests of what runs and compiles on threads, under the thread sanitizer", _threads))
         kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
     results = []
     for title, kind in kinds:
@@ -90,16 +96,29 @@ def _compiles(build, options):
 
 
 def _sanitized(build, options):
-    return _unit(state.Build(build.root, "asan-ubsan"), options, leave_out=TOO_SLOW_SANITIZED)
+    return _unit(state.Build(build.root, "asan-ubsan"), options, lambda name: not re.search(TOO_SLOW_SANITIZED, name))
 
 
-def _unit(build, options, leave_out=None):
+def _sanitized_golden(build, options):
+    return _golden(state.Build(build.root, "asan-ubsan"), options)
+
+
+def _threads(build, options):
+    suites = set()
+    for folder in THREADED:
+        for path in glob.glob(os.path.join(build.root, "tests", "unit", folder, "**", "*.cc"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                suites.update(re.findall(r"^TEST(?:_F|_P)?\((\w+)", file.read(), re.MULTILINE))
+    return _unit(state.Build(build.root, "tsan"), options,
+                 lambda name: suites & set(re.split(r"[./]", name)) and not re.search(TOO_SLOW_THREADED, name))
+
+
+def _unit(build, options, wanted=lambda name: True):
     program = os.path.join(build.folder, "baton_unit_tests")
     if not os.path.exists(program):
         return _nothing("no test in tests/unit yet")
     chosen = [name for name in _unit_names(build, program)
-              if re.search(options.filter, name) and (options.slow or "Slow" not in name)
-              and not (leave_out and re.search(leave_out, name))]
+              if re.search(options.filter, name) and (options.slow or "Slow" not in name) and wanted(name)]
     if not chosen:
         return _nothing("none chosen")
     shards = min(len(os.sched_getaffinity(0)), len(chosen))
@@ -245,7 +264,8 @@ def _call(build, command):
 
 def _environment(build):
     return {**os.environ, "PYTHONPATH": os.pathsep.join(build.python_path()), "BATON_PROGRAM": build.program,
-            "BATON_BUILD_DIR": build.folder, "ASAN_OPTIONS": "detect_leaks=0:alloc_dealloc_mismatch=0"}
+            "BATON_BUILD_DIR": build.folder, "ASAN_OPTIONS": "detect_leaks=0:alloc_dealloc_mismatch=0",
+            "TSAN_OPTIONS": "suppressions=" + os.path.join(build.root, "tests", "unit", "tsan.supp")}
 
 
 def _nothing(why):

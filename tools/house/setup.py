@@ -26,7 +26,8 @@ def run(build, verb, arguments, peers):
             if options.slow:
                 for preset in checks.COMPILED:
                     prepare(Build(build.root, preset), None, bench=True)
-                prepare(Build(build.root, "asan-ubsan"), "baton_unit_tests", bench=True)
+                for preset, program in checks.SANITIZED:
+                    prepare(Build(build.root, preset), program, bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
             return checks.run(build, options)
         prepare(build, "baton", bench=peers)
