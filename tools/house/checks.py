@@ -21,8 +21,9 @@ COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a fold
 # Presets, and the programs built with them.
 SANITIZED = (("asan-ubsan", "baton_unit_tests"), ("asan-ubsan", "baton-golden"), ("tsan", "baton_unit_tests"))
 THREADED = ("byoc", "codegen", "driver", "pass", "profile", "runtime", "support")  # folders of tests/unit that use threads
-# Whole networks and a million nodes take minutes under sanitizers, and smaller tests cover the same paths.
-TOO_SLOW_THREADED = r"Slow|Networks|Million|Ladder|LargePlan|KernelFuzz"
+# Whole networks and a million nodes take minutes under sanitizers, and smaller tests cover the same paths. Signals of a
+# sampler come late under the thread sanitizer.
+TOO_SLOW_THREADED = r"Slow|Networks|Million|Ladder|LargePlan|KernelFuzz|^Sampling"
 TOO_SLOW_SANITIZED = r"Slow|PassGoldens|OriginMutations|Networks|Models|Reference|Million|Ladder|ThreadPool"
 
 
@@ -265,7 +266,7 @@ def _call(build, command):
 def _environment(build):
     return {**os.environ, "PYTHONPATH": os.pathsep.join(build.python_path()), "BATON_PROGRAM": build.program,
             "BATON_BUILD_DIR": build.folder, "ASAN_OPTIONS": "detect_leaks=0:alloc_dealloc_mismatch=0",
-            "TSAN_OPTIONS": "suppressions=" + os.path.join(build.root, "tests", "unit", "tsan.supp")}
+            "TSAN_OPTIONS": "die_after_fork=0:suppressions=" + os.path.join(build.root, "tests", "unit", "tsan.supp")}
 
 
 def _nothing(why):
