@@ -432,6 +432,9 @@ const OpDef& op_variance() {
       .fuse = Fuse::kCommReduce,
       .relation =
           [](RelationContext& ctx, const VarianceAttrs& a) {
+            const TensorTypeNode *data = ctx.tensor(0), *mean = ctx.tensor(1);
+            if (!data || !mean) return kDefer;
+            if (!check_broadcasts(ctx, *mean, data->shape(), 1, "a mean for each element")) return kFailed;
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType());
           },
       .compute =

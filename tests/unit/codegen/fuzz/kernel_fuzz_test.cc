@@ -145,6 +145,7 @@ TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
            // element types
            "bitwise_not: (3, 8)f32",
            "nn.relu: (2, 3)f32 | bitwise_xor: _, (3)f32",
+           "right_shift: (2, 3)f32, (3)f32[0, 5]",
            // the weight of a convolution: its channels, its layout, blocks of no channels, tiles
            "nn.conv2d: (1, 5, 4, 4)f32, (8, 2, 3, 3)f32, groups=2, channels=8, kernel_size=[3, 3]",
            "nn.contrib_conv2d_NCHWc: (1, 2, 5, 3, 4)f32, (3, 1, 3, 3, 4, 4)f32, channels=12, "
@@ -179,6 +180,7 @@ TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
            "scatter_nd: (2, 4, 3)f32, (1, 2)i64{2, 0}, (2, 3)f32, mode=update",
            "gather_nd: (3, 4, 3)f32, (1, 2, 5)i32[0, 4], batch_dims=1",
            "take: (3, 5, 4)f32, (2, 3)i32[0, 5], axis=1, batch_dims=1",
+           "variance: (3, 16)u64, (3, 5)u64, keepdims=True, unbiased=True",
            "strided_set: (5, 6)f32, (2, 5)f32, (1)i64={1}, (1)i64={5}, (1)i64={2}",
            "vision.multibox_transform_loc: (7, 20000, 4)f32[0, 1], (1, 16)f32, (16, 4, 4)f32[0, 1], "
            "variances=[0.7, 0.7, 0.2, 0.2]",
