@@ -319,6 +319,10 @@ const OpDef& op_vm_reshape_tensor() {
             const TensorTypeNode* data = ctx.tensor(0);
             if (!data) return kDefer;
             if (!check_least(ctx, "newshape", attrs.newshape, 0)) return kFailed;
+            if (const std::vector<Dim> to(attrs.newshape.begin(), attrs.newshape.end());
+                !may_equal(product(data->shape()), product(to)))
+              return fail_attr(ctx, "newshape", attr_text(AttrValue(attrs.newshape)),
+                               "the data has another number of elements: " + type_text(ctx.input(0)));
             return ctx.assign_result(tensor_type(attrs.newshape, data->dtype()));
           },
       .compute = [](Compute& c, const ReshapeTensorAttrs&) { reshape_compute(c, "reshape_tensor"); },

@@ -128,7 +128,8 @@ struct Regions {
 // Without sample_ratio a bin has as many samples as it covers pixels, rounded up.
 void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   const Regions in(c, attrs.layout, attrs.spatial_scale);
-  const int bins_y = as_int(attrs.pooled_size[0]), bins_x = as_int(attrs.pooled_size[1]);
+  const int bins_y = std::max(as_int(attrs.pooled_size[0]), 1),
+            bins_x = std::max(as_int(attrs.pooled_size[1]), 1);
   const bool mean = attrs.mode == "avg";
   if (!mean && attrs.mode != "max") throw NotSupported("vision.roi_align has no mode \"" + attrs.mode + "\"");
   auto extent = [&](int axis) { return max(in.edge(2 + axis) - in.edge(axis), 1.0f); };  // 0: x, 1: y

@@ -128,6 +128,9 @@ TEST_F(KernelFuzz, PastFindings) {
            "nn.contrib_conv2d_NCHWc: (1, 1, 3, 1, 8)f32, (2, 1, 1, 1, 8, 4)f32, channels=8, kernel_size=[1, "
            "1], "
            "data_layout=NCHW8c, out_layout=NCHW4c",
+           // No regions' bins, whose size was divided by their number.
+           "vision.roi_align: (1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[0, 2], "
+           "spatial_scale=1.",
            // Halide leaves out a maximum with the least finite number: such padding was -inf.
            "nn.max_pool2d: (1, 1, 2, 2)f64, pool_size=[1, 1], padding=[1, 1, 1, 1]",
            "nn.max_pool1d: (1, 1, 2)f32, pool_size=[1], padding=[1, 1]",
@@ -181,6 +184,7 @@ TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
            "gather_nd: (3, 4, 3)f32, (1, 2, 5)i32[0, 4], batch_dims=1",
            "take: (3, 5, 4)f32, (2, 3)i32[0, 5], axis=1, batch_dims=1",
            "variance: (3, 16)u64, (3, 5)u64, keepdims=True, unbiased=True",
+           "vm.reshape_tensor: (3)f32, (1)i64={6}, newshape=[6]",
            "strided_set: (5, 6)f32, (2, 5)f32, (1)i64={1}, (1)i64={5}, (1)i64={2}",
            "vision.multibox_transform_loc: (7, 20000, 4)f32[0, 1], (1, 16)f32, (16, 4, 4)f32[0, 1], "
            "variances=[0.7, 0.7, 0.2, 0.2]",
