@@ -31,4 +31,11 @@ void check_groups(int64_t groups, int64_t in_channels, int64_t out_channels) {
               " groups: groups must divide both");
 }
 
+void check_filled_blocks(int64_t out_channels, int64_t weight_channels) {
+  if (out_channels <= weight_channels) return;
+  throw NotSupported("a convolution to " + std::to_string(weight_channels) +
+                     " channels, which do not fill the blocks of out_layout: they hold " +
+                     std::to_string(out_channels));
+}
+
 }  // namespace baton

@@ -63,5 +63,7 @@ std::optional<Padding2D> padding_2d(const std::vector<int64_t>& padding);
 /// Error when the channels of the data or of the result cannot be split into that many groups. Types do not
 /// ask for it, as in Relay; kernels do: the last group would lie beyond the data.
 void check_groups(int64_t groups, int64_t in_channels, int64_t out_channels);
+/// NotSupported when the blocks of the result's layout have more channels than the weight.
+void check_filled_blocks(int64_t out_channels, int64_t weight_channels);
 
 }  // namespace baton

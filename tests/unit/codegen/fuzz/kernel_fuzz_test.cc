@@ -166,6 +166,8 @@ TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
            // blocks of another size than the layout names
            "nn.contrib_conv2d_NCHWc: (1, 2, 6, 6, 3)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], "
            "channels=8, kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
+           "nn.conv2d: (8, 8, 1, 3)u32, (3, 3, 4, 3)u32, dilation=[2, 2], channels=4, kernel_size=[3, 3], "
+           "data_layout=HWNC, kernel_layout=HWOI, out_layout=NCHW16c",
            // a gradient that is not of the forward operator's result
            "matrix_set_diag: (3, 4)u64, (3)u64, k1=1, k2=1 | nn.avg_pool2d_grad: _, (3, 4)u64, "
            "pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1], count_include_pad=True",

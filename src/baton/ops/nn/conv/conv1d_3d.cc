@@ -110,6 +110,7 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
   // Relay's depthwise weight may be stored (groups, multiplier, ...): then `O` is the group and `I` the
   // multiplier.
   const bool by_group = conv.groups > 1 && kernel[0] == conv.groups && kernel[0] != out[1];
+  check_filled_blocks(out[1], by_group ? kernel[0] * kernel[1] : kernel[0]);
   Index from{to[0], group * in_per_group + r[0]}, tap{to[1], r[0]};
   if (by_group) tap = {group, to[1] % out_per_group};
   for (int k = 0; k < conv.count; ++k) {

@@ -190,6 +190,7 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
   // Relay's depthwise weight may be stored (groups, multiplier, h, w): then `O` is the group and `I` the
   // multiplier.
   const bool by_group = !grouped && attrs.groups > 1 && kernel[0] == attrs.groups && kernel[0] != out[1];
+  check_filled_blocks(out[1], grouped || by_group ? kernel[0] * kernel[1] : kernel[0]);
   Index tap;
   if (grouped)
     tap = {group, to[1] % out_per_group, r.z, r.y, r.x};

@@ -100,6 +100,7 @@ void gemm_conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
                        attrs.data_layout + " need as many tiles of " + std::to_string(tile_rows) + " x " +
                        std::to_string(tile_columns) + "; the weight is " +
                        describe(weight.shape(), weight.dtype()));
+  check_filled_blocks(convert_shape(c.out().extents(), out_layout, nchw)[1], *attrs.channels);
   const Padding2D pad = *padding_2d(attrs.padding);
   const Halide::Type type = halide_type(c.out().dtype());
   const Axes i(out_layout.rank());

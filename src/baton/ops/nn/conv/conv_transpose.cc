@@ -157,6 +157,7 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
   const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
   const Halide::Type type = halide_type(c.out().dtype());
   check_groups(conv.groups, in[1], out[1]);
+  check_filled_blocks(out[1], kernel[first + 1] * conv.groups);
   const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
   // Without dilation only every stride-th tap of a position meets an element: only those are visited.
   std::vector<int64_t> extents{in_per_group};

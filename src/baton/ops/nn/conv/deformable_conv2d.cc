@@ -85,6 +85,7 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   const std::vector<int64_t> out = convert_shape(c.out().extents(), out_layout, nchw);
   const Padding2D pad = *padding_2d(attrs.padding);
   check_groups(attrs.groups, in[1], out[1]);
+  check_filled_blocks(out[1], kernel[0]);
   check_groups(attrs.deformable_groups, in[1], in[1]);
   const Halide::Type type = sum_type(c.out().dtype());
   const int height = as_int(in[2]), width = as_int(in[3]), kernel_width = as_int(kernel[3]),
