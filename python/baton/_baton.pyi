@@ -662,7 +662,7 @@ class Call(RelayExpr):
 
     def __init__(self, op: RelayExpr, args: Sequence[RelayExpr], attrs: Attrs | None = None, type_args: Sequence[Type] | None = None, span: Span | None = None) -> None:
         """
-        type_args: Types, for a polymorphic function; inference finds them, and they are not kept.
+        type_args: Types, for a polymorphic function. Not kept: inference finds them.
         """
 
     @property
@@ -672,10 +672,10 @@ class Call(RelayExpr):
     def args(self): ...
 
     @property
-    def attrs(self): ...
+    def type_args(self): ...
 
     @property
-    def type_args(self): ...
+    def attrs(self): ...
 
 class Function(RelayExpr):
     """A function of variables; attributes by name."""

@@ -80,7 +80,7 @@ const OpDef& op_nn_batch_norm() {
             if (attrs.center) value = value + c.in(2)(channel);
             Halide::Func norm = c.stage("batch_norm"), mean = c.stage("mean"), variance = c.stage("var");
             const Axes j(1);
-            norm(i.reversed()) = value;
+            norm(i.reversed()) = cast_to(dtype, value);
             mean(j.reversed()) = c.in(3)(j.exprs());
             variance(j.reversed()) = c.in(4)(j.exprs());
             c.results({norm, mean, variance});

@@ -1,5 +1,7 @@
 #include "baton/ops/shared/elementwise.h"
 
+#include <cmath>
+
 #include "baton/ops/relations.h"
 
 namespace baton {
@@ -56,6 +58,24 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules
 
 }  // namespace
 
+namespace {
+
+/// A float as `type`. Of integers the nearest one, and 0 of NaN: casts of what does not fit (the logarithm of
+/// 0) differ between processors.
+Halide::Expr from_real(Halide::Type type, const Halide::Expr& value) {
+  if (type.is_float()) return cast(type, value);
+  if (type.is_bool()) return value != 0.0f;
+  const auto limit = [](double exact) {  // the nearest float towards 0
+    const auto rounded = static_cast<float>(exact);
+    return std::fabs(rounded) > std::fabs(exact) ? std::nextafter(rounded, 0.0f) : rounded;
+  };
+  const float least = type.is_uint() ? 0.0f : limit(-std::ldexp(1.0, type.bits() - 1)),
+              most = limit(std::ldexp(1.0, type.bits() - (type.is_int() ? 1 : 0)) - 1);
+  return select(is_nan(value), Halide::Internal::make_zero(type), cast(type, clamp(value, least, most)));
+}
+
+}  // namespace
+
 OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules, Texts test_shapes) {
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f,
@@ -66,9 +86,7 @@ OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules, Texts t
   auto in_real = [f](Halide::Expr x) {
     const Halide::Type type = x.type();
     if (type.is_float() && type.bits() >= 32) return f(std::move(x));
-    Halide::Expr value = f(cast<float>(std::move(x)));
-    // Infinities (the logarithm of false) have no value as an integer of one bit.
-    return type.is_bool() ? value != 0.0f : cast(type, std::move(value));
+    return from_real(type, f(cast<float>(std::move(x))));
   };
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real,

@@ -176,8 +176,9 @@ void roi_pool_compute(Compute& c, const ROIPoolAttrs& attrs) {
   const Regions in(c, attrs.layout, attrs.spatial_scale);
   auto corner = [&](int which) { return Halide::cast<int>(round_away(in.edge(which))); };
   auto bin = [&](int axis, const Halide::Expr& number, int bins, int extent, bool end) {
-    const Halide::Expr size =
-        Halide::cast<float>(max(corner(2 + axis) - corner(axis) + 1, 1)) / static_cast<float>(bins);
+    // Strict: times the reciprocal, edges of bins would fall beside the integers that they are.
+    const Halide::Expr size = Halide::strict_float(
+        Halide::cast<float>(max(corner(2 + axis) - corner(axis) + 1, 1)) / static_cast<float>(bins));
     const Halide::Expr edge =
         end ? ceil(Halide::cast<float>(number + 1) * size) : floor(Halide::cast<float>(number) * size);
     return clamp(Halide::cast<int>(edge) + corner(axis), 0, extent);

@@ -71,6 +71,14 @@ TEST_F(KernelFuzz, FixedCases) {
            "bitwise_and: (2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]",
            "cosh: (1023)f32[-2, 2] | isnan: _ | sinh: _",
            "cos: (2, 0)f32",
+           "maximum: (3, 5)bool, (5)bool | log2: _",
+           "log2: (3, 5)i16[-2, 2]",
+           "vision.roi_pool: (7, 1, 8, 8)f32, (2, 5)f32[0, 7], pooled_size=[3, 3], spatial_scale=1.",
+           "vision.roi_pool: (7, 3, 8, 8)f32, (65, 5)f32[0, 7], pooled_size=[3, 3], spatial_scale=1.",
+           "acosh: (4)u32[0, 3]",
+           "random.multinomial: (10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, (2, 3)i8[0, 1], num_samples=4",
+           "nn.batch_norm: (2, 3, 4, 4)i32, (3)i32[0.5, 1.5], (3)i32, (3)i32, (3)i32[0.5, 1.5], "
+           "epsilon=0.001",
            "max: (2, 3, 4)f32, axis=[1], exclude=True",
        }) {
     const Verdict verdict = run_case(parse_case(each));
