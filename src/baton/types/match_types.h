@@ -13,7 +13,7 @@ void match_types(const Type& declared, const Type& given, const std::vector<Type
 
 /// What the type parameters of a typed call's callee are: those of a polymorphic function, of a constructor's
 /// data type, and for an operator the types of its arguments, then of its result. A parameter that no
-/// argument determines is incomplete; empty for other callees and before inference.
+/// argument determines is incomplete; empty for other callees, for global functions, and before inference.
 std::vector<Type> type_arguments(const CallNode& call);
 
 }  // namespace baton

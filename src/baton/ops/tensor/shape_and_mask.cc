@@ -124,7 +124,8 @@ RelationStatus matrix_set_diag_relation(RelationContext& ctx, const MatrixSetDia
 RelationStatus unravel_index_relation(RelationContext& ctx, const NoAttrs&) {
   const TensorTypeNode *indices = ctx.tensor(0), *shape = ctx.tensor(1);
   if (!indices || !shape) return kDefer;
-  if (!check_rank(ctx, *shape, 1, 1)) return kFailed;
+  if (!check_integers(ctx, *indices, 0) || !check_integers(ctx, *shape, 1) || !check_rank(ctx, *shape, 1, 1))
+    return kFailed;
   std::vector<Dim> extents{shape->shape()[0]};
   extents.insert(extents.end(), indices->shape().begin(), indices->shape().end());
   return ctx.assign_result(tensor_type(std::move(extents), indices->dtype()));

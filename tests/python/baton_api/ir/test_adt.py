@@ -256,15 +256,19 @@ def test_parse_with_metadata():
 def test_type_arguments():
     module = tvm.parser.fromtext("""#[version = "0.0.5"]
 type List[A] { Cons(A, List[A]), Nil }
-def @same[A, B](%x: A, %y: (B, int32)) -> (B, A) { (%y.0, %x) }
+def @swap[A, B](%x: A, %y: (B, int32)) -> (B, A) { (%y.0, %x) }
 def @main(%x: Tensor[(2), float32]) {
-  let %call = @same(%x, (1f, 2));
+  let %swap = fn [A, B](%a: A, %y: (B, int32)) -> (B, A) { (%y.0, %a) };
+  let %call = %swap(%x, (1f, 2));
+  let %other = @swap(%x, (1f, 2));
   (%call, Cons(%x, Nil()), exp(%x))
 }""")
-    body = relay.transform.InferType()(module)["main"].body
+    body = relay.transform.InferType()(module)["main"].body.body
     data, scalar = relay.TensorType((2,), "float32"), relay.TensorType((), "float32")
-    cons = body.body.fields[1]
+    fields = body.body.body.fields
+    cons = fields[1]
     assert list(body.value.type_args) == [data, scalar]
+    assert list(body.body.value.type_args) == []  # global variables hold no types
     assert list(cons.type_args) == [data] == list(cons.args[1].type_args)
-    assert list(body.body.fields[2].type_args) == [data, data]
+    assert list(fields[2].type_args) == [data, data]
     assert list(relay.exp(relay.var("x", shape=(2,))).type_args) == []

@@ -73,6 +73,7 @@ TEST_F(KernelFuzz, FixedCases) {
            "cos: (2, 0)f32",
            "maximum: (3, 5)bool, (5)bool | log2: _",
            "log2: (3, 5)i16[-2, 2]",
+           "nn.global_avg_pool2d: (7, 0, 2, 3)f32, layout=HWNC",
            "vision.roi_pool: (7, 1, 8, 8)f32, (2, 5)f32[0, 7], pooled_size=[3, 3], spatial_scale=1.",
            "vision.roi_pool: (7, 3, 8, 8)f32, (65, 5)f32[0, 7], pooled_size=[3, 3], spatial_scale=1.",
            "acosh: (4)u32[0, 3]",
@@ -155,6 +156,8 @@ TEST_F(KernelFuzz, OperandsWithoutMeaningAreRefused) {
   for (const char* text : {
            // element types
            "bitwise_not: (3, 8)f32",
+           "unravel_index: (6)f32, (2)i32{7, 6}",
+           "unravel_index: (6)i32[0, 5], (2)f32{7, 6}",
            "nn.relu: (2, 3)f32 | bitwise_xor: _, (3)f32",
            "right_shift: (2, 3)f32, (3)f32[0, 5]",
            // the weight of a convolution: its channels, its layout, blocks of no channels, tiles
