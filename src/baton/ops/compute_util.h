@@ -1,5 +1,6 @@
 #pragma once
 // Helpers for computes. Included by .cc files of ops, schedule and codegen only.
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -55,8 +56,11 @@ inline Halide::Type sum_type(DType dtype) {
   return type.is_float() && type.bits() < 32 ? Halide::Float(32) : type;
 }
 
-/// a / b, of integers rounded toward zero as by Relay's operators; Halide rounds down. b > 0.
+/// a / b, of integers rounded toward zero as by Relay's operators; Halide rounds down. b >= 0: the mean of
+/// nothing is NaN, and of integers 0.
 inline Halide::Expr divide_toward_zero(const Halide::Expr& a, const Halide::Expr& b) {
+  if (Halide::Internal::is_const_zero(b))  // such quotients are undefined to Halide
+    return a.type().is_float() ? cast(a.type(), Halide::Expr(NAN)) : Halide::Internal::make_zero(a.type());
   return a.type().is_int() ? select(a < 0, -(-a / b), a / b) : a / b;
 }
 

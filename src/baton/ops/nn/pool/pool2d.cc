@@ -1,6 +1,4 @@
 // 2-D pools, windowed and global, with one relation each.
-#include <cmath>
-
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/quantization_rule.h"
@@ -227,12 +225,8 @@ void global_avg_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
   Halide::Func sum = c.stage("sum"), pool = c.stage("global_avg_pool2d");
   sum(i) = cast(type, 0);
   sum(i) += cast(type, c.in(0)(plane.at));
-  const int count = as_int(plane.height * plane.width);
-  // A constant divisor of 0 would leave the quotient undefined.
-  const Halide::Expr mean = count > 0         ? divide_toward_zero(sum(i), cast(type, count))
-                            : type.is_float() ? cast(type, Halide::Expr(NAN))
-                                              : Halide::Internal::make_zero(type);
-  pool(i) = cast_to(c.out().dtype(), mean);
+  pool(i) =
+      cast_to(c.out().dtype(), divide_toward_zero(sum(i), cast(type, as_int(plane.height * plane.width))));
   c.result(pool);
 }
 
