@@ -7,9 +7,9 @@
 
 namespace baton {
 
-namespace {
-
 bool is_empty(const std::vector<int64_t>& shape) { return std::ranges::find(shape, 0) != shape.end(); }
+
+namespace {
 
 [[noreturn]] void refuse(const OpDef& op, const Compute& compute, std::string reason) {
   std::string operands;

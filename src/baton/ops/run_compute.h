@@ -4,6 +4,9 @@
 
 namespace baton {
 
+/// Whether a tensor of this shape has no elements.
+bool is_empty(const std::vector<int64_t>& shape);
+
 /// Defines the stages and results of a call in `compute`. Throws NotSupported when the compute has no meaning
 /// for the operands' element types or ranks, or reads an operand without elements: Relay's types accept more
 /// than kernels do (bitwise_not of floats).

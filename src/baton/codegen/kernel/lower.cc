@@ -43,10 +43,6 @@ Func copy_of(const Tensor& from, const std::string& name) {
   return copy;
 }
 
-bool is_empty(const std::vector<int64_t>& shape) {
-  return std::find(shape.begin(), shape.end(), 0) != shape.end();
-}
-
 /// Stands for a tensor without elements: its memory is never read, even where a `select` evaluates both of
 /// its values, and no compute has to divide by an extent of 0.
 Func zeros_of(const TensorTypeNode& type, const std::string& name) {

@@ -60,17 +60,14 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules
 
 namespace {
 
-/// A float as `type`. Of integers the nearest one, and 0 of NaN: casts of what does not fit (the logarithm of
-/// 0) differ between processors.
+/// A float as `type`. Integers saturate, and NaN is 0: casts of what does not fit (the logarithm of 0) differ
+/// between processors.
 Halide::Expr from_real(Halide::Type type, const Halide::Expr& value) {
   if (type.is_float()) return cast(type, value);
   if (type.is_bool()) return value != 0.0f;
-  const auto limit = [](double exact) {  // the nearest float towards 0
-    const auto rounded = static_cast<float>(exact);
-    return std::fabs(rounded) > std::fabs(exact) ? std::nextafter(rounded, 0.0f) : rounded;
-  };
-  const float least = type.is_uint() ? 0.0f : limit(-std::ldexp(1.0, type.bits() - 1)),
-              most = limit(std::ldexp(1.0, type.bits() - (type.is_int() ? 1 : 0)) - 1);
+  const int bits = type.bits() - (type.is_int() ? 1 : 0);
+  const float end = std::ldexp(1.0f, bits);  // the first that does not fit
+  const float most = bits > 24 ? std::nextafter(end, 0.0f) : end - 1, least = type.is_int() ? -end : 0.0f;
   return select(is_nan(value), Halide::Internal::make_zero(type), cast(type, clamp(value, least, most)));
 }
 

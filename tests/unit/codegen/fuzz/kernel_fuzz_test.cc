@@ -73,6 +73,8 @@ TEST_F(KernelFuzz, FixedCases) {
            "cos: (2, 0)f32",
            "maximum: (3, 5)bool, (5)bool | log2: _",
            "log2: (3, 5)i16[-2, 2]",
+           "exp: (4)i64[50, 60]",
+           "exp: (4)u64[50, 60]",
            "nn.global_avg_pool2d: (7, 0, 2, 3)f32, layout=HWNC",
            "vision.roi_pool: (7, 1, 8, 8)f32, (2, 5)f32[0, 7], pooled_size=[3, 3], spatial_scale=1.",
            "vision.roi_pool: (7, 3, 8, 8)f32, (65, 5)f32[0, 7], pooled_size=[3, 3], spatial_scale=1.",
