@@ -139,6 +139,12 @@ class TuneVerb final : public Verb {
                           threads_shown(), threads_shown() == 1 ? "" : "s");
     else if (std::ranges::none_of(found, is_faster))
       io.out << "nothing faster than the default was found\n";
+    const auto disturbed =
+        std::ranges::find_if(found, [](const TunedKernel& each) { return !each.disturbed.empty(); });
+    if (disturbed != found.end())
+      io.out << std::ranges::count_if(found, [](const TunedKernel& each) { return !each.disturbed.empty(); })
+             << " kernels could not be judged (" << disturbed->disturbed
+             << "): run it again on a quiet machine\n";
     if (outcome.dropped) io.out << "the whole model is slower with these: they are not used\n";
   }
 
@@ -156,7 +162,8 @@ class TuneVerb final : public Verb {
            {"us", each.after.us},
            {"second_us", each.after.second_us},
            {"tried", each.after.tried},
-           {"candidates", each.after.candidates}});
+           {"candidates", each.after.candidates},
+           {"disturbed", each.disturbed.empty() ? Json(nullptr) : Json(each.disturbed)}});
     const auto or_null = [](double us) { return us > 0 ? Json(us) : Json(nullptr); };
     io.out << Json({{"kernels", kernels},
                     {"default_us", or_null(outcome.default_us)},

@@ -8,6 +8,7 @@
 
 #include "baton/codegen/tuned_choice.h"
 #include "baton/driver/build_result.h"
+#include "baton/profile/measure/disturbance.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {
@@ -19,6 +20,7 @@ struct TuneOptions {
   double seconds = 60;   ///< for all kernels, compiling included
   /// What is faster on one thread must not be slower on this many; 1: not asked.
   int threads = 1;
+  SystemSource system = read_system;  ///< tells whether other programs ran meanwhile
   std::function<void(const std::string& kernel, double done)> progress = {};  ///< fraction of the time
 };
 
@@ -30,6 +32,7 @@ struct TunedKernel {
   TunedSchedule after;    ///< what is kept now
   double model_us = 0;    ///< its part of the model, all calls together
   int newly_tried = 0;
+  std::string disturbed;  ///< why a faster schedule could not be confirmed: the next call tries it again
 };
 
 /// Longest kernels first; those that were tuned before go on where that ended. On interrupt, what is known so

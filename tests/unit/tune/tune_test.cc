@@ -35,12 +35,24 @@ class Tune : public testing::Test {
     return build(infer_types(parse_module(kDense, "dense.relay")), options);
   }
 
-  std::vector<TunedKernel> tuned(const BuildResult& result, double seconds) const {
+  std::vector<TunedKernel> tuned(const BuildResult& result, double seconds,
+                                 SystemSource system = machine(0)) const {
     const auto executor = make_executor(result);
     EXPECT_TRUE(executor->set_input(0, tensor_value("x", {12, 64}, DType::float_(32))).ok());
     TuneOptions options(context_);
     options.seconds = seconds;
+    options.system = std::move(system);
     return tune(result, *executor, options);
+  }
+
+  /// A machine of two processors, on which other programs use `others` of them.
+  static SystemSource machine(double others) {
+    return [others, now = std::make_shared<double>(0)] {
+      *now += 1;
+      CpuUse use;
+      use.at_s = *now, use.own_s = *now, use.all_s = *now * (1 + others), use.processors = 2;
+      return SystemReading{use, 0};
+    };
   }
 
   const test::Folder folder_;
@@ -100,6 +112,14 @@ TEST_F(Tune, GoesOnWhereItEnded) {
   }
   EXPECT_GT(tried, 0);
   for (const TunedKernel& each : tuned(result, 30)) EXPECT_EQ(each.newly_tried, 0);
+}
+
+TEST_F(Tune, NothingIsKeptOnABusyMachine) {
+  for (const TunedKernel& each : tuned(built(), 30, machine(1))) {
+    EXPECT_EQ(each.after.schedule.template_name, "") << each.func_name;
+    if (each.after.tried == each.after.candidates) continue;  // nothing looked faster
+    EXPECT_THAT(each.disturbed, testing::HasSubstr("1.0 of 2 processors busy elsewhere"));
+  }
 }
 
 TEST_F(Tune, AKernelThatComputesSomethingElseIsNotTaken) {
