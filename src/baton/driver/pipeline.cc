@@ -1,6 +1,7 @@
 #include "baton/driver/pipeline.h"
 
 #include "baton/codegen/backend.h"
+#include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
 #include "baton/transform/layout/alter_op_layout.h"
 #include "baton/transform/quantize/legalize.h"
@@ -66,6 +67,7 @@ IRModule optimize(const IRModule& module, const BuildContext& context) {
   BuildContext chosen = context;
   const BackendRef backend = backend_of_kind(targets.front()->kind);
   if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();
+  if (is_strict(context.passes->config)) chosen.choice = strict_choice(choice_or_default(chosen.choice));
   return prepare_kernels((*optimization_passes(targets))(module, chosen), chosen);
 }
 

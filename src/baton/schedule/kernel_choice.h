@@ -37,6 +37,8 @@ class KernelChoice {
 
 /// The default choice, by cost model.
 std::shared_ptr<const KernelChoice> cost_model_choice();
+/// As `choice`, but convolutions are sums of products: no Winograd.
+std::shared_ptr<const KernelChoice> strict_choice(std::shared_ptr<const KernelChoice> choice);
 /// `own`, that of a BuildContext, or the default when it is null.
 std::shared_ptr<const KernelChoice> choice_or_default(std::shared_ptr<const KernelChoice> own);
 

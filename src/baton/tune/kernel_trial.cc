@@ -57,7 +57,7 @@ std::vector<Trial> compile_trials(const Function& function, std::span<const Kern
                                   const BuildContext& context) {
   std::vector<KernelRequest> requests;
   for (const KernelSchedule& each : schedules)
-    requests.push_back({function, {}, each.template_name, each.params});
+    requests.push_back({function, {}, each.template_name, each.params, is_strict(context.passes->config)});
   const auto compiled = [&](std::span<const KernelRequest> some) {
     const std::vector<KernelRef> kernels = compile_kernels(some, context);
     NamedKernels named;

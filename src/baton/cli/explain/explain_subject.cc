@@ -90,6 +90,7 @@ Subject from_model(const ModelFlags& flags) {
   FusionLog fusion;
   BuildOptions options;
   options.context = flags.context();
+  subject.strict = is_strict(options.context.passes->config);
   options.context.passes->instruments = {trace};
   options.context.fusion_log = &fusion;
   {
@@ -153,6 +154,7 @@ std::optional<KernelRequest> Subject::request(uint32_t node) const {
   KernelSchedule schedule = tuned_choice(nullptr)->schedule(request->function, host_context().host());
   request->template_name = std::move(schedule.template_name);
   request->params = std::move(schedule.params);
+  request->strict = strict;
   return request;
 }
 

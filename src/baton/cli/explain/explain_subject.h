@@ -35,6 +35,7 @@ struct Subject {
   GraphPlan plan;
   std::vector<std::vector<Step>> steps;  ///< by operator
   std::vector<std::string> ends;         ///< by node: why its users are not fused with it; may be empty
+  bool strict = false;                   ///< --precision strict
   // For an artifact.
   std::shared_ptr<const Artifact> artifact;
 

@@ -39,6 +39,7 @@ std::vector<KernelRequest> requests_for(std::span<const BackendFunction> functio
     KernelSchedule schedule = choice->schedule(each.function, sheet);
     requests.push_back({each.function, {}, std::move(schedule.template_name), std::move(schedule.params)});
     requests.back().variant.debug_lines = lines;
+    requests.back().strict = is_strict(context.passes->config);
   }
   return requests;
 }
