@@ -65,6 +65,29 @@ class Graph:
 
 def convert(text, params, opset=17):
     """The serialized ONNX model of `@main` in `text`; parameters in `params` become initializers."""
+    graph, calls, names = parse(text, params)
+    for call in calls:
+        onnx_operators.lower(call)
+    if "output" not in graph.made_by:
+        raise ValueError("the result is not a call: " + calls[-1].line)
+
+    needed = {name for node in graph.nodes for name in node.input}
+    initializers = [numpy_helper.from_array(value, name) for name, value in graph.initializers.items() if name in needed]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, graph.shapes[name]) for name in names]
+    made = helper.make_graph(graph.nodes, "main", inputs, [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
+
+
+def only_call(text):
+    """The Call of a function that has just one."""
+    _, calls, _ = parse(text, {})
+    if len(calls) != 1:
+        raise ValueError(f"{len(calls)} calls where one is expected")
+    return calls[0]
+
+
+def parse(text, params):
+    """The Graph with the parameters, the Calls in order, and the names of the inputs."""
     typed = [line.strip() for line in text.splitlines()]
     start = next(index for index, line in enumerate(typed) if line.startswith("def @main("))
     header, body = plain(typed[start]), typed[start + 1:typed.index("}", start)]
@@ -93,7 +116,7 @@ def convert(text, params, opset=17):
 
     calls = []
     for line in body:
-        types = [shape_of(dims) for dims in TYPE.findall(line[line.rindex("/* ty="):])] if "/* ty=" in line else []
+        results = [shape_of(dims) for dims in TYPE.findall(line[line.rindex("/* ty="):])] if "/* ty=" in line else []
         line = plain(line)
         group, item, call = TUPLE.match(line), ITEM.match(line), CALL.match(line)
         if group:
@@ -111,25 +134,15 @@ def convert(text, params, opset=17):
             args = [resolve(word, line) for word in words if "=" not in word]
             out = call[1].lstrip("%") if call[1] else "output"
             if call[2] == "split":  # its results have names of their own
-                tuples[call[1]] = [f"{out}_{index}" for index in range(len(types))]
-                graph.shapes.update(zip(tuples[call[1]], types))
-            elif types:
-                graph.shapes[out] = types[0]
-            calls.append(Call(call[2], args, attrs, out, line, graph, types))
+                tuples[call[1]] = [f"{out}_{index}" for index in range(len(results))]
+                graph.shapes.update(zip(tuples[call[1]], results))
+            elif results:
+                graph.shapes[out] = results[0]
+            calls.append(Call(call[2], args, attrs, out, line, graph, results))
             used(args)
         else:
             raise ValueError("not a call: " + line)
-    for call in calls:
-        onnx_operators.lower(call)
-    if "output" not in graph.made_by:
-        raise ValueError("the result is not a call: " + plain(body[-1]))
-
-    needed = {name for node in graph.nodes for name in node.input}
-    initializers = [numpy_helper.from_array(value, name) for name, value in graph.initializers.items() if name in needed]
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, graph.shapes[name])
-              for name in re.findall(r"%([\w.]+): ", header) if name not in params]
-    made = helper.make_graph(graph.nodes, "main", inputs, [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
+    return graph, calls, [name for name in types if name not in params]
 
 
 def plain(line):

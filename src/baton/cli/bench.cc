@@ -8,10 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "baton/cli/bench_bursts.h"
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
+#include "baton/profile/measure/engine_bursts.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
@@ -45,8 +45,8 @@ std::vector<std::string> peers_of(const std::string& list) {
   return names;
 }
 
-Burst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies) {
-  Burst burst;
+EngineBurst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies) {
+  EngineBurst burst;
   const int64_t cpu = process_cpu_ns(), start = monotonic_ns();
   int64_t now = start;
   while (burst.runs < 2 || static_cast<double>(now - start) < min_ms * 1e6) {
@@ -61,9 +61,20 @@ Burst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies
   return burst;
 }
 
-Burst burst_of(Peer& peer, double min_ms) {
+EngineBurst burst_of(Peer& peer, double min_ms) {
   const auto answer = peer.ask("burst " + std::to_string(min_ms));
   return {answer["runs"], answer["cpu"], answer["wall"]};
+}
+
+Json times_of(const std::vector<EngineBurst>& bursts) {
+  Json list = Json::array();
+  for (const EngineBurst& burst : bursts)
+    list.push_back({{"runs", burst.runs}, {"cpu", burst.cpu}, {"wall", burst.wall}, {"quiet", burst.quiet}});
+  return {{"best_cpu_s", lowest(bursts, &EngineBurst::cpu)},
+          {"best_wall_s", lowest(bursts, &EngineBurst::wall)},
+          {"median_wall_s", median_wall(bursts)},
+          {"quiet", count_quiet(bursts)},
+          {"bursts", std::move(list)}};
 }
 
 class BenchVerb final : public Verb {
@@ -104,18 +115,16 @@ class BenchVerb final : public Verb {
     TemporaryFolder folder;
     require(folder.create("bench"));
     std::vector<double> latencies;
-    std::vector<Engine> engines{
-        {"baton", [&](double min_ms) { return burst_of(*executor, min_ms, latencies); }}};
+    std::vector<Engine> engines{{[&] { return burst_of(*executor, min_ms_, latencies); }}};
     const std::vector<std::unique_ptr<Peer>> peers = start_peers(names, built, *executor, folder);
     for (const std::unique_ptr<Peer>& peer : peers)
-      engines.push_back(
-          {peer->name(), [&peer](double min_ms) { return burst_of(*peer, min_ms); }, /*in_process=*/false});
+      engines.push_back({[&] { return burst_of(*peer, min_ms_); }, /*in_process=*/false});
 
     // Beside other engines the machine's own speed is of interest: it is that of the same minute.
     const DeviceSheet& host = flags_.context().host();
     const DevicePeaks before = peers.empty() ? DevicePeaks{} : measure_peaks(host, threads_);
     Progress progress(io);
-    run_bursts(engines, count_, min_ms_, [&](int round) { progress.show("burst", round, count_); });
+    run_bursts(engines, count_, [&](int round) { progress.show("burst", round, count_); });
     progress.clear();
 
     Json report{{"version", version()},
@@ -124,9 +133,9 @@ class BenchVerb final : public Verb {
                 {"load_s", load_s},
                 {"kernels", built.build.kernels.size()},
                 {"lat", latencies}};
-    const std::vector<Burst>& ours = engines[0].bursts;
+    const std::vector<EngineBurst>& ours = engines[0].bursts;
     double cpu = 0, wall = 0;
-    for (const Burst& burst : ours) cpu += burst.cpu, wall += burst.wall;
+    for (const EngineBurst& burst : ours) cpu += burst.cpu, wall += burst.wall;
     report["cpu"] = cpu;
     report["wall"] = wall;
     report.update(times_of(ours));

@@ -1,6 +1,6 @@
 """All networks of bench/networks beside ONNX Runtime and OpenVINO (f32), engine by engine in turn.
 
-    python3 bench/compare/networks.py [--networks resnet-18,bert-4] [--threads 1,2] [--bursts 10] [--min-ms 300]
+    python3 bench/compare/run_networks.py [--networks resnet-18,bert-4] [--threads 1,2] [--bursts 10] [--min-ms 300]
                                       [--peers ort,openvino] [--no-kernels] [--output FILE.json] [--list]
 
 The first call installs the peers (build/venv) and builds Baton. `baton bench --peers` takes all times: Baton is called from
@@ -13,6 +13,7 @@ whose operations are fewer than counted) reach 95 % of it and take 95 % of the t
 Ctrl-C ends it; what was measured is in FILE.json (build/bench/networks.json).
 """
 import argparse
+import re
 import sys
 import tempfile
 
@@ -130,24 +131,33 @@ def verdict(ratio, bar, roof):
 
 
 def against_roof(profile):
-    """`roof`: what part of it the kernels reach, and what part of the time is that of kernels whose roof is known; `kernels`: the
-    five that lose most; `slow`: those of more than 1 % of the time below half of the roof."""
-    kernels = []
+    """`roof`: what part of it the kernels reach, and for what part of the time it is known; `kernels`: the five that lose most,
+    equal layers together; `slow`: those of more than 1 % of the time below half of the roof."""
+    groups, total, known, reached, unreliable = {}, 0.0, 0.0, 0.0, 0
     for each in profile["kernels"]:
-        if each["median_us"] and each.get("roofline"):
-            function = profile["functions"].get(each["func_name"], {})
-            kernels.append({"name": each["title"], "us": each["median_us"], "roofline": each["roofline"], "bound": each["bound"],
-                            "nominal": each["nominal"], "template": function.get("template"),
-                            "lost_us": each["median_us"] * max(0.0, 1 - each["roofline"])})
-    total = sum(each["us"] for each in kernels)
-    known = [each for each in kernels if not each["nominal"]]
-    known_us = sum(each["us"] for each in known)
-    if not total:
-        return {"kernels": []}
-    return {"roof": {"fraction": sum(each["us"] * min(each["roofline"], 1) for each in known) / known_us if known else 0,
-                     "known": known_us / total, "us": total},
-            "kernels": sorted(kernels, key=lambda each: -each["lost_us"])[:5],
-            "slow": [each for each in kernels if each["us"] > 0.01 * total and each["roofline"] < 0.5]}
+        us, roofline = each["median_us"], each.get("roofline")
+        if us is None or roofline is None:
+            unreliable += 1
+            continue
+        function = profile["functions"].get(each["func_name"], {})
+        name = re.sub(r", line .*", "", each["title"])
+        group = groups.setdefault((name, function.get("template")), {
+            "name": name, "template": function.get("template"), "params": function.get("params"), "bound": each["bound"],
+            "nominal": each["nominal"], "count": 0, "us": 0.0, "roof_us": 0.0, "lost_us": 0.0})
+        group["count"] += 1
+        group["us"] += us
+        group["roof_us"] += us * roofline
+        group["lost_us"] += us * max(0.0, 1 - roofline)
+        total += us
+        if not each["nominal"]:  # Winograd's operations are fewer than counted
+            known += us
+            reached += us * min(roofline, 1)
+    for group in groups.values():
+        group["roofline"] = group["roof_us"] / group["us"]
+    worst = sorted(groups.values(), key=lambda each: -each["lost_us"])
+    return {"roof": {"fraction": reached / known if known else 0, "known": 0 if unreliable or not total else known / total, "us": total,
+                     "unreliable": unreliable},
+            "kernels": worst[:5], "slow": [each for each in worst if each["us"] > 0.01 * total and each["roofline"] < 0.5]}
 
 
 def print_row(name, row):
@@ -160,16 +170,18 @@ def print_row(name, row):
 
 
 def print_kernels(found):
-    if "roof" not in found:
-        print("    no roofs: the machine was busy", flush=True)
-        return
     roof = found["roof"]
+    if roof["unreliable"]:
+        print(f"    {roof['unreliable']} kernels have no reliable time: the machine was busy", flush=True)
+    if not found["kernels"]:
+        return
     print(f"    kernels reach {roof['fraction']:.0%} of the roof where it is known ({roof['known']:.0%} of the time); most is lost in")
     for each in found["kernels"]:
         print(f"    {each['lost_us']:9.1f} of {each['us']:9.1f} us  {each['roofline']:4.0%} of {each['bound'] + ('*' if each['nominal'] else ''):<8} "
-              f"{each['template'] or '':<16} {each['name']}")
+              f"{each['template'] or '':<16} {each['count']:3d} x {each['name']}")
     if found["slow"]:
-        print(f"    {len(found['slow'])} kernels of over 1 % of the time are below half of the roof", flush=True)
+        share = sum(each["us"] for each in found["slow"]) / roof["us"]
+        print(f"    below half of the roof and over 1 % of the time: {len(found['slow'])} layers, {share:.0%} of the time", flush=True)
 
 
 def summary(results):
