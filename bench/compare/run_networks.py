@@ -9,7 +9,8 @@ in which other programs left the machine alone. A ratio is Baton's time over tha
 
 Prints a row for each network and number of threads with "bar, measured, ok", the FMA peak measured in the same minute, and the
 kernels that lose most against the roof (`baton profile`). A bar also holds where kernels whose roof is known (not Winograd's,
-whose operations are fewer than counted) reach 95 % of it and take 95 % of the time. Exit status 1: a bar is missed.
+whose operations are fewer than counted) reach 95 % of it and take 95 % of the time. Two threads should be 1.85 times as fast as one where a peer is. Exit status 1: a
+bar is missed.
 Ctrl-C ends it; what was measured is in FILE.json (build/bench/networks.json).
 """
 import argparse
@@ -20,6 +21,7 @@ import tempfile
 import environment
 
 TIE, ENOUGH_OF_ROOF = 1.05, 0.95
+ENOUGH_SCALING = 1.85 / 2  # per thread
 OUTPUT_TOLERANCE = 1e-4
 
 
@@ -91,6 +93,7 @@ def measure(network, options):
             report = environment.program("bench", *files["model"], *files["input"], *files["onnx"], "--threads", threads,
                                          "--bursts", options.bursts, "--min-ms", options.min_ms, "--peers", ",".join(["python", *options.peers]))
             row = compared(report, network.bar, found.get("roof"))
+            add_scaling(row, found["rows"])
             found["rows"].append(row)
             print_row(network.name, row)
     if not options.no_kernels:
@@ -118,6 +121,18 @@ def compared(report, bar, roof):
         row["verdict"] = "OUTPUTS DIFFER"
     row["ok"] = not row["verdict"].isupper()
     return row
+
+
+def add_scaling(row, rows):
+    """How much faster than with one thread: as much as possible where a peer has it."""
+    one = next((each for each in rows if each["threads"] == 1), None)
+    if row["threads"] == 1 or one is None:
+        return
+    scaling = {who: one["wall_ms"][who] / ms for who, ms in row["wall_ms"].items()}
+    bar = ENOUGH_SCALING * row["threads"]
+    row["scaling"] = scaling
+    row["scales"] = scaling["baton"] >= bar or max(each for who, each in scaling.items() if who != "baton") < bar
+    row["ok"] = row["ok"] and row["scales"]
 
 
 def verdict(ratio, bar, roof):
@@ -164,6 +179,8 @@ def print_row(name, row):
     peers = "  ".join(f"{peer} {ms:9.3f}" for peer, ms in row["peers_ms"].items())
     bar = f"bar <= {row['bar']:.2f}" if row["bar"] else "bar <= 1.00 (any)"
     quiet = "" if row["quiet"] >= 3 or row["threads"] == 1 else "; NOT QUIET"
+    if "scaling" in row:
+        quiet += "; scaling " + ", ".join(f"{who} {each:.2f}" for who, each in row["scaling"].items()) + ("" if row["scales"] else " MISSED")
     print(f"{name:<16} {row['threads']} thread{'s' if row['threads'] > 1 else ' '} ms: baton {row['baton_ms']:9.3f}  {peers}  {bar:<12} "
           f"measured {row['ratio']:6.3f}  {row['verdict']}  (outputs differ by {row['difference']:.0e}, peak {row['gflops']:.0f} GFLOP/s, "
           f"{row['gbytes_per_s']:.0f} GB/s{quiet})", flush=True)
@@ -186,15 +203,12 @@ def print_kernels(found):
 
 def summary(results):
     """The table for docs/performance.md."""
-    print(f"\n| network | threads | Baton ms | best peer ms | ratio | bar | | scaling, peer's |\n|{'---|' * 8}")
+    print(f"\n| network | threads | Baton ms | best peer ms | ratio | bar | | scaling; the peer's |\n|{'---|' * 8}")
     for name, found in results["networks"].items():
-        one = next((row for row in found["rows"] if row["threads"] == 1), None)
         for row in found["rows"]:
-            scaling = ""
-            if one and row is not one:
-                scaling = ", ".join(f"{one['wall_ms'][who] / row['wall_ms'][who]:.2f}" for who in ("baton", row["best"]))
+            scaling = "; ".join(f"{row['scaling'][who]:.2f}" for who in ("baton", row["best"])) if "scaling" in row else ""
             print(f"| {name} | {row['threads']} | {row['baton_ms']:.3f} | {row['peers_ms'][row['best']]:.3f} ({row['best']}) | "
-                  f"{row['ratio']:.2f} | {row['bar'] or ''} | {row['verdict']} | {scaling} |")
+                  f"{row['ratio']:.2f} | {row['bar'] or ''} | {row['verdict']} | {scaling}{'' if row.get('scales', True) else ' MISSED'} |")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,14 @@ first output of the model.
 """
 import json
 import resource
+import signal
 import sys
 import time
 
 import numpy as np
+
+# Ctrl-C reaches the peers of a program as well; it says what is to be said.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def serve(version, run):

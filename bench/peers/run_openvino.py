@@ -1,10 +1,9 @@
 """OpenVINO, forced to f32, as a peer of `baton bench` (bursts.py)."""
 import sys
 
+import bursts
 import numpy as np
 import openvino
-
-import bursts
 
 
 def main(relay, params, inputs, threads, onnx=None):

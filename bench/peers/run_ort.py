@@ -4,10 +4,9 @@ import sys
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+import bursts  # noqa: E402
 import numpy as np  # noqa: E402
 import onnxruntime  # noqa: E402
-
-import bursts  # noqa: E402
 
 
 def main(relay, params, inputs, threads, onnx=None):

@@ -2,9 +2,8 @@
 import os
 import sys
 
-import numpy as np
-
 import bursts
+import numpy as np
 
 
 def main(relay, params, inputs, threads, onnx=None):

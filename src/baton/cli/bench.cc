@@ -11,6 +11,7 @@
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
+#include "baton/pass/interrupt.h"
 #include "baton/profile/measure/engine_bursts.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/runtime/thread_pool.h"
@@ -112,11 +113,31 @@ class BenchVerb final : public Verb {
     require(executor->run());
     if (!output_.empty()) write_outputs(*executor);
 
+    const InterruptScope interrupt;  // so that the temporary folder goes away
+    Json report;
+    try {
+      report = measured(names, built, *executor, *interrupt.flag(), io);
+    } catch (const Error&) {
+      // The terminal interrupts the peers, too.
+      if (*interrupt.flag()) throw Interrupted("interrupted");
+      throw;
+    }
+    report["load_s"] = load_s;
+    if (json_)
+      io.out << report.dump() << '\n';
+    else
+      print(io, report);
+    return 0;
+  }
+
+ private:
+  Json measured(const std::vector<std::string>& names, const BuiltModel& built, Executor& executor,
+                const std::atomic<bool>& interrupted, Io& io) const {
     TemporaryFolder folder;
     require(folder.create("bench"));
     std::vector<double> latencies;
-    std::vector<Engine> engines{{[&] { return burst_of(*executor, min_ms_, latencies); }}};
-    const std::vector<std::unique_ptr<Peer>> peers = start_peers(names, built, *executor, folder);
+    std::vector<Engine> engines{{[&] { return burst_of(executor, min_ms_, latencies); }}};
+    const std::vector<std::unique_ptr<Peer>> peers = start_peers(names, built, executor, folder);
     for (const std::unique_ptr<Peer>& peer : peers)
       engines.push_back({[&] { return burst_of(*peer, min_ms_); }, /*in_process=*/false});
 
@@ -124,13 +145,15 @@ class BenchVerb final : public Verb {
     const DeviceSheet& host = flags_.context().host();
     const DevicePeaks before = peers.empty() ? DevicePeaks{} : measure_peaks(host, threads_);
     Progress progress(io);
-    run_bursts(engines, count_, [&](int round) { progress.show("burst", round, count_); });
+    run_bursts(engines, count_, [&](int round) {
+      if (interrupted) throw Interrupted("interrupted");
+      progress.show("burst", round, count_);
+    });
     progress.clear();
 
     Json report{{"version", version()},
                 {"threads", threads_},
                 {"compile_s", built.build.times.total_s},
-                {"load_s", load_s},
                 {"kernels", built.build.kernels.size()},
                 {"lat", latencies}};
     const std::vector<EngineBurst>& ours = engines[0].bursts;
@@ -141,20 +164,15 @@ class BenchVerb final : public Verb {
     report.update(times_of(ours));
     for (size_t i = 0; i < peers.size(); ++i)
       report["peers"][peers[i]->name()] =
-          compare(*peers[i], *executor, folder, times_of(engines[i + 1].bursts), report);
+          compare(*peers[i], executor, folder, times_of(engines[i + 1].bursts), report);
     if (!peers.empty()) {
       const DevicePeaks after = measure_peaks(host, threads_);
       report["peaks"] = {{"gflops", std::max(before.gflops, after.gflops)},
                          {"gbytes_per_s", std::max(before.gbytes_per_s, after.gbytes_per_s)}};
     }
-    if (json_)
-      io.out << report.dump() << '\n';
-    else
-      print(io, report);
-    return 0;
+    return report;
   }
 
- private:
   NamedArrays read_inputs(const Executor& executor) const {
     NamedArrays arrays;
     for (size_t i = 0; !input_.empty() && i < executor.num_inputs(); ++i) {

@@ -38,6 +38,14 @@ def test_other_outputs_are_no_result(difference):
     assert row["verdict"] == "OUTPUTS DIFFER" and not row["ok"]
 
 
+@pytest.mark.parametrize("ours, theirs, holds", [(2.0, 2.0, True), (2.4, 2.0, False), (2.4, 2.4, True)])
+def test_threads_help_as_much_as_they_help_a_peer(ours, theirs, holds):
+    one = run_networks.compared(report(1, python=engine(4, 4), ort=engine(10, 4)), None, None)
+    two = run_networks.compared(report(2, python=engine(4, ours), ort=engine(10, theirs)), 3.0, None)
+    run_networks.add_scaling(two, [one])
+    assert two["scales"] == holds == two["ok"]
+
+
 def kernel(title, us, roofline, nominal=False):
     return {"title": title, "func_name": title, "median_us": us, "roofline": roofline, "bound": "compute", "nominal": nominal}
 
