@@ -41,7 +41,7 @@ def _install():
         sys.exit(str(failure))
     python = state.venv_python(build.root)
     os.environ["BATON_PROGRAM"] = build.program
-    os.environ["PYTHONPATH"] = os.pathsep.join(build.python_path() + [each for each in [os.environ.get("PYTHONPATH")] if each])
+    build.offer_package()
     os.execv(python, [python, *sys.argv])
 
 
