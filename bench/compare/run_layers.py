@@ -5,7 +5,8 @@
 
 Plain arrays in and out on both sides, weights packed before (batch_matmul: both sides are inputs); times as in run_networks.py,
 with Baton called by the program itself, as oneDNN is. oneDNN (3.2, wheels of tools/requirements-bench.txt) runs with plain
-layouts or its own with reorders, whichever is faster. Prints the geometric mean of the ratios, by kind too, and the ten worst;
+layouts or its own with reorders, whichever is faster. It has little more than reference loops for pools and reductions of
+plain arrays: there the best of oneDNN, ONNX Runtime and OpenVINO counts, unless --peers says otherwise. Prints the geometric mean of the ratios, by kind too, and the ten worst;
 status 1 when a bar is missed. Ctrl-C ends it: what was measured is reported and in FILE.json (build/bench/layers.json).
 """
 import argparse
@@ -17,6 +18,8 @@ import tempfile
 import environment
 
 MEAN_BAR, WORST_BAR = 0.95, 1.5
+# By kind; oneDNN alone where none stands here.
+PEERS = {"pool": ["onednn", "ort", "openvino"], "reduce": ["onednn", "ort", "openvino"]}
 OUTPUT_TOLERANCE = 1e-4
 
 
@@ -25,7 +28,7 @@ def main():
     environment.become_ready()
     import random_layers
 
-    results = {**environment.about(), "seed": options.seed, "threads": options.threads, "peers": options.peers, "layers": []}
+    results = {**environment.about(), "seed": options.seed, "threads": options.threads, "layers": []}
     status, made = 0, random_layers.layers(options.count, options.seed)
     chosen = [each for index, each in enumerate(made) if (not options.only or index in options.only) and (not options.kinds or each[1] in options.kinds)]
     failed = 0
@@ -62,7 +65,7 @@ def parse():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--bursts", type=int, default=10)
     parser.add_argument("--min-ms", type=float, default=20)
-    parser.add_argument("--peers", type=words, default=["onednn"])
+    parser.add_argument("--peers", type=words, default=[], help="of all layers (default: see above)")
     parser.add_argument("--output", default=str(environment.ROOT / "build" / "bench" / "layers.json"))
     return parser.parse_args()
 
@@ -79,7 +82,7 @@ def measure(name, kind, module, params, inputs, options):
             np.save(os.path.join(folder, each + ".npy"), value)
         report = environment.program("bench", model, "--params", os.path.join(folder, "params.npz"), "--input", folder, "--input-name", *inputs,
                                      "--threads", options.threads, "--bursts", options.bursts, "--min-ms", options.min_ms,
-                                     "--peers", ",".join(options.peers))
+                                     "--peers", ",".join(options.peers or PEERS.get(kind, ["onednn"])))
     key = "best_cpu_s" if options.threads == 1 else "median_wall_s"
     peers = {each: found[key] * 1e6 for each, found in report["peers"].items()}
     best = min(peers, key=peers.get)

@@ -75,8 +75,13 @@ struct Layer {
 
 Layer make(const std::string& kind, const dnnl::engine& engine, bool own_layouts) {
   const auto inference = dnnl::prop_kind::forward_inference;
-  const memory::desc src = own_layouts ? any("src") : plain("src"),
-                     dst = own_layouts ? any("dst") : plain("dst");
+  // Pools and reductions take the layout of their source as it is: pools may be given one with channels in
+  // blocks.
+  const bool pool = kind.rfind("pooling_", 0) == 0, reduction = kind.rfind("reduction_", 0) == 0;
+  memory::desc src = plain("src"), dst = plain("dst");
+  if (own_layouts && pool) src = {dims_of("src"), memory::data_type::f32, memory::format_tag::nChw16c};
+  if (own_layouts && !pool && !reduction) src = any("src");
+  if (own_layouts && !reduction) dst = any("dst");
   const Dims strides = dims_of("strides"), dilates = dims_of("dilates"), left = dims_of("left"),
              right = dims_of("right");
   const bool constant = words["constant"] == "1";
@@ -99,7 +104,7 @@ Layer make(const std::string& kind, const dnnl::engine& engine, bool own_layouts
     return whole(
         dnnl::matmul::primitive_desc(engine, src, constant ? any("weights") : plain("weights"), dst));
   const std::string what = kind.substr(kind.find('_') + 1);
-  if (kind.rfind("pooling_", 0) == 0) {
+  if (pool) {
     const algorithm how = what == "max"   ? algorithm::pooling_max
                           : what == "avg" ? algorithm::pooling_avg_exclude_padding
                                           : algorithm::pooling_avg_include_padding;

@@ -45,8 +45,9 @@ def compiled():
         sys.exit(f"{include}/dnnl.hpp is missing: install tools/requirements-bench.txt")
     FOLDER.mkdir(parents=True, exist_ok=True)
     temporary = f"{program}.{os.getpid()}"
-    subprocess.run(["c++", "-std=c++17", "-O2", SOURCE, "-o", temporary, f"-I{include}", f"-L{library}", f"-Wl,-rpath,{library}", "-ldnnl"],
-                   check=True)
+    command = ["c++", "-std=c++17", "-O2", SOURCE, "-o", temporary, f"-I{include}", f"-L{library}", f"-Wl,-rpath,{library}", "-ldnnl"]
+    if subprocess.run(command, check=False).returncode != 0:
+        sys.exit(f"{SOURCE} could not be compiled")
     os.replace(temporary, program)
     return str(program)
 
