@@ -4,10 +4,11 @@
                                     [--min-ms 20] [--peers onednn] [--output FILE.json]
 
 Plain arrays in and out on both sides, weights packed before (batch_matmul: both sides are inputs); times as in run_networks.py,
-with Baton called by the program itself, as oneDNN is. oneDNN (3.2, wheels of tools/requirements-bench.txt) runs with plain
-layouts or its own with reorders, whichever is faster. It has little more than reference loops for pools and reductions of
-plain arrays: there the best of oneDNN, ONNX Runtime and OpenVINO counts, unless --peers says otherwise. Prints the geometric mean of the ratios, by kind too, and the ten worst;
-status 1 when a bar is missed. Ctrl-C ends it: what was measured is reported and in FILE.json (build/bench/layers.json).
+with Baton called by the program itself, as oneDNN is. oneDNN (3.2, wheels of tools/requirements-bench.txt) runs with plain layouts
+or its own with reorders, whichever is faster. It has little more than reference loops for pools and reductions of plain arrays:
+there the best of oneDNN, ONNX Runtime and OpenVINO counts, unless --peers says otherwise. Prints the geometric mean of the ratios,
+by kind too, and the ten worst; status 1 when a bar is missed. Ctrl-C ends it: what was measured is reported and in FILE.json
+(build/bench/layers.json).
 """
 import argparse
 import math
@@ -30,7 +31,8 @@ def main():
 
     results = {**environment.about(), "seed": options.seed, "threads": options.threads, "layers": []}
     status, made = 0, random_layers.layers(options.count, options.seed)
-    chosen = [each for index, each in enumerate(made) if (not options.only or index in options.only) and (not options.kinds or each[1] in options.kinds)]
+    chosen = [each for index, each in enumerate(made)
+              if (not options.only or index in options.only) and (not options.kinds or each[1] in options.kinds)]
     failed = 0
     try:
         for name, kind, module, params, inputs in chosen:
@@ -88,7 +90,8 @@ def measure(name, kind, module, params, inputs, options):
     best = min(peers, key=peers.get)
     difference = max(found["max_difference"] for found in report["peers"].values())
     row = {"name": name, "kind": kind, "baton_us": report[key] * 1e6, "peers_us": peers, "best": best, "ratio": report[key] * 1e6 / peers[best],
-           "difference": difference, "gflops": report["peaks"]["gflops"], "versions": {each: found["version"] for each, found in report["peers"].items()}}
+           "difference": difference, "gflops": report["peaks"]["gflops"],
+           "versions": {each: found["version"] for each, found in report["peers"].items()}}
     print(line(row) + ("  OUTPUTS DIFFER" if difference > OUTPUT_TOLERANCE else ""), flush=True)
     return row
 

@@ -3,15 +3,14 @@
     python3 bench/compare/run_networks.py [--networks resnet-18,bert-4] [--threads 1,2] [--bursts 10] [--min-ms 300]
                                       [--peers ort,openvino] [--no-kernels] [--output FILE.json] [--list]
 
-The first call installs the peers (build/venv) and builds Baton. `baton bench --peers` takes all times: Baton is called from
-Python, numpy in and out like its peers. One thread: the lowest CPU time of a burst; more: the median wall time of the bursts
-in which other programs left the machine alone. A ratio is Baton's time over that of the best peer; up to 1.05 counts as a tie.
+The first call installs the peers (build/venv) and builds Baton. `baton bench --peers` takes all times: Baton is called from Python,
+numpy in and out like its peers. One thread: the lowest CPU time of a burst; more: the median wall time of the bursts in which other
+programs left the machine alone. A ratio is Baton's time over that of the best peer; up to 1.05 counts as a tie.
 
 Prints a row for each network and number of threads with "bar, measured, ok", the FMA peak measured in the same minute, and the
-kernels that lose most against the roof (`baton profile`). A bar also holds where kernels whose roof is known (not Winograd's,
-whose operations are fewer than counted) reach 95 % of it and take 95 % of the time. Two threads should be 1.85 times as fast as one where a peer is. Exit status 1: a
-bar is missed.
-Ctrl-C ends it; what was measured is in FILE.json (build/bench/networks.json).
+kernels that lose most against the roof (`baton profile`). A bar also holds where kernels whose roof is known (not Winograd's, whose
+operations are fewer than counted) reach 95 % of it and take 95 % of the time. Two threads should be 1.85 times as fast as one where
+a peer is. Exit status 1: a bar is missed. Ctrl-C ends it; what was measured is in FILE.json (build/bench/networks.json).
 """
 import argparse
 import re

@@ -129,15 +129,18 @@ def test_what_is_not_converted_is_named(text, why, onnxruntime):
         relay_to_onnx.convert(text, {})
 
 
+SHORT = ["--bursts", "3", "--min-ms", "1"]
+
+
 def run(script, *arguments, folder):
-    command = [sys.executable, ROOT / "bench" / "compare" / script, *arguments, "--bursts", "3", "--min-ms", "1", "--output", folder / "out.json"]
+    command = [sys.executable, ROOT / "bench" / "compare" / script, *arguments, "--output", folder / "out.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, stdin=subprocess.DEVNULL)
     assert done.returncode in (0, 1), done.stderr  # 1: a bar is missed, which is no matter here
     return done, json.loads((folder / "out.json").read_text())
 
 
 def test_networks_beside_their_peers(tmp_path, onnxruntime):
-    done, found = run("run_networks.py", "--networks", "mlp,lstm", "--threads", "1,2", folder=tmp_path)
+    done, found = run("run_networks.py", "--networks", "mlp,lstm", "--threads", "1,2", *SHORT, folder=tmp_path)
     assert list(found["networks"]) == ["mlp", "lstm"], done.stderr
     for each in found["networks"].values():
         assert [row["threads"] for row in each["rows"]] == [1, 2]
@@ -155,6 +158,15 @@ def test_an_unknown_network_is_refused(tmp_path):
 
 def test_random_layers_beside_onednn(tmp_path):
     """One of every kind, two of the frequent ones: oneDNN is told the same layer."""
-    done, found = run("run_layers.py", "--count", "26", "--only", "0,4,6,9,10,11,12,14,17,18,19,21,22,23,24,25", folder=tmp_path)
-    assert {row["kind"] for row in found["layers"]} == {"conv", "depthwise", "grouped", "transposed", "dense", "batch_matmul", "reduce", "pool"}, done.stderr
+    done, found = run("run_layers.py", "--count", "26", "--only", "0,4,6,9,10,11,12,14,17,18,19,21,22,23,24,25", *SHORT, folder=tmp_path)
+    kinds = {"conv", "depthwise", "grouped", "transposed", "dense", "batch_matmul", "reduce", "pool"}
+    assert {row["kind"] for row in found["layers"]} == kinds, done.stderr
     assert len(found["layers"]) == 16 and all(row["difference"] < 1e-4 for row in found["layers"])
+
+
+def test_builds(tmp_path):
+    done, found = run("run_builds.py", "--networks", "mlp", "--repeat", "1", folder=tmp_path)
+    mlp = found["networks"]["mlp"]
+    assert mlp["cold"]["seconds"] > mlp["cached"]["seconds"] and mlp["cold"]["kernels"] == 4
+    assert set(mlp["memory_mb"]) == {"baton", "ort", "loaded"} and min(mlp["memory_mb"].values()) > 10
+    assert "bar <= 1.2 x" in done.stdout

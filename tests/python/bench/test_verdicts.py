@@ -1,5 +1,6 @@
 """What bench/compare makes of measured times, without measuring."""
 import pytest
+import run_builds
 import run_layers
 import run_networks
 
@@ -51,7 +52,8 @@ def kernel(title, us, roofline, nominal=False):
 
 
 def test_the_kernels_that_lose_most_are_named_equal_ones_together():
-    kernels = [kernel("dense 1x8, line 3", 10, 0.9), *(kernel(f"conv 3x3, line {line}", 6, 0.5) for line in (4, 5)), kernel("winograd, line 6", 100, 2, True)]
+    kernels = [kernel("dense 1x8, line 3", 10, 0.9), *(kernel(f"conv 3x3, line {line}", 6, 0.5) for line in (4, 5)),
+               kernel("winograd, line 6", 100, 2, True)]
     found = run_networks.against_roof({"kernels": kernels, "functions": {}})
     assert [(each["name"], each["count"], each["lost_us"]) for each in found["kernels"]] == [
         ("conv 3x3", 2, 6.0), ("dense 1x8", 1, pytest.approx(1.0)), ("winograd", 1, 0.0)]
@@ -70,3 +72,13 @@ def test_the_bars_of_random_layers(capsys):
     assert "measured     0.837  ok" in capsys.readouterr().out
     assert not run_layers.report([{**row, "ratio": 0.1}, {**row, "ratio": 1.6}])
     assert not run_layers.report([{**row, "ratio": 0.5, "difference": 1e-3}])
+
+
+@pytest.mark.parametrize("cold, cached, built, loaded, holds", [(1.4, 0.1, 119, 99, True), (1.6, 0.1, 119, 99, False), (1.4, 0.2, 119, 99, False),
+                                                                (1.4, 0.1, 121, 99, False), (1.4, 0.1, 119, 101, False)])
+def test_the_bars_of_builds(cold, cached, built, loaded, holds):
+    def times(seconds):
+        return {"seconds": seconds, "cpu": 2 * seconds, "kernels": 20}
+
+    memory = {"baton": built, "ort": 100, "loaded": loaded}
+    assert run_builds.report("resnet-18", {"cold": times(cold), "cached": times(cached), "memory_mb": memory, "artifact_mb": 50}) == holds
