@@ -5,6 +5,7 @@
 //   forward:   conv(relu(x * s + b), w)      ->  conv(relu(x + b / s), w * s)
 // The multiply's origins go where its factor goes: the nodes made here stand for the multiply, the others
 // keep theirs.
+#include <algorithm>
 #include <cmath>
 
 #include "baton/ir/build.h"
@@ -81,9 +82,46 @@ std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& tak
   return Factor{expr, kept, takes.axis, takes.block};
 }
 
-/// What both directions share: vectors made of factors, inputs multiplied or divided by them.
+/// 0: not known.
+int64_t elements_of(const Expr& expr) {
+  const TensorTypeNode* type = tensor_type_of(expr);
+  if (!type) return 0;
+  int64_t count = 1;
+  for (const Dim& dim : type->shape()) count *= dim.is_any() ? 0 : dim.value();
+  return count;
+}
+
+/// What both directions share: vectors made of factors, inputs multiplied or divided by them, and when that
+/// does not pay: a factor that is computed in every run, on a weight that is not, is a multiplication of the
+/// whole weight in every run (and its packing), where the one that goes away may be smaller.
 class ScaleRewriter : public Rewriter {
  protected:
+  /// To be called for every node, arguments first.
+  void learn(const Expr& node) {
+    bool varies = !as<ConstantNode>(node);
+    if (const auto* call = as<CallNode>(node); call && call->op())
+      varies = std::any_of(call->args().begin(), call->args().end(),
+                           [&](const Expr& arg) { return varies_of(arg); });
+    varies_[node.get()] = varies;
+  }
+
+  /// The elements of the arguments that `plan` multiplies and that are the same in every run.
+  int64_t constant_elements(const ScalePlan& plan, const CallNode& call) const {
+    int64_t count = 0;
+    for (size_t i = 0; i < call.args().size(); ++i) {
+      const auto what = plan.inputs[i].what;
+      const bool ends = what == ScaleStep::What::kMultiply || what == ScaleStep::What::kDivide;
+      if (ends && !varies_of(call.args()[i])) count += elements_of(call.args()[i]);
+    }
+    return count;
+  }
+
+  /// Whether the factor may go where `constant` elements that are the same in every run are multiplied by it.
+  bool pays(const Factor& factor, int64_t constant) const {
+    const Expr& value = as<CallNode>(factor.multiply)->args()[1 - factor.kept];
+    return !varies_of(value) || constant <= elements_of(factor.multiply);
+  }
+
   /// The factor as a vector; made once for each multiply, and stands for it. `value`: the factor as
   /// rewritten.
   Expr vector(const Factor& factor, const Expr& value) {
@@ -121,6 +159,11 @@ class ScaleRewriter : public Rewriter {
   }
 
  private:
+  bool varies_of(const Expr& expr) const {
+    const bool* varies = varies_.find(expr.get());
+    return !varies || *varies;
+  }
+
   /// The matrix of a factor in a blocked layout, in the shape of an input of rank `rank`.
   static Expr blocked(const Factor& factor, const Expr& matrix, int rank, const ScaleStep& step) {
     const std::vector<Dim>& full = tensor_type_of(factor.multiply)->shape();
@@ -131,6 +174,7 @@ class ScaleRewriter : public Rewriter {
   }
 
   PointerMap<Expr> vectors_;
+  PointerMap<bool> varies_;  // between runs
 };
 
 class BackwardFolder final : public ScaleRewriter {
@@ -153,6 +197,7 @@ class BackwardFolder final : public ScaleRewriter {
         root,
         [&](const Expr& node) {
           order_.push_back(node);
+          learn(node);
           for_each_child(*node, [&](const Expr& child) { ++uses[child.get()]; });
         },
         [this](const Expr& node) { return enter(node); });
@@ -161,8 +206,14 @@ class BackwardFolder final : public ScaleRewriter {
       if (!rule || !rule->backward || !node->checked_type()) continue;
       std::vector<ScaleRule::Takes> inputs;
       for (const Expr& arg : as<CallNode>(node)->args()) inputs.push_back(takes(arg));
-      if (auto plan = rule->backward(*as<CallNode>(node), inputs))
-        plans_.insert(node.get(), std::move(*plan));
+      auto plan = rule->backward(*as<CallNode>(node), inputs);
+      if (!plan) continue;
+      const auto& call = *as<CallNode>(node);
+      int64_t constant = constant_elements(*plan, call);
+      for (size_t i = 0; i < call.args().size(); ++i)
+        if (plan->inputs[i].what == ScaleStep::What::kPass) constant += constants_[call.args()[i].get()];
+      constants_[node.get()] = constant;
+      plans_.insert(node.get(), std::move(*plan));
     }
   }
 
@@ -187,7 +238,7 @@ class BackwardFolder final : public ScaleRewriter {
       for (int kept : {0, 1}) {
         const ScaleRule::Takes taken = takes(call->args()[kept]);
         const auto factor = taken ? factor_of(*at, kept, *taken, context) : std::nullopt;
-        if (!factor) continue;
+        if (!factor || !pays(*factor, constants_[call->args()[kept].get()])) continue;
         gone_.insert(call, *factor);
         passing_.insert(call->args()[kept].get(), *factor);
         break;
@@ -207,8 +258,9 @@ class BackwardFolder final : public ScaleRewriter {
 
   std::vector<Expr> order_;
   PointerMap<ScalePlan> plans_;
-  PointerMap<Factor> gone_;     // by multiply
-  PointerMap<Factor> passing_;  // by the node whose result the factor is on
+  PointerMap<int64_t> constants_;  // what a factor of this node's result multiplies: see pays()
+  PointerMap<Factor> gone_;        // by multiply
+  PointerMap<Factor> passing_;     // by the node whose result the factor is on
 };
 
 class ForwardFolder final : public ScaleRewriter {
@@ -218,7 +270,7 @@ class ForwardFolder final : public ScaleRewriter {
   Expr fold(const Expr& root) {
     std::vector<Expr> order;
     post_order(
-        root, [&](const Expr& node) { order.push_back(node); },
+        root, [&](const Expr& node) { order.push_back(node), learn(node); },
         [this](const Expr& node) { return enter(node); });
     refuse(root);
     for (auto at = order.rbegin(); at != order.rend(); ++at) offer(**at);
@@ -229,9 +281,10 @@ class ForwardFolder final : public ScaleRewriter {
   struct Offer {
     bool refused = false;
     ScaleRule::Takes takes;
+    int64_t constant = 0;  ///< what a factor multiplies: see pays()
   };
 
-  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt}; }
+  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt, 0}; }
 
   // Tells the arguments of `node` what it can take of them. All users of an argument must agree.
   void offer(const ExprNode& node) {
@@ -244,10 +297,12 @@ class ForwardFolder final : public ScaleRewriter {
     const ScaleRule::Takes result = takes(call);
     for (size_t i = 0; i < call.args().size(); ++i) {
       const auto plan = rule->forward(call, static_cast<int>(i), result);
+      const int64_t passed = plan && plan->passes_on ? offers_[&call].constant : 0;
       Offer& offer = offers_[call.args()[i].get()];
       if (!plan || (offer.takes && !offer.takes->same_place(plan->takes))) {
-        offer = {true, std::nullopt};
+        offer = {true, std::nullopt, 0};
       } else if (!offer.refused) {
+        offer.constant += constant_elements(*plan, call) + passed;
         const ScaleAxis before = offer.takes.value_or(plan->takes);
         offer.takes = ScaleAxis{before.axis, before.need_positive || plan->takes.need_positive,
                                 before.need_nonzero || plan->takes.need_nonzero, before.block};
@@ -277,7 +332,7 @@ class ForwardFolder final : public ScaleRewriter {
     if (!taken) return rebuilt;
     for (int kept : {0, 1}) {
       const auto factor = factor_of(original, kept, *taken, context_);
-      if (!factor) continue;
+      if (!factor || !pays(*factor, offers_[original.get()].constant)) continue;
       pending_.insert(before, {*factor, call->args()[1 - kept]});
       return call->args()[kept];
     }
