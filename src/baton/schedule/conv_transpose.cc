@@ -1,4 +1,4 @@
-// Transposed convolution by phases (ops/nn/conv/conv_transpose_phases.h). A task computes all phases of some
+// Transposed convolution by phases (ops/nn/conv/conv_transpose_phases.cc). A task computes all phases of some
 // rows of results for some channels. Its sums lie in the first-level cache; for each tap, a tile of positions
 // x channels is held in registers over all input channels. So the weights of a tap are read from the cache
 // for all tiles but the first, and the rows of taps above or below the data are skipped.

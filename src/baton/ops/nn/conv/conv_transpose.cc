@@ -1,5 +1,5 @@
 // Transposed convolutions over one, two and three spatial axes. Kernels are made by phases
-// (conv_transpose_phases.h) where that form fits, else directly from the definition, for all types and
+// (conv_transpose_by_phases) where that form fits, else directly from the definition, for all types and
 // layouts.
 #include "baton/ops/nn/conv/conv_transpose.h"
 
@@ -7,7 +7,6 @@
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/ops/nn/conv/conv_nd.h"
-#include "baton/ops/nn/conv/conv_transpose_phases.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/spatial.h"

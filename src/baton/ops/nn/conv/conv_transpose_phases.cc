@@ -1,10 +1,10 @@
 // Transposed convolutions by phases. Along one axis result X has the phase p = X % stride and the position
 // q = X / stride; tap k of the kernel takes element e of the data there with stride * e + k * dilation =
 // X + before. So a phase uses every stride-th tap (all, without strides), each at a fixed distance e - q.
-#include "baton/ops/nn/conv/conv_transpose_phases.h"
-
 #include <algorithm>
 
+#include "baton/ops/nn/conv/conv_nd.h"
+#include "baton/ops/nn/conv/conv_transpose.h"
 #include "baton/ops/run_compute.h"
 
 namespace baton {
