@@ -286,7 +286,12 @@ void conv_transpose_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   if (const Func* found = anchor_of(kernel).stage("pad")) {
     Func pad = *found;
     const std::vector<Var> p = pad.args();
-    pad.compute_root().parallel(p[first + e.count]);
+    // Channels next to rows: planes a power of two apart would share the sets of the caches.
+    std::vector<Var> storage(p.begin(), p.begin() + first + 1);
+    storage.push_back(p[first + e.count]);
+    storage.insert(storage.end(), p.begin() + first + 1, p.begin() + first + e.count);
+    storage.push_back(p.back());
+    pad.compute_root().reorder_storage(storage).parallel(p[first + e.count]);
     if (e.packed)
       pad.vectorize(p[0]);
     else
