@@ -1,6 +1,6 @@
-// Times the schedule templates with their default parameters on the layers of ResNet-18, VGG-11, MobileNet
-// and ResNet-50: GFLOP/s and the share of the multiply-add peak that a register-only loop reaches in the same
-// run.
+// Times the schedule templates with their default parameters on the layers of ResNet-18, VGG-11, MobileNet,
+// ResNet-50 and DCGAN: GFLOP/s and the share of the multiply-add peak that a register-only loop reaches in
+// the same run.
 //   kernel_bench [part of a layer's name | all] [seconds per layer] [tune]
 // One thread. "cold": the weights were evicted (copies of them take turns), as in a network larger than the
 // caches.
@@ -238,6 +238,37 @@ Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t 
           }};
 }
 
+/// A transposed convolution of square images with bias and relu, in the layouts that the layout pass gives
+/// it.
+Layer deconv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t pad) {
+  const int64_t out = (hw - 1) * stride + k - 2 * pad;
+  char name[80];
+  std::snprintf(name, sizeof name, "deconv%ldx%ld s%ld %ld->%ld@%ld", long(k), long(k), long(stride), long(c),
+                long(o), long(hw));
+  ConvShape shape{.in_channels = c, .out_channels = o, .out_width = out, .stride_width = stride};
+  const TransposeBlocks blocks = transpose_blocks(shape, DeviceSheet::host());
+  const int64_t ib = blocks.in, ob = blocks.out;
+  return {name, 2.0 * hw * hw * c * o * k * k, [=] {
+            KernelBuilder b("deconv");
+            const bool packed = ob > 1;
+            const std::string op = "nn.conv2d_transpose", plain = "NCHW";
+            const Attrs attrs =
+                test::op_attrs(op, {{"strides", Shape{stride, stride}},
+                                    {"padding", Shape{pad, pad}},
+                                    {"channels", o},
+                                    {"kernel_size", Shape{k, k}},
+                                    {"data_layout", packed ? blocked("NCHW#c", ib, 0) : plain},
+                                    {"kernel_layout", packed ? blocked("OHWI@o", 0, ob) : "HWIO"},
+                                    {"out_layout", packed ? blocked("NCHW#c", ob, 0) : plain}});
+            Shape result{1, o, out, out}, bias{1, o, 1, 1};
+            if (packed) result = {1, o / ob, out, out, ob}, bias = {1, o / ob, 1, 1, ob};
+            const Value x = b.input(packed ? Shape{1, c / ib, hw, hw, ib} : Shape{1, c, hw, hw});
+            const Value y = b.call(op, {x, b.input(packed ? Shape{o / ob, k, k, c, ob} : Shape{k, k, c, o})},
+                                   attrs, result);
+            return b.finish(b.call("nn.relu", {b.call("add", {y, b.input(bias)}, {}, result)}, {}, result));
+          }};
+}
+
 Layer dense(int64_t m, int64_t k, int64_t n) {
   const int64_t block = dense_block(n, DeviceSheet::host());
   return {
@@ -313,6 +344,11 @@ std::vector<Layer> layers() {
     all.push_back(conv(c, hw, c == 32 ? 64 : c, 1, 1, 0));
   }
   for (int64_t c : {64, 128, 256, 512}) all.push_back(conv(c, 7168 / c, c, 3, 2, 1, true));
+  // DCGAN, and an upsampling of U-Net
+  all.push_back(deconv(100, 1, 512, 4, 1, 0));
+  for (int64_t c : {512, 256, 128}) all.push_back(deconv(c, 2048 / c, c / 2, 4, 2, 1));
+  all.push_back(deconv(64, 32, 3, 4, 2, 1));
+  all.push_back(deconv(128, 64, 64, 2, 2, 0));
   for (auto [k, n] :
        {std::pair<int64_t, int64_t>{512, 1000}, {25088, 4096}, {4096, 4096}, {4096, 1000}, {784, 128}})
     all.push_back(dense(1, k, n));

@@ -7,6 +7,11 @@ ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet
           channel_block(shape.out_channels, sheet)};
 }
 
+ConvChoice KernelChoice::conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const {
+  const TransposeBlocks blocks = transpose_blocks(shape, sheet);
+  return {{}, blocks.in, blocks.out};
+}
+
 int64_t KernelChoice::dense_block(int64_t units, const DeviceSheet& sheet) const {
   return baton::dense_block(units, sheet);
 }

@@ -432,6 +432,111 @@ TEST(Pool, WindowsAndPlanes) {
   }
 }
 
+struct TransposeCase {
+  int64_t n, c, o;
+  Shape in, kernel, stride, pad;        ///< of the spatial axes
+  int64_t in_block = 0, out_block = 0;  ///< 0: plain layouts
+  std::string ops = {};                 ///< of the epilogue, only in blocks
+  int64_t groups = 1, dilation = 1;
+  Shape more = {};  ///< output_padding
+  bool relu_before = false;
+};
+
+/// By phases, or as the definition says (for which the weight is written in another, equal layout).
+LoweredKernel transposed(const TransposeCase& t, bool by_phases) {
+  KernelBuilder b("transposed");
+  const size_t count = t.in.size();
+  const bool packed = t.out_block > 0, depthwise = t.groups > 1 && t.groups == t.c && t.groups == t.o;
+  const std::string spatial = count == 1   ? "W"
+                              : count == 2 ? "HW"
+                                           : "DHW",
+                    data = "NC" + spatial, in = count == 2 ? "I" : "O", out = count == 2 ? "O" : "I";
+  const std::string in_lanes = count == 2 ? "i" : "o", out_lanes = count == 2 ? "o" : "i";
+  std::string op = "nn.conv" + std::to_string(count) + "d_transpose", layout = data, out_layout = data,
+              kernel = in + out + spatial;
+  Shape x{t.n, t.c}, weight{t.c, t.o / t.groups}, y{t.n, t.o};
+  if (packed) {
+    layout += std::to_string(t.in_block) + "c", out_layout += std::to_string(t.out_block) + "c";
+    x[1] /= t.in_block, y[1] /= t.out_block;
+    kernel = out + spatial + in + std::to_string(t.out_block) + (depthwise ? in_lanes : out_lanes);
+    weight = {depthwise ? 1 : t.o / t.groups / t.out_block};
+  }
+  weight.insert(weight.end(), t.kernel.begin(), t.kernel.end());
+  if (packed) weight.insert(weight.end(), {depthwise ? t.c / t.out_block : t.c, t.out_block});
+  if (!by_phases) {
+    kernel.insert(packed ? kernel.find_first_of("123456789") : kernel.size(), "1" + in_lanes);
+    weight.insert(packed ? weight.end() - 1 : weight.end(), 1);
+  }
+  for (size_t k = 0; k < count; ++k) {
+    const int64_t more = t.more.empty() ? 0 : t.more[k];
+    x.push_back(t.in[k]);
+    y.push_back((t.in[k] - 1) * t.stride[k] + (t.kernel[k] - 1) * t.dilation + 1 - t.pad[k] -
+                t.pad[count + k] + more);
+  }
+  if (packed) x.push_back(t.in_block), y.push_back(t.out_block);
+  Value value = b.input(x);
+  const Value weights = b.input(weight);
+  if (t.relu_before) value = b.call("nn.relu", {value}, {}, x);
+  value = b.call(op, {value, weights},
+                 op_attrs(op, {{"strides", t.stride},
+                               {"padding", t.pad},
+                               {"output_padding", t.more.empty() ? Shape(count, 0) : t.more},
+                               {"dilation", Shape(count, t.dilation)},
+                               {"groups", t.groups},
+                               {"channels", t.o},
+                               {"kernel_size", t.kernel},
+                               {"data_layout", layout},
+                               {"kernel_layout", kernel},
+                               {"out_layout", out_layout}}),
+                 y);
+  if (!packed && !t.ops.empty()) value = b.call("tanh", {value}, {}, y);
+  return b.finish(packed && count == 2 ? epilogue(b, value, t.ops) : value);
+}
+
+TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
+  const std::vector<TransposeCase> cases = {
+      // in blocks: exact ranges of a row, and padded rows of few channels
+      {1, 100, 64, {1, 1}, {4, 4}, {1, 1}, {0, 0, 0, 0}, 10, 16, "sbm"},
+      {1, 100, 24, {1, 1}, {4, 4}, {1, 1}, {0, 0, 0, 0}, 5, 8, ""},
+      {1, 32, 32, {4, 4}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "sbm"},
+      {2, 16, 48, {5, 9}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "srm"},
+      {1, 16, 8, {7, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 8, 8, "b", 1, 1, {1, 1}},
+      {1, 16, 8, {7, 13}, {3, 3}, {2, 2}, {0, 1, 2, 0}, 8, 8, "r"},
+      {1, 16, 16, {3, 40}, {5, 5}, {3, 3}, {2, 1, 0, 3}, 16, 8, "m", 1, 1, {2, 1}},
+      {1, 8, 8, {6, 11}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "bm"},
+      {1, 4, 12, {5, 6}, {2, 3}, {3, 2}, {0, 1, 0, 1}, 4, 6, "g", 1, 1, {2, 0}},
+      {1, 16, 16, {9, 9}, {3, 3}, {1, 1}, {2, 2, 2, 2}, 16, 16, "m", 1, 2},
+      {1, 32, 16, {3, 1}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "bm"},
+      {1, 17, 13, {4, 3}, {4, 3}, {2, 2}, {1, 1, 1, 0}, 1, 13, "b"},
+      {1, 16, 8, {2, 300}, {4, 4}, {8, 8}, {1, 1, 1, 1}, 8, 8, "m"},
+      {1, 32, 16, {6, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "m", 1, 1, {}, true},
+      // groups, depthwise
+      {1, 64, 32, {5, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "b", 2},
+      {1, 16, 32, {5, 6}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 4, 8, "m", 4},
+      {1, 32, 32, {5, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "bm", 32},
+      {2, 16, 16, {7, 30}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 16, 16, "r", 16, 1, {1, 0}},
+      // plain layouts: vectors along rows
+      {1, 64, 3, {6, 32}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "t"},
+      {2, 5, 7, {5, 19}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 0, 0, "", 1, 1, {1, 1}},
+      {1, 6, 4, {3, 3}, {3, 5}, {1, 3}, {0, 1, 2, 1}, 0, 0, "t", 2},
+      {1, 6, 6, {9, 21}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "", 6},
+      {1, 3, 2, {5, 5}, {3, 3}, {1, 1}, {1, 0, 2, 1}, 0, 0, "", 1, 2},
+      {1, 3, 1, {1, 1}, {1, 1}, {4, 3}, {0, 0, 0, 0}, 0, 0, "", 1, 1, {3, 1}},
+      // one and three axes
+      {1, 16, 16, {50}, {16}, {8}, {4, 4}, 8, 8, ""},
+      {1, 8, 8, {2000}, {3}, {2}, {1, 0}, 8, 8, ""},
+      {2, 5, 3, {1100}, {4}, {2}, {1, 1}, 0, 0, ""},
+      {1, 16, 8, {3, 4, 5}, {2, 3, 4}, {2, 2, 2}, {0, 1, 1, 0, 0, 1}, 8, 8, ""},
+      {1, 4, 3, {3, 2, 9}, {3, 3, 3}, {2, 1, 2}, {1, 1, 1, 1, 1, 1}, 0, 0, "", 1, 1, {1, 0, 1}},
+  };
+  for (const TransposeCase& t : cases) {
+    SCOPED_TRACE(std::to_string(&t - cases.data()) + ": " + std::to_string(t.c) + "->" + std::to_string(t.o) +
+                 " width " + std::to_string(t.in.back()) + " kernel " + std::to_string(t.kernel.back()));
+    check(
+        "conv_transpose", [&] { return transposed(t, true); }, 3e-6, 2, [&] { return transposed(t, false); });
+  }
+}
+
 TEST(Pointwise, Chains) {
   for (const Shape& shape : std::vector<Shape>{
            {1, 4, 9, 7, 16}, {1, 1000}, {3}, {2, 3, 5, 3}, {1, 64, 7, 7}, {1, 1, 40, 40, 3}, {5, 130}}) {
@@ -468,6 +573,8 @@ TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
       [&] { return conv(large); },
       [&] { return winograd(large, 4); },
       [&] { return depthwise(large); },
+      [&] { return transposed({1, 64, 64, {40, 40}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "bgr"}, true); },
+      [&] { return transposed({1, 64, 3, {40, 40}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "t"}, true); },
       [&] { return dense({4, 512, 64, 16, true}, true); },
       [&] { return dense({1, 512, 64, 16, true}, false); },
       [&] { return pool({"nn.max_pool2d", {1, 8, 40, 40, 16}, {1, 8, 20, 20, 16}, 3, 2, {1, 1}}); }};
