@@ -1,6 +1,7 @@
 #include "baton/schedule/common.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "baton/ir/inspect.h"
@@ -134,6 +135,15 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet) {
   }
 }
 
+bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet) {
+  // The set is determined by the offset into a page: the cache is indexed before addresses are translated.
+  constexpr int64_t kPage = 4096;
+  if (row_bytes <= 0) return false;
+  const int64_t ways = std::max<int64_t>(1, sheet.l1_bytes / kPage),
+                offsets = kPage / std::gcd(row_bytes, kPage);
+  return (rows + offsets - 1) / offsets > ways;
+}
+
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {
   // Cycles for one reduction step over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle
   // or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and loop
@@ -144,6 +154,8 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   constexpr double kStream = 7, kPass = 0.004;
   // Cost factor for rows that do not fit the first-level cache: each is a separate stream.
   constexpr double kSpilled = 1.1;
+  // Rows that conflict are read from the second-level cache at every step.
+  constexpr double kConflict = 4;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
   // AVX-512 multiply-adds take a broadcast memory operand, but LLVM uses that only for a scalar with a single
   // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
@@ -152,6 +164,7 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
+  if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
   const double first = p.streamed ? std::max(step, kStream * weights * sheet.float_lanes / 16) : step;
   double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /

@@ -73,7 +73,12 @@ struct TiledProduct {
   int rows = 1, columns = 1, vectors = 1, depth = 1;
   bool streamed =
       false;  ///< the weights are streamed from memory; further passes over the rows read them from cache
+  int64_t row_bytes = 0;  ///< from one row of the left side to the next; 0: no cache conflicts
 };
+/// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
+/// set than it has ways, so that each line is evicted before the next step reads it again. That is so for
+/// tiles of over 8 rows that lie a multiple of 4096 bytes apart.
+bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet);
 /// Expected cycles per result for a tile; minimised by choose_register_tile.
 double register_tile_cost(const TiledProduct& product, RegisterTile tile, const DeviceSheet& sheet);
 /// The tile with the lowest expected cost; its columns divide those of the product.

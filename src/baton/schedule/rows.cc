@@ -89,7 +89,7 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
       func.compute_at(out, row);
       const Var own_row = func.dimensions() > 0 ? func.args()[0] : Var::outermost();
       reduce_in_lanes(func, own_row, params.at("lanes"), sheet);
-    } else if (func.name() != result) {  // the exponentials: stored, since they are read twice
+    } else if (func.name() != result && !dense) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
     }
   }
