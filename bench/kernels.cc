@@ -250,6 +250,38 @@ Layer dense(int64_t m, int64_t k, int64_t n) {
       }};
 }
 
+Layer batch_matmul(int64_t batch, int64_t m, int64_t k, int64_t n, bool transpose_a, bool transpose_b) {
+  return {std::string("batch_matmul ") + "NT"[transpose_a] + "NT"[transpose_b] + " " + std::to_string(batch) +
+              "x" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n),
+          2.0 * batch * m * k * n, [=] {
+            KernelBuilder b("matmul");
+            const Attrs attrs = test::op_attrs("nn.batch_matmul",
+                                               {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+            const Value x = b.input(transpose_a ? Shape{batch, k, m} : Shape{batch, m, k});
+            const Value w = b.input(transpose_b ? Shape{batch, n, k} : Shape{batch, k, n});
+            return b.finish(b.call("nn.batch_matmul", {x, w}, attrs, {batch, m, n}));
+          }};
+}
+
+Layer reduce(const std::string& op, const Shape& in, const std::vector<int64_t>& axes) {
+  Shape out = in;
+  std::string name = op;
+  for (const int64_t extent : in) name += " " + std::to_string(extent);
+  for (const int64_t axis : axes) name += ", axis " + std::to_string(axis), out[axis] = 1;
+  return {name, double(test::elements(in)), [=] {
+            KernelBuilder b("reduce");
+            return b.finish(
+                b.call(op, {b.input(in)}, test::op_attrs(op, {{"axis", axes}, {"keepdims", true}}), out));
+          }};
+}
+
+Layer map(const std::string& op, const Shape& shape) {
+  return {op + " " + std::to_string(test::elements(shape)), double(test::elements(shape)), [=] {
+            KernelBuilder b("map");
+            return b.finish(b.call(op, {b.input(shape)}, {}, shape));
+          }};
+}
+
 Layer pool(const std::string& op, int64_t c, int64_t hw, int64_t size, int64_t stride, int64_t pad) {
   const bool global = op == "nn.global_avg_pool2d";
   const int64_t ib = channel_block(c, DeviceSheet::host()),
@@ -317,6 +349,24 @@ std::vector<Layer> layers() {
        {std::pair<int64_t, int64_t>{512, 1000}, {25088, 4096}, {4096, 4096}, {4096, 1000}, {784, 128}})
     all.push_back(dense(1, k, n));
   all.push_back(dense(128, 768, 3072));
+  // Rows a multiple of 4096 bytes apart, and their neighbours.
+  for (const int64_t m : {128, 8, 16, 26, 100, 1000})
+    for (const int64_t k : {512, 768, 1024, 1536, 2048, 3072, 3088, 4096}) all.push_back(dense(m, k, 768));
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      all.push_back(batch_matmul(12, 128, 64, 128, ta, tb));
+      all.push_back(batch_matmul(12, 128, 128, 64, ta, tb));
+      all.push_back(batch_matmul(1, 512, 512, 512, ta, tb));
+      all.push_back(batch_matmul(1000, 4, 4, 4, ta, tb));
+    }
+  for (const char* op : {"mean", "max"}) {
+    all.push_back(reduce(op, {128, 768}, {1}));
+    all.push_back(reduce(op, {128, 768}, {0}));
+    all.push_back(reduce(op, {128, 768}, {0, 1}));
+    all.push_back(reduce(op, {64, 49, 100}, {1}));
+  }
+  for (const char* op : {"exp", "sigmoid", "tanh", "erf"}) all.push_back(map(op, {128, 768}));
+  all.push_back(softmax(1536, 128));
   all.push_back(pool("nn.max_pool2d", 64, 112, 3, 2, 1));
   all.push_back(pool("nn.max_pool2d", 64, 224, 2, 2, 0));
   all.push_back(pool("nn.max_pool2d", 512, 14, 2, 2, 0));

@@ -111,22 +111,6 @@ void schedule_panel(Func right, int width, int lanes) {
   right.bound_extent(n, width).split(n, vector, lane, lanes).vectorize(lane).unroll(vector);
 }
 
-/// Runs `tasks` equal iterations of `task`, each `work` multiply-adds, in parallel, several per task where
-/// they are short. Returns the loop over single iterations.
-Var parallel_tasks(Func out, const Var& task, int64_t tasks, int64_t work) {
-  const int64_t several = kTaskMultiplyAdds / std::max<int64_t>(1, work);
-  if (several >= tasks) return task;
-  if (several <= 1) {
-    out.parallel(task);
-    return task;
-  }
-  const Var group("group"), item("item");
-  out.split(task, group, item, static_cast<int>(several),
-            guarded(static_cast<int>(tasks), static_cast<int>(several)))
-      .parallel(group);
-  return item;
-}
-
 void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const MatmulExtents e = matmul_extents_of(kernel, sheet);
   const int tile_m = std::min(params.at("tile_m"), e.rows);
@@ -136,7 +120,7 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   Func out = output_of(kernel), sum = anchor_stage(kernel, sum_stage_of(anchor_of(kernel))),
        right = anchor_stage(kernel, "right");
   const std::vector<Var> i = out.args();
-  const Var no("no"), vector("vector"), lane("lane"), mo("mo"), mi("mi"), task("task");
+  const Var no("no"), vector("vector"), lane("lane"), mo("mo"), mi("mi");
   out.split(i[0], no, vector, width, inside(e.columns, width))
       .split(vector, vector, lane, e.lanes)
       .split(i[1], mo, mi, tile_m, inside(e.rows, tile_m))
@@ -146,28 +130,25 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   const int64_t panel_work = int64_t(e.rows) * width * e.depth;
   Var tile = mo;  // the loop over tiles that share a panel
   if (!e.shared) {
-    out.reorder(lane, vector, mi, mo, no, i[2]).fuse(no, i[2], task);
-    const Var item = parallel_tasks(out, task, e.batches * panels, panel_work);
+    out.reorder(lane, vector, mi, mo, no, i[2]);
+    const Var item = parallel_tasks(out, {no, i[2]}, e.batches * panels, panel_work, kTaskMultiplyAdds);
     if (pack) right.compute_at(out, item), schedule_panel(right, width, e.lanes);
   } else if (panels >= kManyPanels) {
     std::vector<Halide::VarOrRVar> order{lane, vector, mi, mo};
     order.insert(order.end(), i.begin() + 2, i.end());
     order.push_back(no);
     out.reorder(order);
-    const Var item = parallel_tasks(out, no, panels, panel_work * e.batches);
+    const Var item = parallel_tasks(out, {no}, panels, panel_work * e.batches, kTaskMultiplyAdds);
     if (pack) right.compute_at(out, item), schedule_panel(right, width, e.lanes);
   } else {
     // Few panels: the whole second operand is copied, and the tasks are tiles of rows.
     std::vector<Halide::VarOrRVar> order{lane, vector, mi, no, mo};
     order.insert(order.end(), i.begin() + 2, i.end());
     out.reorder(order);
-    Var rows = mo;
-    for (size_t axis = 2; axis < i.size(); ++axis) {
-      const Var fused("task" + std::to_string(axis));
-      out.fuse(rows, i[axis], fused);
-      rows = fused;
-    }
-    parallel_tasks(out, rows, e.batches * tiles_of(e.rows, tile_m), panel_work * panels / e.rows * tile_m);
+    std::vector<Var> loops{mo};
+    loops.insert(loops.end(), i.begin() + 2, i.end());
+    parallel_tasks(out, loops, e.batches * tiles_of(e.rows, tile_m), int64_t(tile_m) * e.columns * e.depth,
+                   kTaskMultiplyAdds);
     if (pack) right.compute_root().vectorize(right.args()[0], e.lanes, inside(e.columns, e.lanes));
     tile = no;
   }

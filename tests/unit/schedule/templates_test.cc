@@ -484,6 +484,48 @@ TEST(Rows, Softmax) {
     }
 }
 
+struct ReduceCase {
+  Shape shape;
+  std::vector<int64_t> axes;
+};
+
+TEST(Reduce, AnyAxes) {
+  for (const ReduceCase& t : std::vector<ReduceCase>{{{128, 768}, {1}},
+                                                     {{1, 7, 1000}, {2}},
+                                                     {{2, 6, 7, 7}, {2, 3}},
+                                                     {{300, 17}, {0}},
+                                                     {{5, 3, 100}, {1}},
+                                                     {{5, 40, 3}, {0, 2}},
+                                                     {{3, 5, 4, 33}, {1, 3}},
+                                                     {{9, 3}, {1}},
+                                                     {{50, 70}, {0, 1}},
+                                                     {{1, 1}, {0}},
+                                                     {{300}, {0}}}) {
+    Shape kept, unit = t.shape;
+    for (size_t axis = 0; axis < t.shape.size(); ++axis)
+      if (std::count(t.axes.begin(), t.axes.end(), int64_t(axis)))
+        unit[axis] = 1;
+      else
+        kept.push_back(t.shape[axis]);
+    for (const char* op : {"sum", "mean", "max", "variance"}) {
+      SCOPED_TRACE(std::string(op) + " of rank " + std::to_string(t.shape.size()) + ", innermost " +
+                   std::to_string(t.shape.back()));
+      const bool two = std::string(op) == "variance", keepdims = std::string(op) != "sum";
+      check(
+          "reduce",
+          [&] {
+            KernelBuilder b("reduce");
+            std::vector<Value> inputs{b.call("nn.relu", {b.input(t.shape)}, {}, t.shape)};
+            if (two) inputs.push_back(b.input(unit));
+            const Shape& shape = keepdims ? unit : kept;
+            const Attrs attrs = op_attrs(op, {{"axis", t.axes}, {"keepdims", keepdims}});
+            return b.finish(b.call("nn.relu", {b.call(op, inputs, attrs, shape)}, {}, shape));
+          },
+          1e-5);
+    }
+  }
+}
+
 struct PoolCase {
   const char* op;
   Shape in, out;
@@ -604,8 +646,8 @@ TEST(Templates, SayWhyNot) {
   const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = conv(t);
   EXPECT_EQ(named("conv_direct").refuses(kernel, sheet()), "");
-  for (const char* other :
-       {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "matmul", "pool", "rows", "pointwise"})
+  for (const char* other : {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "matmul", "pool",
+                            "reduce", "rows", "pointwise"})
     EXPECT_NE(named(other).refuses(kernel, sheet()), "") << other;
 }
 
