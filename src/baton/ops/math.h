@@ -32,31 +32,37 @@ inline Halide::Expr round_away(const Halide::Expr& value) {
   });
 }
 
-/// e to the power x; relative error below 4e-7. Results below the smallest normal number are 0.
-inline Halide::Expr vector_exp(const Halide::Expr& value) {
-  if (value.type() != Halide::Float(32)) return exp(value);
+/// vector_exp where x is a number; of NaN it is not defined.
+inline Halide::Expr vector_exp_of_number(const Halide::Expr& value) {
   return with_value("exp_x", value, [](const Halide::Expr& x) {
-    // x = n ln 2 + r, |r| <= ln(2) / 2; the first part of ln 2 has trailing zeros, so that n times it is
-    // exact.
-    const Halide::Expr n = round(x * 1.44269504f);
-    return with_value("exp_n", n, [&x](const Halide::Expr& n) {
-      const Halide::Expr r = x - n * 0.693147182f;
-      const Halide::Expr power = with_value("exp_r", r, [](const Halide::Expr& r) {
+    // x = n ln 2 + r, |r| <= ln(2) / 2.
+    return with_value("exp_n", round(x * 1.44269504f), [&x](const Halide::Expr& n) {
+      const Halide::Expr power = with_value("exp_r", x - n * 0.693147182f, [](const Halide::Expr& r) {
         return polynomial(r,
                           {1.0f, 1.0f, 0.49999994f, 0.1666652f, 0.041668393f, 0.008368781f, 0.0013814467f});
       });
       // Times 2^n, in the bits of the exponent.
       const Halide::Expr scaled = Halide::reinterpret(
           x.type(), Halide::reinterpret(Halide::Int(32), power) + (cast(Halide::Int(32), n) << 23));
-      return select(is_nan(x), x, x < -87.3365f, 0.0f, x > 88.7228f, INFINITY, scaled);
+      return select(x < -87.3365f, 0.0f, x > 88.7228f, INFINITY, scaled);
     });
   });
 }
 
+/// e to the power x; relative error below 4e-7. Results below the smallest normal number are 0.
+inline Halide::Expr vector_exp(const Halide::Expr& value) {
+  if (value.type() != Halide::Float(32)) return exp(value);
+  return with_value("exp_of", value,
+                    [](const Halide::Expr& x) { return select(is_nan(x), x, vector_exp_of_number(x)); });
+}
+
 /// 1 / (1 + exp(-x)); relative error below 5e-7.
-inline Halide::Expr vector_sigmoid(const Halide::Expr& x) {
-  const Halide::Expr one = cast(x.type(), 1);
-  return one / (one + vector_exp(-x));
+inline Halide::Expr vector_sigmoid(const Halide::Expr& value) {
+  const Halide::Expr one = cast(value.type(), 1);
+  if (value.type() != Halide::Float(32)) return one / (one + exp(-value));
+  return with_value("sigmoid_x", value, [&one](const Halide::Expr& x) {
+    return select(is_nan(x), x, one / (one + vector_exp_of_number(-x)));
+  });
 }
 
 /// x p(x^2) / q(x^2), between -1 and 1, which it is beyond +-`limit`; NaN for NaN.

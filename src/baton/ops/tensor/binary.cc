@@ -61,7 +61,7 @@ Value power(const Value& a, const Value& b) {
     return Halide::Internal::Call::make(a.type(), a.type().bits() == 64 ? "pow" : "powf", {a, b},
                                         Halide::Internal::Call::PureExtern);
   if (a.type().is_float()) return cast(a.type(), power(cast<float>(a), cast<float>(b)));
-  return cast(a.type(), power(cast<double>(a), cast<double>(b)));
+  return from_real(a.type(), power(cast<double>(a), cast<double>(b)));
 }
 
 GradientRule add_gradient() {

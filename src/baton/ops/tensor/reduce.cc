@@ -230,7 +230,7 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
   } else {
     squares(r.i.reversed()) = off * off;
   }
-  variance(r.i.reversed()) = cast_to(c.out().dtype(), squares(r.i.reversed()) / count);
+  variance(r.i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(squares(r.i.reversed()), count));
   c.result(variance);
 }
 
