@@ -201,8 +201,10 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
   // at each step.
   const int broadcast = sheet.float_lanes >= 16 && weights == 1 ? 0 : 1;
-  // Narrower vectors are multiplied at two a cycle, and each scalar is broadcast by a load of its own.
-  const double scalar_load = sheet.float_lanes >= 16 ? 0.5 : 1.5, latency = sheet.float_lanes >= 16 ? 8 : 10;
+  // With narrower vectors, two multiply-adds a cycle, each scalar takes a load of its own: tiles of many rows
+  // that are apart in memory, and those of few sums, stay behind.
+  const bool narrow = sheet.float_lanes < 16 && p.row_bytes > 0;
+  const double scalar_load = narrow ? 1.5 : 0.5, latency = narrow ? 10 : 8;
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights + tile.rows * scalar_load, latency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;

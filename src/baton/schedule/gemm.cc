@@ -42,7 +42,7 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   const double in_place = register_tile_cost(product, tile, sheet);
   // Rows that conflict in the cache limit the rows of a tile. A copy whose rows lie a line further apart
   // permits any tile; it costs about half a cycle per element.
-  product.row_bytes = 0;
+  product.row_bytes = (int64_t(e.depth) + kPaddedFloats) * 4;
   const RegisterTile free_tile = choose_register_tile(product, sheet);
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
