@@ -182,6 +182,8 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
       Halide::Func narrow = c.stage(std::string(name) + "_cast");
       narrow(r.i.reversed()) = cast(out, folded(r.i.reversed()));
       folded = narrow;
+    } else if (r.any) {
+      folded = copy_stage(c, folded);
     }
     c.result(folded);
   };
@@ -317,14 +319,14 @@ GradientRule max_gradient() {
 const OpDef& op_sum() {
   static const OpDef def = reduce_op(
       "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
-      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow()));
+      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow(), AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_prod() {
   static const OpDef def = reduce_op(
       "prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; },
-      op_rules(reduce_layout_flow()));
+      op_rules(reduce_layout_flow(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -332,14 +334,15 @@ const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
       op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-               reduce_layout_flow()));
+               reduce_layout_flow(), AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_min() {
   static const OpDef def = reduce_op(
       "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
-      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow()));
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow(),
+               AnchorRule{"reduce"}));
   return def;
 }
 
@@ -380,7 +383,8 @@ const OpDef& op_mean() {
           },
       .python = "reduce",
       .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
-                        FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow(),
+                        AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32", "(2, 3, 4)f32, axis=[-1], keepdims=True", "(3, 5)i32[-9, 9], axis=[0]"},
   };
   return def;
@@ -398,7 +402,7 @@ const OpDef& op_argmax() {
           },
       .compute = arg_compute<true>,
       .python = "reduce.argmax(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
-      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}),
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}, AnchorRule{"reduce"}),
       .test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
   };
@@ -417,7 +421,7 @@ const OpDef& op_argmin() {
           },
       .compute = arg_compute<false>,
       .python = "reduce.argmin(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
-      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}),
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}, AnchorRule{"reduce"}),
       .test_shapes = {"(2, 3, 4)f32, axis=[0, 2]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
   };
@@ -441,7 +445,7 @@ const OpDef& op_variance() {
           [](Compute& c, const VarianceAttrs& a) {
             variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
           },
-      .rules = op_rules(variance_gradient(), MixedPrecision::kNever),
+      .rules = op_rules(variance_gradient(), MixedPrecision::kNever, AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32, (3, 4)f32, axis=[1]", "(3, 4)f32, (1, 1)f32, keepdims=True, unbiased=True"},
   };
   return def;
