@@ -137,15 +137,36 @@ TEST(AlterOpLayout, TransposedConvolutions) {
   %1 = nn.relu(nn.bias_add(%0, %b));
   tanh(nn.conv2d_transpose(%1, %v, strides=[4, 4], kernel_layout="IOHW"))
 })"),
-      "");
+      R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW10c");
+%1 = layout_transform(%w, src_layout="IOHW", dst_layout="OHWI16o");
+%2 = expand_dims(%b, axis=1, num_newaxis=2);
+%3 = expand_dims(%2, axis=0);
+%4 = nn.conv2d_transpose(%0, %1, channels=64, kernel_size=[4, 4], strides=[2, 2], padding=[1, 1, 1, 1], data_layout="NCHW10c", kernel_layout="OHWI16o", out_layout="NCHW16c");
+%5 = layout_transform(%3, src_layout="NCHW", dst_layout="NCHW16c");
+%6 = add(%4, %5);
+%7 = nn.relu(%6);
+%8 = layout_transform(%7, src_layout="NCHW16c", dst_layout="NCHW");
+%9 = layout_transform(%v, src_layout="IOHW", dst_layout="HWIO");
+%10 = nn.conv2d_transpose(%8, %9, channels=3, kernel_size=[4, 4], strides=[4, 4], kernel_layout="HWIO");
+tanh(%10)
+)");
   // Depthwise, and one axis, where Relay's names of the weight's axes are swapped.
   EXPECT_EQ(
       altered(
           R"(def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 1, 4, 4), float32], %y: Tensor[(1, 32, 9), float32], %v: Tensor[(32, 16, 3), float32]) {
   (nn.conv2d_transpose(%x, %w, groups=32, channels=32, kernel_size=[4, 4], kernel_layout="IOHW"), nn.conv1d_transpose(%y, %v))
 })"),
-      "");
-  // Left alone: dilation is no reason, other types and layouts are.
+      R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
+%1 = layout_transform(%w, src_layout="IOHW", dst_layout="OHWI16i");
+%2 = nn.conv2d_transpose(%0, %1, channels=32, kernel_size=[4, 4], groups=32, data_layout="NCHW16c", kernel_layout="OHWI16i", out_layout="NCHW16c");
+%3 = layout_transform(%y, src_layout="NCW", dst_layout="NCW16c");
+%4 = layout_transform(%v, src_layout="OIW", dst_layout="IWO16i");
+%5 = nn.conv1d_transpose(%3, %4, channels=16, kernel_size=[3], data_layout="NCW16c", kernel_layout="IWO16i", out_layout="NCW16c");
+%6 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW");
+%7 = layout_transform(%5, src_layout="NCW16c", dst_layout="NCW");
+(%6, %7)
+)");
+  // Other layouts stay.
   const std::string other =
       R"(nn.conv2d_transpose(%x, %w, channels=16, kernel_size=[3, 3], data_layout="NHWC", kernel_layout="HWOI")
 )";

@@ -177,7 +177,7 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
       .attrs = carry_attrs(*call.op(), call,
                            {{"data_layout", packed_data},
                             {"kernel_layout", by_taps},
-                            {"out_layout", packed_out},
+                            {"out_layout", chosen.out_block > 1 ? packed_out : out_layout},
                             {"channels", out[1]},
                             {"kernel_size", window}}),
       .wants = chosen.out_block > 1 ? "computes in " + packed_out : "reads its weight in " + by_taps,
