@@ -90,20 +90,26 @@ def measure(network, folder, repeat):
     return {"cold": least(cold), "cached": least(cached), "artifact_mb": os.path.getsize(built) / 2**20, "memory_mb": memory}
 
 
+# Starts a command and says what it used. The system counts what a process held before it became the command, too, so a small
+# process has to start it, not this one with its arrays.
+STARTER = """
+import json, os, sys
+process = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, used = os.wait4(process, 0)
+with open(sys.argv[1], "w") as file:
+    json.dump({"status": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}, file)
+"""
+
+
 def child(command, more):
-    """(standard output, CPU seconds, most memory in MB) of a process and its children."""
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, stdout=output, stdin=subprocess.DEVNULL, env={**os.environ, **more})
-        try:
-            _, status, used = os.wait4(process.pid, 0)
-        except KeyboardInterrupt:
-            process.kill()
-            raise
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise environment.Failed(f"{' '.join(command)}: status {process.returncode}")
-        output.seek(0)
-        return output.read().decode(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    """(standard output, CPU seconds, most memory in MB) of a process."""
+    with tempfile.NamedTemporaryFile() as used:
+        done = subprocess.run([sys.executable, "-I", "-S", "-c", STARTER, used.name, *command], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **more}, check=False)
+        found = json.loads(used.read() or '{"status": "not started"}')
+    if done.returncode != 0 or found["status"] != 0:
+        raise environment.Failed(f"{' '.join(command)}: status {found['status']}")
+    return done.stdout.decode(), found["cpu"], found["mb"]
 
 
 def report(name, found):
