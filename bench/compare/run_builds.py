@@ -31,24 +31,24 @@ def main():
     unknown = [name for name in options.networks if name not in networks.NETWORKS]
     if unknown:
         sys.exit(f"no network is called {', '.join(unknown)}\n  known: {' '.join(networks.NETWORKS)}")
-    results, holds, status = {**environment.about(), "networks": {}}, True, 0
+    results, holds = {**environment.about(), "networks": {}}, True
     try:
         for name in options.networks or networks.NETWORKS:
-            with tempfile.TemporaryDirectory(prefix="baton-builds-") as folder:
-                found = measure(networks.NETWORKS[name], folder, options.repeat)
-            results["networks"][name] = found
-            holds &= report(name, found)
+            try:
+                with tempfile.TemporaryDirectory(prefix="baton-builds-") as folder:
+                    results["networks"][name] = measure(networks.NETWORKS[name], folder, options.repeat)
+                holds &= report(name, results["networks"][name])
+            except environment.Failed as error:
+                holds = False
+                print(f"{name}: not measured: {error}", flush=True)
             environment.write(options.output, results)
-    except environment.Failed as error:
-        print(error, file=sys.stderr)
-        status = 1
     except KeyboardInterrupt:
         results["partial"] = True
         environment.write(options.output, results)
         print(f"interrupted; what was measured is in {options.output}", file=sys.stderr)
         return 130
     print(f"wrote {options.output}")
-    return status or (0 if holds else 1)
+    return 0 if holds else 1
 
 
 def parse():

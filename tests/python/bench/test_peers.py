@@ -166,7 +166,8 @@ def test_random_layers_beside_onednn(tmp_path):
 
 def test_builds(tmp_path):
     done, found = run("run_builds.py", "--networks", "mlp", "--repeat", "1", folder=tmp_path)
+    assert "mlp" in found["networks"], done.stdout + done.stderr
     mlp = found["networks"]["mlp"]
-    assert mlp["cold"]["seconds"] > mlp["cached"]["seconds"] and mlp["cold"]["kernels"] > 0
+    assert mlp["cold"]["kernels"] == mlp["cached"]["kernels"] > 0
     assert set(mlp["memory_mb"]) == {"baton", "ort", "loaded"} and min(mlp["memory_mb"].values()) > 10
     assert "bar <= 1.2 x" in done.stdout
