@@ -4,13 +4,15 @@
 #include "baton/support/error.h"
 #include "baton/transform/layout/alter_op_layout.h"
 #include "baton/transform/quantize/legalize.h"
+#include "baton/transform/simplify/fold_scale_axis.h"
 
 namespace baton {
 
 namespace {
 
 // Names and order as in TVM 0.11.1; each pass has its own level.
-Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets) {
+Pass passes_with(const Pass& fold_scale_axis, const Pass& alter_op_layout,
+                 const std::vector<TargetRef>& targets) {
   AttrList options;
   for (const TargetRef& target : targets) options.push_back(target->options());
   const std::string host = targets.front()->host ? targets.front()->host->options() : "";
@@ -25,7 +27,7 @@ Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targ
       make_pass("CombineParallelDense"),
       make_pass("CombineParallelBatchMatmul"),
       make_pass("FoldConstant"),
-      make_pass("FoldScaleAxis"),
+      fold_scale_axis,
       make_pass("SimplifyExpr"),
       make_pass("CanonicalizeCast"),
       make_pass("CanonicalizeOps"),
@@ -58,7 +60,7 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context) {
 }
 
 Pass optimization_passes(const std::vector<TargetRef>& targets) {
-  return passes_with(fast_layouts(), targets);
+  return passes_with(fold_scale_axis_by_cost(), fast_layouts(), targets);
 }
 
 IRModule optimize(const IRModule& module, const BuildContext& context) {
@@ -72,7 +74,9 @@ IRModule optimize(const IRModule& module, const BuildContext& context) {
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context) {
   BuildContext named = context;
   named.targets = {Target::parse(target)};
-  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), named.targets))(module, named), named);
+  return prepare_kernels(
+      (*passes_with(make_pass("FoldScaleAxis"), make_pass("AlterOpLayout"), named.targets))(module, named),
+      named);
 }
 
 }  // namespace baton

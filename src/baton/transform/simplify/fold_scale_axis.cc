@@ -5,6 +5,8 @@
 //   forward:   conv(relu(x * s + b), w)      ->  conv(relu(x + b / s), w * s)
 // The multiply's origins go where its factor goes: the nodes made here stand for the multiply, the others
 // keep theirs.
+#include "baton/transform/simplify/fold_scale_axis.h"
+
 #include <cmath>
 
 #include "baton/ir/build.h"
@@ -133,8 +135,27 @@ class ScaleRewriter : public Rewriter {
   PointerMap<Expr> vectors_;
 };
 
+/// Which factors move into weights.
+enum class FoldedScales : uint8_t {
+  kAll,     ///< as in TVM 0.11.1
+  kByCost,  ///< one that is known at run time only where multiplying the weights costs less than the data
+};
+
+bool is_known(const Factor& factor) {
+  return free_vars(as<CallNode>(factor.multiply)->args()[1 - factor.kept]).empty();
+}
+
+/// The elements of a tensor; a `?` extent counts once.
+int64_t elements_of(const Expr& expr) {
+  int64_t count = 1;
+  for (const Dim& extent : tensor_type_of(expr)->shape()) count *= extent.is_any() ? 1 : extent.value();
+  return count;
+}
+
 class BackwardFolder final : public ScaleRewriter {
  public:
+  explicit BackwardFolder(FoldedScales folded) : folded_(folded) {}
+
   Expr fold(const Expr& root, const BuildContext& context) {
     find(root);
     decide(context);
@@ -188,6 +209,8 @@ class BackwardFolder final : public ScaleRewriter {
         const ScaleRule::Takes taken = takes(call->args()[kept]);
         const auto factor = taken ? factor_of(*at, kept, *taken, context) : std::nullopt;
         if (!factor) continue;
+        // A product behind a layer is computed in its kernel, on values in registers.
+        if (folded_ == FoldedScales::kByCost && !is_known(*factor)) continue;
         gone_.insert(call, *factor);
         passing_.insert(call->args()[kept].get(), *factor);
         break;
@@ -205,6 +228,7 @@ class BackwardFolder final : public ScaleRewriter {
     return apply(*plans_.find(original.get()), *as<CallNode>(original), *call, *factor, value);
   }
 
+  const FoldedScales folded_;
   std::vector<Expr> order_;
   PointerMap<ScalePlan> plans_;
   PointerMap<Factor> gone_;     // by multiply
@@ -213,7 +237,7 @@ class BackwardFolder final : public ScaleRewriter {
 
 class ForwardFolder final : public ScaleRewriter {
  public:
-  explicit ForwardFolder(const BuildContext& context) : context_(context) {}
+  ForwardFolder(const BuildContext& context, FoldedScales folded) : context_(context), folded_(folded) {}
 
   Expr fold(const Expr& root) {
     std::vector<Expr> order;
@@ -229,6 +253,7 @@ class ForwardFolder final : public ScaleRewriter {
   struct Offer {
     bool refused = false;
     ScaleRule::Takes takes;
+    int64_t cost = 0;  ///< elements that are multiplied instead
   };
 
   void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt}; }
@@ -251,8 +276,19 @@ class ForwardFolder final : public ScaleRewriter {
         const ScaleAxis before = offer.takes.value_or(plan->takes);
         offer.takes = ScaleAxis{before.axis, before.need_positive || plan->takes.need_positive,
                                 before.need_nonzero || plan->takes.need_nonzero, before.block};
+        offer.cost += cost_of(call, *plan);
       }
     }
+  }
+
+  int64_t cost_of(const CallNode& call, const ScalePlan& plan) const {
+    const Offer* passed = plan.passes_on ? offers_.find(&call) : nullptr;
+    int64_t cost = passed ? passed->cost : 0;
+    for (size_t i = 0; i < call.args().size(); ++i)
+      if (plan.inputs[i].what == ScaleStep::What::kMultiply ||
+          plan.inputs[i].what == ScaleStep::What::kDivide)
+        cost += elements_of(call.args()[i]);
+    return cost;
   }
 
   ScaleRule::Takes takes(const ExprNode& node) const {
@@ -278,6 +314,9 @@ class ForwardFolder final : public ScaleRewriter {
     for (int kept : {0, 1}) {
       const auto factor = factor_of(original, kept, *taken, context_);
       if (!factor) continue;
+      if (folded_ == FoldedScales::kByCost && !is_known(*factor) &&
+          offers_.find(before)->cost >= elements_of(original))
+        continue;
       pending_.insert(before, {*factor, call->args()[1 - kept]});
       return call->args()[kept];
     }
@@ -289,29 +328,35 @@ class ForwardFolder final : public ScaleRewriter {
     Expr value;  ///< the factor, rewritten
   };
   const BuildContext& context_;
+  const FoldedScales folded_;
   PointerMap<Offer> offers_;
   PointerMap<Pending> pending_;  // by the node whose value lacks a factor
 };
 
-}  // namespace
-
-Pass backward_fold_scale_axis() {
+Pass backward_folding(FoldedScales folded) {
   return function_pass({3, "BackwardFoldScaleAxis", {"InferType"}},
-                       [](const Function& function, const IRModule&, const BuildContext& context) {
-                         return as_ref<FunctionNode>(BackwardFolder().fold(function, context));
+                       [folded](const Function& function, const IRModule&, const BuildContext& context) {
+                         return as_ref<FunctionNode>(BackwardFolder(folded).fold(function, context));
                        });
 }
 
-Pass forward_fold_scale_axis() {
+Pass forward_folding(FoldedScales folded) {
   return function_pass({3, "ForwardFoldScaleAxis", {"InferType"}},
-                       [](const Function& function, const IRModule&, const BuildContext& context) {
-                         return as_ref<FunctionNode>(ForwardFolder(context).fold(function));
+                       [folded](const Function& function, const IRModule&, const BuildContext& context) {
+                         return as_ref<FunctionNode>(ForwardFolder(context, folded).fold(function));
                        });
 }
 
-Pass fold_scale_axis() {
-  return sequential({backward_fold_scale_axis(), forward_fold_scale_axis(), fold_constant_with(false)},
+Pass folding(FoldedScales folded) {
+  return sequential({backward_folding(folded), forward_folding(folded), fold_constant_with(false)},
                     "FoldScaleAxis");
 }
+
+}  // namespace
+
+Pass backward_fold_scale_axis() { return backward_folding(FoldedScales::kAll); }
+Pass forward_fold_scale_axis() { return forward_folding(FoldedScales::kAll); }
+Pass fold_scale_axis() { return folding(FoldedScales::kAll); }
+Pass fold_scale_axis_by_cost() { return folding(FoldedScales::kByCost); }
 
 }  // namespace baton
