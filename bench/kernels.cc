@@ -1,9 +1,9 @@
-// Times the schedule templates with their default parameters on the layers of ResNet-18, VGG-11, MobileNet
-// and ResNet-50: GFLOP/s and the share of the multiply-add peak that a register-only loop reaches in the same
-// run.
+// Times the schedule templates with their default parameters on the layers of ResNet-18, VGG-11, MobileNet,
+// ResNet-50 and DCGAN: GFLOP/s and the share of the multiply-add peak that a register-only loop reaches in
+// the same run.
 //   kernel_bench [part of a layer's name | all] [seconds per layer] [tune]
-// One thread. "cold": the weights were evicted (copies of them take turns), as in a network larger than the
-// caches.
+// One thread; run it on an idle machine. Some layers have bars, which hold for operands in the cache. "cold":
+// the weights were evicted (copies of them take turns), as in a network larger than the caches.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -193,7 +193,18 @@ struct Layer {
   std::string name;
   double flops;
   std::function<LoweredKernel()> make;
+  double bar_share = 0;  ///< of the multiply-add peak, operands in the cache; 0: none
+  double bar_us = 0;
 };
+
+Layer with_share(Layer layer, double share) {
+  layer.bar_share = share;
+  return layer;
+}
+Layer with_us(Layer layer, double us) {
+  layer.bar_us = us;
+  return layer;
+}
 
 /// A convolution with bias and relu, packed as the layout pass packs it, by the algorithm that it chooses.
 Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t pad, bool depthwise = false) {
@@ -238,6 +249,37 @@ Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t 
           }};
 }
 
+/// A transposed convolution of square images with bias and relu, in the layouts that the layout pass gives
+/// it.
+Layer deconv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t pad) {
+  const int64_t out = (hw - 1) * stride + k - 2 * pad;
+  char name[80];
+  std::snprintf(name, sizeof name, "deconv%ldx%ld s%ld %ld->%ld@%ld", long(k), long(k), long(stride), long(c),
+                long(o), long(hw));
+  ConvShape shape{.in_channels = c, .out_channels = o, .out_width = out, .stride_width = stride};
+  const TransposeBlocks blocks = transpose_blocks(shape, DeviceSheet::host());
+  const int64_t ib = blocks.in, ob = blocks.out;
+  return {name, 2.0 * hw * hw * c * o * k * k, [=] {
+            KernelBuilder b("deconv");
+            const bool packed = ob > 1;
+            const std::string op = "nn.conv2d_transpose", plain = "NCHW";
+            const Attrs attrs =
+                test::op_attrs(op, {{"strides", Shape{stride, stride}},
+                                    {"padding", Shape{pad, pad}},
+                                    {"channels", o},
+                                    {"kernel_size", Shape{k, k}},
+                                    {"data_layout", packed ? blocked("NCHW#c", ib, 0) : plain},
+                                    {"kernel_layout", packed ? blocked("OHWI@o", 0, ob) : "HWIO"},
+                                    {"out_layout", packed ? blocked("NCHW#c", ob, 0) : plain}});
+            Shape result{1, o, out, out}, bias{1, o, 1, 1};
+            if (packed) result = {1, o / ob, out, out, ob}, bias = {1, o / ob, 1, 1, ob};
+            const Value x = b.input(packed ? Shape{1, c / ib, hw, hw, ib} : Shape{1, c, hw, hw});
+            const Value y = b.call(op, {x, b.input(packed ? Shape{o / ob, k, k, c, ob} : Shape{k, k, c, o})},
+                                   attrs, result);
+            return b.finish(b.call("nn.relu", {b.call("add", {y, b.input(bias)}, {}, result)}, {}, result));
+          }};
+}
+
 Layer dense(int64_t m, int64_t k, int64_t n) {
   const int64_t block = dense_block(n, DeviceSheet::host());
   return {
@@ -248,6 +290,38 @@ Layer dense(int64_t m, int64_t k, int64_t n) {
         const Value y = b.call("nn.contrib_dense_pack", {x, b.input({n / block, k, block})}, attrs, {m, n});
         return b.finish(b.call("nn.relu", {b.call("add", {y, b.input({1, n})}, {}, {m, n})}, {}, {m, n}));
       }};
+}
+
+Layer batch_matmul(int64_t batch, int64_t m, int64_t k, int64_t n, bool transpose_a, bool transpose_b) {
+  return {std::string("batch_matmul ") + "NT"[transpose_a] + "NT"[transpose_b] + " " + std::to_string(batch) +
+              "x" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n),
+          2.0 * batch * m * k * n, [=] {
+            KernelBuilder b("matmul");
+            const Attrs attrs = test::op_attrs("nn.batch_matmul",
+                                               {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+            const Value x = b.input(transpose_a ? Shape{batch, k, m} : Shape{batch, m, k});
+            const Value w = b.input(transpose_b ? Shape{batch, n, k} : Shape{batch, k, n});
+            return b.finish(b.call("nn.batch_matmul", {x, w}, attrs, {batch, m, n}));
+          }};
+}
+
+Layer reduce(const std::string& op, const Shape& in, const std::vector<int64_t>& axes) {
+  Shape out = in;
+  std::string name = op;
+  for (const int64_t extent : in) name += " " + std::to_string(extent);
+  for (const int64_t axis : axes) name += ", axis " + std::to_string(axis), out[axis] = 1;
+  return {name, double(test::elements(in)), [=] {
+            KernelBuilder b("reduce");
+            return b.finish(
+                b.call(op, {b.input(in)}, test::op_attrs(op, {{"axis", axes}, {"keepdims", true}}), out));
+          }};
+}
+
+Layer map(const std::string& op, const Shape& shape) {
+  return {op + " " + std::to_string(test::elements(shape)), double(test::elements(shape)), [=] {
+            KernelBuilder b("map");
+            return b.finish(b.call(op, {b.input(shape)}, {}, shape));
+          }};
 }
 
 Layer pool(const std::string& op, int64_t c, int64_t hw, int64_t size, int64_t stride, int64_t pad) {
@@ -313,10 +387,34 @@ std::vector<Layer> layers() {
     all.push_back(conv(c, hw, c == 32 ? 64 : c, 1, 1, 0));
   }
   for (int64_t c : {64, 128, 256, 512}) all.push_back(conv(c, 7168 / c, c, 3, 2, 1, true));
+  // DCGAN, and an upsampling of U-Net
+  all.push_back(deconv(100, 1, 512, 4, 1, 0));
+  for (int64_t c : {512, 256, 128}) all.push_back(deconv(c, 2048 / c, c / 2, 4, 2, 1));
+  all.push_back(deconv(64, 32, 3, 4, 2, 1));
+  all.push_back(deconv(128, 64, 64, 2, 2, 0));
   for (auto [k, n] :
        {std::pair<int64_t, int64_t>{512, 1000}, {25088, 4096}, {4096, 4096}, {4096, 1000}, {784, 128}})
     all.push_back(dense(1, k, n));
   all.push_back(dense(128, 768, 3072));
+  // Rows a multiple of 4096 bytes apart, and their neighbours.
+  for (const int64_t m : {128, 8, 16, 26, 100, 1000})
+    for (const int64_t k : {512, 768, 1024, 1536, 2048, 3072, 3088, 4096})
+      all.push_back(with_share(dense(m, k, 768), m < 100 ? 0 : 0.9));
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      all.push_back(with_share(batch_matmul(12, 128, 64, 128, ta, tb), 0.8));
+      all.push_back(with_share(batch_matmul(12, 128, 128, 64, ta, tb), 0.8));
+      all.push_back(batch_matmul(1, 512, 512, 512, ta, tb));
+      all.push_back(batch_matmul(1000, 4, 4, 4, ta, tb));
+    }
+  for (const char* op : {"mean", "max"}) {
+    all.push_back(with_us(reduce(op, {128, 768}, {1}), 8));
+    all.push_back(reduce(op, {128, 768}, {0}));
+    all.push_back(reduce(op, {128, 768}, {0, 1}));
+    all.push_back(reduce(op, {64, 49, 100}, {1}));
+  }
+  for (const char* op : {"exp", "sigmoid", "tanh", "erf"}) all.push_back(map(op, {128, 768}));
+  all.push_back(with_us(softmax(1536, 128), 94));
   all.push_back(pool("nn.max_pool2d", 64, 112, 3, 2, 1));
   all.push_back(pool("nn.max_pool2d", 64, 224, 2, 2, 0));
   all.push_back(pool("nn.max_pool2d", 512, 14, 2, 2, 0));
@@ -359,7 +457,16 @@ int run(int argc, char** argv) {
                     "%-26s %-14s hot %8.3f cold %8.3f ms %7.1f GFLOP/s %4.0f %%  compile %.2f s %s",
                     layer.name.c_str(), chosen.name, t.hot_ms, t.cold_ms, layer.flops / t.cold_ms / 1e6,
                     100 * layer.flops / t.cold_ms / 1e6 / peak, t.compile_s, text(params).c_str());
-      if (lines.empty()) std::printf("%s\n", line);
+      if (lines.empty()) {
+        std::printf("%s\n", line);
+        const double share = layer.flops / t.hot_ms / 1e6 / peak, us = t.hot_ms * 1e3;
+        if (layer.bar_share > 0)
+          std::printf("   bar %.0f %% of the peak, measured %.0f %%, %s\n", 100 * layer.bar_share,
+                      100 * share, share >= layer.bar_share ? "ok" : "NOT REACHED");
+        if (layer.bar_us > 0)
+          std::printf("   bar %.1f us, measured %.1f us, %s\n", layer.bar_us, us,
+                      us <= layer.bar_us ? "ok" : "NOT REACHED");
+      }
       std::fflush(stdout);
       lines.emplace_back(t.cold_ms, line);
     }

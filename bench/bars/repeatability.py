@@ -1,6 +1,9 @@
 """Bars of profiles that can be trusted: two processes profile one build and are compared; two busy loops run beside a third; the
 budget is kept; an interrupt loses nothing. Prints "bar, measured, ok"; 1 when one is missed. On a quiet machine:
-`python3 bench/bars/repeatability.py [--program build/release/baton] [--pairs 4] [NETWORK...]`"""
+`python3 bench/bars/repeatability.py [--program build/release/baton] [--pairs 4] [--threads 2] [NETWORK...]`
+
+Pairs between which a hypervisor moved the processors farther apart (`exchange_ns`) are counted, and compared apart from the
+others: their parallel kernels differ in truth, and `baton diff` judges none of them."""
 import argparse
 import json
 import os
@@ -15,6 +18,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NETWORKS = ["resnet-18", "mobilenet", "squeezenet-1.1", "mlp", "dqn"]
 ABOVE = 0.01  # kernels over 1 % of the model are compared
+
+THREADS = []  # flags
 
 missed = []
 
@@ -31,7 +36,17 @@ def baton(program, *words, **how):
 
 
 def profile(program, network, *flags):
-    return json.loads(baton(program, "profile", network, "--json", "--no-unfused", "--no-peaks", *flags))
+    return json.loads(baton(program, "profile", network, "--json", "--no-unfused", "--no-peaks", *THREADS, *flags))
+
+
+def apart_ns(profile):
+    """How far apart the processors were; nan for one thread."""
+    return statistics.median(profile.get("exchange_ns") or [float("nan")])
+
+
+def placed_alike(a, b):
+    ns = sorted([apart_ns(a), apart_ns(b)])
+    return not ns[1] > 1.6 * ns[0]
 
 
 def large(a, b):
@@ -54,9 +69,11 @@ class Pairs:
     def __init__(self):
         self.rows = self.marked = self.methods = self.equal_methods = 0
         self.kernel_covered, self.part_covered, self.kernel_off, self.part_off = [], [], [], []
-        self.unreliable = self.kernels = 0
+        self.unreliable = self.kernels = self.moved = self.all = 0
+        self.moved_off = []
 
     def add(self, program, a, b):
+        self.all += 1
         with tempfile.TemporaryDirectory() as folder:
             names = []
             for name, each in (("a", a), ("b", b)):
@@ -67,6 +84,10 @@ class Pairs:
             self.rows += 1
             self.marked += bool(row["us"]["differs"])
         self.kernels += len(a["kernels"])
+        if not placed_alike(a, b):
+            self.moved += 1
+            self.moved_off += [abs(other["median_us"] / row["median_us"] - 1) * 100 for row, other in large(a, b)]
+            return
         self.unreliable += sum("unreliable" in row for row in a["kernels"])
         for row, other in large(a, b):
             self.kernel_off.append(abs(other["median_us"] / row["median_us"] - 1) * 100)
@@ -90,7 +111,8 @@ class Pairs:
         report("kernels over 1 %: largest difference of two processes", 0, 4, max(self.kernel_off, default=0), "%")
         report("their parts: largest difference of two processes", 0, 3, max(self.part_off, default=0), "pt")
         report("parts whose method differs", 0, 2, 100 - 100 * self.equal_methods / max(self.methods, 1), "%")
-        print(f"  ({self.unreliable} of {self.kernels} kernels were unreliable and are not compared)")
+        print(f"  ({self.unreliable} of {self.kernels} kernels were unreliable and are not compared; between {self.moved} of {self.all} pairs the "
+              f"processors were moved: their kernels differ by up to {max(self.moved_off, default=0):.1f} %)")
 
 
 def busy(program, network, quiet):
@@ -143,11 +165,15 @@ def main():
     words.add_argument("networks", nargs="*")
     words.add_argument("--program", default=os.environ.get("BATON_PROGRAM", str(ROOT / "build" / "release" / "baton")))
     words.add_argument("--pairs", type=int, default=4)
+    words.add_argument("--threads", type=int)
     words.add_argument("--only", choices=["pairs", "busy", "budget", "interrupt", "first"], action="append")
     words = words.parse_args()
     wanted = words.only or ["pairs", "busy", "budget", "interrupt", "first"]
     networks = words.networks or NETWORKS
     program = words.program
+    if words.threads:
+        THREADS.extend(["--threads", str(words.threads)])
+        print(f"{words.threads} threads" if words.threads > 1 else "1 thread")
     if "pairs" in wanted:
         pairs = Pairs()
         for network in networks:

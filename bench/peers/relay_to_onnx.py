@@ -1,6 +1,7 @@
-"""Relay text (as `baton print` writes it) to an ONNX model, for side-by-side timing only.
+"""Relay text (as `baton print` writes it) to an ONNX model, so that other engines can be timed side by side.
 
-Straight-line functions over the operators of the image networks; anything else raises ValueError with the line.
+Straight-line functions of float32 tensors with static shapes, one output; operators: onnx_operators.py. Anything else
+raises ValueError with the line.
 """
 import ast
 import re
@@ -9,82 +10,165 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-CALL = re.compile(r"^(?:(%\d+) = )?([a-z_][\w.]*)\((.*?)\)(?: /\*.*\*/)?;?$")
-ITEM = re.compile(r"^(%\d+) = (%\d+)\.(\d+)(?: /\*.*\*/)?;?$")
+import onnx_operators
+
+CALL = re.compile(r"^(?:(%[\w.]+) = )?([a-z_][\w.]*)\((.*)\);?$")
+ITEM = re.compile(r"^(?:(%[\w.]+) = )?(%[\w.]+)\.(\d+);?$")
+TUPLE = re.compile(r"^(%[\w.]+) = \((.*)\);?$")
+TYPE = re.compile(r"Tensor\[\(([\d, ]*)\), float32\]")
+
+
+class Call:
+    """One call of the text: `op`, `args` (names), `attrs`, `out` (a name), `shape` of the result (None: not a tensor or
+    without a type), `shapes` of the arguments, `line`."""
+
+    def __init__(self, op, args, attrs, out, line, graph, types):
+        self.op, self.args, self.attrs, self.out, self.line, self.graph = op, args, attrs, out, line, graph
+        self.shape = types[0] if types else None
+        self.result_shapes = types
+
+    @property
+    def shapes(self):
+        return [self.graph.shapes.get(arg) if isinstance(arg, str) else None for arg in self.args]
+
+    def get(self, name, default):
+        """An attribute; lists of one number count for every axis."""
+        value = self.attrs.get(name, default)
+        return default if value is None else value
+
+    def fail(self, why):
+        raise ValueError(f"{why}: {self.line}")
+
+
+class Graph:
+    """The ONNX graph as it grows."""
+
+    def __init__(self, params):
+        self.params = params
+        self.nodes, self.initializers, self.shapes, self.uses, self.made_by = [], {}, {}, {}, {}
+
+    def node(self, kind, inputs, outputs, **attrs):
+        made = helper.make_node(kind, inputs, outputs, **attrs)
+        self.nodes.append(made)
+        for name in outputs:
+            self.made_by[name] = made
+        return outputs[0]
+
+    def constant(self, name, value):
+        self.initializers[name] = np.ascontiguousarray(value)
+        self.shapes[name] = list(np.shape(value))
+        return name
+
+    def used_once(self, name):
+        return self.uses.get(name) == 1
 
 
 def convert(text, params, opset=17):
-    """Return the serialized ONNX model of `@main` in `text`; parameters in `params` become initializers."""
-    lines = [re.sub(r" /\*.*?\*/", "", line).strip() for line in text.splitlines()]
-    header = next(line for line in lines if line.startswith("def @main("))
-    types = dict(re.findall(r"%(\w+): Tensor\[\(([\d, ]+)\), float32\]", header))
-    body = lines[lines.index(header) + 1:lines.index("}")]
-    nodes, tuples, maps = [], {}, {}
+    """The serialized ONNX model of `@main` in `text`; parameters in `params` become initializers."""
+    graph, calls, names = parse(text, params)
+    for call in calls:
+        onnx_operators.lower(call)
+    if "output" not in graph.made_by:
+        raise ValueError("the result is not a call: " + calls[-1].line)
 
-    def name(ref):
-        return tuples.get(ref, ref).lstrip("%").replace(".", "_") if ref.startswith("%") else ref
+    needed = {name for node in graph.nodes for name in node.input}
+    initializers = [numpy_helper.from_array(value, name) for name, value in graph.initializers.items() if name in needed]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, graph.shapes[name]) for name in names]
+    made = helper.make_graph(graph.nodes, "main", inputs, [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
 
+
+def only_call(text):
+    """The Call of a function that has just one."""
+    _, calls, _ = parse(text, {})
+    if len(calls) != 1:
+        raise ValueError(f"{len(calls)} calls where one is expected")
+    return calls[0]
+
+
+def parse(text, params):
+    """The Graph with the parameters, the Calls in order, and the names of the inputs."""
+    typed = [line.strip() for line in text.splitlines()]
+    start = next(index for index, line in enumerate(typed) if line.startswith("def @main("))
+    header, body = plain(typed[start]), typed[start + 1:typed.index("}", start)]
+    types = {name: shape_of(dims) for name, dims in re.findall(r"%([\w.]+): Tensor\[\(([\d, ]*)\), float32\]", header)}
+    params = {name: value for name, value in params.items() if name in types}
+    graph = Graph(params)
+    graph.shapes.update(types)
+    for name, value in params.items():
+        graph.constant(name, value)
+    tuples = {}
+
+    def resolve(word, line):
+        """The name of an argument; numbers become constants."""
+        if word.startswith("%"):
+            return tuples.get(word, word.lstrip("%"))
+        try:
+            value = np.float32(re.sub("f$", "", word))
+        except ValueError:
+            raise ValueError("not a tensor of float32: " + line) from None
+        return graph.constant(f"number_{len(graph.initializers)}", value)
+
+    def used(words):
+        for word in words:
+            for name in [word] if isinstance(word, str) else word:
+                graph.uses[name] = graph.uses.get(name, 0) + 1
+
+    calls = []
     for line in body:
-        item = ITEM.match(line)
-        if item:  # batch_norm and dropout in inference: field 0 is the value itself
-            if item[3] != "0":
-                raise ValueError("only field 0 of a tuple is converted: " + line)
-            tuples[item[1]] = tuples.get(item[2], item[2])
-            continue
-        call = CALL.match(line)
-        if not call:
+        results = [shape_of(dims) for dims in TYPE.findall(line[line.rindex("/* ty="):])] if "/* ty=" in line else []
+        line = plain(line)
+        group, item, call = TUPLE.match(line), ITEM.match(line), CALL.match(line)
+        if group:
+            tuples[group[1]] = [resolve(word, line) for word in split(group[2])]
+        elif item:
+            made = tuples.get(item[2], item[2].lstrip("%"))
+            # Of batch_norm and dropout in inference, field 0 is the value itself.
+            field = made[int(item[3])] if isinstance(made, list) else made if item[3] == "0" else None
+            if field is None or not item[1]:
+                raise ValueError("only field 0 of this tuple is converted, and not as the result: " + line)
+            tuples[item[1]] = field
+        elif call:
+            words = split(call[3])
+            attrs = dict(attribute(word, line) for word in words if "=" in word)
+            args = [resolve(word, line) for word in words if "=" not in word]
+            out = call[1].lstrip("%") if call[1] else "output"
+            if call[2] == "split":  # its results have names of their own
+                tuples[call[1]] = [f"{out}_{index}" for index in range(len(results))]
+                graph.shapes.update(zip(tuples[call[1]], results))
+            elif results:
+                graph.shapes[out] = results[0]
+            calls.append(Call(call[2], args, attrs, out, line, graph, results))
+            used(args)
+        else:
             raise ValueError("not a call: " + line)
-        args, attrs = split(call[3])
-        out = name(call[1]) if call[1] else "output"
-        nodes += lower(call[2], [name(a) for a in args], attrs, out, line, maps)
-    initializers = [numpy_helper.from_array(np.ascontiguousarray(v), k) for k, v in params.items() if k in types]
-    inputs = [helper.make_tensor_value_info(k, TensorProto.FLOAT, [int(d) for d in v.split(",")])
-              for k, v in types.items() if k not in params]
-    graph = helper.make_graph(nodes, "main", inputs, [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    return model.SerializeToString()
+    return graph, calls, [name for name in types if name not in params]
+
+
+def plain(line):
+    return re.sub(r" ?/\*.*?\*/", "", line).strip()
+
+
+def shape_of(dims):
+    return [int(each) for each in dims.split(",") if each.strip()]
 
 
 def split(text):
-    """'%0, %w, axis=1, k=[3, 3]' -> (['%0', '%w'], {'axis': 1, 'k': [3, 3]})"""
-    args, attrs = [], {}
-    for part in re.findall(r"[^,\[]+(?:\[[^\]]*\])?", text):
-        part = part.strip()
-        if "=" in part:
-            key, value = part.split("=", 1)
-            attrs[key] = ast.literal_eval(re.sub(r"(?<=\d)f$", "", value))
-        elif part:
-            args.append(part)
-    return args, attrs
+    """'%0, %w, axis=1, k=[3, 3]' -> ['%0', '%w', 'axis=1', 'k=[3, 3]']"""
+    parts, depth, quoted = [""], 0, False
+    for char in text:
+        quoted ^= char == '"'
+        depth += 0 if quoted else (char in "([") - (char in ")]")
+        if char == "," and not depth and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
 
 
-def lower(op, args, attrs, out, line, maps):
-    """The ONNX nodes of one call; `maps`: convolutions so far by output name."""
-    def node(kind, inputs=None, outputs=None, **kw):
-        return helper.make_node(kind, inputs or args, outputs or [out], **kw)
-
-    if op == "nn.conv2d":
-        maps[out] = node("Conv", kernel_shape=attrs["kernel_size"], strides=attrs.get("strides", [1, 1]),
-                     pads=attrs.get("padding", [0] * 4), group=attrs.get("groups", 1))
-        return [maps[out]]
-    if op == "nn.batch_norm":
-        if attrs.get("scale", True) is False:  # gamma counts as 1
-            one = out + "_gamma"
-            return [node("Sub", [args[1], args[1]], [one + "0"]), node("Exp", [one + "0"], [one]),
-                    node("BatchNormalization", [args[0], one] + args[2:], epsilon=attrs.get("epsilon", 1e-5))]
-        return [node("BatchNormalization", epsilon=attrs.get("epsilon", 1e-5))]
-    if op == "nn.bias_add" and args[0] in maps:  # over the channels of an image: fold into the convolution as its bias
-        maps[args[0]].input.append(args[1])
-        maps[args[0]].output[0] = out
-        return []
-    if op == "nn.max_pool2d":
-        return [node("MaxPool", kernel_shape=attrs["pool_size"], strides=attrs.get("strides", [1, 1]), pads=attrs.get("padding", [0] * 4))]
-    simple = {"nn.relu": "Relu", "add": "Add", "nn.bias_add": "Add", "nn.global_avg_pool2d": "GlobalAveragePool",
-              "nn.batch_flatten": "Flatten", "nn.dropout": "Identity"}
-    if op in simple:
-        return [node(simple[op])]
-    if op == "nn.dense":
-        return [node("Gemm", transB=1)]
-    if op == "nn.softmax":
-        return [node("Softmax", axis=attrs.get("axis", -1))]
-    raise ValueError("no ONNX form for: " + line)
+def attribute(word, line):
+    name, text = word.split("=", 1)
+    try:
+        return name, ast.literal_eval(re.sub(r"(?<=[\d.])f\b", "", text))
+    except (ValueError, SyntaxError):
+        raise ValueError(f"the attribute {name} is not converted: {line}") from None

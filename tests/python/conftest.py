@@ -13,7 +13,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than a few seconds; only with --slow")
-    config.addinivalue_line("markers", "peers: compares with onnxruntime (tools/requirements-bench.txt); only with --slow")
+    config.addinivalue_line("markers", "peers: compares with other engines (tools/requirements-bench.txt); only with --slow")
     # Shells make background jobs ignore Ctrl-C, and what is ignored stays so in children: its tests would wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

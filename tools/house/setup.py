@@ -31,8 +31,9 @@ def run(build, verb, arguments, peers):
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
             return checks.run(build, options)
         prepare(build, "baton", bench=peers)
-        if verb == "python":
-            prepare(build, "_baton")
+        from_python = peers and any("python" in word for word in arguments)  # baton bench --peers python
+        if verb == "python" or from_python:
+            prepare(build, "_baton", bench=peers)
     except Failure as failure:
         print(f"{failure}", file=sys.stderr)
         return 1
@@ -46,6 +47,8 @@ def run(build, verb, arguments, peers):
         return 0
     if verb == "python":
         return build.become_python(arguments)
+    if from_python:
+        build.offer_package()
     return build.become_program([verb, *arguments] if verb else [])
 
 

@@ -59,10 +59,14 @@ class Build:
         """The paths of the Python package and its compiled module."""
         return [os.path.join(self.root, "python"), os.path.join(self.folder, "python")]
 
-    def become_python(self, arguments):
-        """Replaces this process by the environment's Python, with the package; returns only when that fails."""
+    def offer_package(self):
+        """Lets every Python started from here on import the package."""
         theirs = [path for path in [os.environ.get("PYTHONPATH")] if path]
         os.environ["PYTHONPATH"] = os.pathsep.join(self.python_path() + theirs)
+
+    def become_python(self, arguments):
+        """Replaces this process by the environment's Python, with the package; returns only when that fails."""
+        self.offer_package()
         python = venv_python(self.root)
         os.execv(python, [python, *arguments])
 

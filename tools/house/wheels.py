@@ -13,7 +13,7 @@ BENCH_PINS = "tools/requirements-bench.txt"
 
 
 def ensure(steps, root, bench, keep):
-    """Makes build/venv hold the pinned wheels, and with `bench` those for comparisons too.
+    """Makes build/venv hold the pinned wheels, and with `bench` those for comparisons too; nothing that is not pinned.
 
     `build/venv.stamp` names what the environment holds and is written last: an environment without it was interrupted
     and is made anew. A symbolic link is a user-provided environment: it is checked and never changed.
@@ -36,8 +36,8 @@ def ensure(steps, root, bench, keep):
             shutil.rmtree(venv, ignore_errors=True)
             _run(steps, [sys.executable, "-m", "venv", venv], keep, "cannot make the virtual environment")
         steps.step(f"installing {len(wanted)} wheels")
-        _run(steps, [state.venv_python(root), "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
-                     "--retries", "2", "--only-binary", ":all:", "--progress-bar", "off",
+        _run(steps, [state.venv_python(root), "-m", "pip", "install", "--no-deps", "--no-input",
+                     "--disable-pip-version-check", "--retries", "2", "--only-binary", ":all:", "--progress-bar", "off",
                      *(word for name in files for word in ("-r", os.path.join(root, name)))],
              keep, "cannot install the wheels")
     temporary = stamp + ".new"

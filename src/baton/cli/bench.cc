@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,9 +11,13 @@
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
+#include "baton/pass/interrupt.h"
+#include "baton/profile/measure/engine_bursts.h"
+#include "baton/profile/report/peaks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/files.h"
+#include "baton/support/error.h"
 #include "baton/support/version.h"
 
 namespace baton::cli {
@@ -22,16 +27,27 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kBursts = 10;
+constexpr int kFewestBursts = 3;
 
-/// Runs timed together: their number and total time.
-struct Burst {
-  int runs = 0;
-  double cpu = 0, wall = 0;
-};
+/// The peers, `--peers NAME`: bench/peers/run_NAME.py.
+const std::vector<std::string> kPeers = {"ort", "openvino", "python", "onednn"};
 
-Burst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies) {
-  Burst burst;
+std::vector<std::string> peers_of(const std::string& list) {
+  std::vector<std::string> names;
+  std::istringstream words(list);
+  for (std::string name; std::getline(words, name, ',');) {
+    if (std::find(kPeers.begin(), kPeers.end(), name) == kPeers.end()) {
+      std::string known;
+      for (const std::string& each : kPeers) known += (known.empty() ? "" : ",") + each;
+      throw UsageError("--peers: " + name + " not in {" + known + "}");
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+EngineBurst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies) {
+  EngineBurst burst;
   const int64_t cpu = process_cpu_ns(), start = monotonic_ns();
   int64_t now = start;
   while (burst.runs < 2 || static_cast<double>(now - start) < min_ms * 1e6) {
@@ -46,10 +62,20 @@ Burst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies
   return burst;
 }
 
-double lowest(const std::vector<Burst>& bursts, double Burst::* what) {
-  double best = 1e300;
-  for (const Burst& burst : bursts) best = std::min(best, burst.*what / burst.runs);
-  return best;
+EngineBurst burst_of(Peer& peer, double min_ms) {
+  const auto answer = peer.ask("burst " + std::to_string(min_ms));
+  return {answer["runs"], answer["cpu"], answer["wall"]};
+}
+
+Json times_of(const std::vector<EngineBurst>& bursts) {
+  Json list = Json::array();
+  for (const EngineBurst& burst : bursts)
+    list.push_back({{"runs", burst.runs}, {"cpu", burst.cpu}, {"wall", burst.wall}, {"quiet", burst.quiet}});
+  return {{"best_cpu_s", lowest(bursts, &EngineBurst::cpu)},
+          {"best_wall_s", lowest(bursts, &EngineBurst::wall)},
+          {"median_wall_s", median_wall(bursts)},
+          {"quiet", count_quiet(bursts)},
+          {"bursts", std::move(list)}};
 }
 
 class BenchVerb final : public Verb {
@@ -59,16 +85,24 @@ class BenchVerb final : public Verb {
   void flags(Flags& flags) override {
     flags_.add(flags);
     add_threads(flags, &threads_);
-    flags.option("min-ms", &min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")
+    flags.option("min-ms", &min_ms_, "length of a burst of runs of one engine; all engines in turn")
         .show_default()
         .range(0.0, 1e6);
+    flags.option("bursts", &count_, "bursts of each engine; up to twice as many while others use the machine")
+        .show_default()
+        .range(kFewestBursts, 1000);
     flags.option("input", &input_, "folder with <input name>.npy; the others by the tensor rule");
     flags.option("output", &output_, "folder for output0.npy, output1.npy, ...");
-    flags.option("peers", &peers_, "engines to time beside Baton: ort").choices({"ort"});
+    flags.option(
+        "peers", &peers_,
+        "engines to time beside Baton, with commas: ort, openvino, onednn (one layer), python (Baton, "
+        "called from Python)");
+    flags.option("onnx", &onnx_, "the model for ort and openvino; else they convert MODEL").needs("peers");
     flags.flag("json", &json_, "one JSON object on standard output");
   }
 
   int run(Io& io) override {
+    const std::vector<std::string> names = peers_of(peers_);
     const BuiltModel built = build_model(flags_, io);
     const int64_t start = monotonic_ns();
     const std::unique_ptr<Executor> executor = make_executor(built.build);
@@ -79,34 +113,16 @@ class BenchVerb final : public Verb {
     require(executor->run());
     if (!output_.empty()) write_outputs(*executor);
 
-    TemporaryFolder folder;
-    require(folder.create("bench"));
-    std::unique_ptr<Peer> peer;
-    if (!peers_.empty()) peer = start_peer(built, *executor, folder);
-    std::vector<double> latencies;
-    std::vector<Burst> ours, theirs;
-    Progress progress(io);
-    for (int i = 0; i < kBursts; ++i) {
-      progress.show("burst", i, kBursts);
-      ours.push_back(burst_of(*executor, min_ms_, latencies));
-      if (!peer) continue;
-      const auto answer = peer->ask("burst " + std::to_string(min_ms_));
-      theirs.push_back({answer["runs"], answer["cpu"], answer["wall"]});
+    const InterruptScope interrupt;  // so that the temporary folder goes away
+    Json report;
+    try {
+      report = measured(names, built, *executor, *interrupt.flag(), io);
+    } catch (const Error&) {
+      // The terminal interrupts the peers, too.
+      if (*interrupt.flag()) throw Interrupted("interrupted");
+      throw;
     }
-    progress.clear();
-
-    Json report{{"version", version()},
-                {"compile_s", built.build.times.total_s},
-                {"load_s", load_s},
-                {"kernels", built.build.kernels.size()},
-                {"lat", latencies}};
-    double cpu = 0, wall = 0;
-    for (const Burst& burst : ours) cpu += burst.cpu, wall += burst.wall;
-    report["cpu"] = cpu;
-    report["wall"] = wall;
-    report["best_cpu_s"] = lowest(ours, &Burst::cpu);
-    report["best_wall_s"] = lowest(ours, &Burst::wall);
-    if (peer) report["peers"][peers_] = compare(*peer, *executor, folder, theirs, report);
+    report["load_s"] = load_s;
     if (json_)
       io.out << report.dump() << '\n';
     else
@@ -115,6 +131,48 @@ class BenchVerb final : public Verb {
   }
 
  private:
+  Json measured(const std::vector<std::string>& names, const BuiltModel& built, Executor& executor,
+                const std::atomic<bool>& interrupted, Io& io) const {
+    TemporaryFolder folder;
+    require(folder.create("bench"));
+    std::vector<double> latencies;
+    std::vector<Engine> engines{{[&] { return burst_of(executor, min_ms_, latencies); }}};
+    const std::vector<std::unique_ptr<Peer>> peers = start_peers(names, built, executor, folder);
+    for (const std::unique_ptr<Peer>& peer : peers)
+      engines.push_back({[&] { return burst_of(*peer, min_ms_); }, /*in_process=*/false});
+
+    // Beside other engines the machine's own speed is of interest: it is that of the same minute.
+    const DeviceSheet& host = flags_.context().host();
+    const DevicePeaks before = peers.empty() ? DevicePeaks{} : measure_peaks(host, threads_);
+    Progress progress(io);
+    run_bursts(engines, count_, [&](int round) {
+      if (interrupted) throw Interrupted("interrupted");
+      progress.show("burst", round, count_);
+    });
+    progress.clear();
+
+    Json report{{"version", version()},
+                {"threads", threads_},
+                {"compile_s", built.build.times.total_s},
+                {"kernels", built.build.kernels.size()},
+                {"lat", latencies}};
+    const std::vector<EngineBurst>& ours = engines[0].bursts;
+    double cpu = 0, wall = 0;
+    for (const EngineBurst& burst : ours) cpu += burst.cpu, wall += burst.wall;
+    report["cpu"] = cpu;
+    report["wall"] = wall;
+    report.update(times_of(ours));
+    for (size_t i = 0; i < peers.size(); ++i)
+      report["peers"][peers[i]->name()] =
+          compare(*peers[i], executor, folder, times_of(engines[i + 1].bursts), report);
+    if (!peers.empty()) {
+      const DevicePeaks after = measure_peaks(host, threads_);
+      report["peaks"] = {{"gflops", std::max(before.gflops, after.gflops)},
+                         {"gbytes_per_s", std::max(before.gbytes_per_s, after.gbytes_per_s)}};
+    }
+    return report;
+  }
+
   NamedArrays read_inputs(const Executor& executor) const {
     NamedArrays arrays;
     for (size_t i = 0; !input_.empty() && i < executor.num_inputs(); ++i) {
@@ -133,8 +191,11 @@ class BenchVerb final : public Verb {
       write_npy((fs::path(output_) / ("output" + std::to_string(i) + ".npy")).string(), executor.output(i));
   }
 
-  std::unique_ptr<Peer> start_peer(const BuiltModel& built, Executor& executor,
-                                   const TemporaryFolder& folder) const {
+  std::vector<std::unique_ptr<Peer>> start_peers(const std::vector<std::string>& names,
+                                                 const BuiltModel& built, Executor& executor,
+                                                 const TemporaryFolder& folder) const {
+    std::vector<std::unique_ptr<Peer>> peers;
+    if (names.empty()) return peers;
     const char* root = std::getenv("BATON_ROOT");
     const char* python = std::getenv("BATON_PYTHON");
     if (!root || !python)
@@ -147,63 +208,75 @@ class BenchVerb final : public Verb {
     for (size_t i = 0; i < executor.num_inputs(); ++i)
       values.emplace_back(executor.input_node(i).name, executor.input(i));
     write_npz(inputs, values);
-    auto peer = std::make_unique<Peer>(
-        peers_,
-        std::vector<std::string>{python, std::string(root) + "/bench/peers/" + peers_ + ".py", relay, params,
-                                 inputs, std::to_string(threads_)},
-        "In a clone, ./baton bench --peers installs what it needs");
-    fs::remove(params);  // half a gigabyte for VGG; the peer has read it
-    return peer;
+    for (const std::string& name : names) {
+      std::vector<std::string> command{python, std::string(root) + "/bench/peers/run_" + name + ".py",
+                                       relay,  params,
+                                       inputs, std::to_string(threads_)};
+      if (!onnx_.empty()) command.push_back(onnx_);
+      peers.push_back(
+          std::make_unique<Peer>(name, command, "In a clone, ./baton bench --peers installs what it needs"));
+    }
+    fs::remove(params);  // half a gigabyte for VGG; the peers have read it
+    return peers;
   }
 
-  // The peer's times, the ratio to ours, and the difference of the outputs.
-  Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder,
-               const std::vector<Burst>& bursts, const Json& ours) const {
+  // The peer's `times`, the ratio to ours, and the difference of the outputs.
+  Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder, const Json& times,
+               const Json& ours) const {
     const std::string path = folder.path("peer.npy");
     peer.ask("output " + path);
     const NDArray theirs = read_npy(path), mine = executor.output(0);
     if (theirs.size() != mine.size() || theirs.dtype() != mine.dtype())
-      throw Error(peers_ + " computed " + describe(theirs.shape(), theirs.dtype()));
+      throw Error(peer.name() + " computed " + describe(theirs.shape(), theirs.dtype()));
     double largest = 0, difference = 0;
     for (int64_t i = 0; mine.dtype() == DType::float_(32) && i < mine.size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<double>(theirs.as<float>()[i])));
-      difference =
-          std::max(difference, std::abs(static_cast<double>(theirs.as<float>()[i]) - mine.as<float>()[i]));
+      const double a = theirs.as<float>()[i], b = mine.as<float>()[i];
+      largest = std::max(largest, std::abs(a));
+      // Not std::max: NaN on one side differs from everything.
+      if (a != b && !(std::abs(a - b) <= difference) && !(std::isnan(a) && std::isnan(b)))
+        difference = std::isnan(a - b) ? HUGE_VAL : std::abs(a - b);
     }
-    const double cpu = lowest(bursts, &Burst::cpu), wall = lowest(bursts, &Burst::wall);
-    return {{"version", peer.greeting()["version"]},
-            {"best_cpu_s", cpu},
-            {"best_wall_s", wall},
-            {"ratio_cpu", ours["best_cpu_s"].get<double>() / cpu},
-            {"ratio_wall", ours["best_wall_s"].get<double>() / wall},
-            {"max_difference", largest > 0 ? difference / largest : difference}};
+    Json report{{"version", peer.greeting()["version"]}};
+    report.update(times);
+    report["ratio_cpu"] = ours["best_cpu_s"].get<double>() / times["best_cpu_s"].get<double>();
+    report["ratio_wall"] = ours["median_wall_s"].get<double>() / times["median_wall_s"].get<double>();
+    // JSON has no infinity.
+    report["max_difference"] = std::min(largest > 0 ? difference / largest : difference, 1e30);
+    return report;
   }
 
   void print(Io& io, const Json& report) const {
     char line[200];
-    std::snprintf(line, sizeof line, "%-28s %10s %10s   (%d thread%s, lowest of %d bursts of %.0f ms)\n", "",
-                  "cpu ms", "wall ms", threads_, threads_ == 1 ? "" : "s", kBursts, min_ms_);
+    std::snprintf(line, sizeof line, "%-28s %10s %10s %10s   (%d thread%s, %d bursts of %.0f ms)\n", "",
+                  "cpu ms", "wall ms", "median", threads_, threads_ == 1 ? "" : "s",
+                  static_cast<int>(report["bursts"].size()), min_ms_);
     io.out << line;
     auto row = [&](const std::string& name, const Json& times) {
-      std::snprintf(line, sizeof line, "%-28s %10.3f %10.3f\n", name.c_str(),
-                    times["best_cpu_s"].get<double>() * 1e3, times["best_wall_s"].get<double>() * 1e3);
+      std::snprintf(line, sizeof line, "%-28s %10.3f %10.3f %10.3f\n", name.c_str(),
+                    times["best_cpu_s"].get<double>() * 1e3, times["best_wall_s"].get<double>() * 1e3,
+                    times["median_wall_s"].get<double>() * 1e3);
       io.out << line;
     };
     row("baton " + report["version"].get<std::string>(), report);
     if (!report.contains("peers")) return;
-    const Json& peer = report["peers"][peers_];
-    row(peer["version"], peer);
-    std::snprintf(line, sizeof line,
-                  "%-28s %9.3fx %9.3fx   largest difference of outputs %.1e of the largest\n", "baton / peer",
-                  peer["ratio_cpu"].get<double>(), peer["ratio_wall"].get<double>(),
-                  peer["max_difference"].get<double>());
+    for (const auto& [name, peer] : report["peers"].items()) {
+      row(peer["version"], peer);
+      std::snprintf(line, sizeof line,
+                    "%-28s %9.3fx %10s %9.3fx   largest difference of outputs %.1e of the largest\n",
+                    ("baton / " + name).c_str(), peer["ratio_cpu"].get<double>(), "",
+                    peer["ratio_wall"].get<double>(), peer["max_difference"].get<double>());
+      io.out << line;
+    }
+    std::snprintf(line, sizeof line, "%-28s %.0f GFLOP/s, %.0f GB/s, measured before and after\n",
+                  "this machine", report["peaks"]["gflops"].get<double>(),
+                  report["peaks"]["gbytes_per_s"].get<double>());
     io.out << line;
   }
 
   ModelFlags flags_;
-  int threads_ = 0;
+  int threads_ = 0, count_ = 10;
   double min_ms_ = 300;
-  std::string input_, output_, peers_;
+  std::string input_, output_, peers_, onnx_;
   bool json_ = false;
 };
 

@@ -36,6 +36,10 @@ void add_build_flags(ModelFlags& model, Flags& flags) {
   flags.option("input-name", &model.inputs,
                "a parameter of main that is an input (default: data, else the first)");
   flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();
+  flags
+      .option("precision", &model.precision,
+              "f32, or strict: no Winograd, each operation rounded by itself (slower)")
+      .choices({"f32", "strict"});
 }
 
 }  // namespace
@@ -70,6 +74,7 @@ BuildContext ModelFlags::context() const {
   BuildContext context = host_context();
   context.passes->opt_level = opt_level;
   context.passes->config = config;
+  if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));
   return context;
 }
 

@@ -17,7 +17,7 @@ namespace baton::cli {
 
 /// MODEL and its build flags.
 struct ModelFlags {
-  std::string model, params;
+  std::string model, params, precision;
   std::vector<std::string> inputs, shapes;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact

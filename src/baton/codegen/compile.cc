@@ -71,10 +71,11 @@ auto guarded(const FunctionNode& function, const std::string& template_name, Bod
   }
 }
 
-Halide::Target target_of(const DeviceSheet& sheet) {
-  return Halide::Target(sheet.code_target)
-      .with_feature(Halide::Target::NoAsserts)
-      .with_feature(Halide::Target::NoBoundsQuery);
+Halide::Target target_of(const DeviceSheet& sheet, bool strict) {
+  const Halide::Target target = Halide::Target(sheet.code_target)
+                                    .with_feature(Halide::Target::NoAsserts)
+                                    .with_feature(Halide::Target::NoBoundsQuery);
+  return strict ? target.with_feature(Halide::Target::StrictFloat) : target;
 }
 
 struct Scheduled {
@@ -188,7 +189,7 @@ Kernel compile(const KernelRequest& request, const DeviceSheet& sheet, KernelLis
   guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::NoRuntime);
+    const Halide::Target target = target_of(sheet, request.strict).with_feature(Halide::Target::NoRuntime);
     const Halide::Module module =
         make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     if (listing) {
@@ -244,7 +245,7 @@ JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   return guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::JIT);
+    const Halide::Target target = target_of(sheet, request.strict).with_feature(Halide::Target::JIT);
     const Halide::Module module =
         make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     Halide::Internal::JITModule services;

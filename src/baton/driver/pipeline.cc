@@ -1,18 +1,17 @@
 #include "baton/driver/pipeline.h"
 
 #include "baton/codegen/backend.h"
+#include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
 #include "baton/transform/layout/alter_op_layout.h"
 #include "baton/transform/quantize/legalize.h"
-#include "baton/transform/simplify/fold_scale_axis.h"
 
 namespace baton {
 
 namespace {
 
 // Names and order as in TVM 0.11.1; each pass has its own level.
-Pass passes_with(const Pass& fold_scale_axis, const Pass& alter_op_layout,
-                 const std::vector<TargetRef>& targets) {
+Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets) {
   AttrList options;
   for (const TargetRef& target : targets) options.push_back(target->options());
   const std::string host = targets.front()->host ? targets.front()->host->options() : "";
@@ -27,7 +26,7 @@ Pass passes_with(const Pass& fold_scale_axis, const Pass& alter_op_layout,
       make_pass("CombineParallelDense"),
       make_pass("CombineParallelBatchMatmul"),
       make_pass("FoldConstant"),
-      fold_scale_axis,
+      make_pass("FoldScaleAxis"),
       make_pass("SimplifyExpr"),
       make_pass("CanonicalizeCast"),
       make_pass("CanonicalizeOps"),
@@ -60,7 +59,7 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context) {
 }
 
 Pass optimization_passes(const std::vector<TargetRef>& targets) {
-  return passes_with(fold_scale_axis_by_cost(), fast_layouts(), targets);
+  return passes_with(fast_layouts(), targets);
 }
 
 IRModule optimize(const IRModule& module, const BuildContext& context) {
@@ -68,15 +67,14 @@ IRModule optimize(const IRModule& module, const BuildContext& context) {
   BuildContext chosen = context;
   const BackendRef backend = backend_of_kind(targets.front()->kind);
   if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();
+  if (is_strict(context.passes->config)) chosen.choice = strict_choice(choice_or_default(chosen.choice));
   return prepare_kernels((*optimization_passes(targets))(module, chosen), chosen);
 }
 
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context) {
   BuildContext named = context;
   named.targets = {Target::parse(target)};
-  return prepare_kernels(
-      (*passes_with(make_pass("FoldScaleAxis"), make_pass("AlterOpLayout"), named.targets))(module, named),
-      named);
+  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), named.targets))(module, named), named);
 }
 
 }  // namespace baton

@@ -228,6 +228,11 @@ void write_npy(const std::string& path, const NDArray& array) {
 void write_npz(const std::string& path, const NamedArrays& arrays) {
   check_target(path);
   const std::string temporary = path + ".part";
+  if (arrays.empty()) {  // libzip writes no file then
+    std::ofstream(temporary, std::ios::binary) << "PK\x05\x06" + std::string(18, '\0');
+    replace_file(temporary, path);
+    return;
+  }
   Zip archive = open_zip(temporary, ZIP_CREATE | ZIP_TRUNCATE);
   std::vector<std::string> contents;  // libzip reads them at close
   contents.reserve(arrays.size());

@@ -22,6 +22,25 @@ inline Halide::Expr broadcast_at(const Tensor& in, const Index& out) { return in
 inline Halide::Expr cast_to(DType dtype, Halide::Expr value) {
   return Halide::cast(halide_type(dtype), std::move(value));
 }
+/// A float32 or float64 as `type`. Integers saturate, and NaN is 0: what a plain cast makes of values that do
+/// not fit (the logarithm of 0) differs between processors and code generators. NaN is told by its bits,
+/// which arithmetic without NaN (fast-math) leaves alone.
+inline Halide::Expr from_real(Halide::Type type, const Halide::Expr& value) {
+  if (type.is_float()) return cast(type, value);
+  const bool wide = value.type().bits() == 64;
+  const Halide::Type word = Halide::UInt(wide ? 64 : 32);
+  const auto bits_of = [&](const Halide::Expr& real) { return Halide::reinterpret(word, real); };
+  const Halide::Expr magnitude = bits_of(value) & (word.max() >> 1),
+                     infinity = bits_of(Halide::Internal::make_const(value.type(), INFINITY));
+  if (type.is_bool()) return magnitude != Halide::Internal::make_zero(word);
+  const int bits = type.bits() - (type.is_int() ? 1 : 0);
+  const double end = std::ldexp(1.0, bits);  // the first that does not fit
+  const double below = wide ? std::nextafter(end, 0.0) : std::nextafter(static_cast<float>(end), 0.0f);
+  const double most = bits > (wide ? 53 : 24) ? below : end - 1, least = type.is_int() ? -end : 0.0;
+  const auto real = [&](double number) { return Halide::Internal::make_const(value.type(), number); };
+  return select(magnitude > infinity, Halide::Internal::make_zero(type),
+                cast(type, clamp(value, real(least), real(most))));
+}
 inline Halide::Expr constant_of(DType dtype, double value) {
   return Halide::Internal::make_const(halide_type(dtype), value);
 }

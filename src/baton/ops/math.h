@@ -2,6 +2,7 @@
 // Vectorisable polynomial versions of functions for which Halide would call the scalar C library. float32
 // only; other types use the library. The coefficients were fitted for this file (near-minimax, on Chebyshev
 // nodes).
+#include <cmath>
 #include <initializer_list>
 
 #include <Halide.h>
@@ -31,36 +32,68 @@ inline Halide::Expr round_away(const Halide::Expr& value) {
   });
 }
 
-/// The hyperbolic tangent; relative error below 3e-7.
-inline Halide::Expr vector_tanh(const Halide::Expr& value) {
-  if (value.type() != Halide::Float(32)) return tanh(value);
-  return with_value("tanh_x", value, [](const Halide::Expr& x) {
-    const Halide::Expr a = abs(x), s = x * x;
-    const Halide::Expr small =
-        x * polynomial(s, {1.0f, -0.33333262f, 0.1333115f, -0.05372268f, 0.02059568f, -0.0056647754f});
-    const Halide::Expr large = 1.0f - 2.0f / (exp(2.0f * min(a, 10.0f)) + 1.0f);
-    return select(is_nan(x), x, a >= 0.625f, select(x < 0.0f, -large, large), small);
+/// vector_exp where x is a number; of NaN it is not defined.
+inline Halide::Expr vector_exp_of_number(const Halide::Expr& value) {
+  return with_value("exp_x", value, [](const Halide::Expr& x) {
+    // x = n ln 2 + r, |r| <= ln(2) / 2.
+    return with_value("exp_n", round(x * 1.44269504f), [&x](const Halide::Expr& n) {
+      const Halide::Expr power = with_value("exp_r", x - n * 0.693147182f, [](const Halide::Expr& r) {
+        return polynomial(r,
+                          {1.0f, 1.0f, 0.49999994f, 0.1666652f, 0.041668393f, 0.008368781f, 0.0013814467f});
+      });
+      // Times 2^n, in the bits of the exponent.
+      const Halide::Expr scaled = Halide::reinterpret(
+          x.type(), Halide::reinterpret(Halide::Int(32), power) + (cast(Halide::Int(32), n) << 23));
+      return select(x < -87.3365f, 0.0f, x > 88.7228f, INFINITY, scaled);
+    });
   });
 }
 
-/// The error function; relative error below 5e-7.
-inline Halide::Expr vector_erf(const Halide::Expr& value) {
-  if (value.type() != Halide::Float(32))
-    return Halide::Internal::Call::make(value.type(), value.type().bits() == 64 ? "erf" : "erff", {value},
-                                        Halide::Internal::Call::PureExtern);
-  return with_value("erf_x", value, [](const Halide::Expr& x) {
-    const Halide::Expr s = x * x, a = min(abs(x), 4.0f);
-    const Halide::Expr small =
-        x * polynomial(s, {1.1283792f, -0.3761264f, 0.11283782f, -0.026865438f, 0.0052210535f,
-                           -0.00084843965f, 0.00011268254f, -9.67359e-06f});
-    // erfc(x) = exp(-x^2) * erfcx(x), and erfcx is smooth in 1 / (x + 1).
-    const Halide::Expr u = 1.0f / (a + 1.0f);
-    const Halide::Expr rest =
-        exp(-a * a) * polynomial(u, {-0.00040404973f, 0.5733117f, 0.4781029f, 0.71616913f, -1.495600008f,
-                                     0.91212971f, -0.17562392f});
-    const Halide::Expr large = 1.0f - rest;
-    return select(is_nan(x), x, abs(x) >= 1.0f, select(x < 0.0f, -large, large), small);
+/// e to the power x; relative error below 4e-7. Results below the smallest normal number are 0.
+inline Halide::Expr vector_exp(const Halide::Expr& value) {
+  if (value.type() != Halide::Float(32)) return exp(value);
+  return with_value("exp_of", value,
+                    [](const Halide::Expr& x) { return select(is_nan(x), x, vector_exp_of_number(x)); });
+}
+
+/// 1 / (1 + exp(-x)); relative error below 5e-7.
+inline Halide::Expr vector_sigmoid(const Halide::Expr& value) {
+  const Halide::Expr one = cast(value.type(), 1);
+  if (value.type() != Halide::Float(32)) return one / (one + exp(-value));
+  return with_value("sigmoid_x", value, [&one](const Halide::Expr& x) {
+    return select(is_nan(x), x, one / (one + vector_exp_of_number(-x)));
   });
+}
+
+/// x p(x^2) / q(x^2), between -1 and 1, which it is beyond +-`limit`; NaN for NaN.
+inline Halide::Expr odd_ratio(const Halide::Expr& value, float limit, std::initializer_list<float> p,
+                              std::initializer_list<float> q) {
+  return with_value("ratio_x", value, [&](const Halide::Expr& x) {
+    const Halide::Expr ratio = with_value("ratio_a", clamp(x, -limit, limit), [&](const Halide::Expr& a) {
+      return with_value("ratio_s", a * a, [&](const Halide::Expr& s) {
+        return clamp(a * polynomial(s, p) / polynomial(s, q), -1.0f, 1.0f);
+      });
+    });
+    return select(is_nan(x), x, ratio);
+  });
+}
+
+/// The hyperbolic tangent; relative error below 5e-7.
+inline Halide::Expr vector_tanh(const Halide::Expr& x) {
+  if (x.type() != Halide::Float(32)) return tanh(x);
+  // At the limit the quotient is larger than 1 by more than its rounding errors.
+  return odd_ratio(x, 9.8f, {1.0f, 0.13379711f, 0.0034940266f, 2.0583348e-05f, 1.3318878e-08f},
+                   {1.0f, 0.46713027f, 0.025871044f, 0.00032830797f, 7.7619416e-07f});
+}
+
+/// The error function; relative error below 5e-7.
+inline Halide::Expr vector_erf(const Halide::Expr& x) {
+  if (x.type() != Halide::Float(32))
+    return Halide::Internal::Call::make(x.type(), x.type().bits() == 64 ? "erf" : "erff", {x},
+                                        Halide::Internal::Call::PureExtern);
+  return odd_ratio(x, 4.2f,
+                   {1.1283791f, 0.1915513f, 0.05287556f, 0.0038081985f, 0.00028468762f, 2.0258883e-06f},
+                   {1.0f, 0.50309062f, 0.114560015f, 0.015055165f, 0.0011707329f, 3.783159e-05f});
 }
 
 }  // namespace baton

@@ -19,6 +19,17 @@ namespace {
   throw NotSupported("operator " + op.name + " cannot be computed for operands " + operands + ": " + reason);
 }
 
+constexpr int kMostAxes = 32;  // Halide's compile time grows faster than their number: 29 axes take seconds
+
+void refuse_many_axes(const OpDef& op, const Compute& compute) {
+  int most = 0;
+  for (int i = 0; i < compute.num_inputs(); ++i) most = std::max(most, compute.in(i).rank());
+  for (int k = 0; k < compute.num_outputs(); ++k) most = std::max(most, compute.out(k).rank());
+  if (most > kMostAxes)
+    throw NotSupported("operator " + op.name + " cannot be computed for tensors of " + std::to_string(most) +
+                       " axes: at most " + std::to_string(kMostAxes) + "; reshape them first");
+}
+
 // The compute on zeros; of operands without elements, Halide infers what the results read.
 void refuse_reads_of_empty(const OpDef& op, const Compute& compute, const Attrs& attrs) {
   std::vector<Halide::ImageParam> read;
@@ -61,6 +72,7 @@ bool reads_of_empty_are_possible(const Compute& compute) {
 }  // namespace
 
 void run_compute(const OpDef& op, Compute& compute, const Attrs& attrs) {
+  refuse_many_axes(op, compute);
   try {
     op.compute(compute, attrs);
     if (reads_of_empty_are_possible(compute)) refuse_reads_of_empty(op, compute, attrs);

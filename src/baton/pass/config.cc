@@ -74,4 +74,10 @@ std::string PassConfig::text(const std::string& key, const std::string& fallback
   return at == values_.end() ? fallback : *at->second.as<std::string>();
 }
 
+bool is_strict(const PassConfig& config) {
+  const std::string precision = config.text("baton.precision", "f32");
+  if (precision == "strict" || precision == "f32") return precision == "strict";
+  throw UsageError("baton.precision is \"" + precision + "\": \"f32\" and \"strict\" are known");
+}
+
 }  // namespace baton

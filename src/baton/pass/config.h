@@ -37,4 +37,7 @@ class PassConfig {
   std::map<std::string, AttrValue> values_;
 };
 
+/// Whether "baton.precision" is "strict". UsageError for a precision that is not known.
+bool is_strict(const PassConfig& config);
+
 }  // namespace baton

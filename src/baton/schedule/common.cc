@@ -1,6 +1,7 @@
 #include "baton/schedule/common.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "baton/ir/inspect.h"
@@ -30,7 +31,7 @@ int lanes_of(Halide::Type type, const DeviceSheet& sheet) {
 
 int result_extent(const LoweredKernel& kernel, int axis) {
   const auto* type = as_type<TensorTypeNode>(anchor_of(kernel).call->checked_type());
-  return static_cast<int>(type->extents().at(axis));
+  return static_cast<int>(type->extents().at(axis < 0 ? axis + type->extents().size() : axis));
 }
 
 Func anchor_stage(const LoweredKernel& kernel, const std::string& name) {
@@ -77,7 +78,7 @@ std::string refuses_empty(const LoweredKernel& kernel) {
 }
 
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
-                           const std::string& stage) {
+                           const std::string& stage, bool any_type) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const std::string empty = refuses_empty(kernel);
   if (!empty.empty()) return empty;
@@ -87,9 +88,10 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_temp
   if (!anchor.stage(stage)) return anchor.op->name + " has no stage \"" + stage + "\" in these layouts";
   if (anchor.results.size() != 1 || kernel.outputs.size() != 1) return "more than one output";
   const auto* type = as_type<TensorTypeNode>(anchor.call->checked_type());
-  if (!type || halide_type(type->dtype()) != Halide::Float(32)) return "the result is not float32";
+  if (!type) return "the result is a tuple";
+  if (!any_type && halide_type(type->dtype()) != Halide::Float(32)) return "the result is not float32";
   for (const Tensor& input : anchor.inputs)
-    if (halide_type(input.dtype()) != Halide::Float(32)) return "an input is not float32";
+    if (!any_type && halide_type(input.dtype()) != Halide::Float(32)) return "an input is not float32";
   if (kernel.outputs.front().shape() != type->extents())
     return "the output has another shape than " + anchor.op->name;
   const std::set<int> after = downstream_of(kernel, kernel.anchor);
@@ -134,24 +136,79 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
   }
 }
 
+Halide::Var parallel_tasks(Func out, const std::vector<Halide::Var>& loops, int64_t iterations, int64_t work,
+                           int64_t least) {
+  const Halide::Var item("item"), group("group");
+  Halide::Var all = loops.front();
+  for (size_t k = 1; k < loops.size(); ++k) {
+    const Halide::Var fused("task" + std::to_string(k));
+    out.fuse(all, loops[k], fused);
+    all = fused;
+  }
+  const int64_t several = std::max<int64_t>(1, least / std::max<int64_t>(1, work));
+  if (several >= iterations) return all;
+  if (several == 1) {
+    out.parallel(all);
+    return all;
+  }
+  const int items = static_cast<int>(several);
+  out.split(all, group, item, items, guarded(static_cast<int>(iterations), items)).parallel(group);
+  return item;
+}
+
+void reduce_in_vectors(Func sum, const Halide::RVar& r, int extent, int vectors, int lanes) {
+  int width = lanes;
+  while (width * 2 <= lanes * vectors && width * 2 <= extent) width *= 2;
+  // A tail costs more than fewer vectors do.
+  while (width > lanes && extent % width != 0 && extent < 4 * width) width /= 2;
+  if (width > extent) return;
+  const Halide::RVar ro("ro"), ri("ri");
+  const Halide::Var lane("lane");
+  sum.update().split(r, ro, ri, width, TailStrategy::GuardWithIf);
+  Func partial = sum.update().rfactor(ri, lane);
+  partial.compute_at(sum, sum.dimensions() > 0 ? sum.args()[0] : Halide::Var::outermost())
+      .vectorize(lane, lanes)
+      .unroll(lane)
+      .update()
+      .vectorize(lane, lanes)
+      .unroll(lane);
+  sum.update().atomic().vectorize(ri);
+}
+
+bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet) {
+  // The set is determined by the offset into a page: the cache is indexed before addresses are translated.
+  constexpr int64_t kPage = 4096;
+  if (row_bytes <= 0) return false;
+  const int64_t ways = std::max<int64_t>(1, sheet.l1_bytes / kPage),
+                offsets = kPage / std::gcd(row_bytes, kPage);
+  return (rows + offsets - 1) / offsets > ways;
+}
+
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {
   // Cycles for one reduction step over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle
   // or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and loop
   // overhead.
-  constexpr double kLatency = 8, kLoop = 1;
+  constexpr double kLoop = 1;
   // Cycles to stream one weight vector of 64 bytes from memory, and the extra cost of each further pass over
   // them.
   constexpr double kStream = 7, kPass = 0.004;
   // Cost factor for rows that do not fit the first-level cache: each is a separate stream.
   constexpr double kSpilled = 1.1;
+  // Rows that conflict are read from the second-level cache at every step.
+  constexpr double kConflict = 4;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
   // AVX-512 multiply-adds take a broadcast memory operand, but LLVM uses that only for a scalar with a single
   // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
   // at each step.
   const int broadcast = sheet.float_lanes >= 16 && weights == 1 ? 0 : 1;
+  // With narrower vectors, two multiply-adds a cycle, each scalar takes a load of its own: tiles of many rows
+  // that are apart in memory, and those of few sums, stay behind.
+  const bool narrow = sheet.float_lanes < 16 && p.row_bytes > 0;
+  const double scalar_load = narrow ? 1.5 : 0.5, latency = narrow ? 10 : 8;
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
-  double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
+  double step = std::max({sums, weights + tile.rows * scalar_load, latency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
+  if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
   const double first = p.streamed ? std::max(step, kStream * weights * sheet.float_lanes / 16) : step;
   double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /

@@ -35,7 +35,7 @@ inline const OpBlock& anchor_of(const LoweredKernel& kernel) { return kernel.blo
 /// The kernel's only output.
 inline Halide::Func output_of(const LoweredKernel& kernel) { return kernel.outputs.front().func(); }
 
-/// The extent of the anchor's result along `axis`.
+/// The extent of the anchor's result along `axis`; negative counts from the back.
 int result_extent(const LoweredKernel& kernel, int axis);
 /// The named stage of the anchor; InternalError when there is none.
 Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
@@ -45,10 +45,10 @@ Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
 std::string refuses_empty(const LoweredKernel& kernel);
 
 /// Requirements common to all templates with an anchor: no tensor is empty; its block names template
-/// `of_template` and has a stage `stage` of type float32; there is one output, of the anchor's shape; the
-/// blocks in between are elementwise. Returns the reason for refusal, or "".
+/// `of_template` and has a stage `stage`; there is one output, of the anchor's shape; the blocks in between
+/// are elementwise; unless `any_type`, everything is float32. Returns the reason for refusal, or "".
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
-                           const std::string& stage);
+                           const std::string& stage, bool any_type = false);
 
 /// Schedules the producers of the anchor's operands. Those used only by its stage "pad" are inlined there if
 /// it is stored; others get loop nests before everything else.
@@ -63,6 +63,17 @@ void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar
 /// Gives `func` its own loop nest: vectorised along the innermost dimension, parallel along the outermost.
 void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = true);
 
+/// Joins `loops` of `out`, innermost first, to one loop of `iterations` iterations with `work` units each,
+/// run in parallel tasks of at least `least` units, or serially when that makes only one. Returns the loop
+/// over single iterations.
+Halide::Var parallel_tasks(Halide::Func out, const std::vector<Halide::Var>& loops, int64_t iterations,
+                           int64_t work, int64_t least);
+
+/// Splits the reduction of `sum` along `r`, of `extent` steps, into up to `vectors` vectors of `lanes`
+/// partial results, which are combined at its end; otherwise it is a serial chain. Other reduction loops
+/// remain.
+void reduce_in_vectors(Halide::Func sum, const Halide::RVar& r, int extent, int vectors, int lanes);
+
 /// A register tile of sums: rows x columns of vectors, where a column is a weight vector shared by all rows
 /// and a row is a scalar shared by all columns.
 struct RegisterTile {
@@ -73,7 +84,12 @@ struct TiledProduct {
   int rows = 1, columns = 1, vectors = 1, depth = 1;
   bool streamed =
       false;  ///< the weights are streamed from memory; further passes over the rows read them from cache
+  int64_t row_bytes = 0;  ///< from one row of the left side to the next; 0: they are next to each other
 };
+/// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
+/// set than it has ways, so that each line is evicted before the next step reads it again. That is so for
+/// tiles of over 8 rows that lie a multiple of 4096 bytes apart.
+bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet);
 /// Expected cycles per result for a tile; minimised by choose_register_tile.
 double register_tile_cost(const TiledProduct& product, RegisterTile tile, const DeviceSheet& sheet);
 /// The tile with the lowest expected cost; its columns divide those of the product.

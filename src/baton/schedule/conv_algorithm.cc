@@ -77,6 +77,19 @@ int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
   return largest_divisor(channels, sheet.float_lanes);
 }
 
+TransposeBlocks transpose_blocks(const ConvShape& s, const DeviceSheet& sheet) {
+  // Rows in plain layouts are copied between zeros, read unaligned and stored element by element.
+  constexpr double kPlain = 0.75;
+  const bool depthwise = s.groups > 1 && s.groups == s.in_channels && s.groups == s.out_channels;
+  const int64_t groups = depthwise ? 1 : s.groups, lanes = sheet.float_lanes;
+  const TransposeBlocks blocks{channel_block(s.in_channels / groups, sheet),
+                               channel_block(s.out_channels / groups, sheet)};
+  const int64_t positions = tiles(s.out_width, s.stride_width);
+  const double packed = double(blocks.out) / lanes,
+               plain = double(positions) / (tiles(positions, lanes) * lanes);
+  return blocks.out > 1 && packed >= kPlain * plain ? blocks : TransposeBlocks{};
+}
+
 int64_t dense_block(int64_t units, const DeviceSheet& sheet) {
   return largest_divisor(units, sheet.float_lanes);
 }

@@ -35,6 +35,13 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& s
 /// register (16 with AVX-512), so that no block is padded. 1 for larger primes.
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet);
 
+/// The blocks of a transposed convolution, whose groups are not split; 1 and 1 where vectors of a row's
+/// positions use more lanes than blocks of its few channels do: plain layouts are then faster.
+struct TransposeBlocks {
+  int64_t in = 1, out = 1;
+};
+TransposeBlocks transpose_blocks(const ConvShape& shape, const DeviceSheet& sheet);
+
 /// Output features per block of a packed dense weight (`NK16n`), by the same rule.
 int64_t dense_block(int64_t units, const DeviceSheet& sheet);
 

@@ -26,16 +26,28 @@ std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, "gemm", "dense");
 }
 
+/// The padding between rows that are copied because they conflict in the first-level cache: a line.
+constexpr int kPaddedFloats = 16;
+
 ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = gemm_extents_of(kernel);
   const int vectors = tiles_of(e.block, sheet.float_lanes);
   if (e.rows < 4) {  // memory bound: few streams, which the prefetchers can follow
     const int columns = divisor_below(e.blocks, std::max(1, 4 / vectors));
-    return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}};
+    return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}, {"copy_rows", 0}};
   }
   const bool streamed = int64_t(e.blocks) * e.block * e.depth * 4 > sheet.l2_bytes;
-  const RegisterTile tile = choose_register_tile({e.rows, e.blocks, vectors, e.depth, streamed}, sheet);
-  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}};
+  TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, int64_t(e.depth) * 4};
+  RegisterTile tile = choose_register_tile(product, sheet);
+  const double in_place = register_tile_cost(product, tile, sheet);
+  // Rows that conflict in the cache limit the rows of a tile. A copy whose rows lie a line further apart
+  // permits any tile; it costs about half a cycle per element.
+  product.row_bytes = (int64_t(e.depth) + kPaddedFloats) * 4;
+  const RegisterTile free_tile = choose_register_tile(product, sheet);
+  const bool copy =
+      register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
+  if (copy) tile = free_tile;
+  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}, {"copy_rows", copy}};
 }
 
 std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -47,7 +59,8 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
       for (int unroll : {1, 4}) {
         if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > sheet.vector_registers - 3)
           continue;
-        ScheduleParams params = {{"tile_m", m}, {"tile_n", n}, {"unroll", unroll}};
+        ScheduleParams params = {{"tile_m", m}, {"tile_n", n}, {"unroll", unroll}, {"copy_rows", 0}};
+        if (rows_conflict(m, int64_t(e.depth) * 4, sheet)) params["copy_rows"] = 1;
         if (params != all.front()) all.push_back(std::move(params));
       }
   return all;
@@ -76,6 +89,15 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   dense.update().reorder({d[0], d[1], d[2], r}).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
   const int unroll = params.at("unroll");
   if (unroll > 1 && e.depth % unroll == 0) dense.update().unroll(r, unroll);
+  if (params.at("copy_rows")) {
+    Func left = anchor_stage(kernel, "left");
+    const std::vector<Var> l = left.args();  // k, y
+    left.compute_root()
+        .align_storage(l[0], e.depth + kPaddedFloats)
+        .vectorize(l[0], std::min(e.depth, sheet.float_lanes),
+                   inside(e.depth, std::min(e.depth, sheet.float_lanes)))
+        .parallel(l[1], std::min(e.rows, tile_m), inside(e.rows, std::min(e.rows, tile_m)));
+  }
   schedule_feeders(kernel, sheet);
 }
 

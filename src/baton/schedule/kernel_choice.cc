@@ -7,6 +7,11 @@ ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet
           channel_block(shape.out_channels, sheet)};
 }
 
+ConvChoice KernelChoice::conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const {
+  const TransposeBlocks blocks = transpose_blocks(shape, sheet);
+  return {{}, blocks.in, blocks.out};
+}
+
 int64_t KernelChoice::dense_block(int64_t units, const DeviceSheet& sheet) const {
   return baton::dense_block(units, sheet);
 }
@@ -16,6 +21,35 @@ KernelSchedule KernelChoice::schedule(const Function&, const DeviceSheet&) const
 std::shared_ptr<const KernelChoice> cost_model_choice() {
   static const auto choice = std::make_shared<const KernelChoice>();
   return choice;
+}
+
+namespace {
+
+class StrictChoice final : public KernelChoice {
+ public:
+  explicit StrictChoice(std::shared_ptr<const KernelChoice> choice) : choice_(std::move(choice)) {}
+
+  ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const override {
+    ConvChoice chosen = choice_->conv2d(shape, sheet);
+    if (chosen.algorithm.kind != ConvAlgorithm::Kind::kDirect)
+      chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict"};
+    return chosen;
+  }
+  int64_t dense_block(int64_t units, const DeviceSheet& sheet) const override {
+    return choice_->dense_block(units, sheet);
+  }
+  KernelSchedule schedule(const Function& function, const DeviceSheet& sheet) const override {
+    return choice_->schedule(function, sheet);
+  }
+
+ private:
+  const std::shared_ptr<const KernelChoice> choice_;
+};
+
+}  // namespace
+
+std::shared_ptr<const KernelChoice> strict_choice(std::shared_ptr<const KernelChoice> choice) {
+  return std::make_shared<const StrictChoice>(std::move(choice));
 }
 
 std::shared_ptr<const KernelChoice> choice_or_default(std::shared_ptr<const KernelChoice> own) {

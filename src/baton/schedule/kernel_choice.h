@@ -29,6 +29,9 @@ class KernelChoice {
   virtual ~KernelChoice() = default;
   /// Called by the layout pass before the weight is packed.
   virtual ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const;
+  /// The same for a transposed convolution (blocks only; of one axis, the width's); in_block and out_block
+  /// are 1 where it is computed in plain layouts.
+  virtual ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const;
   /// Output features per block of a packed dense weight (`NK16n`); 1: not packed. Called by the layout pass.
   virtual int64_t dense_block(int64_t units, const DeviceSheet& sheet) const;
   /// Called for each fused function when its kernel is compiled.
@@ -37,6 +40,8 @@ class KernelChoice {
 
 /// The default choice, by cost model.
 std::shared_ptr<const KernelChoice> cost_model_choice();
+/// As `choice`, but convolutions are sums of products: no Winograd.
+std::shared_ptr<const KernelChoice> strict_choice(std::shared_ptr<const KernelChoice> choice);
 /// `own`, that of a BuildContext, or the default when it is null.
 std::shared_ptr<const KernelChoice> choice_or_default(std::shared_ptr<const KernelChoice> own);
 

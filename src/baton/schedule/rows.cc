@@ -13,6 +13,9 @@ using Halide::RVar;
 using Halide::TailStrategy;
 using Halide::Var;
 
+/// Elements per task, at least: an exponential costs more than an addition.
+constexpr int64_t kRowElements = 1 << 12;
+
 std::string first_reduction(const OpBlock& block) {
   for (const Stage& stage : block.stages)
     if (stage.func.has_update_definition()) return stage.name;
@@ -57,50 +60,34 @@ std::vector<ScheduleParams> rows_candidates(const LoweredKernel&, const DeviceSh
           {{"lanes", 8 * sheet.float_lanes}}};
 }
 
-/// Splits the reduction of `func` into `lanes` partial reductions, stored where `func` is computed.
-void reduce_in_lanes(Func func, const Var& row, int lanes, const DeviceSheet& sheet) {
-  const int extent = reduction_extent(func);
-  while (lanes > extent && lanes > sheet.float_lanes) lanes /= 2;
-  if (extent < 2 * lanes) return;  // short: nothing to gain
-  const RVar r(func.rvars()[0].name()), ro("ro"), ri("ri");
-  const Var lane("lane");
-  const int vector = std::min(lanes, sheet.float_lanes);
-  func.update().split(r, ro, ri, lanes, TailStrategy::GuardWithIf);
-  Func partial = func.update().rfactor(ri, lane);
-  partial.compute_at(func, row)
-      .vectorize(lane, vector)
-      .unroll(lane)
-      .update()
-      .vectorize(lane, vector)
-      .unroll(lane);
-}
-
 void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
   const bool dense = anchor.stage("dense") != nullptr;
-  const Var row = dense ? i[0] : i[1];
+  Var row = i[0];
+  if (!dense) {
+    int64_t rows = 1;
+    for (size_t axis = 0; axis + 1 < i.size(); ++axis) rows *= result_extent(kernel, static_cast<int>(axis));
+    row = parallel_tasks(out, {i.begin() + 1, i.end()}, rows, result_extent(kernel, -1), kRowElements);
+  }
   const std::string result = anchor.results.front().name();
   for (const Stage& stage : anchor.stages) {
     Func func = stage.func;
     if (func.name() == out.name()) continue;
     if (func.has_update_definition()) {
       func.compute_at(out, row);
-      const Var own_row = func.dimensions() > 0 ? func.args()[0] : Var::outermost();
-      reduce_in_lanes(func, own_row, params.at("lanes"), sheet);
-    } else if (func.name() != result) {  // the exponentials: stored, since they are read twice
+      reduce_in_vectors(func, RVar(func.rvars()[0].name()), reduction_extent(func),
+                        params.at("lanes") / sheet.float_lanes, sheet.float_lanes);
+    } else if (func.name() != result && !dense) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
     }
   }
   if (!dense) out.vectorize(i[0], sheet.float_lanes, TailStrategy::GuardWithIf);
-  if (i.size() > 1 || !dense) {
-    if (dense && i.size() == 2 && result_extent(kernel, 0) == 1)
-      out.reorder(i[1], i[0])
-          .parallel(i[0], std::min(16, result_extent(kernel, 1)), TailStrategy::GuardWithIf);
-    else
-      out.parallel(i.back());
-  }
+  if (dense && i.size() == 2 && result_extent(kernel, 0) == 1)
+    out.reorder(i[1], i[0]).parallel(i[0], std::min(16, result_extent(kernel, 1)), TailStrategy::GuardWithIf);
+  else if (dense && i.size() > 1)
+    out.parallel(i.back());
   schedule_feeders(kernel, sheet);
 }
 

@@ -79,8 +79,8 @@ TEST(CodeMap, EveryByteOfEveryTemplatesKernelHasItsPlace) {
       EXPECT_EQ(parse_code_map(code_map_text(*map)), *map);
     }
   }
-  EXPECT_THAT(seen, ::testing::IsSupersetOf({"conv_direct", "conv_winograd", "conv_depthwise", "gemm", "pool",
-                                             "rows", "pointwise"}));
+  EXPECT_THAT(seen, ::testing::IsSupersetOf({"conv_direct", "conv_winograd", "conv_depthwise",
+                                             "conv_transpose", "gemm", "pool", "rows", "pointwise"}));
   EXPECT_TRUE(serial && parallel);
 }
 

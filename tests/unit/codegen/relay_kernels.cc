@@ -53,6 +53,15 @@ const std::map<std::string, std::string>& template_programs() {
        "float32]) {\n"
        "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]), "
        "%b))"},
+      {"conv_transpose",
+       "%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(32, 32, 4, 4), float32], %b: Tensor[(32, 1, 1), "
+       "float32]) {\n"
+       "  nn.relu(add(nn.conv2d_transpose(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=32, "
+       "kernel_size=[4, 4], kernel_layout=\"IOHW\"), %b))"},
+      {"conv_transpose in rows",
+       "%x: Tensor[(1, 32, 14, 16), float32], %w: Tensor[(32, 3, 4, 4), float32]) {\n"
+       "  tanh(nn.conv2d_transpose(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=3, "
+       "kernel_size=[4, 4], kernel_layout=\"IOHW\"))"},
       {"gemm",
        "%x: Tensor[(16, 128), float32], %w: Tensor[(256, 128), float32], %b: Tensor[(256), float32]) {\n"
        "  nn.relu(add(nn.dense(%x, %w, units=256), %b))"},

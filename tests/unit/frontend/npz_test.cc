@@ -69,6 +69,12 @@ TEST_F(Npz, RoundTripOfEveryType) {
   EXPECT_FALSE(std::ifstream(path("a.npz.part")));
 }
 
+// It was an error: libzip makes no file of an archive without entries.
+TEST_F(Npz, NoArrays) {
+  write_npz(path("none.npz"), {});
+  EXPECT_TRUE(read_npz(path("none.npz")).empty());
+}
+
 TEST_F(Npz, ColumnsBecomeRows) {
   const float columns[] = {0, 3, 1, 4, 2, 5};
   write_file(path("f.npy"), npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n",

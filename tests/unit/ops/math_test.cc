@@ -24,22 +24,35 @@ std::vector<float> evaluate(MathFunction f, const std::vector<float>& at) {
 std::vector<float> samples() {
   std::vector<float> at;
   for (int i = -60000; i <= 60000; ++i) at.push_back(i * 2e-4f);
+  for (int i = -9000; i <= 9000; ++i) at.push_back(i * 1e-2f);
   for (float x = 1e-30f; x < 1e30f; x *= 1.7f) at.push_back(x), at.push_back(-x);
   return at;
 }
 
-void expect_close(MathFunction f, double (*exact)(double), double tolerance) {
+void expect_close(MathFunction f, double (*exact)(double), double tolerance, bool positive = false) {
   const std::vector<float> at = samples(), got = evaluate(f, at);
   double worst = 0;
   float where = 0;
   for (size_t i = 0; i < at.size(); ++i) {
-    const double want = exact(at[i]), error = want == 0 ? std::fabs(got[i]) : std::fabs(got[i] / want - 1);
+    const double want = exact(at[i]);
+    // Beyond the normal numbers: infinite, or 0.
+    if (want > std::numeric_limits<float>::max() || (positive && want < 1.2e-38)) {
+      EXPECT_TRUE(want > 1 ? got[i] == INFINITY : got[i] <= 1.2e-38f) << at[i];
+      continue;
+    }
+    const double error = want == 0 ? std::fabs(got[i]) : std::fabs(got[i] / want - 1);
     if (!(error <= worst)) worst = std::isnan(error) ? INFINITY : error, where = at[i];
   }
   EXPECT_LE(worst, tolerance) << "at " << where;
 }
 
-TEST(Math, TanhIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_tanh, std::tanh, 3e-7); }
+double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST(Math, TanhIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_tanh, std::tanh, 5e-7); }
+TEST(Math, ExpIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_exp, std::exp, 4e-7, true); }
+TEST(Math, SigmoidIsWithinAFewUnitsInTheLastPlace) {
+  expect_close(vector_sigmoid, exact_sigmoid, 5e-7, true);
+}
 TEST(Math, ErfIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_erf, std::erf, 5e-7); }
 
 TEST(Math, InfinitiesAndNan) {
@@ -50,6 +63,14 @@ TEST(Math, InfinitiesAndNan) {
     EXPECT_EQ(got[1], -1.0f);
     EXPECT_TRUE(std::isnan(got[2]));
     EXPECT_EQ(got[3], 0.0f);
+  }
+  for (MathFunction f : {MathFunction(vector_exp), MathFunction(vector_sigmoid)}) {
+    const std::vector<float> got = evaluate(f, {inf, -inf, nan, 0.0f, -200.0f});
+    EXPECT_EQ(got[0], f == MathFunction(vector_exp) ? inf : 1.0f);
+    EXPECT_EQ(got[1], 0.0f);
+    EXPECT_TRUE(std::isnan(got[2]));
+    EXPECT_EQ(got[3], f == MathFunction(vector_exp) ? 1.0f : 0.5f);
+    EXPECT_EQ(got[4], 0.0f);
   }
 }
 

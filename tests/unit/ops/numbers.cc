@@ -44,8 +44,9 @@ NDArray from_numbers(const std::vector<double>& values, const Shape& shape, DTyp
   with_element(type, [&](auto element) {
     using T = decltype(element);
     for (size_t i = 0; i < values.size(); ++i)
-      array.as<T>()[i] = is_half(type) ? static_cast<T>(half_from_float(static_cast<float>(values[i])))
-                                       : static_cast<T>(values[i]);
+      array.as<T>()[i] = is_half(type)    ? static_cast<T>(half_from_float(static_cast<float>(values[i])))
+                         : type.is_bool() ? static_cast<T>(values[i] != 0)
+                                          : static_cast<T>(values[i]);
   });
   return array;
 }

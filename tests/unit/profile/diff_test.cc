@@ -61,6 +61,21 @@ TEST(Diff, NothingIsLostAndNothingCountsTwice) {
   }
 }
 
+TEST(Diff, NothingIsJudgedWhereProcessorsWerePlacedDifferently) {
+  ProfileReport a = test::made_up(), b = less_fused();
+  const auto marked = [](const ProfileDiff& found) {
+    return std::ranges::count_if(found.groups, [](const DiffGroup& row) { return row.us.differs(); }) +
+           found.sum_us.differs() + found.end_to_end_us.differs();
+  };
+  ASSERT_GT(marked(diff(a, b, "a", "b")), 0);
+  a.exchange_ns = {140, 150, 510}, b.exchange_ns = {500, 510, 140};
+  EXPECT_EQ(marked(diff(a, b, "a", "b")), 0);
+  EXPECT_THAT(diff(a, b, "a", "b").notes, testing::Contains(HasSubstr("150 ns in A and 500 ns in B")));
+  EXPECT_GT(marked(diff(a, b, "a", "b", true)), 0) << "in turn: both sides saw the same";
+  b.exchange_ns = {140, 150, 160};
+  EXPECT_GT(marked(diff(a, b, "a", "b")), 0);
+}
+
 TEST(Diff, GroupsAreTheSameOperatorsInBothBuilds) {
   const ProfileDiff found = made();
   ASSERT_EQ(found.groups.size(), 4u);

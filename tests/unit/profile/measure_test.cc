@@ -38,6 +38,30 @@ TEST(Measure, RunsDuringWhichTheClockSteppedAreLeftOut) {
   for (double us : fused.plain_us) EXPECT_LT(us, 1e6);
 }
 
+TEST(Measure, ProcessorsThatMoveAreNoted) {
+  Built built;
+  MeasureOptions options;
+  options.min_runs = 4;
+  options.min_seconds = 0.001;
+  options.rounds = 4;
+  int round = 0;
+  options.exchange = [&](int) { return ++round % 2 ? 140.0 : 510.0; };
+  const FusedTimes fused = measure_fused(*built.executor, options);
+  EXPECT_GE(fused.exchange_ns.size(), 4u);
+  EXPECT_THAT(fused.notes, testing::Contains(HasSubstr("the system moved the processors")));
+}
+
+TEST(Measure, DistancesAreThoseOfThreads) {
+  EXPECT_EQ(exchange_ns(1), std::nullopt);
+  // Without a second processor, nobody may come in time.
+  if (const std::optional<double> ns = exchange_ns(2)) {
+    EXPECT_GT(*ns, 10);
+    EXPECT_LT(*ns, 2e6);
+  }
+  EXPECT_FALSE(distances_differ(140, 160));
+  EXPECT_TRUE(distances_differ(510, 140));
+}
+
 TEST(Measure, ClocksThatNeverAgreeAreAnError) {
   Built built;
   MeasureOptions options;

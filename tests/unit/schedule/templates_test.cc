@@ -372,9 +372,102 @@ TEST(Gemm, ShapesAndEpilogues) {
   }
 }
 
+/// Rows that lie a multiple of 4096 bytes apart: at most 8 of them per tile, or a copy whose rows lie further
+/// apart.
+TEST(Gemm, RowsThatConflictInTheCache) {
+  DeviceSheet wide = sheet();
+  wide.float_lanes = 16, wide.vector_registers = 32, wide.l1_bytes = 32 << 10;
+  for (const int64_t depth : {1024, 2048, 3072, 4096})
+    for (const int64_t rows : {8, 16, 26, 100, 128, 1000}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows of depth " + std::to_string(depth));
+      const ScheduleParams params =
+          named("gemm").default_params(dense({rows, depth, 768, 16, true}, true), wide);
+      EXPECT_TRUE(params.at("copy_rows") || params.at("tile_m") <= 8) << text(params);
+    }
+  EXPECT_GT(named("gemm").default_params(dense({128, 3088, 768, 16, true}, true), wide).at("tile_m"), 8);
+  check("gemm", [] { return dense({21, 1024, 32, 8, true}, true); });
+  const MakeKernel make = [] { return dense({21, 1024, 32, 8, true}, true); };
+  test::with_halide_errors([&] {
+    LoweredKernel plain = make(), copied = make();
+    named("trivial").apply(plain, {}, sheet());
+    named("gemm").apply(copied, {{"tile_m", 10}, {"tile_n", 1}, {"unroll", 1}, {"copy_rows", 1}}, sheet());
+    expect_near(run(copied, true), run(plain, true), 3e-6, "rows copied");
+  });
+}
+
+struct MatmulCase {
+  int64_t left, right, m, k, n;  ///< the batches of both, then the extents
+  std::string ops;
+};
+
+LoweredKernel batch_matmul(const MatmulCase& t, bool transpose_a, bool transpose_b) {
+  KernelBuilder b("matmul");
+  const Shape shape{std::max(t.left, t.right), t.m, t.n};
+  const Value x = b.input(transpose_a ? Shape{t.left, t.k, t.m} : Shape{t.left, t.m, t.k});
+  const Value w = b.input(transpose_b ? Shape{t.right, t.n, t.k} : Shape{t.right, t.k, t.n});
+  Value y = b.call("nn.batch_matmul", {x, w},
+                   op_attrs("nn.batch_matmul", {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}),
+                   shape);
+  if (t.ops == "epilogue") {
+    y = b.call("add", {y, b.input({t.n})}, {}, shape);
+    y = b.call("nn.relu", {b.call("multiply", {y, b.input({})}, {}, shape)}, {}, shape);
+  }
+  return b.finish(y);
+}
+
+TEST(Matmul, BatchesTransposedAndBroadcast) {
+  for (const MatmulCase& t : std::vector<MatmulCase>{{12, 12, 17, 64, 40, "epilogue"},
+                                                     {3, 3, 128, 20, 33, ""},
+                                                     {1, 5, 9, 17, 24, "epilogue"},
+                                                     {5, 1, 9, 17, 64, ""},
+                                                     {4, 1, 30, 3, 8, "epilogue"},
+                                                     {1, 1, 50, 31, 100, ""},
+                                                     {200, 200, 4, 4, 4, "epilogue"},
+                                                     {2, 2, 1, 17, 3, ""},
+                                                     {7, 7, 3, 1, 1, "epilogue"},
+                                                     {2, 2, 20, 1024, 17, ""},
+                                                     {1, 1, 1, 1, 1, ""}})
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        SCOPED_TRACE(std::to_string(t.left) + ", " + std::to_string(t.right) + " x " + std::to_string(t.m) +
+                     "x" + std::to_string(t.k) + "x" + std::to_string(t.n) + (transpose_a ? " T" : " N") +
+                     (transpose_b ? "T" : "N"));
+        check("matmul", [&] { return batch_matmul(t, transpose_a, transpose_b); });
+      }
+}
+
+TEST(Matmul, MatricesOfAnyRank) {
+  for (const auto& [left, right, ta, tb] :
+       std::vector<std::tuple<Shape, Shape, bool, bool>>{{{33, 70}, {70, 50}, false, false},
+                                                         {{70, 33}, {50, 70}, true, true},
+                                                         {{2, 3, 9, 17}, {17, 20}, false, false},
+                                                         {{2, 17, 9}, {17, 3}, true, false},
+                                                         {{300, 40}, {40, 8}, false, false},
+                                                         {{1, 40}, {40, 100}, false, false}}) {
+    Shape shape = left;
+    if (ta) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    shape.back() = right[tb ? 0 : 1];
+    SCOPED_TRACE(std::to_string(left.size()) + " axes, columns " + std::to_string(shape.back()));
+    check("matmul", [&, &left = left, &right = right, ta = ta, tb = tb] {
+      KernelBuilder b("matmul");
+      const Value y = b.call("nn.matmul", {b.input(left), b.input(right)},
+                             op_attrs("nn.matmul", {{"transpose_a", ta}, {"transpose_b", tb}}), shape);
+      return b.finish(b.call("nn.relu", {y}, {}, shape));
+    });
+  }
+}
+
+TEST(Matmul, DenseWithAWeightThatIsNoConstant) {
+  for (const DenseCase& t : std::vector<DenseCase>{
+           {128, 300, 33, 1, true}, {4, 64, 128, 1, false}, {50, 5, 7, 1, true}, {9, 1, 1, 1, false}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    check("matmul", [&] { return dense(t, false); });
+  }
+}
+
 TEST(Rows, Dense) {
   for (const DenseCase& t : std::vector<DenseCase>{
-           {1, 512, 100, 1, true}, {4, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
+           {1, 512, 100, 1, true}, {3, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("rows", [&] { return dense(t, false); });
   }
@@ -389,6 +482,48 @@ TEST(Rows, Softmax) {
         return b.finish(b.call(op, {b.input(shape)}, op_attrs(op), shape));
       });
     }
+}
+
+struct ReduceCase {
+  Shape shape;
+  std::vector<int64_t> axes;
+};
+
+TEST(Reduce, AnyAxes) {
+  for (const ReduceCase& t : std::vector<ReduceCase>{{{128, 768}, {1}},
+                                                     {{1, 7, 1000}, {2}},
+                                                     {{2, 6, 7, 7}, {2, 3}},
+                                                     {{300, 17}, {0}},
+                                                     {{5, 3, 100}, {1}},
+                                                     {{5, 40, 3}, {0, 2}},
+                                                     {{3, 5, 4, 33}, {1, 3}},
+                                                     {{9, 3}, {1}},
+                                                     {{50, 70}, {0, 1}},
+                                                     {{1, 1}, {0}},
+                                                     {{300}, {0}}}) {
+    Shape kept, unit = t.shape;
+    for (size_t axis = 0; axis < t.shape.size(); ++axis)
+      if (std::count(t.axes.begin(), t.axes.end(), int64_t(axis)))
+        unit[axis] = 1;
+      else
+        kept.push_back(t.shape[axis]);
+    for (const char* op : {"sum", "mean", "max", "variance"}) {
+      SCOPED_TRACE(std::string(op) + " of rank " + std::to_string(t.shape.size()) + ", innermost " +
+                   std::to_string(t.shape.back()));
+      const bool two = std::string(op) == "variance", keepdims = std::string(op) != "sum";
+      check(
+          "reduce",
+          [&] {
+            KernelBuilder b("reduce");
+            std::vector<Value> inputs{b.call("nn.relu", {b.input(t.shape)}, {}, t.shape)};
+            if (two) inputs.push_back(b.input(unit));
+            const Shape& shape = keepdims ? unit : kept;
+            const Attrs attrs = op_attrs(op, {{"axis", t.axes}, {"keepdims", keepdims}});
+            return b.finish(b.call("nn.relu", {b.call(op, inputs, attrs, shape)}, {}, shape));
+          },
+          1e-5);
+    }
+  }
 }
 
 struct PoolCase {
@@ -432,6 +567,111 @@ TEST(Pool, WindowsAndPlanes) {
   }
 }
 
+struct TransposeCase {
+  int64_t n, c, o;
+  Shape in, kernel, stride, pad;        ///< of the spatial axes
+  int64_t in_block = 0, out_block = 0;  ///< 0: plain layouts
+  std::string ops = {};                 ///< of the epilogue, only in blocks
+  int64_t groups = 1, dilation = 1;
+  Shape more = {};  ///< output_padding
+  bool relu_before = false;
+};
+
+/// By phases, or as the definition says (for which the weight is written in another, equal layout).
+LoweredKernel transposed(const TransposeCase& t, bool by_phases) {
+  KernelBuilder b("transposed");
+  const size_t count = t.in.size();
+  const bool packed = t.out_block > 0, depthwise = t.groups > 1 && t.groups == t.c && t.groups == t.o;
+  const std::string spatial = count == 1   ? "W"
+                              : count == 2 ? "HW"
+                                           : "DHW",
+                    data = "NC" + spatial, in = count == 2 ? "I" : "O", out = count == 2 ? "O" : "I";
+  const std::string in_lanes = count == 2 ? "i" : "o", out_lanes = count == 2 ? "o" : "i";
+  std::string op = "nn.conv" + std::to_string(count) + "d_transpose", layout = data, out_layout = data,
+              kernel = in + out + spatial;
+  Shape x{t.n, t.c}, weight{t.c, t.o / t.groups}, y{t.n, t.o};
+  if (packed) {
+    layout += std::to_string(t.in_block) + "c", out_layout += std::to_string(t.out_block) + "c";
+    x[1] /= t.in_block, y[1] /= t.out_block;
+    kernel = out + spatial + in + std::to_string(t.out_block) + (depthwise ? in_lanes : out_lanes);
+    weight = {depthwise ? 1 : t.o / t.groups / t.out_block};
+  }
+  weight.insert(weight.end(), t.kernel.begin(), t.kernel.end());
+  if (packed) weight.insert(weight.end(), {depthwise ? t.c / t.out_block : t.c, t.out_block});
+  if (!by_phases) {
+    kernel.insert(packed ? kernel.find_first_of("123456789") : kernel.size(), "1" + in_lanes);
+    weight.insert(packed ? weight.end() - 1 : weight.end(), 1);
+  }
+  for (size_t k = 0; k < count; ++k) {
+    const int64_t more = t.more.empty() ? 0 : t.more[k];
+    x.push_back(t.in[k]);
+    y.push_back((t.in[k] - 1) * t.stride[k] + (t.kernel[k] - 1) * t.dilation + 1 - t.pad[k] -
+                t.pad[count + k] + more);
+  }
+  if (packed) x.push_back(t.in_block), y.push_back(t.out_block);
+  Value value = b.input(x);
+  const Value weights = b.input(weight);
+  if (t.relu_before) value = b.call("nn.relu", {value}, {}, x);
+  value = b.call(op, {value, weights},
+                 op_attrs(op, {{"strides", t.stride},
+                               {"padding", t.pad},
+                               {"output_padding", t.more.empty() ? Shape(count, 0) : t.more},
+                               {"dilation", Shape(count, t.dilation)},
+                               {"groups", t.groups},
+                               {"channels", t.o},
+                               {"kernel_size", t.kernel},
+                               {"data_layout", layout},
+                               {"kernel_layout", kernel},
+                               {"out_layout", out_layout}}),
+                 y);
+  if (!packed && !t.ops.empty()) value = b.call("tanh", {value}, {}, y);
+  return b.finish(packed && count == 2 ? epilogue(b, value, t.ops) : value);
+}
+
+TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
+  const std::vector<TransposeCase> cases = {
+      // in blocks: exact ranges of a row, and padded rows of few channels
+      {1, 100, 64, {1, 1}, {4, 4}, {1, 1}, {0, 0, 0, 0}, 10, 16, "sbm"},
+      {1, 100, 24, {1, 1}, {4, 4}, {1, 1}, {0, 0, 0, 0}, 5, 8, ""},
+      {1, 32, 32, {4, 4}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "sbm"},
+      {2, 16, 48, {5, 9}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "srm"},
+      {1, 16, 8, {7, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 8, 8, "b", 1, 1, {1, 1}},
+      {1, 16, 8, {7, 13}, {3, 3}, {2, 2}, {0, 1, 2, 0}, 8, 8, "r"},
+      {1, 16, 16, {3, 40}, {5, 5}, {3, 3}, {2, 1, 0, 3}, 16, 8, "m", 1, 1, {2, 1}},
+      {1, 8, 8, {6, 11}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "bm"},
+      {1, 4, 12, {5, 6}, {2, 3}, {3, 2}, {0, 1, 0, 1}, 4, 6, "g", 1, 1, {2, 0}},
+      {1, 16, 16, {9, 9}, {3, 3}, {1, 1}, {2, 2, 2, 2}, 16, 16, "m", 1, 2},
+      {1, 32, 16, {3, 1}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "bm"},
+      {1, 17, 13, {4, 3}, {4, 3}, {2, 2}, {1, 1, 1, 0}, 1, 13, "b"},
+      {1, 16, 8, {2, 300}, {4, 4}, {8, 8}, {1, 1, 1, 1}, 8, 8, "m"},
+      {1, 32, 16, {6, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "m", 1, 1, {}, true},
+      // groups, depthwise
+      {1, 64, 32, {5, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "b", 2},
+      {1, 16, 32, {5, 6}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 4, 8, "m", 4},
+      {1, 32, 32, {5, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 8, 8, "bm", 32},
+      {2, 16, 16, {7, 30}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 16, 16, "r", 16, 1, {1, 0}},
+      // plain layouts: vectors along rows
+      {1, 64, 3, {6, 32}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "t"},
+      {2, 5, 7, {5, 19}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 0, 0, "", 1, 1, {1, 1}},
+      {1, 6, 4, {3, 3}, {3, 5}, {1, 3}, {0, 1, 2, 1}, 0, 0, "t", 2},
+      {1, 6, 6, {9, 21}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "", 6},
+      {1, 3, 2, {5, 5}, {3, 3}, {1, 1}, {1, 0, 2, 1}, 0, 0, "", 1, 2},
+      {1, 3, 1, {1, 1}, {1, 1}, {4, 3}, {0, 0, 0, 0}, 0, 0, "", 1, 1, {3, 1}},
+      // one and three axes
+      {1, 16, 16, {50}, {16}, {8}, {4, 4}, 8, 8, ""},
+      {1, 8, 8, {2000}, {3}, {2}, {1, 0}, 8, 8, ""},
+      {2, 5, 3, {1100}, {4}, {2}, {1, 1}, 0, 0, ""},
+      {1, 16, 8, {3, 4, 5}, {2, 3, 4}, {2, 2, 2}, {0, 1, 1, 0, 0, 1}, 8, 8, ""},
+      {1, 4, 3, {3, 2, 9}, {3, 3, 3}, {2, 1, 2}, {1, 1, 1, 1, 1, 1}, 0, 0, "", 1, 1, {1, 0, 1}},
+  };
+  for (const TransposeCase& t : cases) {
+    SCOPED_TRACE(std::to_string(&t - cases.data()) + ": " + std::to_string(t.c) + "->" + std::to_string(t.o) +
+                 " width " + std::to_string(t.in.back()) + " kernel " + std::to_string(t.kernel.back()));
+    check(
+        "conv_transpose", [&] { return transposed(t, true); }, 3e-6, 2, [&] { return transposed(t, false); });
+  }
+}
+
 TEST(Pointwise, Chains) {
   for (const Shape& shape : std::vector<Shape>{
            {1, 4, 9, 7, 16}, {1, 1000}, {3}, {2, 3, 5, 3}, {1, 64, 7, 7}, {1, 1, 40, 40, 3}, {5, 130}}) {
@@ -468,8 +708,12 @@ TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
       [&] { return conv(large); },
       [&] { return winograd(large, 4); },
       [&] { return depthwise(large); },
+      [&] { return transposed({1, 64, 64, {40, 40}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "bgr"}, true); },
+      [&] { return transposed({1, 64, 3, {40, 40}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "t"}, true); },
       [&] { return dense({4, 512, 64, 16, true}, true); },
       [&] { return dense({1, 512, 64, 16, true}, false); },
+      [&] { return dense({64, 1024, 64, 16, true}, true); },
+      [&] { return batch_matmul({8, 8, 64, 64, 64, "epilogue"}, false, true); },
       [&] { return pool({"nn.max_pool2d", {1, 8, 40, 40, 16}, {1, 8, 20, 20, 16}, 3, 2, {1, 1}}); }};
   for (const char* op : {"tanh", "erf", "exp", "sigmoid"})
     all.push_back([op] {
@@ -509,8 +753,8 @@ TEST(Templates, SayWhyNot) {
   const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = conv(t);
   EXPECT_EQ(named("conv_direct").refuses(kernel, sheet()), "");
-  for (const char* other :
-       {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "pool", "rows", "pointwise"})
+  for (const char* other : {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "matmul", "pool",
+                            "reduce", "rows", "pointwise"})
     EXPECT_NE(named(other).refuses(kernel, sheet()), "") << other;
 }
 

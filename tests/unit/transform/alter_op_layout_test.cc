@@ -242,5 +242,31 @@ TEST(AlterOpLayout, TuplesAndOddChannels) {
 )");
 }
 
+TEST(AlterOpLayout, TransposedConvolutions) {
+  // In blocks; of three output channels, in rows, and the weight by taps.
+  EXPECT_EQ(
+      altered(
+          R"(def @main(%x: Tensor[(1, 100, 4, 4), float32], %w: Tensor[(100, 64, 4, 4), float32], %b: Tensor[(64), float32], %v: Tensor[(64, 3, 4, 4), float32]) {
+  %0 = nn.conv2d_transpose(%x, %w, channels=64, kernel_size=[4, 4], strides=[2, 2], padding=[1, 1, 1, 1], kernel_layout="IOHW");
+  %1 = nn.relu(nn.bias_add(%0, %b));
+  tanh(nn.conv2d_transpose(%1, %v, strides=[4, 4], kernel_layout="IOHW"))
+})"),
+      "");
+  // Depthwise, and one axis, where Relay's names of the weight's axes are swapped.
+  EXPECT_EQ(
+      altered(
+          R"(def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 1, 4, 4), float32], %y: Tensor[(1, 32, 9), float32], %v: Tensor[(32, 16, 3), float32]) {
+  (nn.conv2d_transpose(%x, %w, groups=32, channels=32, kernel_size=[4, 4], kernel_layout="IOHW"), nn.conv1d_transpose(%y, %v))
+})"),
+      "");
+  // Left alone: dilation is no reason, other types and layouts are.
+  const std::string other =
+      R"(nn.conv2d_transpose(%x, %w, channels=16, kernel_size=[3, 3], data_layout="NHWC", kernel_layout="HWOI")
+)";
+  EXPECT_EQ(altered("def @main(%x: Tensor[(1, 8, 8, 16), float32], %w: Tensor[(3, 3, 16, 16), float32]) {" +
+                    other + "}"),
+            other);
+}
+
 }  // namespace
 }  // namespace baton

@@ -27,6 +27,7 @@ Json code_json(const KernelFacts& facts) {
   for (const auto& [name, value] : facts.params) params[name] = value;
   return {{"template", or_null(facts.template_name)},
           {"params", std::move(params)},
+          {"chosen_by", or_null(facts.chosen_by)},
           {"not_taken", facts.skipped ? skipped_json(*facts.skipped) : Json(nullptr)},
           {"flops", facts.flops ? Json(*facts.flops) : Json(nullptr)},
           {"bytes", facts.bytes ? Json(*facts.bytes) : Json(nullptr)},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/codegen/compile.h"
+#include "baton/codegen/tuned_choice.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_report.h"
 #include "baton/driver/origins/origins_json.h"
@@ -89,6 +90,7 @@ Subject from_model(const ModelFlags& flags) {
   FusionLog fusion;
   BuildOptions options;
   options.context = flags.context();
+  subject.strict = is_strict(options.context.passes->config);
   options.context.passes->instruments = {trace};
   options.context.fusion_log = &fusion;
   {
@@ -124,12 +126,35 @@ std::string relay_text(const Function& function) {
   return text;
 }
 
+/// Who chose the schedule of a kernel, and what came second.
+std::string chosen_by(const Function& function, const DeviceSheet& sheet) {
+  const auto kept = kept_tuned(function, sheet, KernelCache::shared());
+  if (!kept || kept->tried == 0) return "the cost model; not tuned (baton tune)";
+  char text[120];
+  const auto us = [&](double value) {
+    std::snprintf(text, sizeof text, "%.1f us", value);
+    return std::string(text);
+  };
+  std::snprintf(text, sizeof text, " of %d schedules tried, of %d", kept->tried, kept->candidates);
+  const std::string tried = text;
+  const std::string second =
+      kept->second.empty() ? "" : "; second was " + kept->second + ": " + us(kept->second_us);
+  if (kept->schedule.template_name.empty())
+    return "the cost model, the fastest" + tried + ": " + us(kept->default_us) + second;
+  return "baton tune" + (", the fastest" + tried) + ": " + us(kept->us) + ", " + us(kept->default_us) +
+         " by default" + second;
+}
+
 }  // namespace
 
 std::optional<KernelRequest> Subject::request(uint32_t node) const {
   std::optional<KernelRequest> request;
   if (artifact || map.kernel_node(node).kind != PlanNode::Kind::kKernel) return request;
   request.emplace().function = without_region(plan.nodes[node].function);
+  KernelSchedule schedule = tuned_choice(nullptr)->schedule(request->function, host_context().host());
+  request->template_name = std::move(schedule.template_name);
+  request->params = std::move(schedule.params);
+  request->strict = strict;
   return request;
 }
 
@@ -143,6 +168,7 @@ KernelFacts Subject::facts(uint32_t node) const {
     const KernelRef kernel = compile_kernels({&*wanted, 1}, context)[0];
     facts.template_name = kernel->template_name;
     facts.params.assign(kernel->params.begin(), kernel->params.end());
+    facts.chosen_by = chosen_by(wanted->function, context.host());
     facts.skipped = kernel->skipped;
     facts.flops = kernel->facts.flops;
     facts.bytes = kernel->facts.bytes;

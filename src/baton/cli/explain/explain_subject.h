@@ -16,6 +16,7 @@ struct KernelFacts {
   std::string relay;          ///< the fused function, each call with its origins; empty: artifact
   std::string template_name;  ///< empty: no code (a reshape in place)
   std::vector<std::pair<std::string, int>> params;  ///< of the template
+  std::string chosen_by;  ///< who chose the schedule, and what came second; empty: artifact
   std::optional<std::vector<std::string>> skipped;  ///< "template: why it was not taken"; none: artifact
   std::optional<double> flops, bytes;
 };
@@ -34,6 +35,7 @@ struct Subject {
   GraphPlan plan;
   std::vector<std::vector<Step>> steps;  ///< by operator
   std::vector<std::string> ends;         ///< by node: why its users are not fused with it; may be empty
+  bool strict = false;                   ///< --precision strict
   // For an artifact.
   std::shared_ptr<const Artifact> artifact;
 

@@ -7,6 +7,7 @@
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/link.h"
+#include "baton/codegen/tuned_choice.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
 
@@ -30,12 +31,15 @@ std::string debug_folder(const PassConfig& config) {
 
 std::vector<KernelRequest> requests_for(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                                         const BuildContext& context, const std::string& lines) {
-  const std::shared_ptr<const KernelChoice> choice = choice_or_default(context.choice);
+  const bool tuned = context.passes->config.flag("baton.tuned", true);
+  const auto choice =
+      context.choice || !tuned ? choice_or_default(context.choice) : tuned_choice(context.cache);
   std::vector<KernelRequest> requests;
   for (const BackendFunction& each : functions) {
     KernelSchedule schedule = choice->schedule(each.function, sheet);
     requests.push_back({each.function, {}, std::move(schedule.template_name), std::move(schedule.params)});
     requests.back().variant.debug_lines = lines;
+    requests.back().strict = is_strict(context.passes->config);
   }
   return requests;
 }

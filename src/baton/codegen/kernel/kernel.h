@@ -61,6 +61,8 @@ struct KernelRequest {
   KernelVariant variant;
   std::string template_name;  ///< empty: the first applicable template
   KernelParams params;        ///< empty: the template's defaults
+  bool strict = false;        ///< each operation is rounded by itself, in the order of the schedule: no fused
+                              ///< multiply-add, no algebra on floats
 };
 
 /// Identifies a kernel: kernel_key.h.

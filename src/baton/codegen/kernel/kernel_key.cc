@@ -45,6 +45,7 @@ KernelKey kernel_key(const KernelRequest& request, const DeviceSheet& sheet) {
     add_number(bytes, static_cast<uint64_t>(value));
   }
   add_variant(bytes, request.variant);
+  add_number(bytes, request.strict);
   add_number(bytes, HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
   return digest128(bytes.data(), bytes.size());
 }

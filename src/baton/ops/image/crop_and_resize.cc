@@ -97,7 +97,7 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
       y >= 0.0f && y <= static_cast<float>(from[2] - 1) && x >= 0.0f && x <= static_cast<float>(from[3] - 1);
   Halide::Func crops = c.stage("crop_and_resize");
   crops(i.reversed()) =
-      cast_to(c.out().dtype(), select(inside, value, static_cast<float>(extrapolation_value)));
+      from_real(halide_type(c.out().dtype()), select(inside, value, static_cast<float>(extrapolation_value)));
   c.result(crops);
 }
 

@@ -61,16 +61,19 @@ Expr as_matrix(const CallNode& call, const Expr& value, size_t like) {
   return op("reshape", {value}, {{"newshape", AttrValue(std::vector<int64_t>{-1, width})}});
 }
 
-// Stages "dense" (the sum) and "out": data of any rank times a weight stored (units, k).
+// Stages "right" (the weight), "dense" (the sum) and "out": data of any rank times a weight stored (units,
+// k).
 void dense_compute(Compute& c, const DenseAttrs&) {
   const Axes i(c.out().rank());
   const Halide::Type type = halide_type(c.out().dtype());
   const Halide::RDom r(0, as_int(c.in(1).extent(1)), "r");
   Index row = i.exprs();
   row.back() = r.x;
-  Halide::Func dense = c.stage("dense");
+  const Halide::Var n("n"), k("k");
+  Halide::Func right = c.stage("right"), dense = c.stage("dense");
+  right(n, k) = cast(type, c.in(1)(n, k));
   dense(i.reversed()) = cast(type, 0);
-  dense(i.reversed()) += cast(type, c.in(0)(row)) * cast(type, c.in(1)(Index{i[-1], r.x}));
+  dense(i.reversed()) += cast(type, c.in(0)(row)) * right(i[-1], r.x);
   c.result(copy_stage(c, dense));
 }
 
@@ -78,17 +81,19 @@ GradientRule dense_gradient() {
   return {[](const Call& call, const Expr& g) { return dense_adjoints(*call, g); }};
 }
 
-// nn.contrib_dense_pack: data (M, K) times a weight (N / n, K, n): stages "dense" (the sum) and "out".
+// nn.contrib_dense_pack: data (M, K) times a weight (N / n, K, n): stages "left" (the data), "dense" (the
+// sum) and "out".
 void dense_pack_compute(Compute& c, const DensePackAttrs&) {
   const Tensor &data = c.in(0), &weight = c.in(1);
   const int block = as_int(weight.extent(2));
   const Halide::Type type = halide_type(c.out().dtype());
   const Halide::RDom r(0, as_int(weight.extent(1)), "r");
-  const Halide::Var o("o"), ob("ob"), x("x"), y("y");
+  const Halide::Var o("o"), ob("ob"), x("x"), y("y"), k("k");
   // Blocks are a separate axis, so that schedules need not undo a division.
-  Halide::Func dense = c.stage("dense"), out = c.stage("out");
+  Halide::Func left = c.stage("left"), dense = c.stage("dense"), out = c.stage("out");
+  left(k, y) = cast(type, data(y, k));
   dense(o, ob, y) = cast(type, 0);
-  dense(o, ob, y) += cast(type, weight(ob, r.x, o)) * cast(type, data(y, r.x));
+  dense(o, ob, y) += cast(type, weight(ob, r.x, o)) * left(r.x, y);
   out(x, y) = dense(x % block, x / block, y);
   c.result(out);
 }

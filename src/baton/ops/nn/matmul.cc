@@ -69,6 +69,7 @@ RelationStatus matmul_relation(RelationContext& ctx, const MatmulAttrs& attrs) {
       tensor_type(std::move(shape), attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
 }
 
+// Stages "right" (the second operand, its columns innermost), "matmul" (the sum) and "out".
 void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::Type type = halide_type(c.out().dtype());
@@ -76,14 +77,16 @@ void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   Index a = i.exprs();
   a.back() = r.x;
   if (attrs.transpose_a) std::swap(a[a.size() - 1], a[a.size() - 2]);
-  const Index b = attrs.transpose_b ? Index{i[-1], r.x} : Index{r.x, i[-1]};
-  Halide::Func matmul = c.stage("matmul");
+  const Halide::Var n("n"), k("k");
+  Halide::Func right = c.stage("right"), matmul = c.stage("matmul");
+  right(n, k) = cast(type, attrs.transpose_b ? c.in(1)(n, k) : c.in(1)(k, n));
   matmul(i.reversed()) = cast(type, 0);
-  matmul(i.reversed()) += cast(type, c.in(0)(a)) * cast(type, c.in(1)(b));
+  matmul(i.reversed()) += cast(type, c.in(0)(a)) * right(i[-1], r.x);
   c.result(copy_stage(c, matmul));
 }
 
-// Stage "batch_matmul". A batch of 1 is broadcast.
+// Stages "right" (the second operands, their columns innermost), "batch_matmul" (the sum) and "out". A batch
+// of 1 is broadcast.
 void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
   const Tensor &a = c.in(0), &b = c.in(1);
   const Axes i(3);
@@ -92,11 +95,12 @@ void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
   const Halide::Expr batch_a = a.extent(0) == 1 ? Halide::Expr(0) : i[0],
                      batch_b = b.extent(0) == 1 ? Halide::Expr(0) : i[0];
   const Index left = attrs.transpose_a ? Index{batch_a, r.x, i[1]} : Index{batch_a, i[1], r.x};
-  const Index right = attrs.transpose_b ? Index{batch_b, i[2], r.x} : Index{batch_b, r.x, i[2]};
-  Halide::Func product = c.stage("batch_matmul");
+  const Halide::Var n("n"), k("k"), batch("batch");
+  Halide::Func right = c.stage("right"), product = c.stage("batch_matmul");
+  right(n, k, batch) = cast(type, attrs.transpose_b ? b(batch, n, k) : b(batch, k, n));
   product(i.reversed()) = cast(type, 0);
-  product(i.reversed()) += cast(type, a(left)) * cast(type, b(right));
-  c.result(product);
+  product(i.reversed()) += cast(type, a(left)) * right(i[2], r.x, batch_b);
+  c.result(copy_stage(c, product));
 }
 
 struct Product {
@@ -197,7 +201,7 @@ const OpDef& op_nn_matmul() {
       .cost = matmul_cost,
       .python =
           "nn.matmul(tensor_a, tensor_b, units=None, out_dtype='', transpose_a=False, transpose_b=False)",
-      .rules = op_rules(matmul_brief(), matmul_gradient()),
+      .rules = op_rules(matmul_brief(), matmul_gradient(), AnchorRule{"matmul"}),
       .test_shapes = {"(3, 5)f32, (5, 7)f32, units=None",
                       "(5, 3)f32, (7, 5)f32, units=None, transpose_a=True, transpose_b=True"},
   };
@@ -215,9 +219,10 @@ const OpDef& op_nn_batch_matmul() {
       .compute = batch_matmul_compute,
       .cost = matmul_cost,
       .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
-      .rules = op_rules(matmul_brief(), batch_matmul_gradient(), int8_batch_matmul_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_batch_matmul},
-                        product_macs(), QuantizationRule{QuantizationRule::Does::kProduct}),
+      .rules =
+          op_rules(matmul_brief(), batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
+                   FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs(),
+                   QuantizationRule{QuantizationRule::Does::kProduct}, AnchorRule{"matmul"}),
       .test_shapes = {"(2, 2, 3)f32, (2, 3, 4)f32", "(1, 2, 3)f32, (5, 4, 3)f32, transpose_b=True"},
   };
   return def;

@@ -1,4 +1,5 @@
 #include "baton/ops/compute_util.h"
+#include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -59,10 +60,12 @@ void softmax_compute(Compute& c, const SoftmaxAttrs& attrs) {
   const SoftmaxRows rows(c, attrs.axis);
   const Halide::Func largest = row_max(c, rows);
   Halide::Func e = c.stage("exp"), total = c.stage("sum"), softmax = c.stage("softmax");
-  e(rows.i.reversed()) = exp(cast(rows.type, c.in(0)(rows.i.exprs())) - largest(rows.rest));
+  e(rows.i.reversed()) = vector_exp(cast(rows.type, c.in(0)(rows.i.exprs())) - largest(rows.rest));
   total(rows.rest) = cast(rows.type, 0);
   total(rows.rest) += e(Index(rows.along.rbegin(), rows.along.rend()));
-  softmax(rows.i.reversed()) = cast_to(c.out().dtype(), e(rows.i.reversed()) / total(rows.rest));
+  // One division per row.
+  softmax(rows.i.reversed()) =
+      cast_to(c.out().dtype(), e(rows.i.reversed()) * (cast(rows.type, 1) / total(rows.rest)));
   c.result(softmax);
 }
 
@@ -72,7 +75,7 @@ void log_softmax_compute(Compute& c, const SoftmaxAttrs& attrs) {
   const Halide::Func largest = row_max(c, rows);
   Halide::Func total = c.stage("sum"), result = c.stage("log_softmax");
   total(rows.rest) = cast(rows.type, 0);
-  total(rows.rest) += exp(cast(rows.type, c.in(0)(rows.along)) - largest(rows.rest));
+  total(rows.rest) += vector_exp(cast(rows.type, c.in(0)(rows.along)) - largest(rows.rest));
   result(rows.i.reversed()) = cast_to(
       c.out().dtype(), cast(rows.type, c.in(0)(rows.i.exprs())) - largest(rows.rest) - log(total(rows.rest)));
   c.result(result);

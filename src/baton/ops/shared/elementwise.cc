@@ -1,7 +1,5 @@
 #include "baton/ops/shared/elementwise.h"
 
-#include <cmath>
-
 #include "baton/ops/relations.h"
 
 namespace baton {
@@ -54,21 +52,6 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules
                    "()f32[0.5, 3], (1)f32[0.5, 3]"};
   def.test_shapes = std::move(test_shapes);
   return def;
-}
-
-}  // namespace
-
-namespace {
-
-/// A float as `type`. Integers saturate, and NaN is 0: casts of what does not fit (the logarithm of 0) differ
-/// between processors.
-Halide::Expr from_real(Halide::Type type, const Halide::Expr& value) {
-  if (type.is_float()) return cast(type, value);
-  if (type.is_bool()) return value != 0.0f;
-  const int bits = type.bits() - (type.is_int() ? 1 : 0);
-  const float end = std::ldexp(1.0f, bits);  // the first that does not fit
-  const float most = bits > 24 ? std::nextafter(end, 0.0f) : end - 1, least = type.is_int() ? -end : 0.0f;
-  return select(is_nan(value), Halide::Internal::make_zero(type), cast(type, clamp(value, least, most)));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Elementwise operators of two inputs, broadcast.
+#include <optional>
+
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/quantization_rule.h"
+#include "baton/ops/math.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -38,12 +41,27 @@ const Value& shiftable(const Value& a) {
   throw Halide::CompileError("only integers are shifted");
 }
 
+// The value of an operand that is a scalar constant.
+std::optional<double> known_value(const Value& x) {
+  const auto* call = x.as<Halide::Internal::Call>();
+  if (!call || call->call_type != Halide::Internal::Call::Halide || !call->func.defined() ||
+      !call->args.empty())
+    return Halide::Internal::as_const_float(x);
+  const Halide::Internal::Function func(call->func);
+  if (!func.has_pure_definition() || func.has_update_definition() || func.values().size() != 1)
+    return std::nullopt;
+  return Halide::Internal::as_const_float(func.values()[0]);
+}
+
 Value power(const Value& a, const Value& b) {
+  // Exact, and the only one that networks use: the C library's function is scalar.
+  if (a.type().is_float() && a.type().bits() >= 32 && known_value(b) == 2.0)
+    return with_value("power_base", a, [](const Value& x) { return x * x; });
   if (a.type().is_float() && a.type().bits() >= 32)
     return Halide::Internal::Call::make(a.type(), a.type().bits() == 64 ? "pow" : "powf", {a, b},
                                         Halide::Internal::Call::PureExtern);
   if (a.type().is_float()) return cast(a.type(), power(cast<float>(a), cast<float>(b)));
-  return cast(a.type(), power(cast<double>(a), cast<double>(b)));
+  return from_real(a.type(), power(cast<double>(a), cast<double>(b)));
 }
 
 GradientRule add_gradient() {

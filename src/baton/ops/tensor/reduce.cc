@@ -183,6 +183,8 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
       Halide::Func narrow = c.stage(std::string(name) + "_cast");
       narrow(r.i.reversed()) = cast(out, folded(r.i.reversed()));
       folded = narrow;
+    } else if (r.any) {
+      folded = copy_stage(c, folded);
     }
     c.result(folded);
   };
@@ -229,7 +231,7 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
   } else {
     squares(r.i.reversed()) = off * off;
   }
-  variance(r.i.reversed()) = cast_to(c.out().dtype(), squares(r.i.reversed()) / count);
+  variance(r.i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(squares(r.i.reversed()), count));
   c.result(variance);
 }
 
@@ -318,14 +320,15 @@ GradientRule max_gradient() {
 const OpDef& op_sum() {
   static const OpDef def = reduce_op(
       "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
-      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow(), reduce_layout_rule()));
+      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow(), reduce_layout_rule(),
+               AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_prod() {
   static const OpDef def = reduce_op(
       "prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; },
-      op_rules(reduce_layout_flow(), reduce_layout_rule()));
+      op_rules(reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -333,7 +336,7 @@ const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
       op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-               reduce_layout_flow(), reduce_layout_rule()));
+               reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -341,7 +344,7 @@ const OpDef& op_min() {
   static const OpDef def = reduce_op(
       "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow(),
-               reduce_layout_rule()));
+               reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -383,7 +386,7 @@ const OpDef& op_mean() {
       .python = "reduce",
       .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
                         FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow(),
-                        reduce_layout_rule()),
+                        reduce_layout_rule(), AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32", "(2, 3, 4)f32, axis=[-1], keepdims=True", "(3, 5)i32[-9, 9], axis=[0]"},
   };
   return def;
@@ -401,7 +404,7 @@ const OpDef& op_argmax() {
           },
       .compute = arg_compute<true>,
       .python = "reduce.argmax(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
-      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}),
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}, AnchorRule{"reduce"}),
       .test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
   };
@@ -420,7 +423,7 @@ const OpDef& op_argmin() {
           },
       .compute = arg_compute<false>,
       .python = "reduce.argmin(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
-      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}),
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}, AnchorRule{"reduce"}),
       .test_shapes = {"(2, 3, 4)f32, axis=[0, 2]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
   };
@@ -444,7 +447,7 @@ const OpDef& op_variance() {
           [](Compute& c, const VarianceAttrs& a) {
             variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
           },
-      .rules = op_rules(variance_gradient(), MixedPrecision::kNever),
+      .rules = op_rules(variance_gradient(), MixedPrecision::kNever, AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32, (3, 4)f32, axis=[1]", "(3, 4)f32, (1, 1)f32, keepdims=True, unbiased=True"},
   };
   return def;

@@ -241,7 +241,7 @@ const OpDef& op_trunc() {
 
 const OpDef& op_exp() {
   static const OpDef def = real_op(
-      "exp", "e to the power x.", [](Halide::Expr x) { return exp(x); },
+      "exp", "e to the power x.", [](Halide::Expr x) { return vector_exp(x); },
       op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp"),
                FastForm{"fast_exp"}));
   return def;
@@ -294,8 +294,7 @@ const OpDef& op_tanh() {
 
 const OpDef& op_sigmoid() {
   static const OpDef def = real_op(
-      "sigmoid", "1 / (1 + exp(-x)).",
-      [](Halide::Expr x) { return cast(x.type(), 1) / (cast(x.type(), 1) + exp(-x)); },
+      "sigmoid", "1 / (1 + exp(-x)).", [](Halide::Expr x) { return vector_sigmoid(x); },
       op_rules(sigmoid_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sigmoid")));
   return def;
 }
@@ -379,8 +378,8 @@ const OpDef& op_atanh() {
 
 const OpDef& op_fast_exp() {
   static const OpDef def = real_op(
-      "fast_exp", "exp, may be off by a few units in the last place.", [](Halide::Expr x) { return exp(x); },
-      op_rules(MixedPrecision::kFollow));
+      "fast_exp", "exp, may be off by a few units in the last place.",
+      [](Halide::Expr x) { return vector_exp(x); }, op_rules(MixedPrecision::kFollow));
   return def;
 }
 

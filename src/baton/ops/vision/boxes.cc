@@ -112,7 +112,7 @@ void prior_compute(Compute& c, const MultiBoxPriorAttrs& attrs) {
                              y + half_height);
   if (attrs.clip) edge = clamp(edge, 0.0f, 1.0f);
   Halide::Func boxes = c.stage("multibox_prior");
-  boxes(i.reversed()) = cast_to(c.out().dtype(), edge);
+  boxes(i.reversed()) = from_real(halide_type(c.out().dtype()), edge);
   c.result(boxes);
 }
 

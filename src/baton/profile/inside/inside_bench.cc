@@ -7,7 +7,6 @@
 
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/pass/interrupt.h"
-#include "baton/profile/inside/inside_sampled.h"
 #include "baton/profile/inside/inside_screen.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/marks.h"
@@ -103,10 +102,8 @@ InsideTimes InsideBench::round(std::span<void*> args, double ms) {
   if (state_ == kUndecided) {
     decide(times);
   } else {
-    times = split(rounds(kernel_.whole() ? ms / 10 : ms));
-    if (sampled_)
-      sample(times);
-    else if (adopted_ && std::abs(times.stage_sum - 1) > kClearlyWrong) {
+    times = sampled_ ? sample_again() : split(rounds(kernel_.whole() ? ms / 10 : ms));
+    if (!sampled_ && adopted_ && std::abs(times.stage_sum - 1) > kClearlyWrong) {
       kernel_.within = true;
       kernel_.merged.clear();
       mark_anew();
@@ -114,9 +111,11 @@ InsideTimes InsideBench::round(std::span<void*> args, double ms) {
     }
     adopted_ = false;
   }
-  if (options_.threads > 1) {
+  // Shares of marked stages are of all threads' time, in every round; sampled ones are not.
+  if (options_.threads > 1 && !(sampled_ && loaded_)) {
+    loaded_ = true;
     const ThreadScope scope(options_.threads);
-    add_loads(times, kernel_, rounds(ms / 3, options_.threads), options_.threads);
+    add_loads(times, kernel_, rounds(ms / 3, Calls::kLoads, options_.threads), options_.threads);
     times.threads_tally = tally_;
     share_loads(times);
   }
@@ -166,14 +165,30 @@ void InsideBench::sample(InsideTimes& times) {
   const auto told = std::count_if(shares->begin(), shares->end(),
                                   [](const SampledShare& share) { return !share.stage.empty(); });
   if (told < 2 && times.trusted()) return;  // sampling cannot separate them either
+  times = split_by(*shares);
+  sampled_ = true;
+}
+
+/// A further round of a kernel whose stages are sampled: nothing reads its marks.
+InsideTimes InsideBench::sample_again() {
+  rounds(ms_, Calls::kUnmarked);
+  std::string why;
+  if (const auto shares = sampled_shares(kernel_.variants[kPlain], args_, ms_, options_.compile, why))
+    return split_by(*shares);
+  InsideTimes times = split(rounds(ms_));
+  times.fallback = "no sampling this time: " + why;
+  return times;
+}
+
+/// By these shares, and the last rounds' ablations.
+InsideTimes InsideBench::split_by(const std::vector<SampledShare>& shares) const {
   char reason[80] = "they are too short for marks";
   if (marked_sum_ > 0)
     std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", marked_sum_ * 100);
-  InsideTimes sampled = split_sampled(kernel_, last_, *shares);
-  sampled.tally = times.tally;
-  sampled.fallback = std::string("stages by sampling: ") + reason;
-  times = std::move(sampled);
-  sampled_ = true;
+  InsideTimes times = split_sampled(kernel_, last_, shares);
+  times.tally = tally_;
+  times.fallback = std::string("stages by sampling: ") + reason;
+  return times;
 }
 
 InsideTimes InsideBench::with_marks(int attempts) {
@@ -260,20 +275,20 @@ double InsideBench::marked_call(size_t variant, InsideRound& round) {
 }
 
 /// `first`: the variant to start with; the cyclic order is fixed, but the start rotates.
-InsideRound InsideBench::one_round(size_t first, bool loads_only) {
+InsideRound InsideBench::one_round(size_t first, Calls calls) {
   InsideRound round;
-  round.ablated_us.resize(loads_only ? 0 : kernel_.ablated.size());
+  round.ablated_us.resize(calls == Calls::kLoads ? 0 : kernel_.ablated.size());
   const size_t count = kernel_.variants.size();
   for (size_t i = 0; i < count; ++i) {
     const size_t variant = (first + i) % count;
     if (variant == kPlain)
       round.plain_us = timed_call(variant, false, round);
+    else if (calls == (variant == kMarked || variant == kDoubled ? Calls::kUnmarked : Calls::kLoads))
+      continue;
     else if (variant == kMarked)
       round.marked_us = marked_call(variant, round);
     else if (variant == kDoubled)
       round.doubled_us = marked_call(variant, round);
-    else if (loads_only)
-      continue;
     else if (variant == kTwin)
       round.twin_us = timed_call(variant, false, round);
     else
@@ -282,11 +297,10 @@ InsideRound InsideBench::one_round(size_t first, bool loads_only) {
   return round;
 }
 
-/// Measures all variants in turn, repeatedly, in the same memory; returns the accepted rounds. `threads` >
-/// 1: only the plain and the marked ones.
-std::vector<InsideRound> InsideBench::rounds(double budget_ms, int threads) {
+/// Measures variants in turn, repeatedly, in the same memory; returns the accepted rounds.
+std::vector<InsideRound> InsideBench::rounds(double budget_ms, Calls calls, int threads) {
   std::vector<InsideRound> all;
-  one_round(0, threads > 1);  // warms up caches, pages and branch predictors
+  one_round(0, calls);  // warms up caches, pages and branch predictors
   const int64_t start = monotonic_ns();
   size_t look = 2 * kMinRounds;
   // A kernel too long for its part of the budget gets a few rounds at least.
@@ -298,9 +312,9 @@ std::vector<InsideRound> InsideBench::rounds(double budget_ms, int threads) {
   while (!enough(static_cast<double>(monotonic_ns() - start) / 1e6) ||
          (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
     if (asked_to_stop()) throw Interrupted("interrupted while measuring; nothing was written");
-    all.push_back(one_round(all.size(), threads > 1));
+    all.push_back(one_round(all.size(), calls));
     if (all.size() < look) continue;
-    if (uncertainty(kernel_, all) < kEnough) break;
+    if (uncertainty(all) < kEnough) break;
     look *= 2;
   }
   tally_ = screen_rounds(all, threads);

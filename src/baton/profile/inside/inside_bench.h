@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/profile/inside/inside_options.h"
+#include "baton/profile/inside/inside_sampled.h"
 #include "baton/profile/inside/inside_variants.h"
 
 namespace baton {
@@ -37,6 +38,12 @@ class InsideBench {
 
  private:
   enum : int { kUndecided, kDecided };
+  /// Which variants a round calls.
+  enum class Calls {
+    kAll,
+    kUnmarked,  ///< for a kernel whose stages are sampled
+    kLoads,     ///< the plain and the marked ones
+  };
 
   void decide(InsideTimes& times);
   std::optional<SplitPlan> kept_plan() const;
@@ -44,14 +51,16 @@ class InsideBench {
   KernelKey plan_key() const;
   InsideTimes split_stages();
   void sample(InsideTimes& times);
+  InsideTimes sample_again();
+  InsideTimes split_by(const std::vector<SampledShare>& shares) const;
   InsideTimes with_marks(int attempts);
   bool has_inner() const;
   InsideTimes split(const std::vector<InsideRound>& measured) const;
   uint64_t now() const;
   double timed_call(size_t variant, bool marked, InsideRound& round);
   double marked_call(size_t variant, InsideRound& round);
-  InsideRound one_round(size_t first, bool loads_only);
-  std::vector<InsideRound> rounds(double budget_ms, int threads = 1);
+  InsideRound one_round(size_t first, Calls calls);
+  std::vector<InsideRound> rounds(double budget_ms, Calls calls = Calls::kAll, int threads = 1);
   bool disturbs(const std::vector<InsideRound>& measured, size_t site) const;
   std::set<std::string> too_short(const std::vector<InsideRound>& measured) const;
   std::string shortest(const std::vector<InsideRound>& measured) const;
@@ -64,6 +73,7 @@ class InsideBench {
   double ms_ = 0;
   int state_ = kUndecided;
   bool sampled_ = false;
+  bool loaded_ = false;            // loads of threads were measured
   bool adopted_ = false;           // the plan is from the cache, and not yet confirmed by a round
   size_t calls_ = 0, held_ = 0;    // held: another program took the CPU meanwhile
   RoundTally tally_;               // of the last rounds() call

@@ -146,6 +146,14 @@ InsideTimes combined(const std::vector<InsideTimes>& all, const std::vector<bool
     for (const InsideTimes& each : all) rounds.push_back(&each);
   }
   InsideTimes times = *rounds.front();
+  // Of a sampled kernel, one round has them.
+  if (const auto loaded = std::ranges::find_if(all, [](const InsideTimes& each) { return each.threads > 1; });
+      times.threads < 2 && loaded != all.end()) {
+    times.threads = loaded->threads;
+    times.threads_us = loaded->threads_us;
+    times.loads = loaded->loads;
+    times.threads_tally = loaded->threads_tally;
+  }
   times.rounds = rounds.size();
   times.tally = {};
   for (const InsideTimes& each : all) {

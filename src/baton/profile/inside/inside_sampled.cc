@@ -9,9 +9,9 @@ namespace baton {
 namespace {
 
 // A signal costs some 20 us; shares remain valid, since all stages are interrupted alike.
-constexpr int kHz = 8000;
+constexpr int kHz = 12'000;
 // Ensures some hundred samples in each round, however short the marker measurement is.
-constexpr double kTimes = 4, kLeastMs = 100;
+constexpr double kTimes = 4, kLeastMs = 67;
 // Fewer samples give no usable shares.
 constexpr uint64_t kEnoughSamples = 200;
 

@@ -86,7 +86,7 @@ double us_per_visit(const std::vector<InsideRound>& rounds, size_t site) {
   });
 }
 
-double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>& rounds) {
+double uncertainty(const std::vector<InsideRound>& rounds) {
   const double times = std::sqrt(static_cast<double>(rounds.size()));
   double worst = 0;
   // The standard error of a median, from the median deviation: for mostly normal distributions with few
@@ -102,14 +102,14 @@ double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>&
     add([&](const InsideRound& round) { return round.plain_us / usual; });
     return worst;
   }
-  for (size_t i = 0; i < subject.marks.size() && subject.marks.size() > 1; ++i)
+  const size_t sites = rounds.front().site_us.size();  // 0: rounds without the marked variants
+  for (size_t i = 0; i < sites && sites > 1; ++i)
     add([&](const InsideRound& round) { return round.site_us[i] / round.plain_us; });
   if (rounds.front().twin_us != 0)
     add([](const InsideRound& round) { return round.twin_us / round.plain_us; });
   for (size_t i = 0; i < rounds.front().ablated_us.size(); ++i)
     add([&](const InsideRound& round) { return round.ablated_us[i] / round.plain_us; });
-  if (subject.marks.size() == 1)
-    add([](const InsideRound& round) { return round.marked_us / round.plain_us; });
+  if (sites == 1) add([](const InsideRound& round) { return round.marked_us / round.plain_us; });
   return worst;
 }
 
@@ -161,6 +161,7 @@ InsideTimes totals_of(const std::vector<InsideRound>& rounds) {
   times.plain_us = median_of(rounds, [](const InsideRound& round) { return round.plain_us; });
   if (rounds.front().twin_us == 0) return times;
   times.noise = noise_of(rounds);
+  if (rounds.front().site_us.empty()) return times;
   times.overhead =
       median_of(rounds, [](const InsideRound& round) { return round.marked_us / round.plain_us - 1; });
   times.marker_ns = empty_interval_us(rounds) * 1e3;

@@ -117,6 +117,6 @@ double us_per_visit(const std::vector<InsideRound>& rounds, size_t site);
 double empty_interval_us(const std::vector<InsideRound>& rounds);
 
 /// The largest standard error of the shares, as a fraction of the plain kernel.
-double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>& rounds);
+double uncertainty(const std::vector<InsideRound>& rounds);
 
 }  // namespace baton

@@ -11,6 +11,7 @@
 #include "baton/profile/measure/clock_watch.h"
 #include "baton/profile/measure/disturbance.h"
 #include "baton/profile/measure/estimate.h"
+#include "baton/profile/measure/exchange.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {
@@ -24,6 +25,7 @@ struct MeasureOptions {
   Clocks clocks = Clocks::of_this_machine();
   SystemSource system = read_system;
   bool waited = false;  ///< the caller already waited for a quiet machine: notes need not advise it
+  std::function<std::optional<double>(int threads)> exchange = exchange_ns;
   std::function<void(double done)> progress = {};  ///< fraction
 };
 
@@ -33,9 +35,10 @@ struct FusedTimes {
   std::vector<uint32_t> nodes = {};      ///< the called plan nodes, in order
   std::vector<std::vector<double>> node_us = {};  ///< [call]: from kernel entry to return, undisturbed calls
   double load_before = 0;                         ///< the system's one-minute load average at the start
-  double ns_per_node = 0;               ///< timing overhead: (median profiled - median plain) / calls, >= 0
-  double others_busy = 0;               ///< average number of CPUs used by other programs meanwhile
-  std::vector<std::string> notes = {};  ///< caveats for the reader
+  double ns_per_node = 0;                ///< timing overhead: (median profiled - median plain) / calls, >= 0
+  double others_busy = 0;                ///< average number of CPUs used by other programs meanwhile
+  std::vector<double> exchange_ns = {};  ///< of each round: how far apart the processors were; empty with one
+  std::vector<std::string> notes = {};   ///< caveats for the reader
   /// The same with uncertainty. Empty where samples come from elsewhere.
   Estimate plain = {}, profiled = {}, between = {};  ///< between: kernels, in profiled runs
   std::vector<int> calls_per_sample = {};  ///< [call]: > 1: too short for the clock, called in loops

@@ -24,7 +24,7 @@ double seconds_since(int64_t since) { return static_cast<double>(monotonic_ns() 
 class ModelMeasurement::Turns {
  public:
   Turns(std::span<const MeasuredModel> models, const MeasureOptions& options) : options_(options) {
-    for (const MeasuredModel& model : models) subjects_.emplace_back(model, options.clocks);
+    for (const MeasuredModel& model : models) subjects_.emplace_back(model, options);
     double load[1] = {0};
     load_ = getloadavg(load, 1) == 1 ? load[0] : 0;
   }

@@ -55,6 +55,7 @@ void MeasuredRounds::begin_round() {
     if (own_) executor_ = own_.get();
   }
   for (int i = 0; i < kWarmUpRuns; ++i) require(executor_->run());
+  if (const std::optional<double> ns = exchange_(executor_->threads())) exchange_ns_.push_back(*ns);
   rounds_.emplace_back();
   rounds_.back().node.resize(nodes_.size());
   window_plain_ = window_profiled_ = 0;
@@ -223,6 +224,7 @@ FusedTimes MeasuredRounds::result(bool waited) const {
     times.ns_per_node =
         std::max(0.0, (times.profiled.us - times.plain.us) * 1e3 / static_cast<double>(nodes_.size()));
   times.others_busy = sum_.others();
+  times.exchange_ns = exchange_ns_;
   if (std::string note = watch_.note(runs); !note.empty()) times.notes.push_back(std::move(note));
   char text[200];
   const size_t left_out = times.plain.left_out + times.profiled.left_out, all = plain_runs_ + profiled_runs_;
@@ -232,6 +234,17 @@ FusedTimes MeasuredRounds::result(bool waited) const {
     std::snprintf(text, sizeof text, "%zu of %zu runs were left out: another program took the processor%s",
                   left_out, all, sum_.any() ? (", " + sum_.text()).c_str() : "");
     times.notes.push_back(text);
+  }
+  if (!exchange_ns_.empty()) {
+    const auto [least, most] = std::ranges::minmax(exchange_ns_);
+    if (distances_differ(least, most)) {
+      std::snprintf(
+          text, sizeof text,
+          "the system moved the processors: a cache line went to another and back in %.0f to %.0f ns; "
+          "kernels on several threads differ by it",
+          least, most);
+      times.notes.push_back(text);
+    }
   }
   const double cv = coefficient_of_variation(times.plain_us);
   if (cv > kSteadyCv) {

@@ -9,7 +9,8 @@ namespace baton {
 
 class MeasuredRounds {
  public:
-  MeasuredRounds(const MeasuredModel& model, const Clocks& clocks) : model_(model), watch_(clocks) {}
+  MeasuredRounds(const MeasuredModel& model, const MeasureOptions& options)
+      : model_(model), watch_(options.clocks), exchange_(options.exchange) {}
 
   /// Begins a round, with an executor of its own, warmed up.
   void begin_round();
@@ -45,6 +46,8 @@ class MeasuredRounds {
   std::shared_ptr<Executor> own_;
   Executor* executor_ = nullptr;
   ClockWatch watch_;
+  std::function<std::optional<double>(int)> exchange_;
+  std::vector<double> exchange_ns_;  // of the rounds
   std::vector<Round> rounds_;
   std::vector<uint32_t> nodes_;
   std::vector<int> calls_per_sample_;  // > 1: looped

@@ -1,6 +1,7 @@
 #include "baton/profile/report/diff.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <numeric>
 #include <set>
@@ -8,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/record_json.h"
+#include "baton/profile/measure/estimate.h"
+#include "baton/profile/measure/exchange.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/error.h"
 
@@ -303,6 +306,12 @@ void add(Compared& total, const Compared& each) {
   total.b += each.b;
 }
 
+/// Whether the processors were nearer to each other in one of them.
+bool placed_differently(const ProfileReport& a, const ProfileReport& b) {
+  return !a.exchange_ns.empty() && !b.exchange_ns.empty() &&
+         distances_differ(median(a.exchange_ns), median(b.exchange_ns));
+}
+
 std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b) {
   std::vector<std::string> notes;
   const auto has_split = [](const ProfileReport& report) {
@@ -317,6 +326,16 @@ std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& 
   if (!diff.paired)
     notes.push_back(
         "A and B were measured apart: the clock may have moved between them by more than their runs say");
+  if (!diff.paired && placed_differently(a, b)) {
+    char text[300];
+    std::snprintf(
+        text, sizeof text,
+        "nothing is judged: a cache line went from one processor to another and back in %.0f ns in A "
+        "and %.0f ns in B, so kernels on several threads differ without a cause in the model; measure "
+        "both in turn (--a, --b), again, or with one thread",
+        median(a.exchange_ns), median(b.exchange_ns));
+    notes.push_back(text);
+  }
   const auto unreliable = [](const ProfileReport& report) {
     return std::ranges::count_if(report.kernels,
                                  [](const KernelRow& row) { return !row.unreliable.empty(); });
@@ -354,9 +373,11 @@ ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::stri
   for (DiffOperator& row : out.operators) rows.push_back(&row.us);
   for (DiffGroup& row : out.groups) rows.push_back(&row.us);
   for (DiffOwn& row : out.own) rows.push_back(&row.us);
-  mark_significant(rows);
-  mark_significant({&out.sum_us});
-  mark_significant({&out.end_to_end_us});
+  if (!placed_differently(a, b) || paired) {
+    mark_significant(rows);
+    mark_significant({&out.sum_us});
+    mark_significant({&out.end_to_end_us});
+  }
   out.notes = notes_of(out, a, b);
   return out;
 }

@@ -116,6 +116,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
   if (fused.interrupted) report.partial = "interrupted";
   report.load = fused.load_before;
   report.others_busy = fused.others_busy;
+  report.exchange_ns = fused.exchange_ns;
   report.notes = fused.notes;
   report.cv = coefficient_of_variation(fused.plain_us);
   check_origins(source.origins, plan);

@@ -146,6 +146,8 @@ struct ProfileReport {
   std::optional<RunTimeline> timeline;           ///< of one run on several threads; nullopt: not recorded
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
+  std::vector<double>
+      exchange_ns;  ///< of each round: a cache line to another thread and back; empty: one thread
 };
 
 }  // namespace baton

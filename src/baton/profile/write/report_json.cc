@@ -301,6 +301,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::cv>("cv"),
     required<Report, &Report::load>("load"),
     may_lack<Report, &Report::others_busy>("others_busy"),
+    unless_empty<Report, &Report::exchange_ns>("exchange_ns"),
     required<Report, &Report::notes>("notes"),
     {write_peaks, read_peaks, "peaks"},
     required<Report, &Report::operators>("operators"),

@@ -210,6 +210,9 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
                    7, width);
   out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
                    report.cv * 100, report.load);
+  if (!report.exchange_ns.empty())
+    out << formatted("       processors: a cache line goes to another and back in %.0f ns\n",
+                     median(report.exchange_ns));
 }
 
 void write_machine(std::ostream& out, const ProfileReport& report, int width) {

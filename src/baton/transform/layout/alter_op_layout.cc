@@ -3,6 +3,9 @@
 //   nn.conv2d NCHW           ->  nn.contrib_conv2d_NCHWc, channels in blocks of at most one vector register
 //   depthwise nn.conv2d      ->  nn.contrib_depthwise_conv2d_NCHWc
 //   3x3, where it is faster  ->  nn.contrib_conv2d_winograd_without_weight_transform
+//   nn.conv2d_transpose      ->  the same in blocks, or, of few output channels, with the weight by taps;
+//   also
+//                                of one and three axes
 //   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks
 // Weights are packed by layout_transforms, which FoldConstant computes.
 #include "baton/transform/layout/alter_op_layout.h"
@@ -122,6 +125,68 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice
       .outputs = {packed("NCHW", out)}};
 }
 
+// Relay calls the weight's axes (in, out) OI for one and three spatial axes, but IO for two.
+struct TransposeLayouts {
+  const char *data, *spatial;
+  char in, out;
+};
+constexpr TransposeLayouts kTransposeLayouts[] = {
+    {"NCW", "W", 'O', 'I'}, {"NCHW", "HW", 'I', 'O'}, {"NCDHW", "DHW", 'O', 'I'}};
+
+bool is_empty(const std::vector<int64_t>& extents) { return std::ranges::find(extents, 0) != extents.end(); }
+
+// The weight is read tap by tap: (blocks of output channels, taps, input channels, channel of the block), or
+// (taps, input channels, output channels) in plain layouts.
+std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const KernelChoice& choice,
+                                                const DeviceSheet& sheet) {
+  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  if (!data || !weight || !result || !result->is_static() || data->dtype() != DType::float_(32) ||
+      weight->dtype() != DType::float_(32) || result->dtype() != DType::float_(32))
+    return std::nullopt;
+  const size_t count = ints_attr(call, "strides").size();
+  const TransposeLayouts& names = kTransposeLayouts[count - 1];
+  const std::string plain = names.data, kernel = text_attr(call, "kernel_layout"),
+                    out_layout = text_attr(call, "out_layout");
+  if (text_attr(call, "data_layout") != plain || !(out_layout.empty() || out_layout == plain) ||
+      kernel.size() != count + 2 || kernel.find('G') != std::string::npos)
+    return std::nullopt;
+  const auto in = data->extents(), taps = weight->extents(), out = result->extents();
+  const int64_t groups = int_attr(call, "groups");
+  if (is_empty(in) || is_empty(taps) || is_empty(out) || in[1] % groups != 0 || out[1] % groups != 0)
+    return std::nullopt;
+  const ConvShape shape{.batch = in[0],
+                        .in_channels = in[1],
+                        .out_channels = out[1],
+                        .out_width = out.back(),
+                        .stride_width = ints_attr(call, "strides").back(),
+                        .groups = groups};
+  const ConvChoice chosen = choice.conv_transpose(shape, sheet);
+  const bool depthwise = groups > 1 && groups == in[1] && groups == out[1];
+  const std::string spatial = names.spatial;
+  std::string packed_data = plain, packed_out = plain, by_taps = spatial + names.in + names.out;
+  if (chosen.out_block > 1) {
+    packed_data = block(names.data, chosen.in_block, 'c'),
+    packed_out = block(names.data, chosen.out_block, 'c');
+    const char lane = static_cast<char>((depthwise ? names.in : names.out) - 'A' + 'a');
+    by_taps = block((names.out + spatial + names.in).c_str(), chosen.out_block, lane);
+  }
+  if (by_taps == kernel) return std::nullopt;
+  std::vector<int64_t> window;
+  for (const char axis : spatial) window.push_back(taps[kernel.find(axis)]);
+  return PlannedCall{
+      .op = call.op(),
+      .attrs = carry_attrs(*call.op(), call,
+                           {{"data_layout", packed_data},
+                            {"kernel_layout", by_taps},
+                            {"out_layout", packed_out},
+                            {"channels", out[1]},
+                            {"kernel_size", window}}),
+      .wants = chosen.out_block > 1 ? "computes in " + packed_out : "reads its weight in " + by_taps,
+      .inputs = {packed(plain, packed_data), packed(kernel, by_taps)},
+      .outputs = {packed(plain, packed_out)}};
+}
+
 std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice& choice,
                                        const DeviceSheet& sheet) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
@@ -168,8 +233,15 @@ class FastLayouts final : public LayoutPlanner {
     if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
     const auto* layer = call.op()->rules.get<LayerKind>();
     if (!layer) return std::nullopt;
-    return *layer == LayerKind::kDense ? alter_dense(call, choice_, sheet_)
-                                       : alter_conv2d(call, choice_, sheet_);
+    switch (*layer) {
+      case LayerKind::kDense:
+        return alter_dense(call, choice_, sheet_);
+      case LayerKind::kConvolutionTransposed:
+        return alter_conv_transpose(call, choice_, sheet_);
+      case LayerKind::kConvolution2D:
+        break;
+    }
+    return alter_conv2d(call, choice_, sheet_);
   }
 
   /// Weights that are products of a constant and a factor known at run time only (of squeeze and excite, by

@@ -75,7 +75,7 @@ Pass alter_op_layout() {
     return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
       return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
         const auto* layer = call.op()->rules.get<LayerKind>();
-        if (!layer) return std::nullopt;
+        if (!layer || *layer == LayerKind::kConvolutionTransposed) return std::nullopt;
         return *layer == LayerKind::kDense ? wanted_dense(call, lanes) : wanted_conv2d(call, lanes);
       });
     });

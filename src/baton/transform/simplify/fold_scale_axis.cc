@@ -5,8 +5,7 @@
 //   forward:   conv(relu(x * s + b), w)      ->  conv(relu(x + b / s), w * s)
 // The multiply's origins go where its factor goes: the nodes made here stand for the multiply, the others
 // keep theirs.
-#include "baton/transform/simplify/fold_scale_axis.h"
-
+#include <algorithm>
 #include <cmath>
 
 #include "baton/ir/build.h"
@@ -83,9 +82,46 @@ std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& tak
   return Factor{expr, kept, takes.axis, takes.block};
 }
 
-/// What both directions share: vectors made of factors, inputs multiplied or divided by them.
+/// 0: not known.
+int64_t elements_of(const Expr& expr) {
+  const TensorTypeNode* type = tensor_type_of(expr);
+  if (!type) return 0;
+  int64_t count = 1;
+  for (const Dim& dim : type->shape()) count *= dim.is_any() ? 0 : dim.value();
+  return count;
+}
+
+/// What both directions share: vectors made of factors, inputs multiplied or divided by them, and when that
+/// does not pay: a factor that is computed in every run, on a weight that is not, is a multiplication of the
+/// whole weight in every run (and its packing), where the one that goes away may be smaller.
 class ScaleRewriter : public Rewriter {
  protected:
+  /// To be called for every node, arguments first.
+  void learn(const Expr& node) {
+    bool varies = !as<ConstantNode>(node);
+    if (const auto* call = as<CallNode>(node); call && call->op())
+      varies = std::any_of(call->args().begin(), call->args().end(),
+                           [&](const Expr& arg) { return varies_of(arg); });
+    varies_[node.get()] = varies;
+  }
+
+  /// The elements of the arguments that `plan` multiplies and that are the same in every run.
+  int64_t constant_elements(const ScalePlan& plan, const CallNode& call) const {
+    int64_t count = 0;
+    for (size_t i = 0; i < call.args().size(); ++i) {
+      const auto what = plan.inputs[i].what;
+      const bool ends = what == ScaleStep::What::kMultiply || what == ScaleStep::What::kDivide;
+      if (ends && !varies_of(call.args()[i])) count += elements_of(call.args()[i]);
+    }
+    return count;
+  }
+
+  /// Whether the factor may go where `constant` elements that are the same in every run are multiplied by it.
+  bool pays(const Factor& factor, int64_t constant) const {
+    const Expr& value = as<CallNode>(factor.multiply)->args()[1 - factor.kept];
+    return !varies_of(value) || constant <= elements_of(factor.multiply);
+  }
+
   /// The factor as a vector; made once for each multiply, and stands for it. `value`: the factor as
   /// rewritten.
   Expr vector(const Factor& factor, const Expr& value) {
@@ -123,6 +159,11 @@ class ScaleRewriter : public Rewriter {
   }
 
  private:
+  bool varies_of(const Expr& expr) const {
+    const bool* varies = varies_.find(expr.get());
+    return !varies || *varies;
+  }
+
   /// The matrix of a factor in a blocked layout, in the shape of an input of rank `rank`.
   static Expr blocked(const Factor& factor, const Expr& matrix, int rank, const ScaleStep& step) {
     const std::vector<Dim>& full = tensor_type_of(factor.multiply)->shape();
@@ -133,29 +174,11 @@ class ScaleRewriter : public Rewriter {
   }
 
   PointerMap<Expr> vectors_;
+  PointerMap<bool> varies_;  // between runs
 };
-
-/// Which factors move into weights.
-enum class FoldedScales : uint8_t {
-  kAll,     ///< as in TVM 0.11.1
-  kByCost,  ///< one that is known at run time only where multiplying the weights costs less than the data
-};
-
-bool is_known(const Factor& factor) {
-  return free_vars(as<CallNode>(factor.multiply)->args()[1 - factor.kept]).empty();
-}
-
-/// The elements of a tensor; a `?` extent counts once.
-int64_t elements_of(const Expr& expr) {
-  int64_t count = 1;
-  for (const Dim& extent : tensor_type_of(expr)->shape()) count *= extent.is_any() ? 1 : extent.value();
-  return count;
-}
 
 class BackwardFolder final : public ScaleRewriter {
  public:
-  explicit BackwardFolder(FoldedScales folded) : folded_(folded) {}
-
   Expr fold(const Expr& root, const BuildContext& context) {
     find(root);
     decide(context);
@@ -174,6 +197,7 @@ class BackwardFolder final : public ScaleRewriter {
         root,
         [&](const Expr& node) {
           order_.push_back(node);
+          learn(node);
           for_each_child(*node, [&](const Expr& child) { ++uses[child.get()]; });
         },
         [this](const Expr& node) { return enter(node); });
@@ -182,8 +206,14 @@ class BackwardFolder final : public ScaleRewriter {
       if (!rule || !rule->backward || !node->checked_type()) continue;
       std::vector<ScaleRule::Takes> inputs;
       for (const Expr& arg : as<CallNode>(node)->args()) inputs.push_back(takes(arg));
-      if (auto plan = rule->backward(*as<CallNode>(node), inputs))
-        plans_.insert(node.get(), std::move(*plan));
+      auto plan = rule->backward(*as<CallNode>(node), inputs);
+      if (!plan) continue;
+      const auto& call = *as<CallNode>(node);
+      int64_t constant = constant_elements(*plan, call);
+      for (size_t i = 0; i < call.args().size(); ++i)
+        if (plan->inputs[i].what == ScaleStep::What::kPass) constant += constants_[call.args()[i].get()];
+      constants_[node.get()] = constant;
+      plans_.insert(node.get(), std::move(*plan));
     }
   }
 
@@ -208,9 +238,7 @@ class BackwardFolder final : public ScaleRewriter {
       for (int kept : {0, 1}) {
         const ScaleRule::Takes taken = takes(call->args()[kept]);
         const auto factor = taken ? factor_of(*at, kept, *taken, context) : std::nullopt;
-        if (!factor) continue;
-        // A product behind a layer is computed in its kernel, on values in registers.
-        if (folded_ == FoldedScales::kByCost && !is_known(*factor)) continue;
+        if (!factor || !pays(*factor, constants_[call->args()[kept].get()])) continue;
         gone_.insert(call, *factor);
         passing_.insert(call->args()[kept].get(), *factor);
         break;
@@ -228,21 +256,21 @@ class BackwardFolder final : public ScaleRewriter {
     return apply(*plans_.find(original.get()), *as<CallNode>(original), *call, *factor, value);
   }
 
-  const FoldedScales folded_;
   std::vector<Expr> order_;
   PointerMap<ScalePlan> plans_;
-  PointerMap<Factor> gone_;     // by multiply
-  PointerMap<Factor> passing_;  // by the node whose result the factor is on
+  PointerMap<int64_t> constants_;  // what a factor of this node's result multiplies: see pays()
+  PointerMap<Factor> gone_;        // by multiply
+  PointerMap<Factor> passing_;     // by the node whose result the factor is on
 };
 
 class ForwardFolder final : public ScaleRewriter {
  public:
-  ForwardFolder(const BuildContext& context, FoldedScales folded) : context_(context), folded_(folded) {}
+  explicit ForwardFolder(const BuildContext& context) : context_(context) {}
 
   Expr fold(const Expr& root) {
     std::vector<Expr> order;
     post_order(
-        root, [&](const Expr& node) { order.push_back(node); },
+        root, [&](const Expr& node) { order.push_back(node), learn(node); },
         [this](const Expr& node) { return enter(node); });
     refuse(root);
     for (auto at = order.rbegin(); at != order.rend(); ++at) offer(**at);
@@ -253,10 +281,10 @@ class ForwardFolder final : public ScaleRewriter {
   struct Offer {
     bool refused = false;
     ScaleRule::Takes takes;
-    int64_t cost = 0;  ///< elements that are multiplied instead
+    int64_t constant = 0;  ///< what a factor multiplies: see pays()
   };
 
-  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt}; }
+  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt, 0}; }
 
   // Tells the arguments of `node` what it can take of them. All users of an argument must agree.
   void offer(const ExprNode& node) {
@@ -269,26 +297,17 @@ class ForwardFolder final : public ScaleRewriter {
     const ScaleRule::Takes result = takes(call);
     for (size_t i = 0; i < call.args().size(); ++i) {
       const auto plan = rule->forward(call, static_cast<int>(i), result);
+      const int64_t passed = plan && plan->passes_on ? offers_[&call].constant : 0;
       Offer& offer = offers_[call.args()[i].get()];
       if (!plan || (offer.takes && !offer.takes->same_place(plan->takes))) {
-        offer = {true, std::nullopt};
+        offer = {true, std::nullopt, 0};
       } else if (!offer.refused) {
+        offer.constant += constant_elements(*plan, call) + passed;
         const ScaleAxis before = offer.takes.value_or(plan->takes);
         offer.takes = ScaleAxis{before.axis, before.need_positive || plan->takes.need_positive,
                                 before.need_nonzero || plan->takes.need_nonzero, before.block};
-        offer.cost += cost_of(call, *plan);
       }
     }
-  }
-
-  int64_t cost_of(const CallNode& call, const ScalePlan& plan) const {
-    const Offer* passed = plan.passes_on ? offers_.find(&call) : nullptr;
-    int64_t cost = passed ? passed->cost : 0;
-    for (size_t i = 0; i < call.args().size(); ++i)
-      if (plan.inputs[i].what == ScaleStep::What::kMultiply ||
-          plan.inputs[i].what == ScaleStep::What::kDivide)
-        cost += elements_of(call.args()[i]);
-    return cost;
   }
 
   ScaleRule::Takes takes(const ExprNode& node) const {
@@ -313,10 +332,7 @@ class ForwardFolder final : public ScaleRewriter {
     if (!taken) return rebuilt;
     for (int kept : {0, 1}) {
       const auto factor = factor_of(original, kept, *taken, context_);
-      if (!factor) continue;
-      if (folded_ == FoldedScales::kByCost && !is_known(*factor) &&
-          offers_.find(before)->cost >= elements_of(original))
-        continue;
+      if (!factor || !pays(*factor, offers_[original.get()].constant)) continue;
       pending_.insert(before, {*factor, call->args()[1 - kept]});
       return call->args()[kept];
     }
@@ -328,35 +344,29 @@ class ForwardFolder final : public ScaleRewriter {
     Expr value;  ///< the factor, rewritten
   };
   const BuildContext& context_;
-  const FoldedScales folded_;
   PointerMap<Offer> offers_;
   PointerMap<Pending> pending_;  // by the node whose value lacks a factor
 };
 
-Pass backward_folding(FoldedScales folded) {
-  return function_pass({3, "BackwardFoldScaleAxis", {"InferType"}},
-                       [folded](const Function& function, const IRModule&, const BuildContext& context) {
-                         return as_ref<FunctionNode>(BackwardFolder(folded).fold(function, context));
-                       });
-}
-
-Pass forward_folding(FoldedScales folded) {
-  return function_pass({3, "ForwardFoldScaleAxis", {"InferType"}},
-                       [folded](const Function& function, const IRModule&, const BuildContext& context) {
-                         return as_ref<FunctionNode>(ForwardFolder(context, folded).fold(function));
-                       });
-}
-
-Pass folding(FoldedScales folded) {
-  return sequential({backward_folding(folded), forward_folding(folded), fold_constant_with(false)},
-                    "FoldScaleAxis");
-}
-
 }  // namespace
 
-Pass backward_fold_scale_axis() { return backward_folding(FoldedScales::kAll); }
-Pass forward_fold_scale_axis() { return forward_folding(FoldedScales::kAll); }
-Pass fold_scale_axis() { return folding(FoldedScales::kAll); }
-Pass fold_scale_axis_by_cost() { return folding(FoldedScales::kByCost); }
+Pass backward_fold_scale_axis() {
+  return function_pass({3, "BackwardFoldScaleAxis", {"InferType"}},
+                       [](const Function& function, const IRModule&, const BuildContext& context) {
+                         return as_ref<FunctionNode>(BackwardFolder().fold(function, context));
+                       });
+}
+
+Pass forward_fold_scale_axis() {
+  return function_pass({3, "ForwardFoldScaleAxis", {"InferType"}},
+                       [](const Function& function, const IRModule&, const BuildContext& context) {
+                         return as_ref<FunctionNode>(ForwardFolder(context).fold(function));
+                       });
+}
+
+Pass fold_scale_axis() {
+  return sequential({backward_fold_scale_axis(), forward_fold_scale_axis(), fold_constant_with(false)},
+                    "FoldScaleAxis");
+}
 
 }  // namespace baton

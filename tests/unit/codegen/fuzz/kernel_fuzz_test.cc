@@ -83,11 +83,30 @@ TEST_F(KernelFuzz, FixedCases) {
            "nn.batch_norm: (2, 3, 4, 4)i32, (3)i32[0.5, 1.5], (3)i32, (3)i32, (3)i32[0.5, 1.5], "
            "epsilon=0.001",
            "max: (2, 3, 4)f32, axis=[1], exclude=True",
+           "acosh: (5)bool",
+           "isnan: (3, 5)f32[-2, 2] | acosh: _ | log: _",
+           "image.crop_and_resize: (2, 6, 6, 2)u8, (2, 4)u8, (2)i32{0, 1}, crop_size=[2, 4], layout=NHWC, "
+           "extrapolation_value=-1",
+           "nn.adaptive_avg_pool3d: (1, 2, 0, 6, 6)f32, output_size=[2, 3, 3]",
+           "nn.adaptive_avg_pool3d: (1, 2, 3, 0, 6)i32, output_size=[2, 3, 3]",
+           "vision.multibox_prior: (1, 3, 4, 5)u16, sizes=[3.]",
+           "nn.softmax: (2, 3, 20000)f32",
+           "power: (65, 65)u8, (65)u8",
+           "fast_tanh: (2, 0)f32 | variance: _, (2, 1)f32, axis=[1]",
+           "variance: (2, 1)f32, (2, 1)f32, axis=[1], unbiased=True",
+           "image.resize2d: (1, 1, 31, 5, 16)u32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NCHW16c",
        }) {
     const Verdict verdict = run_case(parse_case(each));
     expect_none(each, verdict);
     EXPECT_EQ(verdict.kind, Verdict::Kind::kAgrees) << each << ": " << verdict.text;
   }
+}
+
+// They would compile for minutes.
+TEST_F(KernelFuzz, TensorsOfManyAxesAreRefused) {
+  const Verdict verdict = run_case(parse_case("expand_dims: (4)f32, axis=0, num_newaxis=256"));
+  EXPECT_EQ(verdict.kind, Verdict::Kind::kRefused);
+  EXPECT_NE(verdict.text.find("tensors of 257 axes: at most 32"), std::string::npos) << verdict.text;
 }
 
 TEST_F(KernelFuzz, SlowRandomSeeds) {

@@ -1,7 +1,11 @@
-// Transposed convolutions over one, two and three spatial axes.
+// Transposed convolutions over one, two and three spatial axes. Kernels are made by phases
+// (conv_transpose_by_phases) where that form fits, else directly from the definition, for all types and
+// layouts.
 #include "baton/ops/nn/conv/conv_transpose.h"
 
 #include "baton/ir/rules/brief.h"
+#include "baton/ir/rules/layer_kind.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -201,8 +205,9 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
 
 template <class A, int kCount>
 void transpose_compute(Compute& c, const A& attrs) {
-  conv_transpose_compute(c, conv_nd(attrs, kCount),
-                         (is_grouped(attrs.kernel_layout, kCount) ? "G" : "") + kernel_letters(kCount));
+  const ConvNd conv = conv_nd(attrs, kCount);
+  const std::string letters = (is_grouped(attrs.kernel_layout, kCount) ? "G" : "") + kernel_letters(kCount);
+  if (!conv_transpose_by_phases(c, conv, letters)) conv_transpose_compute(c, conv, letters);
 }
 
 }  // namespace
@@ -227,7 +232,8 @@ const OpDef& op_nn_conv1d_transpose() {
           "nn.conv1d_transpose(data, weight, strides=(1,), padding=(0,), dilation=(1,), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', "
           "output_padding=(0,), out_dtype='')",
-      .rules = op_rules(conv_brief(), MixedPrecision::kAlways),
+      .rules = op_rules(conv_brief(), MixedPrecision::kAlways, AnchorRule{"conv_transpose"},
+                        LayerKind::kConvolutionTransposed),
       .test_shapes = {"(1, 3, 6)f32, (3, 4, 3)f32, channels=4, kernel_size=[3]"},
   };
   return def;
@@ -249,7 +255,8 @@ const OpDef& op_nn_conv2d_transpose() {
           "output_padding=(0, 0), out_dtype='')",
       .rules = op_rules(conv_brief(), MixedPrecision::kAlways,
                         FakeQuantizationRule{fake_quantized_conv2d_transpose}, conv_layout_flow(),
-                        conv_macs(), ConvertedLayout::kConvolution),
+                        conv_macs(), ConvertedLayout::kConvolution, AnchorRule{"conv_transpose"},
+                        LayerKind::kConvolutionTransposed),
       .test_shapes = {"(1, 3, 5, 5)f32, (3, 4, 3, 3)f32, channels=4, kernel_size=[3, 3], strides=[2, 2], "
                       "output_padding=[1, 1], padding=[1, 1, 1, 1], kernel_layout=IOHW"},
   };
@@ -270,7 +277,8 @@ const OpDef& op_nn_conv3d_transpose() {
           "nn.conv3d_transpose(data, weight, strides=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), "
           "groups=1, channels=None, kernel_size=None, data_layout='NCDHW', kernel_layout='OIDHW', "
           "out_layout='', output_padding=(0, 0, 0), out_dtype='')",
-      .rules = op_rules(conv_brief(), MixedPrecision::kAlways, conv_layout_flow()),
+      .rules = op_rules(conv_brief(), MixedPrecision::kAlways, conv_layout_flow(),
+                        AnchorRule{"conv_transpose"}, LayerKind::kConvolutionTransposed),
       .test_shapes = {"(1, 2, 3, 4, 4)f32, (2, 3, 2, 2, 2)f32, channels=3, kernel_size=[2, 2, 2], "
                       "strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };

@@ -3,6 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/layout_rules.h"
+#include "baton/ops/run_compute.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
@@ -60,6 +61,7 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) 
     count = count * (end - first);
     at[axis] = inside_axis(position, from);
   }
+  if (is_empty(data.shape())) count = 0;
   const Halide::Type type = mean ? sum_type(c.out().dtype()) : halide_type(c.out().dtype());
   const Halide::Expr start = mean ? cast(type, 0) : lowest(type),
                      value = select(inside, cast(type, data(at)), start);

@@ -1,0 +1,31 @@
+"""Baton as it is called from Python, numpy in and out, as a peer of `baton bench` (bursts.py)."""
+import os
+import sys
+
+import bursts
+import numpy as np
+
+
+def main(relay, params, inputs, threads, onnx=None):
+    del onnx
+    os.environ["TVM_NUM_THREADS"] = threads  # read once, when the package is loaded
+    import baton
+    from baton import relay as language
+    from baton.contrib import graph_executor
+
+    with open(relay, encoding="utf-8") as file:
+        module = baton.parser.fromtext(file.read())
+    with baton.transform.PassContext(opt_level=3):
+        built = language.build(module, "llvm", params={name: baton.nd.array(value) for name, value in np.load(params).items()})
+    model = graph_executor.GraphModule(built["default"](baton.cpu()))
+    feed = dict(np.load(inputs))
+
+    def run():
+        model.run(**feed)
+        return model.get_output(0).numpy()
+
+    bursts.serve("baton in Python " + baton.__version__, run)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

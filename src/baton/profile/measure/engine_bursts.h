@@ -1,0 +1,37 @@
+#pragma once
+// Bursts of runs of several engines in turn, as `baton bench` compares them.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "baton/profile/measure/disturbance.h"
+
+namespace baton {
+
+/// Runs of one engine that were timed together.
+struct EngineBurst {
+  int runs = 0;
+  double cpu = 0, wall = 0;  ///< seconds, of all runs
+  bool quiet = true;         ///< other programs left the machine alone
+};
+
+struct Engine {
+  std::function<EngineBurst()> burst;
+  bool in_process = true;  ///< false: its CPU time is that of another process
+  std::vector<EngineBurst> bursts{};
+};
+
+/// Lets every engine have at least `count` bursts, one after the other in each round, and up to twice as many
+/// until each has `count` quiet ones. `progress`: called before each round.
+void run_bursts(std::vector<Engine>& engines, int count, const std::function<void(int round)>& progress,
+                const SystemSource& system = read_system);
+
+/// The lowest time per run (`cpu` or `wall`) of any burst.
+double lowest(const std::vector<EngineBurst>& bursts, double EngineBurst::* what);
+
+/// The median wall time per run of the quiet bursts; of all when fewer than three are quiet.
+double median_wall(const std::vector<EngineBurst>& bursts);
+
+int count_quiet(const std::vector<EngineBurst>& bursts);
+
+}  // namespace baton

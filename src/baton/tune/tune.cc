@@ -1,0 +1,215 @@
+#include "baton/tune/tune.h"
+
+#include <algorithm>
+#include <map>
+
+#include "baton/ir/inspect.h"
+#include "baton/pass/interrupt.h"
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
+#include "baton/tune/kernel_trial.h"
+
+namespace baton {
+
+namespace {
+
+constexpr double kWorthTuning = 0.003;  // of the model
+constexpr size_t kBatch = 8;            // schedules that are compiled and measured together
+constexpr int kRounds = 7, kRoundsToConfirm = 25;
+// A schedule that is faster beside other programs (which take half of a core's units) may be slower alone.
+constexpr double kWindowSeconds = 0.3;  // of /proc/stat, which counts in steps of 10 ms
+constexpr int kAttempts = 3;
+constexpr int kProfiles = 5;
+/// A schedule is kept if it takes at most this part of the default's time, on one thread.
+constexpr double kFaster = 0.985;
+/// And at most this part on several.
+constexpr double kNotSlower = 1.01;
+
+void require(const Status& status) {
+  if (!status.ok()) throw Error(status.message);
+}
+
+double seconds_since(int64_t begin) { return static_cast<double>(monotonic_ns() - begin) / 1e9; }
+
+class Tuner {
+ public:
+  Tuner(const BuildResult& built, Executor& executor, const TuneOptions& options)
+      : built_(built),
+        executor_(executor),
+        options_(options),
+        cache_(options.context.cache ? *options.context.cache : KernelCache::shared()),
+        sheet_(options.context.host()) {}
+
+  std::vector<TunedKernel> run() {
+    const int64_t begin = monotonic_ns();
+    std::vector<Subject> subjects = subjects_by_time();
+    double weights = 0;
+    for (const Subject& each : subjects) weights += each.us;
+    try {
+      for (Subject& each : subjects) {
+        // What one kernel does not need goes to those after it.
+        const double left = options_.seconds - seconds_since(begin);
+        if (left <= 0) break;
+        const auto shown = [&] {
+          if (options_.progress)
+            options_.progress(each.kernel->func_name, std::min(1.0, seconds_since(begin) / options_.seconds));
+        };
+        one(each, left * each.us / weights, shown);
+        weights -= each.us;
+      }
+    } catch (const Interrupted&) {  // kept so far: every batch
+    }
+    return std::move(tuned_);
+  }
+
+ private:
+  /// Equal kernels, by their first node.
+  struct Subject {
+    const BuiltKernel* kernel = nullptr;
+    uint32_t node = 0;
+    double us = 0;
+  };
+
+  std::vector<Subject> subjects_by_time() {
+    std::map<std::string, const BuiltKernel*> by_name;
+    for (const BuiltKernel& kernel : built_.kernels)
+      if (kernel.backend.empty() || kernel.backend == "llvm") by_name[kernel.func_name] = &kernel;
+    std::map<KernelKey, Subject> subjects;
+    double sum = 0;
+    require(executor_.run());
+    Result<RunProfile> profile = executor_.run_profiled(kProfiles);
+    require(profile.status());
+    for (size_t i = 0; i < profile->nodes.size(); ++i) {
+      const PlanNode& node = built_.plan.graph->nodes[profile->nodes[i]];
+      const double us = *std::ranges::min_element(profile->node_ns[i]) / 1e3;
+      sum += us;
+      const auto at = by_name.find(node.func_name);
+      if (at == by_name.end() || !executor_.node_function(profile->nodes[i])) continue;
+      Subject& subject = subjects[at->second->kernel->key];
+      if (!subject.kernel) subject.kernel = at->second, subject.node = profile->nodes[i];
+      subject.us += us;
+    }
+    std::vector<Subject> order;
+    for (const auto& [key, subject] : subjects)
+      if (subject.us >= kWorthTuning * sum) order.push_back(subject);
+    std::ranges::sort(order, [](const Subject& a, const Subject& b) { return a.us > b.us; });
+    return order;
+  }
+
+  template <class Shown>
+  void one(const Subject& subject, double seconds, const Shown& shown) {
+    const int64_t begin = monotonic_ns();
+    const Function& function = subject.kernel->function;
+    TunedKernel& made = tuned_.emplace_back();
+    made.function = function;
+    made.func_name = subject.kernel->func_name;
+    made.model_us = subject.us;
+    // The model may have been built with what was found before.
+    const std::vector<Trial> first =
+        compile_trials(function, std::vector<KernelSchedule>(1), options_.context);
+    if (first.empty()) throw InternalError(__FILE__, __LINE__, "the default schedule does not compile");
+    made.before = default_of(function);
+    const std::vector<KernelSchedule> others = other_schedules(function, made.before, sheet_);
+    made.after = kept_tuned(function, sheet_, cache_).value_or(TunedSchedule());
+    TunedSchedule& kept = made.after;
+    kept.candidates = static_cast<int>(others.size());
+    require(executor_.run_range(0, subject.node + 1));
+    const KernelTrial kernel(first[0].function, executor_.node_args(subject.node),
+                             flat_types(function->ret_type()).size());
+    for (auto at = static_cast<size_t>(kept.tried); at < others.size(); at += kBatch) {
+      shown();
+      options_.context.stop_if_asked();
+      if (made.newly_tried > 0 && seconds_since(begin) >= seconds) break;
+      const size_t count = std::min(kBatch, others.size() - at);
+      if (!try_some(kernel, function, {others.data() + at, count}, kept)) {
+        made.disturbed = disturbed_.text();
+        break;
+      }
+      kept.tried = static_cast<int>(at + count);
+      made.newly_tried += static_cast<int>(count);
+      keep_tuned(function, sheet_, cache_, kept);
+    }
+  }
+
+  KernelSchedule default_of(const Function& function) {
+    const KernelRequest request{function, {}, {}, {}};
+    const KernelRef kernel = compile_kernels({&request, 1}, options_.context).front();
+    return {kernel->template_name, kernel->params};
+  }
+
+  /// The best so far and `schedules`, in turn; a new best is confirmed. False: it could not be.
+  bool try_some(const KernelTrial& kernel, const Function& function,
+                std::span<const KernelSchedule> schedules, TunedSchedule& kept) {
+    std::vector<KernelSchedule> wanted(schedules.begin(), schedules.end());
+    const bool has_best = !kept.schedule.template_name.empty();
+    if (has_best) wanted.insert(wanted.begin(), kept.schedule);
+    std::vector<Trial> trials = compile_trials(function, wanted, options_.context);
+    std::erase_if(trials, [&](const Trial& trial) { return !kernel.agrees(trial); });
+    if (trials.empty()) return true;
+    const std::vector<double> us = kernel.measure(trials, kRounds, 1);
+    std::vector<size_t> order(trials.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, [&](size_t a, size_t b) { return us[a + 1] < us[b + 1]; });
+    kept.default_us = us[0];
+    const Trial& best = trials[order[0]];
+    const size_t second = order.size() > 1 ? order[1] : order[0];
+    const bool promising =
+        us[order[0] + 1] <= kFaster * us[0] && schedule_text(best.schedule) != schedule_text(kept.schedule);
+    const std::optional<bool> faster = promising ? is_faster(kernel, best) : false;
+    if (!faster) return false;
+    if (*faster) {
+      kept.schedule = best.schedule;
+      kept.us = us[order[0] + 1];
+      kept.second = us[second + 1] < us[0] && second != order[0] ? schedule_text(trials[second].schedule)
+                                                                 : "the default";
+      kept.second_us = std::min(us[0], us[second + 1]);
+    } else if (!has_best) {
+      kept.us = us[0];
+      kept.second = schedule_text(best.schedule);
+      kept.second_us = us[order[0] + 1];
+    }
+    return true;
+  }
+
+  /// Whether it is faster than the default on a quiet machine; nullopt: other programs ran all the time.
+  std::optional<bool> is_faster(const KernelTrial& kernel, const Trial& trial) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const SystemReading before = options_.system();
+      bool faster = ratio(kernel, trial, 1) <= kFaster;
+      if (faster && options_.threads > 1) faster = ratio(kernel, trial, options_.threads) <= kNotSlower;
+      const Disturbance what = disturbance(before, options_.system());
+      if (!what.any()) return faster;
+      disturbed_ = what;
+      options_.context.stop_if_asked();
+    }
+    return std::nullopt;
+  }
+
+  /// Its lowest time over that of the default.
+  static double ratio(const KernelTrial& kernel, const Trial& trial, int threads) {
+    const int64_t begin = monotonic_ns();
+    double own = 1e300, standard = 1e300;
+    do {
+      const std::vector<double> us = kernel.measure({&trial, 1}, kRoundsToConfirm, threads);
+      standard = std::min(standard, us[0]), own = std::min(own, us[1]);
+    } while (seconds_since(begin) < kWindowSeconds);
+    return own / standard;
+  }
+
+  const BuildResult& built_;
+  Executor& executor_;
+  const TuneOptions& options_;
+  KernelCache& cache_;
+  const DeviceSheet& sheet_;
+  Disturbance disturbed_;  // the last one that mattered
+  std::vector<TunedKernel> tuned_;
+};
+
+}  // namespace
+
+std::vector<TunedKernel> tune(const BuildResult& built, Executor& executor, const TuneOptions& options) {
+  return Tuner(built, executor, options).run();
+}
+
+}  // namespace baton
