@@ -67,12 +67,16 @@ std::vector<ScheduleParams> pool_candidates(const LoweredKernel& kernel, const D
 /// Bytes of padded data that are kept at a time: they stay in the first-level cache.
 constexpr int kPaddedBytes = 16 << 10;
 
+/// Longer rows have enough vectors between their edges.
+constexpr int kEdgeVectors = 3;
+
 /// Stores the padded data, plane by plane or in bands of rows, so that vectors along a row read it without
-/// clamping their indices. Rows of up to three vectors would otherwise consist of edges, read element by
-/// element. Returns false when rows have no padding.
+/// clamping their indices. Short rows would otherwise consist of edges, read element by element. Returns
+/// false for long rows, and those without padding.
 bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction, const Var& task,
                    const DeviceSheet& sheet) {
   const Func* pad = anchor_of(kernel).stage("pad");
+  if (tiles_of(result_extent(kernel, 3), sheet.float_lanes) > kEdgeVectors) return false;
   const auto loops = pad ? loops_read(reduction, loops_over(kernel.outputs.front()), *pad) : std::nullopt;
   const auto regions = loops ? find_regions(*pad, *loops) : std::nullopt;
   if (!regions || regions->dim != 0) return false;
