@@ -161,7 +161,7 @@ class GraphExecutorModule(Module):
         if not isinstance(value, ndarray.NDArray) or value.dtype != dtype:
             if isinstance(value, ndarray.NDArray):
                 value = value.numpy()
-            value = ndarray.array(ndarray.as_numpy(value, dtype, f"input `{name}`"))
+            value = ndarray.as_numpy(value, dtype, f"input `{name}`")
         self.executor.set_input(index, value)
 
     def set_input_zero_copy(self, key, value):

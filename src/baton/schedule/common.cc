@@ -123,13 +123,13 @@ void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar
   reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);
 }
 
-void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet) {
+void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored) {
   const OpBlock& anchor = anchor_of(kernel);
   std::set<int> done;
   for (size_t input = 0; input < anchor.producers.size(); ++input) {
     const int producer = anchor.producers[input];
     if (producer < 0 || !done.insert(producer).second) continue;
-    const bool only_pad = input == 0 && anchor.stage("pad") &&
+    const bool only_pad = input == 0 && pad_is_stored && anchor.stage("pad") &&
                           std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
     if (only_pad) continue;
     for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, sheet);

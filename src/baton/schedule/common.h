@@ -50,9 +50,9 @@ std::string refuses_empty(const LoweredKernel& kernel);
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type = false);
 
-/// Schedules the producers of the anchor's operands. Those used only by its stage "pad" are inlined there;
-/// others get loop nests before everything else.
-void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet);
+/// Schedules the producers of the anchor's operands. Those used only by its stage "pad" are inlined there if
+/// it is stored; others get loop nests before everything else.
+void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored = true);
 
 /// Prefetches `reader`'s accesses to input `from`, `distance` steps of loop `loop` ahead, one cache line per
 /// step, in address order and also beyond the end of the loop, where the next iteration of the outer loop

@@ -1,14 +1,21 @@
-// Kernels without an anchor: everything is inlined into one loop nest per output.
+// Kernels without an anchor: everything is inlined into one loop nest, or into one per region of the output
+// (regions.h).
 #include <algorithm>
 
 #include "baton/schedule/common.h"
+#include "baton/schedule/regions.h"
 
 namespace baton {
 namespace {
 
 using Halide::Func;
+using Halide::RVar;
+using Halide::TailStrategy;
 using Halide::Var;
+using Halide::VarOrRVar;
 
+/// Loops over more regions than these are not unrolled.
+constexpr int kUnrolledRegions = 4;
 /// Shorter innermost axes are unrolled and the next axis is vectorised.
 constexpr int kShortAxis = 4;
 
@@ -36,42 +43,73 @@ std::vector<ScheduleParams> pointwise_candidates(const LoweredKernel&, const Dev
   return {{{"unroll", 4}}, {{"unroll", 1}}, {{"unroll", 2}}, {{"unroll", 8}}};
 }
 
-void pointwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
-  Func out = output_of(kernel);
-  const std::vector<int64_t>& shape = kernel.outputs.front().shape();
-  const std::vector<Var> i = out.args();
-  const int rank = static_cast<int>(i.size());
-  auto extent = [&](int dim) { return static_cast<int>(shape[rank - 1 - dim]); };  // in Halide's order
-  if (rank == 0) return;
-  const int lanes = lanes_of(out.types().front(), sheet);
-  const Var vector("v"), group("g"), more("u");
-  int used = 1;  // dimensions used by the inner loops
-  if (rank > 1 && extent(0) < kShortAxis && extent(1) > extent(0)) {
-    const int width = std::min(lanes, extent(1));
-    out.split(i[1], i[1], vector, width, guarded(extent(1), width))
-        .reorder(i[0], vector)
+/// `name` as a loop that comes from splitting `of`: a split of a reduction variable gives such variables.
+VarOrRVar split_of(const VarOrRVar& of, const char* name) {
+  return of.is_rvar ? VarOrRVar(RVar(name)) : VarOrRVar(Var(name));
+}
+
+/// The tail strategy of a split of `loop`; what a reduction variable steps over must stay exact.
+TailStrategy guarded(const VarOrRVar& loop, int extent, int factor) {
+  return loop.is_rvar ? TailStrategy::GuardWithIf : baton::guarded(extent, factor);
+}
+
+/// Schedules one loop nest: vectors along the innermost loop, the outermost one in parallel from
+/// `least_parallel` elements on. `loops` and `extents`: innermost first.
+void schedule_nest(Halide::Stage stage, const std::vector<VarOrRVar>& loops, const std::vector<int>& extents,
+                   int lanes, int most_unrolled, int64_t least_parallel = kParallelElements) {
+  const size_t rank = loops.size();
+  size_t used = 1;  // dimensions used by the inner loops
+  if (rank > 1 && extents[0] < kShortAxis && extents[1] > extents[0]) {
+    const int width = std::min(lanes, extents[1]);
+    const VarOrRVar vector = split_of(loops[1], "v");
+    stage.split(loops[1], loops[1], vector, width, guarded(loops[1], extents[1], width))
+        .reorder({loops[0], vector})
         .vectorize(vector)
-        .unroll(i[0]);
+        .unroll(loops[0]);
     used = 2;
   } else {
-    const int width = std::min(lanes, extent(0)), count = tiles_of(extent(0), width);
-    const int unroll = divisor_below(extent(0) % width == 0 ? count : 1, params.at("unroll"));
-    out.split(i[0], i[0], vector, width, guarded(extent(0), width)).vectorize(vector);
-    if (unroll > 1)
-      out.split(i[0], i[0], more, unroll).unroll(more);
-    else if (rank > 1 && count == 1) {
-      const int next = divisor_below(extent(1), params.at("unroll"));
-      if (next > 1) out.split(i[1], i[1], more, next).reorder(vector, more).unroll(more);
+    const int width = std::min(lanes, extents[0]), count = tiles_of(extents[0], width);
+    const int unroll = divisor_below(extents[0] % width == 0 ? count : 1, most_unrolled);
+    const VarOrRVar vector = split_of(loops[0], "v");
+    stage.split(loops[0], loops[0], vector, width, guarded(loops[0], extents[0], width)).vectorize(vector);
+    if (unroll > 1) {
+      const VarOrRVar more = split_of(loops[0], "u");
+      stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], unroll, unroll)).unroll(more);
+    } else if (rank > 1 && count == 1) {
+      const int next = divisor_below(extents[1], most_unrolled);
+      const VarOrRVar more = split_of(loops[1], "u");
+      if (next > 1)
+        stage.split(loops[1], loops[1], more, next, guarded(loops[1], next, next))
+            .reorder({vector, more})
+            .unroll(more);
     }
   }
   int64_t elements = 1;
-  for (int64_t e : shape) elements *= e;
-  if (elements < kParallelElements) return;
-  for (int dim = rank - 1; dim >= used; --dim)
-    if (extent(dim) > 1) {
-      out.parallel(i[dim]);
+  for (const int extent : extents) elements *= extent;
+  if (elements < least_parallel) return;
+  for (size_t dim = rank; dim-- > used;)
+    if (extents[dim] > 1) {
+      stage.parallel(loops[dim]);
       return;
     }
+}
+
+void pointwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+  Func out = output_of(kernel);
+  if (out.dimensions() == 0) return;
+  const int lanes = lanes_of(out.types().front(), sheet), unroll = params.at("unroll");
+  const std::vector<LoopRange> loops = loops_over(kernel.outputs.front());
+  if (const auto regions = find_regions(out, loops)) {
+    // Code for many regions takes long to compile, and each parallel loop waits for its threads.
+    const bool many = regions->count() > kUnrolledRegions;
+    for (const RegionLoops& region : define_by_regions(out, loops, *regions))
+      schedule_nest(region.stage, region.loops, region.extents, lanes, many ? 1 : unroll,
+                    many ? 4 * kParallelElements : kParallelElements);
+    return;
+  }
+  const std::vector<Var> args = out.args();
+  const std::vector<int64_t>& shape = kernel.outputs.front().shape();
+  schedule_nest(out, {args.begin(), args.end()}, {shape.rbegin(), shape.rend()}, lanes, unroll);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/schedule/common.h"
+#include "baton/schedule/regions.h"
 
 namespace baton {
 namespace {
@@ -63,6 +64,41 @@ std::vector<ScheduleParams> pool_candidates(const LoweredKernel& kernel, const D
   return all;
 }
 
+/// Bytes of padded data that are kept at a time: they stay in the first-level cache.
+constexpr int kPaddedBytes = 16 << 10;
+
+/// Longer rows have enough vectors between their edges.
+constexpr int kEdgeVectors = 3;
+
+/// Stores the padded data, plane by plane or in bands of rows, so that vectors along a row read it without
+/// clamping their indices. Short rows would otherwise consist of edges, read element by element. Returns
+/// false for long rows, and those without padding.
+bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction, const Var& task,
+                   const DeviceSheet& sheet) {
+  const Func* pad = anchor_of(kernel).stage("pad");
+  if (tiles_of(result_extent(kernel, 3), sheet.float_lanes) > kEdgeVectors) return false;
+  const auto loops = pad ? loops_read(reduction, loops_over(kernel.outputs.front()), *pad) : std::nullopt;
+  const auto regions = loops ? find_regions(*pad, *loops) : std::nullopt;
+  if (!regions || regions->dim != 0) return false;
+  RegionCopy copy = copy_by_regions(*pad, reduction, *loops, *regions);
+  Func padded = copy.func;
+  for (RegionLoops& region : copy.regions) {
+    const int width = std::min(lanes_of(padded.types().front(), sheet), region.extents[0]);
+    region.stage.vectorize(region.loops[0], width, Halide::TailStrategy::GuardWithIf);
+  }
+  const int row = (*loops)[0].extent * padded.types().front().bytes(), rows = (*loops)[1].extent;
+  const int height = result_extent(kernel, 2), band = kPaddedBytes * height / (row * rows);
+  if (band >= height) {
+    padded.compute_at(out, task);
+  } else {
+    const Var yo("yo"), yi("yi");
+    const int step = std::max(band, std::min(4, height));
+    out.split(out.args()[1], yo, yi, step, inside(height, step));
+    padded.compute_at(out, yo);
+  }
+  return true;
+}
+
 void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel), sum = *reduction_of(anchor_of(kernel));
   const std::vector<Var> i = out.args();
@@ -102,7 +138,8 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
       update.unroll(RVar(r.var));
   const Var task("task");
   out.fuse(i[outer], i[outer + 1], task).parallel(task);
-  schedule_feeders(kernel, sheet);
+  const bool padded = !packed(kernel) && store_padding(kernel, out, sum, task, sheet);
+  schedule_feeders(kernel, sheet, padded);
 }
 
 }  // namespace

@@ -3,17 +3,14 @@
 #include <cstring>
 #include <functional>
 
-#include <nanobind/ndarray.h>
-
 #include "baton/support/error.h"
 
 #include "python/bind.h"
+#include "python/running/dense_input.h"
 
 namespace baton::python {
 
 namespace {
-
-using DenseInput = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 DType dtype_of(nb::dlpack::dtype dtype) {
   using Code = nb::dlpack::dtype_code;
@@ -54,9 +51,7 @@ nb::dlpack::dtype dlpack_dtype(DType dtype) {
 }
 
 NDArray copy_in(const DenseInput& input) {
-  Shape shape(input.ndim());
-  for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(input.shape(i));
-  NDArray array = NDArray::from_bytes(std::move(shape), dtype_of(input.dtype()), input.data());
+  NDArray array = view_of_input(input).copy();
   if (!array) throw std::bad_alloc();
   return array;
 }
@@ -122,23 +117,30 @@ nb::ndarray<> dlpack_of(const NDArray& array, const nb::kwargs& options) {
 
 /// Copies bytes between element types of equal size: numpy has no bfloat16.
 void copy_bits(NDArray& target, const DenseInput& input) {
-  const NDArray source = copy_in(input);
+  const NDArray source = view_of_input(input);
   if (source.shape() != target.shape() || source.bytes() != target.bytes())
     throw nb::value_error("an array of the same shape with elements of the same size is expected");
-  std::memcpy(target.data(), source.data(), source.bytes());
+  std::memmove(target.data(), source.data(), source.bytes());
 }
 
 void copy_from(NDArray& target, const DenseInput& input) {
-  const NDArray source = copy_in(input);
+  const NDArray source = view_of_input(input);
   if (source.shape() != target.shape() || source.dtype() != target.dtype()) {
     throw nb::value_error(("array is " + describe(source.shape(), source.dtype()) + ", expected " +
                            describe(target.shape(), target.dtype()))
                               .c_str());
   }
-  std::memcpy(target.data(), source.data(), source.bytes());
+  std::memmove(target.data(), source.data(), source.bytes());
 }
 
 }  // namespace
+
+NDArray view_of_input(const DenseInput& input) {
+  Shape shape(input.ndim());
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(input.shape(i));
+  return NDArray::view(const_cast<void*>(input.data()), std::move(shape), dtype_of(input.dtype()), nullptr,
+                       nullptr);
+}
 
 void bind_ndarray(nb::module_& m) {
   nb::class_<NDArray>(m, "NDArray",

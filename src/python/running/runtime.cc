@@ -15,6 +15,7 @@
 #include "baton/support/error.h"
 #include "baton/support/require.h"
 
+#include "python/running/dense_input.h"
 #include "python/running/interruptible.h"
 #include "python/running/running.h"
 
@@ -250,6 +251,15 @@ void bind_executor(nb::module_& m) {
              const auto lock = r.lock();
              require(r.executor().set_argument(index, value));
            })
+      .def(
+          "set_input",
+          [](Running& r, size_t index, const DenseInput& value) {
+            const NDArray view = view_of_input(value);
+            const nb::gil_scoped_release release;
+            const auto lock = r.lock();
+            require(r.executor().set_argument(index, view));
+          },
+          "Copies a contiguous array of the host (numpy, DLPack) to the input.")
       .def(
           "bind_input",
           [](Running& r, size_t index, const NDArray& value) {

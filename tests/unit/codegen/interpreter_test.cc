@@ -55,6 +55,12 @@ INSTANTIATE_TEST_SUITE_P(
         "def @main(%x: Tensor[(64), float32]) { tanh(%x) }",
         "def @main(%x: Tensor[(64), float32]) { negative(%x) }",
         "def @main(%x: Tensor[(), float32]) { sigmoid(%x) }",
+        "def @main(%x: Tensor[(64), float32]) { reinterpret(%x, dtype=\"int32\") }",
+        "def @main(%x: Tensor[(64), uint32]) { reinterpret(%x, dtype=\"float32\") }",
+        "def @main(%x: Tensor[(64), float32]) { reinterpret(%x, dtype=\"uint32\") }",
+        "def @main(%x: Tensor[(40), int32], %y: Tensor[(40), int32]) { left_shift(%x, %y) }",
+        "def @main(%x: Tensor[(40), uint8], %y: Tensor[(40), uint8]) { right_shift(%x, %y) }",
+        "def @main(%x: Tensor[(64), float64]) { reinterpret(%x, dtype=\"int64\") }",
         "def @main(%x: Tensor[(8, 3, 3, 3), float32], %y: Tensor[(8, 1, 1, 1), float32]) { multiply(%x, %y) "
         "}",
         "def @main(%x: Tensor[(64), float32]) { add(%x, 1e-5f) }",

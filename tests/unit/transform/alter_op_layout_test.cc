@@ -1,7 +1,13 @@
 // Layouts: what AlterOpLayout chooses on a machine of 16 lanes, and how layouts spread.
 #include "baton/transform/layout/alter_op_layout.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
+
+#include "baton/ir/op.h"
+#include "baton/ir/rules/layout_rule.h"
+#include "baton/ops/register.h"
 
 #include "transform/transform_test.h"
 
@@ -107,6 +113,114 @@ TEST(AlterOpLayout, TransformsNameTheirCause) {
 %2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
 %3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW") /* made_for=4:3 "nn.softmax at test.relay:4 computes in NCHW" */;
 nn.softmax(%3) /* from=4:3 */
+)");
+}
+
+/// Two convolutions with `between` from %0 to %9: layout_transforms of the data that are left between them.
+int transforms_between(const std::string& between, const std::string& channels = "32") {
+  const std::string text = altered(
+      "def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32], %v: Tensor[(16, " +
+      channels + ", 1, 1), float32], %s: Tensor[(1, 32, 1, 1), float32]) {\n" +
+      "  %0 = nn.relu(nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1]));\n" + between +
+      "\n  nn.conv2d(%9, %v, channels=16, kernel_size=[1, 1])\n}");
+  // The convolutions' own: data and weight of the first, weight of the second, the result.
+  int count = -4;
+  for (size_t at = 0; (at = text.find("layout_transform(", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+/// Between packed convolutions, operators with a layout rule are computed as packed, too. An operator whose
+/// rule no program here needs fails the test.
+TEST(AlterOpLayout, EveryLayoutRuleHasAUser) {
+  struct Use {
+    const char* op;
+    const char* program;
+    const char* channels = "32";
+  };
+  const std::vector<Use> uses = {
+      {"concatenate", "  %9 = concatenate((%0, %0), axis=1);", "64"},
+      {"image.resize2d",
+       "  %9 = image.resize2d(%0, size=[16, 16], roi=[0f, 0f, 0f, 0f], method=\"linear\");"},
+      {"max", "  %9 = max(%0, axis=[2, 3], keepdims=True);"},
+      {"mean", "  %9 = mean(%0, axis=[2, 3], keepdims=True);"},
+      {"min", "  %9 = min(%0, axis=[2], keepdims=True);"},
+      {"nn.adaptive_avg_pool2d", "  %9 = nn.adaptive_avg_pool2d(%0, output_size=[2, 2]);"},
+      {"nn.adaptive_max_pool2d", "  %9 = nn.adaptive_max_pool2d(%0, output_size=[2, 2]);"},
+      {"nn.avg_pool2d", "  %9 = nn.avg_pool2d(%0, pool_size=[2, 2]);"},
+      {"nn.global_avg_pool2d", "  %9 = nn.global_avg_pool2d(%0);"},
+      {"nn.global_max_pool2d", "  %9 = nn.global_max_pool2d(%0);"},
+      {"nn.max_pool2d", "  %9 = nn.max_pool2d(%0, pool_size=[2, 2]);"},
+      {"nn.pad", "  %9 = nn.pad(%0, 0f, pad_width=[[0, 0], [0, 16], [1, 1], [1, 1]]);", "48"},
+      {"nn.upsampling", "  %9 = nn.upsampling(%0, scale_h=2f, scale_w=2f);"},
+      {"prod", "  %9 = prod(%0, axis=[3], keepdims=True);"},
+      {"split",
+       "  %1 = split(%0, indices_or_sections=2, axis=1);\n  %9 = concatenate((%1.1, %1.0), axis=1);"},
+      {"squeeze",
+       "  %1 = nn.global_avg_pool2d(%0);\n  %2 = squeeze(%1, axis=[3]);\n  %3 = sum(%2, axis=[2]);\n  %4 = "
+       "expand_dims(%3, axis=2, num_newaxis=2);\n  %9 = add(%0, %4);"},
+      {"strided_slice",
+       "  %9 = strided_slice(%0, begin=[0, 16, 1, 0], end=[1, 32, 8, 8], strides=[1], axes=None);", "16"},
+      {"sum", "  %9 = sum(%0, axis=[2, 3], keepdims=True);"}};
+  std::set<std::string> used;
+  for (const Use& use : uses) {
+    SCOPED_TRACE(use.program);
+    // What has lost axes lies as in the program again before it gets them back: two small transforms.
+    EXPECT_EQ(transforms_between(use.program, use.channels), use.op == std::string("squeeze") ? 2 : 0);
+    used.insert(use.op);
+  }
+  register_all_ops();
+  for (const OpDef* op : all_ops())
+    EXPECT_TRUE(!op->rules.get<LayoutRule>() || used.contains(op->name)) << op->name;
+}
+
+TEST(AlterOpLayout, FactorOfSqueezeAndExciteStaysInBlocks) {
+  EXPECT_EQ(transforms_between("  %1 = nn.global_avg_pool2d(%0);\n  %2 = sigmoid(%1);\n  %9 = multiply(%0, "
+                               "%2);"),
+            0);
+  EXPECT_EQ(transforms_between("  %9 = multiply(%0, %s);"), 1);  // a parameter's own
+}
+
+TEST(AlterOpLayout, ConcatenateIsPackedWhereThatMovesLess) {
+  const auto joined = [](const std::string& parts) {
+    return altered(
+        "def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32], %v: Tensor[(24, "
+        "32, 1, 1), float32], %y: Tensor[(1, 16, 8, 8), float32], %z: Tensor[(1, 8, 8, 8), float32]) {\n"
+        "  %0 = nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1]);\n"
+        "  %1 = nn.conv2d(%x, %v, channels=24, kernel_size=[1, 1]);\n"
+        "  %2 = concatenate((" +
+        parts + "), axis=1);\n  nn.relu(%2)\n}");
+  };
+  const auto holds = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  // 32 channels in blocks of 16, and 16 of a parameter: the parameter is packed.
+  EXPECT_TRUE(holds(joined("%0, %y"), "layout_transform(%y, src_layout=\"NCHW\", dst_layout=\"NCHW16c\")"));
+  // More elements would have to be packed than unpacked.
+  EXPECT_FALSE(holds(joined("%0, %y, %y, %y"), "layout_transform(%y"));
+  // 24 and 8 channels do not consist of blocks of 16.
+  EXPECT_FALSE(holds(joined("%0, %1"), "dst_layout=\"NCHW16c\");\n%5 = concatenate"));
+  EXPECT_FALSE(holds(joined("%0, %z"), "layout_transform(%z"));
+}
+
+TEST(AlterOpLayout, WeightsWithFactorsOfRunTimeArePackedAtCompileTime) {
+  const IRModule module = bind_param(
+      typed_module(
+          "def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(16, 32, 1, 1), float32], %s: "
+          "Tensor[(32, "
+          "1, 1), float32]) {\n  %0 = multiply(%w, %s);\n  nn.conv2d(%x, %0, channels=16, kernel_size=[1, "
+          "1])\n}"),
+      "w");
+  BuildContext wide;
+  wide.sheets.emplace_back().float_lanes = 16;
+  const std::string text = body_text(
+      run_passes(module, {named_pass("InferType"), fast_layouts(), named_pass("FoldConstant")}, 3, wide));
+  EXPECT_EQ(text,
+            R"(%0 = expand_dims(%s, axis=0);
+%1 = layout_transform(%0, src_layout="OIHW", dst_layout="OIHW16i1o");
+%2 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
+%3 = multiply(meta[relay.Constant][0], %1);
+%4 = nn.contrib_conv2d_NCHWc(%2, %3, channels=16, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
+layout_transform(%4, src_layout="NCHW16c", dst_layout="NCHW")
 )");
 }
 

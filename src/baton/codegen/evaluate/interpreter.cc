@@ -251,6 +251,7 @@ class Translator {
     if (const auto* e = expr.as<hi::FloatImm>()) return constant(kind_of(type), 0, e->value);
     if (const auto* e = expr.as<hi::Variable>()) return variable(*e, env);
     if (const auto* e = expr.as<hi::Cast>()) return cast(type, e->value, env);
+    if (const auto* e = expr.as<hi::Reinterpret>()) return reinterpret(type, e->value, env);
     if (const auto* e = expr.as<hi::Add>()) return two(Opcode::kAdd, e, env);
     if (const auto* e = expr.as<hi::Sub>()) return two(Opcode::kSub, e, env);
     if (const auto* e = expr.as<hi::Mul>()) return two(Opcode::kMul, e, env);
@@ -301,6 +302,21 @@ class Translator {
     set_wrap(i, to);
     // A no-op: values of a narrower type of the same sign are values of the wider type.
     if (i.kind == i.from && from.is_int_or_uint() && !is_truth(to) && i.wrap_bits == 0) return a;
+    return emit(i);
+  }
+
+  int reinterpret(Halide::Type to, const Halide::Expr& value, Environment& env) {
+    const Halide::Type from = value.type();
+    const int a = eval(value, env);
+    if (to == from) return a;
+    // Narrower types are held in wider registers: their bits are elsewhere.
+    if (to.bits() < 32 || from.bits() != to.bits()) throw Unknown{"bits of " + type_name(from)};
+    Instruction i;
+    i.op = Opcode::kReinterpret;
+    i.kind = kind_of(to);
+    i.from = kind_of(from);
+    i.a = a;
+    set_wrap(i, to);
     return emit(i);
   }
 
@@ -482,6 +498,9 @@ class Translator {
     if (e.is_intrinsic(C::bitwise_and)) return arithmetic(Opcode::kBitAnd, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::bitwise_or)) return arithmetic(Opcode::kBitOr, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::bitwise_xor)) return arithmetic(Opcode::kBitXor, e.type, arg(0), arg(1));
+    if (e.is_intrinsic({C::shift_left, C::shift_right}))
+      return arithmetic(e.is_intrinsic(C::shift_left) ? Opcode::kShiftLeft : Opcode::kShiftRight, e.type,
+                        arg(0), cast(e.type, e.args[1], env));
     if (e.is_intrinsic(C::abs)) {
       const Halide::Type from = e.args[0].type();
       if (!from.is_float()) throw Unknown{"abs of integers"};

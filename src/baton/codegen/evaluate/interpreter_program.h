@@ -35,8 +35,9 @@ enum class Opcode : uint8_t {
   kBitXor,
   kShiftLeft,
   kShiftRight,
-  kSelect,  // a: kI32 condition, b, c
-  kCast,    // from kind `from`
+  kSelect,       // a: kI32 condition, b, c
+  kCast,         // from kind `from`
+  kReinterpret,  // the bits of a value of kind `from`
   kUnary,
   kBinaryMath,  // a C library function
   kLoad,        // a: kI32 offset into table `table`

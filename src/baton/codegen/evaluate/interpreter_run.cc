@@ -158,6 +158,32 @@ void cast_from(std::vector<int64_t>& r, const Instruction& i) {
   }
 }
 
+/// The bits of values; those of uint32, which is held in 64 bits, are the lower half.
+template <class To, class From>
+void reinterpret(std::vector<int64_t>& r, const Instruction& i) {
+  const From* a = values<From>(r, i.a);
+  To* out = values<To>(r, i.dst);
+  for (int k = 0; k < kChunk; ++k) {
+    To bits{};
+    std::memcpy(&bits, &a[k], std::min(sizeof bits, sizeof a[k]));
+    out[k] = bits;
+  }
+}
+
+template <class To>
+void reinterpret_from(std::vector<int64_t>& r, const Instruction& i) {
+  switch (i.from) {
+    case RegKind::kF32:
+      return reinterpret<To, float>(r, i);
+    case RegKind::kF64:
+      return reinterpret<To, double>(r, i);
+    case RegKind::kI32:
+      return reinterpret<To, int32_t>(r, i);
+    case RegKind::kI64:
+      return reinterpret<To, int64_t>(r, i);
+  }
+}
+
 template <class T>
 void wrap(std::vector<int64_t>& r, const Instruction& i) {
   T* out = values<T>(r, i.dst);
@@ -286,6 +312,8 @@ void run_one(const ElementProgram& program, const Instruction& i, std::vector<in
       return with_type(i.kind, [&](auto zero) { select<decltype(zero)>(r, i); });
     case Opcode::kCast:
       return with_type(i.kind, [&](auto zero) { cast_from<decltype(zero)>(r, i); });
+    case Opcode::kReinterpret:
+      return with_type(i.kind, [&](auto zero) { reinterpret_from<decltype(zero)>(r, i); });
     case Opcode::kUnary:
     case Opcode::kBinaryMath:
       return i.kind == RegKind::kF32 ? mathematics<float>(r, i) : mathematics<double>(r, i);

@@ -143,7 +143,8 @@ class Strider {
     if (a.is_index && (i.b < 0 || b.is_index))
       if (const std::optional<Value> known = on_indices(i, a.index, b.index)) return *known;
     Instruction same = i;
-    const bool from_is_kind = i.op == Opcode::kCast || (i.op >= Opcode::kEq && i.op <= Opcode::kLe);
+    const bool from_is_kind =
+        i.op == Opcode::kCast || i.op == Opcode::kReinterpret || (i.op >= Opcode::kEq && i.op <= Opcode::kLe);
     const RegKind operand = from_is_kind ? i.from : i.op == Opcode::kNot ? RegKind::kI32 : i.kind;
     same.a = in_register(a, operand);
     if (i.b >= 0) same.b = in_register(b, operand);

@@ -1,6 +1,7 @@
 // Resizing over one, two and three spatial axes: the three differ by their layouts only.
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/resize_compute.h"
 #include "baton/ops/shared/spatial.h"
 
@@ -113,7 +114,7 @@ const OpDef& op_image_resize2d() {
   static const OpDef def =
       resize<2>("image.resize2d", "height and width",
                 op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-                         spatial_layout_flow(), ConvertedLayout::kWindows),
+                         spatial_layout_flow(), spatial_layout_rule(), ConvertedLayout::kWindows),
                 {"(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC",
                  "(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC, method=nearest_neighbor, "
                  "coordinate_transformation_mode=align_corners"});

@@ -4,6 +4,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
@@ -92,7 +93,8 @@ const OpDef& op_nn_pad() {
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
       .compute = pad_compute,
-      .rules = op_rules(pad_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_pad}),
+      .rules = op_rules(pad_layout_flow(), flow_layout_rule(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_pad}),
       .test_shapes = {"(2, 3)f32, ()i32={0}, pad_width=[[1, 1], [0, 2]]",
                       "(3, 4)f32, ()i32={0}, pad_width=[[1, 1], [1, 2]], pad_mode=reflect",
                       "(3, 4)f32, ()i32={0}, pad_width=[[-1, 1], [-4, 2]]",

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/resize_compute.h"
 #include "baton/ops/shared/spatial.h"
 
@@ -95,7 +96,7 @@ const OpDef& op_nn_upsampling() {
                                    {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling_compute,
-      .rules = op_rules(spatial_layout_flow()),
+      .rules = op_rules(spatial_layout_flow(), spatial_layout_rule()),
       .test_shapes = {"(1, 3, 4, 2)f32, scale_h=2., scale_w=2., layout=NHWC",
                       "(1, 2, 3, 4)f32, scale_h=2., scale_w=2., method=bilinear"},
   };

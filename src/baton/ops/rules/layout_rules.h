@@ -11,5 +11,11 @@ const LayoutRule* layout_rule_of(const OpDef& op);
 
 /// Operators with a `layout` attribute and windows over H and W: pools, global pools, adaptive pools.
 LayoutRule spatial_layout_rule();
+/// concatenate: in the packed layout that its parts have, when all consist of whole blocks.
+LayoutRule concatenate_layout_rule();
+/// sum, mean, max, ... over axes that are not split. The operator needs a LayoutFlowRule.
+LayoutRule reduce_layout_rule();
+/// As the operator's LayoutFlowRule says for the data's layout: nn.pad, split, strided_slice, squeeze.
+LayoutRule flow_layout_rule();
 
 }  // namespace baton

@@ -6,6 +6,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -175,8 +176,9 @@ const OpDef& op_squeeze() {
       .relation = squeeze_relation,
       .compute = [](Compute& c, const SqueezeAttrs&) { reshape_compute(c, "squeeze"); },
       .reshape_only = true,
-      .rules = op_rules(reshape_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_reshape}, squeeze_layout_flow()),
+      .rules =
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape},
+                   squeeze_layout_flow(), flow_layout_rule()),
       .test_shapes = {"(1, 2, 1)f32", "(1, 3, 1, 1)f32, axis=[0, 2]"},
   };
   return def;

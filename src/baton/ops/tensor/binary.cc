@@ -64,6 +64,17 @@ Value power(const Value& a, const Value& b) {
   return from_real(a.type(), power(cast<double>(a), cast<double>(b)));
 }
 
+/// Shifts by no less than the number of bits, and by negative numbers, are undefined to processors: all bits
+/// fall out, as in numpy.
+Value shifted(const Value& a, const Value& b, bool left) {
+  const Halide::Type type = a.type(), word = type.with_code(Halide::Type::UInt);
+  const Value by = cast(word, b), last = Halide::Internal::make_const(word, type.bits() - 1);
+  const Value bounded = cast(type, min(by, last));
+  const Value inside = left ? a << bounded : a >> bounded;
+  if (!left && type.is_int()) return inside;  // the sign
+  return select(by > last, Halide::Internal::make_zero(type), inside);
+}
+
 GradientRule add_gradient() {
   using namespace gradients;
   return {[](const Call& call, const Expr& g) {
@@ -187,15 +198,16 @@ const OpDef& op_minimum() {
 const OpDef& op_left_shift() {
   static const OpDef def =
       binary_op("left_shift", "lhs * 2^rhs, bits falling out at the left.",
-                [](Value a, Value b) { return shiftable(a) << b; }, {},
+                [](Value a, Value b) { return shifted(shiftable(a), b, true); }, {},
                 {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 
 const OpDef& op_right_shift() {
-  static const OpDef def = binary_op(
-      "right_shift", "lhs / 2^rhs, rounded down.", [](Value a, Value b) { return shiftable(a) >> b; }, {},
-      {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
+  static const OpDef def =
+      binary_op("right_shift", "lhs / 2^rhs, rounded down.",
+                [](Value a, Value b) { return shifted(shiftable(a), b, false); }, {},
+                {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 

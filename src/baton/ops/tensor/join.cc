@@ -8,6 +8,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/spatial.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -273,8 +274,8 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
-      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_concatenate},
+      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow(), concatenate_layout_rule(),
+                        MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_concatenate},
                         QuantizationRule{QuantizationRule::Does::kJoin}),
       .test_shapes = {"[(4)f32, (1)f32]", "[(2, 3, 5)f32, (2, 1, 5)f32, (2, 0, 5)f32], axis=1",
                       "[(2, 3)i8, (2, 4)i8], axis=-1"},
@@ -306,15 +307,15 @@ const OpDef& op_split() {
       .relation = split_relation,
       .compute = split_compute,
       .python = "transform",
-      .rules =
-          op_rules(split_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_split},
-                   ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
-                     const AttrValue cuts = call.attrs()->get("indices_or_sections");
-                     if (const auto* sections = cuts.as<int64_t>()) return *sections;
-                     const auto* places = cuts.as<AttrList>();
-                     if (!places) throw UsageError("split: it cannot be seen how many parts there are");
-                     return static_cast<int64_t>(places->size()) + 1;
-                   }}),
+      .rules = op_rules(split_layout_flow(), flow_layout_rule(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_split},
+                        ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+                          const AttrValue cuts = call.attrs()->get("indices_or_sections");
+                          if (const auto* sections = cuts.as<int64_t>()) return *sections;
+                          const auto* places = cuts.as<AttrList>();
+                          if (!places) throw UsageError("split: it cannot be seen how many parts there are");
+                          return static_cast<int64_t>(places->size()) + 1;
+                        }}),
       .test_shapes = {"(6, 4)f32, indices_or_sections=[2, 5]", "(6, 4)f32, indices_or_sections=[1], axis=-1"},
   };
   return def;

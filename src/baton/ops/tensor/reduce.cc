@@ -8,6 +8,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -319,14 +320,15 @@ GradientRule max_gradient() {
 const OpDef& op_sum() {
   static const OpDef def = reduce_op(
       "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
-      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow(), AnchorRule{"reduce"}));
+      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow(), reduce_layout_rule(),
+               AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_prod() {
   static const OpDef def = reduce_op(
       "prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; },
-      op_rules(reduce_layout_flow(), AnchorRule{"reduce"}));
+      op_rules(reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -334,7 +336,7 @@ const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
       op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-               reduce_layout_flow(), AnchorRule{"reduce"}));
+               reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -342,7 +344,7 @@ const OpDef& op_min() {
   static const OpDef def = reduce_op(
       "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow(),
-               AnchorRule{"reduce"}));
+               reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
@@ -384,7 +386,7 @@ const OpDef& op_mean() {
       .python = "reduce",
       .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
                         FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow(),
-                        AnchorRule{"reduce"}),
+                        reduce_layout_rule(), AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32", "(2, 3, 4)f32, axis=[-1], keepdims=True", "(3, 5)i32[-9, 9], axis=[0]"},
   };
   return def;

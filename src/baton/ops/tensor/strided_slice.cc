@@ -6,6 +6,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/dynamic_forms.h"
 
@@ -160,8 +161,8 @@ const OpDef& op_strided_slice() {
       .fuse = Fuse::kInjective,
       .relation = slice_relation,
       .compute = slice_compute,
-      .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_strided_slice},
+      .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow(), flow_layout_rule(),
+                        MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_strided_slice},
                         QuantizationRule{QuantizationRule::Does::kSame}),
       .test_shapes = {"(6, 5)f32, begin=[1], end=[3], strides=[1], axes=None",
                       "(6, 5)f32, begin=[2, 0], end=[-1, 2], strides=[1], slice_mode=size, axes=None"},

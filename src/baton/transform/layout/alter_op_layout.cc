@@ -14,8 +14,10 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/rules/layer_kind.h"
+#include "baton/ir/visit.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/schedule/kernel_choice.h"
+#include "baton/support/pointer_map.h"
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
 #include "baton/types/infer_type.h"
@@ -208,14 +210,18 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
 class FastLayouts final : public LayoutPlanner {
  public:
   /// `skips_users`: calls that a rule of the user's was asked for already stay.
-  FastLayouts(const KernelChoice& choice, const DeviceSheet& sheet, bool skips_users)
-      : choice_(choice), sheet_(sheet), skips_users_(skips_users) {}
+  FastLayouts(const Function& function, const KernelChoice& choice, const DeviceSheet& sheet,
+              bool skips_users)
+      : choice_(choice), sheet_(sheet), skips_users_(skips_users) {
+    find_wishes(function);
+  }
 
   bool plans(const OpDef&) const override { return true; }
 
   std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>&,
                                   const LayoutStates& inputs) override {
     auto planned = altered(call);
+    if (!planned) planned = wished(call, inputs);
     if (!planned) planned = followed(call, inputs);
     for (size_t i = 0; planned && i < inputs.size(); ++i)
       if (inputs[i].now && planned->inputs[i].now) planned->inputs[i].was = inputs[i].now;
@@ -238,6 +244,37 @@ class FastLayouts final : public LayoutPlanner {
     return alter_conv2d(call, choice_, sheet_);
   }
 
+  /// Weights that are products of a constant and a factor known at run time only (of squeeze and excite, by
+  /// FoldScaleAxis): computed in the layout that their reader wants, so that the constant is packed at
+  /// compile time and only the factor at run time.
+  void find_wishes(const Function& function) {
+    PointerMap<int> uses;
+    std::vector<const CallNode*> calls;
+    post_order(Expr(function), [&](const Expr& node) {
+      for_each_child(*node, [&](const Expr& child) { ++uses[child.get()]; });
+      if (const auto* call = as<CallNode>(node); call && call->op()) calls.push_back(call);
+    });
+    for (const CallNode* call : calls) {
+      const auto planned = altered(*call);
+      for (size_t i = 0; planned && i < planned->inputs.size(); ++i) {
+        const auto* made = as<CallNode>(call->args()[i]);
+        const bool prepared = i < planned->prepare.size() && planned->prepare[i];
+        if (made && made->op() && uses[made] == 1 && !prepared && planned->inputs[i].changed())
+          wishes_.insert(made, planned->inputs[i]);
+      }
+    }
+  }
+
+  std::optional<PlannedCall> wished(const CallNode& call, const LayoutStates& inputs) const {
+    const LayoutState* wish = wishes_.find(&call);
+    if (!wish || inputs.size() != call.args().size() || std::ranges::any_of(inputs, &LayoutState::changed))
+      return std::nullopt;
+    LayoutStates wanted = inputs;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (as<ConstantNode>(call.args()[i])) wanted[i] = *wish;
+    return followed(call, wanted);
+  }
+
   static std::optional<PlannedCall> followed(const CallNode& call, const LayoutStates& inputs) {
     const LayoutRule* rule = layout_rule_of(*call.op());
     if (!rule || std::ranges::none_of(inputs, &LayoutState::changed)) return std::nullopt;
@@ -254,6 +291,7 @@ class FastLayouts final : public LayoutPlanner {
   const KernelChoice& choice_;
   const DeviceSheet& sheet_;
   const bool skips_users_;
+  PointerMap<LayoutState> wishes_;  // by the call that makes the weight
 };
 
 // Calls of operators that the user has a rule for, by that rule.
@@ -273,8 +311,9 @@ Pass fast_layouts() {
                        [](const Function& function, const IRModule& module, const BuildContext& context) {
                          const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
                          const auto choice = choice_or_default(context.choice);
-                         FastLayouts planner(*choice, context.device(), asks);
-                         return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
+                         const Function asked = asks ? altered_by_user(function, module) : function;
+                         FastLayouts planner(asked, *choice, context.device(), asks);
+                         return spread_layouts(asked, planner);
                        });
 }
 

@@ -58,6 +58,35 @@ def test_inputs_by_keyword_number_and_type():
         module.get_output(1)
 
 
+def test_read_only_inputs():
+    module = graph_executor.GraphModule(dense()["default"](tvm.cpu()))
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for give in (frozen, frozen[:, ::-1][:, ::-1], np.broadcast_to(np.float32(2), (2, 3)), X.tolist()):
+        module.set_input("x", give)
+        np.testing.assert_array_equal(module.get_input("x").numpy(), np.asarray(give, "float32"))
+
+
+def test_an_input_is_copied_once():
+    # Beside the model's own memory of 64 MB, which the first copy touches, nothing of that size.
+    script = """if True:
+        import resource
+        import numpy as np
+        import baton as tvm
+        from baton import relay
+        from baton.contrib import graph_executor
+        x = relay.var("x", shape=(4096, 4096))
+        lib = relay.build(tvm.IRModule.from_expr(relay.Function([x], relay.sum(x, axis=[1]))), target="llvm")
+        module = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+        value = np.ones((4096, 4096), "float32")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        module.set_input("x", value)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """
+    grown = int(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout)
+    assert grown < 96 * 1024, f"{grown} KB"
+
+
 def test_benchmark():
     result = graph_executor.GraphModule(dense()["default"]()).benchmark(tvm.cpu(), repeat=3, number=2, x=X)
     assert len(result.results) == 3 and 0 < result.min <= result.median <= result.max

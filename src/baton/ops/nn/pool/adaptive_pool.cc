@@ -2,6 +2,7 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/run_compute.h"
 #include "baton/ops/shared/spatial.h"
 
@@ -121,9 +122,10 @@ const OpDef& op_nn_adaptive_avg_pool1d() {
 }
 
 const OpDef& op_nn_adaptive_avg_pool2d() {
-  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
-                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()),
-                                                  {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
+  static const OpDef def =
+      adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
+                             op_rules(MixedPrecision::kNever, spatial_layout_flow(), spatial_layout_rule()),
+                             {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
   return def;
 }
 
@@ -142,9 +144,10 @@ const OpDef& op_nn_adaptive_max_pool1d() {
 }
 
 const OpDef& op_nn_adaptive_max_pool2d() {
-  static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d",
-                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
-                                                   {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
+  static const OpDef def =
+      adaptive_pool<2, false>("nn.adaptive_max_pool2d",
+                              op_rules(MixedPrecision::kFollow, spatial_layout_flow(), spatial_layout_rule()),
+                              {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
   return def;
 }
 

@@ -122,30 +122,37 @@ RelationStatus global_relation(RelationContext& ctx, const GlobalPool2DAttrs& at
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-// A window over height and width of the data: the location of cell (r.y, r.x) of the window of result element
-// `i`.
-struct Window2D {
-  int h, w;  // positions of the two axes in the layout
-  Halide::Expr y, x, inside;
-  Index at;  // clamped to the data
-};
-
+// Stage "pad": the data as `type`, and `outside` beyond its edges. Schedules may store it or compute it in
+// place.
 template <class A>
-Window2D window2d(const Compute& c, const A& attrs, const Index& i, const Halide::RDom& r) {
+Tensor padded_stage(Compute& c, const A& attrs, Halide::Type type, const Halide::Expr& outside) {
+  const Layout layout = *Layout::parse(attrs.layout);
+  const Axes i(c.in(0).rank());
+  Index at = i.exprs();
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (const char axis : {'H', 'W'}) {
+    const int d = layout.find(axis);
+    const Halide::Expr extent = as_int(c.in(0).extent(d)), x = i[d];
+    inside = inside && x >= 0 && x < extent;
+    // Most windows are inside: `likely` makes Halide split loops, so that only those at the edges are
+    // clamped.
+    at[d] = clamp(likely(x), 0, extent - 1);
+  }
+  Halide::Func pad = c.stage("pad");
+  pad(i.reversed()) = select(inside, likely(cast(type, c.in(0)(at))), outside);
+  return {pad, c.in(0).shape(), c.in(0).dtype()};
+}
+
+// The index of cell (r.y, r.x) of the window of result element `i`.
+template <class A>
+Index cell_of(const A& attrs, const Index& i, const Halide::RDom& r) {
   const Layout layout = *Layout::parse(attrs.layout);
   const Padding2D pad = *padding_2d(attrs.padding);
-  Window2D w;
-  w.h = layout.find('H');
-  w.w = layout.find('W');
-  w.y = i[w.h] * as_int(attrs.strides[0]) + r.y * as_int(attrs.dilation[0]) - as_int(pad.top);
-  w.x = i[w.w] * as_int(attrs.strides[1]) + r.x * as_int(attrs.dilation[1]) - as_int(pad.left);
-  const Halide::Expr height = as_int(c.in(0).extent(w.h)), width = as_int(c.in(0).extent(w.w));
-  w.inside = w.y >= 0 && w.y < height && w.x >= 0 && w.x < width;
-  w.at = i;
-  // Most windows are inside: `likely` makes Halide split loops, so that only those at the edges are clamped.
-  w.at[w.h] = clamp(likely(w.y), 0, height - 1);
-  w.at[w.w] = clamp(likely(w.x), 0, width - 1);
-  return w;
+  const int h = layout.find('H'), w = layout.find('W');
+  Index at = i;
+  at[h] = i[h] * as_int(attrs.strides[0]) + r.y * as_int(attrs.dilation[0]) - as_int(pad.top);
+  at[w] = i[w] * as_int(attrs.strides[1]) + r.x * as_int(attrs.dilation[1]) - as_int(pad.left);
+  return at;
 }
 
 Halide::RDom pool_domain(const std::vector<int64_t>& size) {
@@ -160,35 +167,37 @@ Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t f
   return reached - skipped;
 }
 
-// Stages "max_pool2d" and "out".
+// Stages "pad", "max_pool2d" and "out".
 void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::RDom r = pool_domain(attrs.pool_size);
-  const Window2D w = window2d(c, attrs, i.exprs(), r);
   const Halide::Type type = halide_type(c.out().dtype());
+  const Tensor padded = padded_stage(c, attrs, type, lowest(type));
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) =
       first_maximum(pool_window(attrs, "HW"), c.in(0).shape(), c.out().extents(), i.exprs(), type);
-  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), lowest(type)));
+  pool(i.reversed()) = max(pool(i.reversed()), padded(cell_of(attrs, i.exprs(), r)));
   c.result(copy_stage(c, pool));
 }
 
-// Stages "sum" and "avg_pool2d".
+// Stages "pad", "sum" and "avg_pool2d".
 void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::RDom r = pool_domain(attrs.pool_size);
-  const Window2D w = window2d(c, attrs, i.exprs(), r);
   const Halide::Type type = sum_type(c.out().dtype());
+  const Tensor padded = padded_stage(c, attrs, type, cast(type, 0));
   Halide::Func sum = c.stage("sum"), pool = c.stage("avg_pool2d");
   sum(i.reversed()) = cast(type, 0);
-  sum(i.reversed()) += select(w.inside, likely(cast(type, c.in(0)(w.at))), cast(type, 0));
+  sum(i.reversed()) += padded(cell_of(attrs, i.exprs(), r));
 
   // With count_include_pad the cells in the padding count, but not those that ceil_mode adds beyond it.
   const Padding2D pad = *padding_2d(attrs.padding);
-  const int64_t height = c.in(0).extent(w.h), width = c.in(0).extent(w.w);
+  const Layout layout = *Layout::parse(attrs.layout);
+  const int h = layout.find('H'), w = layout.find('W');
+  const int64_t height = c.in(0).extent(h), width = c.in(0).extent(w);
   const bool all = attrs.count_include_pad;
-  const Halide::Expr y = i[w.h] * as_int(attrs.strides[0]) - as_int(pad.top);
-  const Halide::Expr x = i[w.w] * as_int(attrs.strides[1]) - as_int(pad.left);
+  const Halide::Expr y = i[h] * as_int(attrs.strides[0]) - as_int(pad.top);
+  const Halide::Expr x = i[w] * as_int(attrs.strides[1]) - as_int(pad.left);
   const Halide::Expr count =
       cells(y, attrs.pool_size[0], attrs.dilation[0], all ? -pad.top : 0,
             all ? height + pad.bottom : height) *

@@ -1,0 +1,20 @@
+#pragma once
+// Where along a loop conditions on indices become constant. For .cc files of schedule only.
+#include <set>
+#include <vector>
+
+#include "baton/schedule/regions.h"
+
+namespace baton {
+
+/// Whether `func`, or what it reads, selects by conditions on indices.
+bool has_conditions(const Halide::Func& func);
+
+struct LoopCuts {
+  std::set<int> at;
+  int decided = 0;  ///< conditions that are constant between neighbouring cuts
+};
+/// One per loop: the cuts by the conditions in `value`, each a comparison of linear expressions of loops.
+std::vector<LoopCuts> condition_cuts(const Halide::Expr& value, const std::vector<LoopRange>& loops);
+
+}  // namespace baton

@@ -1,0 +1,59 @@
+#pragma once
+// Loops that are cut into regions in which conditions on the loop are constant: which part of a concatenate
+// an element comes from, whether it lies in a pad's border. Without cuts every element would read all parts
+// and select one. For .cc files of schedule only.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/schedule/template.h"
+
+namespace baton {
+
+/// A loop over a dimension of a Func, with constant bounds.
+struct LoopRange {
+  std::string name;
+  int min, extent;
+  int end() const { return min + extent; }
+};
+/// The loops over `output`, in Halide's order.
+std::vector<LoopRange> loops_over(const Tensor& output);
+/// The loops over what `reader` reads of `func` in its update definition, when its own loops are `loops` (of
+/// its dimensions, in Halide's order); nullopt where bounds are not constant.
+std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,
+                                                 const std::vector<LoopRange>& loops,
+                                                 const Halide::Func& func);
+
+/// `begins`: ascending; a region ends where the next one begins.
+struct Regions {
+  int dim = 0;  ///< in Halide's order
+  std::vector<int> begins;
+
+  int count() const { return static_cast<int>(begins.size()); }
+};
+
+/// The loop of `func` whose regions make the most conditions constant; nullopt when no condition depends on
+/// one loop alone. `func` and what it reads must be pure.
+std::optional<Regions> find_regions(const Halide::Func& func, const std::vector<LoopRange>& loops);
+
+/// One region of a Func, or several of one extent behind one another: an update definition. An outermost loop
+/// over these is unrolled already.
+struct RegionLoops {
+  Halide::Stage stage;
+  std::vector<Halide::VarOrRVar> loops;  ///< innermost first, in the order of the Func's dimensions
+  std::vector<int> extents;
+};
+/// Defines `func` anew, region by region; in each, conditions that are constant there are gone.
+std::vector<RegionLoops> define_by_regions(Halide::Func func, const std::vector<LoopRange>& loops,
+                                           const Regions& regions);
+
+struct RegionCopy {
+  Halide::Func func;
+  std::vector<RegionLoops> regions;
+};
+/// A copy of `func` defined region by region, which the update definition of `reader` reads instead of
+/// `func`: Halide lets nobody define anew what others use already.
+RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const std::vector<LoopRange>& loops,
+                           const Regions& regions);
+
+}  // namespace baton
