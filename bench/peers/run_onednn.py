@@ -20,13 +20,12 @@ def main(relay, params, inputs, threads, onnx=None):
         call = relay_to_onnx.only_call(file.read())
     constants = dict(np.load(params))
     values = {**constants, **np.load(inputs)}
-    words = describe(call)
+    words, program = describe(call), compiled()
     for role, name in zip(("src", "weights"), call.args):
         with tempfile.NamedTemporaryFile(prefix="baton-onednn-", delete=False) as file:  # the program removes it
             values[name].tofile(file)
         words[role + "_file"] = file.name
     words["constant"] = int(len(call.args) > 1 and call.args[1] in constants)
-    program = compiled()
     os.environ["OMP_NUM_THREADS"] = threads
     os.execv(program, [program, words.pop("kind"), *(f"{name}={text(value)}" for name, value in words.items())])
 
