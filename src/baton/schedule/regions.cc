@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "baton/schedule/condition_cuts.h"
-
 namespace baton {
 namespace {
 

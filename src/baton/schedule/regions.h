@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "baton/schedule/condition_cuts.h"
 #include "baton/schedule/template.h"
 
 namespace baton {
 
-/// A loop over a dimension of a Func, with constant bounds.
-struct LoopRange {
-  std::string name;
-  int min, extent;
-  int end() const { return min + extent; }
-};
 /// The loops over `output`, in Halide's order.
 std::vector<LoopRange> loops_over(const Tensor& output);
 /// The loops over what `reader` reads of `func` in its update definition, when its own loops are `loops` (of
