@@ -1,12 +1,19 @@
 #pragma once
 // Where along a loop conditions on indices become constant. For .cc files of schedule only.
 #include <set>
+#include <string>
 #include <vector>
 
-#include "baton/schedule/regions.h"
+#include <Halide.h>
 
 namespace baton {
 
+/// A loop over a dimension of a Func, with constant bounds.
+struct LoopRange {
+  std::string name;
+  int min, extent;
+  int end() const { return min + extent; }
+};
 /// Whether `func`, or what it reads, selects by conditions on indices.
 bool has_conditions(const Halide::Func& func);
 

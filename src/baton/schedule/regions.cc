@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "baton/schedule/condition_cuts.h"
-
 namespace baton {
 namespace {
 
@@ -122,7 +120,7 @@ std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,
   return read;
 }
 
-std::optional<Regions> find_regions(const Halide::Func& func, const std::vector<LoopRange>& loops) {
+std::optional<LoopRegions> find_regions(const Halide::Func& func, const std::vector<LoopRange>& loops) {
   const Halide::Expr value = has_conditions(func) ? value_of(func) : Halide::Expr();
   if (!value.defined()) return std::nullopt;
   const std::vector<LoopCuts> all = condition_cuts(value, loops);
@@ -137,7 +135,7 @@ std::optional<Regions> find_regions(const Halide::Func& func, const std::vector<
     if (cuts.decided > most || (cuts.decided == 0 && most == 0)) best = dim;
   }
   if (best < 0) return std::nullopt;
-  Regions regions{best, {loops[static_cast<size_t>(best)].min}};
+  LoopRegions regions{best, {loops[static_cast<size_t>(best)].min}};
   for (const int at : all[static_cast<size_t>(best)].at) regions.begins.push_back(at);
   return regions;
 }
@@ -147,7 +145,7 @@ namespace {
 /// Gives `func`, whose pure definition has no effect, an update definition for each region of `value`. Every
 /// element belongs to one region.
 std::vector<RegionLoops> define(Halide::Func func, const Halide::Expr& value,
-                                const std::vector<LoopRange>& loops, const Regions& regions) {
+                                const std::vector<LoopRange>& loops, const LoopRegions& regions) {
   const auto dim = static_cast<size_t>(regions.dim);
   const auto extent_of = [&](int k) {
     const auto next = static_cast<size_t>(k) + 1;
@@ -215,14 +213,14 @@ class CallReplacer final : public hi::IRMutator {
 }  // namespace
 
 std::vector<RegionLoops> define_by_regions(Halide::Func func, const std::vector<LoopRange>& loops,
-                                           const Regions& regions) {
+                                           const LoopRegions& regions) {
   const Halide::Expr value = value_of(func);
   func.function().definition().values() = {Halide::undef(func.types().front())};
   return define(func, value, loops, regions);
 }
 
 RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const std::vector<LoopRange>& loops,
-                           const Regions& regions) {
+                           const LoopRegions& regions) {
   RegionCopy copy{Halide::Func(func.name() + "_in_regions"), {}};
   copy.func(func.args()) = Halide::undef(func.types().front());
   copy.regions = define(copy.func, value_of(func), loops, regions);

@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "baton/schedule/condition_cuts.h"
 #include "baton/schedule/template.h"
 
 namespace baton {
 
-/// A loop over a dimension of a Func, with constant bounds.
-struct LoopRange {
-  std::string name;
-  int min, extent;
-  int end() const { return min + extent; }
-};
 /// The loops over `output`, in Halide's order.
 std::vector<LoopRange> loops_over(const Tensor& output);
 /// The loops over what `reader` reads of `func` in its update definition, when its own loops are `loops` (of
@@ -25,7 +20,7 @@ std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,
                                                  const Halide::Func& func);
 
 /// `begins`: ascending; a region ends where the next one begins.
-struct Regions {
+struct LoopRegions {
   int dim = 0;  ///< in Halide's order
   std::vector<int> begins;
 
@@ -34,7 +29,7 @@ struct Regions {
 
 /// The loop of `func` whose regions make the most conditions constant; nullopt when no condition depends on
 /// one loop alone. `func` and what it reads must be pure.
-std::optional<Regions> find_regions(const Halide::Func& func, const std::vector<LoopRange>& loops);
+std::optional<LoopRegions> find_regions(const Halide::Func& func, const std::vector<LoopRange>& loops);
 
 /// One region of a Func, or several of one extent behind one another: an update definition. An outermost loop
 /// over these is unrolled already.
@@ -45,7 +40,7 @@ struct RegionLoops {
 };
 /// Defines `func` anew, region by region; in each, conditions that are constant there are gone.
 std::vector<RegionLoops> define_by_regions(Halide::Func func, const std::vector<LoopRange>& loops,
-                                           const Regions& regions);
+                                           const LoopRegions& regions);
 
 struct RegionCopy {
   Halide::Func func;
@@ -54,6 +49,6 @@ struct RegionCopy {
 /// A copy of `func` defined region by region, which the update definition of `reader` reads instead of
 /// `func`: Halide lets nobody define anew what others use already.
 RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const std::vector<LoopRange>& loops,
-                           const Regions& regions);
+                           const LoopRegions& regions);
 
 }  // namespace baton
