@@ -125,7 +125,9 @@ ScheduleParams conv_transpose_default_params(const LoweredKernel& kernel, const 
   }
   const int height = e.count > 1 ? e.positions[1] : 1;
   const int tasks = e.batch * e.groups * tiles_of(e.blocks, tile_c) * tiles_of(e.positions[0], row);
-  int rows = static_cast<int>(std::clamp<int64_t>(held / row, 1, height));
+  // Two rows at least, if the next cache holds them: they read the same data.
+  const bool two = row * bytes * 2 <= sheet.l2_bytes / 4;
+  int rows = static_cast<int>(std::clamp<int64_t>(held / row, std::min(two ? 2 : 1, height), height));
   while (rows > 1 && tasks * tiles_of(height, rows) < 4) rows = (rows + 1) / 2;
   rows = even_step(height, rows);
   // As in conv_direct: what is read once, and what once per step of the other.

@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kExactRowBytes = 128 << 10;
 /// Shorter reductions are not worth loading and storing the sums for each tap.
 constexpr int64_t kExactDepth = 16;
+/// Each tap of the last axis has loops of its own: longer kernels would take long to compile.
+constexpr int kExactTaps = 16;
 
 /// A transposed convolution whose layouts and extents fit the form. Spatial axes are in Relay order.
 struct Phases {
@@ -91,7 +93,8 @@ std::optional<Phases> phases_of(const Compute& c, const ConvNd& conv, const std:
     if (p.dilation[axis] != 1 && p.stride[axis] != 1) return std::nullopt;
     row_bytes *= p.stride[axis];
   }
-  p.exact = p.blocked && !p.depthwise && p.in_per_group >= kExactDepth && row_bytes <= kExactRowBytes;
+  p.exact = p.blocked && !p.depthwise && p.in_per_group >= kExactDepth && p.kernel[p.last()] <= kExactTaps &&
+            row_bytes <= kExactRowBytes;
   return p;
 }
 
