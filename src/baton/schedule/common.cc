@@ -203,10 +203,18 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   const int broadcast = sheet.float_lanes >= 16 && weights == 1 ? 0 : 1;
   // With narrower vectors, two multiply-adds a cycle, each scalar takes a load of its own: tiles of many rows
   // that are apart in memory, and those of few sums, stay behind.
-  const bool narrow = sheet.float_lanes < 16 && p.row_bytes > 0;
-  const double scalar_load = narrow ? 1.5 : 0.5, latency = narrow ? 10 : 8;
+  const bool narrow = sheet.float_lanes < 16;
+  const double scalar_load = !narrow            ? 0.5
+                             : p.row_bytes > 0  ? 1.5
+                             : p.sum_length > 0 ? 1
+                                                : 0.5,
+               latency = narrow && p.row_bytes > 0 ? 10 : 8;
+  // Weights that do not fit the first-level cache come from the second for each tile.
+  const bool weights_far =
+      narrow && weights * sheet.float_lanes * 4 * static_cast<double>(p.sum_length) > sheet.l1_bytes / 2.0;
+  const double weight_load = weights_far ? 3 : 1;
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
-  double step = std::max({sums, weights + tile.rows * scalar_load, latency}) + kLoop;
+  double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);

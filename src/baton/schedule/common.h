@@ -84,7 +84,8 @@ struct TiledProduct {
   int rows = 1, columns = 1, vectors = 1, depth = 1;
   bool streamed =
       false;  ///< the weights are streamed from memory; further passes over the rows read them from cache
-  int64_t row_bytes = 0;  ///< from one row of the left side to the next; 0: they are next to each other
+  int64_t row_bytes = 0;   ///< from one row of the left side to the next; 0: they are next to each other
+  int64_t sum_length = 0;  ///< terms of a sum that lie in one piece of the packed weights; 0: not told
 };
 /// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for

@@ -59,7 +59,8 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
         // The last tile of a row or column overlaps its neighbour, which is redundant work.
         const double lost =
             double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
-        const TiledProduct product{x * y, c, vectors, e.in_block};
+        TiledProduct product{x * y, c, vectors, e.in_block};
+        product.sum_length = int64_t{e.in_blocks} * e.in_block * e.taps;
         // LLVM unrolls a loop of two tiles and then spills.
         const double cost = register_tile_cost(product, {x * y, c}, sheet) * lost * (y > 1 ? 1.002 : 1) *
                             (tiles_of(e.width, x) == 2 ? 1.01 : 1);

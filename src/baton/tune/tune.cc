@@ -151,50 +151,58 @@ class Tuner {
     std::vector<size_t> order(trials.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, [&](size_t a, size_t b) { return us[a + 1] < us[b + 1]; });
-    kept.default_us = us[0];
     const Trial& best = trials[order[0]];
     const size_t second = order.size() > 1 ? order[1] : order[0];
     const bool promising =
         us[order[0] + 1] <= kFaster * us[0] && schedule_text(best.schedule) != schedule_text(kept.schedule);
-    const std::optional<bool> faster = promising ? is_faster(kernel, best) : false;
-    if (!faster) return false;
-    if (*faster) {
+    const std::optional<Times> times = promising ? compared(kernel, best) : Times();
+    if (!times) return false;
+    if (times->faster) {
       kept.schedule = best.schedule;
-      kept.us = us[order[0] + 1];
+      kept.us = times->us, kept.default_us = times->default_us;
       kept.second = us[second + 1] < us[0] && second != order[0] ? schedule_text(trials[second].schedule)
                                                                  : "the default";
       kept.second_us = std::min(us[0], us[second + 1]);
     } else if (!has_best) {
-      kept.us = us[0];
+      kept.us = kept.default_us = us[0];
       kept.second = schedule_text(best.schedule);
       kept.second_us = us[order[0] + 1];
     }
     return true;
   }
 
-  /// Whether it is faster than the default on a quiet machine; nullopt: other programs ran all the time.
-  std::optional<bool> is_faster(const KernelTrial& kernel, const Trial& trial) {
+  /// A schedule and the default, on one thread.
+  struct Times {
+    bool faster = false;
+    double us = 0, default_us = 0;
+  };
+
+  /// On a quiet machine; nullopt: other programs ran all the time.
+  std::optional<Times> compared(const KernelTrial& kernel, const Trial& trial) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const SystemReading before = options_.system();
-      bool faster = ratio(kernel, trial, 1) <= kFaster;
-      if (faster && options_.threads > 1) faster = ratio(kernel, trial, options_.threads) <= kNotSlower;
+      Times times = lowest(kernel, trial, 1);
+      times.faster = times.us <= kFaster * times.default_us;
+      if (times.faster && options_.threads > 1) {
+        const Times several = lowest(kernel, trial, options_.threads);
+        times.faster = several.us <= kNotSlower * several.default_us;
+      }
       const Disturbance what = disturbance(before, options_.system());
-      if (!what.any()) return faster;
+      if (!what.any()) return times;
       disturbed_ = what;
       options_.context.stop_if_asked();
     }
     return std::nullopt;
   }
 
-  /// Its lowest time over that of the default.
-  static double ratio(const KernelTrial& kernel, const Trial& trial, int threads) {
+  static Times lowest(const KernelTrial& kernel, const Trial& trial, int threads) {
     const int64_t begin = monotonic_ns();
-    double own = 1e300, standard = 1e300;
+    Times times{false, 1e300, 1e300};
     do {
       const std::vector<double> us = kernel.measure({&trial, 1}, kRoundsToConfirm, threads);
-      standard = std::min(standard, us[0]), own = std::min(own, us[1]);
+      times.default_us = std::min(times.default_us, us[0]), times.us = std::min(times.us, us[1]);
     } while (seconds_since(begin) < kWindowSeconds);
-    return own / standard;
+    return times;
   }
 
   const BuildResult& built_;
