@@ -1619,6 +1619,10 @@ class Executor:
     @overload
     def set_input(self, arg0: int, arg1: NDArray, /) -> None: ...
 
+    @overload
+    def set_input(self, arg0: int, arg1: Annotated[_NDArray, dict(order='C', device='cpu', writable=False)], /) -> None:
+        """Copies a contiguous array of the host (numpy, DLPack) to the input."""
+
     def bind_input(self, arg0: int, arg1: NDArray, /) -> None:
         """
         Uses the memory of an array instead of copying it, if it is aligned to 64 bytes.

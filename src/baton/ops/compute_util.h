@@ -19,7 +19,9 @@ inline Index broadcast_index(const Tensor& in, const Index& out) {
 }
 inline Halide::Expr broadcast_at(const Tensor& in, const Index& out) { return in(broadcast_index(in, out)); }
 
+/// To bool: whether it is not 0. Halide would take the lowest bit of a constant.
 inline Halide::Expr cast_to(DType dtype, Halide::Expr value) {
+  if (dtype.is_bool() && !value.type().is_bool()) return value != Halide::Internal::make_zero(value.type());
   return Halide::cast(halide_type(dtype), std::move(value));
 }
 /// A float32 or float64 as `type`. Integers saturate, and NaN is 0: what a plain cast makes of values that do

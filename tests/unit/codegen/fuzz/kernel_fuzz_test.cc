@@ -93,6 +93,8 @@ TEST_F(KernelFuzz, FixedCases) {
            "nn.softmax: (2, 3, 20000)f32",
            "power: (65, 65)u8, (65)u8",
            "left_shift: (3, 5)u8, (5)u8",
+           "ndarray_size: (2, 17)i32[-5, 5], dtype=bool",
+           "nn.max_pool2d: (1, 1, 2, 2)f32, pool_size=[1, 1], padding=[1, 1]",
            "left_shift: (3, 5)i32[0, 50], (5)i32[0, 90]",
            "right_shift: (3, 5)i64[0, 50], (5)i64[0, 90]",
            "right_shift: (3, 5)u16[0, 50], (5)u16[0, 90]",

@@ -172,7 +172,8 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::RDom r = pool_domain(attrs.pool_size);
   const Halide::Type type = halide_type(c.out().dtype());
-  const Tensor padded = padded_stage(c, attrs, type, lowest(type));
+  // As TVM pads: not -inf, which arithmetic without infinities (fast-math) may lose.
+  const Tensor padded = padded_stage(c, attrs, type, least_finite(type));
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) =
       first_maximum(pool_window(attrs, "HW"), c.in(0).shape(), c.out().extents(), i.exprs(), type);
