@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "baton/codegen/backend.h"
+#include "baton/codegen/compile.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -91,6 +92,13 @@ TEST_F(Precision, KernelsOfBothAreApart) {
   KernelRequest plain{function, {}, {}, {}}, strict = plain;
   strict.strict = true;
   EXPECT_NE(kernel_key(plain, host_context().host()).hex(), kernel_key(strict, host_context().host()).hex());
+}
+
+// The second time, Halide numbers the names of loops' bodies, and the module is made anew.
+TEST_F(Precision, StrictKernelsCompileAgain) {
+  KernelRequest strict{test::relu_chain({64, 64, 64}, 1), {}, {}, {}};
+  strict.strict = true;
+  for (int again = 0; again < 2; ++again) EXPECT_NO_THROW(compile_kernel(strict, host_context().host()));
 }
 
 TEST_F(Precision, OthersAreRefused) {

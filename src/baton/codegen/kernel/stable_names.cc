@@ -75,6 +75,7 @@ Halide::Module with_stable_names(const Halide::Module& module) {
   }
   if (names.empty()) return module;
   Halide::Module renamed(module.name(), module.target());
+  renamed.set_any_strict_float(module.any_strict_float());
   for (const Halide::Buffer<>& buffer : module.buffers()) renamed.append(buffer);
   for (hi::LoweredFunc function : module.functions()) {
     function.body = Renamer(names).mutate(function.body);
