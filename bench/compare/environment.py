@@ -4,6 +4,7 @@
 `./baton bench --peers` does, and starts the script again there. Where $BATON_PROGRAM names a program and $PYTHONPATH the
 package, these are taken as they are, with the Python that runs the script.
 """
+import contextlib
 import importlib.util
 import json
 import os
@@ -82,3 +83,15 @@ def write(path, results):
     temporary = path.with_name(path.name + ".new")
     temporary.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def interruptible(path, results):
+    """Ctrl-C ends the program with 130; `results` are then written, marked as partial."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        results["partial"] = True
+        write(path, results)
+        print(f"interrupted; what was measured is in {path}", file=sys.stderr)
+        sys.exit(130)

@@ -32,7 +32,7 @@ def main():
     if unknown:
         sys.exit(f"no network is called {', '.join(unknown)}\n  known: {' '.join(networks.NETWORKS)}")
     results, holds = {**environment.about(), "networks": {}}, True
-    try:
+    with environment.interruptible(options.output, results):
         for name in options.networks or networks.NETWORKS:
             try:
                 with tempfile.TemporaryDirectory(prefix="baton-builds-") as folder:
@@ -42,11 +42,6 @@ def main():
                 holds = False
                 print(f"{name}: not measured: {error}", flush=True)
             environment.write(options.output, results)
-    except KeyboardInterrupt:
-        results["partial"] = True
-        environment.write(options.output, results)
-        print(f"interrupted; what was measured is in {options.output}", file=sys.stderr)
-        return 130
     print(f"wrote {options.output}")
     return 0 if holds else 1
 

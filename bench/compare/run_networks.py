@@ -40,7 +40,7 @@ def main():
     chosen = [networks.NETWORKS[name] for name in options.networks or networks.NETWORKS]
     failed = []
     print(f"{results['date']}, {results['processor']}, {results['processors']} processors, commit {results['commit']}", flush=True)
-    try:
+    with environment.interruptible(options.output, results):
         for index, network in enumerate(chosen):
             say(f"{network.name} ({index + 1} of {len(chosen)})")
             try:
@@ -49,11 +49,6 @@ def main():
                 failed.append(network.name)
                 print(f"{network.name}: not measured: {error}", flush=True)
             environment.write(options.output, results)
-    except KeyboardInterrupt:
-        results["partial"] = True
-        environment.write(options.output, results)
-        print(f"interrupted; what was measured is in {options.output}", file=sys.stderr)
-        return 130
     summary(results)
     print(f"wrote {options.output}")
     missed = [row for each in results["networks"].values() for row in each["rows"] if not row["ok"]]

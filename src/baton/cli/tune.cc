@@ -86,10 +86,10 @@ class TuneVerb final : public Verb {
     return context.cache ? *context.cache : KernelCache::shared();
   }
 
-  /// It stays known what was tried, and that nothing of it is used.
+  /// As if it had not been tuned: that the default is the fastest is not what was found.
   static void drop(TunedKernel& kernel, const BuildContext& context) {
     kernel.after.schedule = {};
-    keep_tuned(kernel.function, context.host(), cache_of(context), kernel.after);
+    keep_tuned(kernel.function, context.host(), cache_of(context), {});
   }
 
   int forget(Io& io, const BuiltModel& model, const TuneOptions& options) const {

@@ -35,6 +35,9 @@ class StrictChoice final : public KernelChoice {
       chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict"};
     return chosen;
   }
+  ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {
+    return choice_->conv_transpose(shape, sheet);
+  }
   int64_t dense_block(int64_t units, const DeviceSheet& sheet) const override {
     return choice_->dense_block(units, sheet);
   }

@@ -65,7 +65,8 @@ std::vector<Trial> compile_trials(const Function& function, std::span<const Kern
     const auto library = load_library(named, some, context);
     std::vector<Trial> trials;
     for (size_t i = 0; i < some.size(); ++i)
-      trials.push_back({{some[i].template_name, some[i].params}, library->find(named[i].first), library});
+      trials.push_back(
+          {{kernels[i]->template_name, kernels[i]->params}, library->find(named[i].first), library});
     return trials;
   };
   try {

@@ -12,7 +12,7 @@ namespace baton {
 
 /// A compiled schedule.
 struct Trial {
-  KernelSchedule schedule;
+  KernelSchedule schedule;  ///< with its template and parameters, also where defaults were asked for
   KernelFunction function = nullptr;
   std::shared_ptr<const KernelLibrary> library;  ///< keeps the function loaded
 };

@@ -109,7 +109,7 @@ class Tuner {
     const std::vector<Trial> first =
         compile_trials(function, std::vector<KernelSchedule>(1), options_.context);
     if (first.empty()) throw InternalError(__FILE__, __LINE__, "the default schedule does not compile");
-    made.before = default_of(function);
+    made.before = first[0].schedule;
     const std::vector<KernelSchedule> others = other_schedules(function, made.before, sheet_);
     made.after = kept_tuned(function, sheet_, cache_).value_or(TunedSchedule());
     TunedSchedule& kept = made.after;
@@ -130,12 +130,6 @@ class Tuner {
       made.newly_tried += static_cast<int>(count);
       keep_tuned(function, sheet_, cache_, kept);
     }
-  }
-
-  KernelSchedule default_of(const Function& function) {
-    const KernelRequest request{function, {}, {}, {}};
-    const KernelRef kernel = compile_kernels({&request, 1}, options_.context).front();
-    return {kernel->template_name, kernel->params};
   }
 
   /// The best so far and `schedules`, in turn; a new best is confirmed. False: it could not be.

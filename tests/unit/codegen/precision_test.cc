@@ -6,6 +6,7 @@
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
+#include "baton/schedule/kernel_choice.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
@@ -85,6 +86,19 @@ TEST_F(Precision, StrictConvolutionsAreSumsOfProducts) {
   };
   EXPECT_THAT(templates("f32"), testing::Contains("conv_winograd"));
   EXPECT_THAT(templates("strict"), testing::Not(testing::Contains("conv_winograd")));
+}
+
+TEST_F(Precision, StrictAsksTheChoiceThatItIsGivenForAllElse) {
+  struct Ones final : KernelChoice {
+    ConvChoice conv_transpose(const ConvShape&, const DeviceSheet&) const override { return {{}, 3, 5}; }
+    int64_t dense_block(int64_t, const DeviceSheet&) const override { return 7; }
+    KernelSchedule schedule(const Function&, const DeviceSheet&) const override { return {"rows", {}}; }
+  };
+  const DeviceSheet host = host_context().host();
+  const auto strict = strict_choice(std::make_shared<const Ones>());
+  EXPECT_EQ(strict->conv_transpose({}, host).out_block, 5);
+  EXPECT_EQ(strict->dense_block(64, host), 7);
+  EXPECT_EQ(strict->schedule(nullptr, host).template_name, "rows");
 }
 
 TEST_F(Precision, KernelsOfBothAreApart) {
