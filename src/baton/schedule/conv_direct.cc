@@ -3,6 +3,7 @@
 // innermost unrolled loop: with pixels inside, LLVM keeps a broadcast per pixel alive and spills.
 #include <algorithm>
 
+#include "baton/ops/shared/conv_attrs.h"
 #include "baton/schedule/common.h"
 
 namespace baton {
@@ -87,7 +88,7 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
         fewest = pixels, stretches = n;
     // Each block of input channels is a page or more from the next one, which no hardware prefetcher follows;
     // few blocks remain in the first-level cache from tile to tile.
-    const bool far = int64_t{e.in_blocks} * e.in_block * tile_x * 4 >= sheet.l1_bytes / 4;
+    const bool far = int64_t{e.in_blocks} * e.in_block * tile_x * 4 >= sheet.l1_bytes / 16;
     return {{"tile_x", tile_x},       {"tile_y", 1},      {"tile_c", tile_c},
             {"rows_outer", 0},        {"unroll", unroll}, {"tiles_x", tiles_of(tiles, stretches)},
             {"prefetch", far ? 1 : 0}};
@@ -200,6 +201,12 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
     Func pad = *stored;
     const std::vector<Var> p = pad.args();
     pad.compute_root().vectorize(p[0]);
+    if (e.one_row()) {
+      // Row by row of the pixels that the strides leave, or each of them costs a division.
+      const auto& strides = attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs()).strides;
+      const int row = tiles_of(static_cast<int>(anchor_of(kernel).inputs[0].extent(3)), int(strides[1]));
+      pad.split(p[1], yo, xi, row);
+    }
     if (e.in_blocks > 1)
       pad.parallel(p[3]);
     else
