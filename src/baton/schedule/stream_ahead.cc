@@ -100,11 +100,13 @@ std::vector<lowered::Stmt> StreamAheadPass::prefetches(const StreamAhead& stream
   const Halide::Expr line =
       Halide::min(turn / static_cast<int>(every), static_cast<int>((lines - 1) / at_once)) *
       static_cast<int>(at_once);
-  Halide::Expr block = lowered::substitute(loop.name, loop.min, index);
+  Halide::Expr block = index;
+  const std::string ahead_name = ahead.as<lowered::Variable>()->name;
+  if (loop.name != ahead_name) block = lowered::substitute(loop.name, loop.min, block);
   for (const StreamAhead::Turn& each : stream.turns)
     if (const Halide::Expr variable = variable_of(each.loop); variable.defined() && !each.modulo)
       block = lowered::substitute(variable.as<lowered::Variable>()->name, 0, block);
-  block = lowered::substitute(ahead.as<lowered::Variable>()->name, ahead + stream.distance, block);
+  block = lowered::substitute(ahead_name, ahead + stream.distance, block);
 
   std::vector<lowered::Stmt> made;
   for (int64_t i = 0; i < at_once; ++i) {

@@ -38,7 +38,7 @@ struct StreamAhead {
     LoopRef loop;
     int64_t factor = 1, modulo = 0;
   };
-  std::vector<Turn> turns;
+  std::vector<Turn> turns = {};
   int64_t iterations = 1;  ///< of all turns
 };
 
