@@ -571,6 +571,20 @@ LoweredKernel pool(const PoolCase& t) {
   return b.finish(b.call(t.op, {x}, op_attrs(t.op, attrs), t.out));
 }
 
+// One reduction after the other is a chain of additions, each of which waits for the one before.
+TEST(Pool, GlobalPoolsReduceBlocksSideBySide) {
+  const auto side_by_side = [](Shape in, Shape out, int64_t size) {
+    return named("pool")
+        .default_params(pool({"nn.max_pool2d", in, out, size, size, {0, 0}}), sheet())
+        .at("tile_c");
+  };
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 1, 1, 8}, 14), 4);
+  EXPECT_EQ(side_by_side({1, 33, 14, 14, 8}, {1, 33, 1, 1, 8}, 14), 3);
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 2, 2, 8}, 7), 2);
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 7, 7, 8}, 2), 1);
+  EXPECT_EQ(side_by_side({1, 4, 14, 14, 8}, {1, 4, 1, 1, 8}, 14), 1);  // for several threads
+}
+
 TEST(Pool, WindowsAndPlanes) {
   for (const PoolCase& t : std::vector<PoolCase>{
            {"nn.max_pool2d", {1, 2, 23, 23, 16}, {1, 2, 12, 12, 16}, 3, 2, {1, 1}},
@@ -587,6 +601,10 @@ TEST(Pool, WindowsAndPlanes) {
            {"nn.global_avg_pool2d", {1, 4, 7, 7, 16}, {1, 4, 1, 1, 16}, 0, 0, {}},
            {"nn.global_avg_pool2d", {2, 5, 6, 7}, {2, 5, 1, 1}, 0, 0, {}},
            {"nn.global_max_pool2d", {1, 2, 3, 3, 8}, {1, 2, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {1, 36, 7, 5, 8}, {1, 36, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_max_pool2d", {3, 15, 4, 4, 8}, {3, 15, 1, 1, 8}, 0, 0, {}},
+           {"nn.max_pool2d", {1, 32, 5, 5, 8}, {1, 32, 2, 2, 8}, 3, 2, {0, 0}},
+           {"nn.avg_pool2d", {1, 34, 6, 4, 8}, {1, 34, 3, 2, 8}, 2, 2, {0, 0}},
            {"nn.max_pool2d", {1, 2, 6, 6, 16}, {1, 2, 3, 3, 16}, 2, 2, {0, 0}, false, true}}) {
     SCOPED_TRACE(std::string(t.op) + " rank " + std::to_string(t.in.size()) + " width " +
                  std::to_string(t.in[3]));
