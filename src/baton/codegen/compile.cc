@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
@@ -97,7 +98,7 @@ const ScheduleTemplate& template_named(const std::string& name) {
 
 Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
-  out.kernel = lower(*request.function, {symbol, request.variant.ablated});
+  out.kernel = lower(*join_rows(request.function), {symbol, request.variant.ablated});
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name);
     const std::string why = out.chosen->refuses(out.kernel, sheet);
@@ -127,6 +128,8 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   for (const Halide::ImageParam& input : scheduled.kernel.inputs) inputs.push_back(input);
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
+  StreamAheadPass streams(scheduled.kernel.streams);
+  pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});
   return with_stable_names(

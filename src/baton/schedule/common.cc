@@ -77,6 +77,11 @@ std::string refuses_empty(const LoweredKernel& kernel) {
   return "";
 }
 
+const Func* stored_data(const OpBlock& anchor) {
+  const Func* pad = anchor.stage("pad");
+  return pad ? pad : anchor.stage("strided");
+}
+
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
@@ -116,11 +121,10 @@ void schedule_flat(Func func, const DeviceSheet& sheet, bool parallel) {
   func.vectorize(args.front(), lanes_of(func.types().front(), sheet), TailStrategy::GuardWithIf);
 }
 
-void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance) {
-  if (distance <= 0 || !from.func().defined()) return;
-  const auto* read = from.func().value().as<Halide::Internal::Call>();
-  if (!read || !read->param.defined()) return;
-  reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);
+std::string input_name(const Tensor& tensor) {
+  if (!tensor.func().defined()) return "";
+  const auto* read = tensor.func().value().as<Halide::Internal::Call>();
+  return read && read->param.defined() ? read->param.name() : "";
 }
 
 void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored) {
@@ -129,7 +133,7 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
   for (size_t input = 0; input < anchor.producers.size(); ++input) {
     const int producer = anchor.producers[input];
     if (producer < 0 || !done.insert(producer).second) continue;
-    const bool only_pad = input == 0 && pad_is_stored && anchor.stage("pad") &&
+    const bool only_pad = input == 0 && pad_is_stored && stored_data(anchor) &&
                           std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
     if (only_pad) continue;
     for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, sheet);
@@ -212,15 +216,18 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   // Weights that do not fit the first-level cache come from the second for each tile.
   const bool weights_far =
       narrow && weights * sheet.float_lanes * 4 * static_cast<double>(p.sum_length) > sheet.l1_bytes / 2.0;
-  const double weight_load = weights_far ? 3 : 1;
+  const double weight_load = !weights_far ? 1 : p.prefetched ? 2 : 3;
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
-  const double first = p.streamed ? std::max(step, kStream * weights * sheet.float_lanes / 16) : step;
-  double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /
-                  (double(p.rows) * p.columns * p.vectors);
+  // Weights that are prefetched arrive during all passes over the rows (StreamAhead), others in the first
+  // one.
+  const double stream = p.streamed ? kStream * weights * sheet.float_lanes / 16 : 0;
+  const double all_passes =
+      p.prefetched ? std::max(passes * step, stream) : std::max(step, stream) + (passes - 1) * step;
+  double cycles = all_passes * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
   if (p.streamed) cycles += kPass * (passes - 1);
   return cycles *
          (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // ties: the squarest one has the fewest loads
