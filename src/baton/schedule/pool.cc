@@ -50,7 +50,7 @@ constexpr int kTasks = 8;
 /// Blocks of channels reduced side by side: several where a row has few results (one, of a global pool).
 int pool_blocks(const LoweredKernel& kernel, int tile_x) {
   const int blocks = result_extent(kernel, 1), tasks = blocks * result_extent(kernel, 0);
-  return divisor_below(blocks, std::max(1, std::min(kChains / tile_x, tasks / kTasks)));
+  return std::clamp(std::min(kChains / tile_x, tasks / kTasks), 1, blocks);
 }
 
 ScheduleParams pool_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -144,7 +144,9 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     update.vectorize(s[0]).unroll(s[1]);
     if (tile_c > 1) {
       const Var inner("inner");
-      out.split(i[3], i[3], inner, tile_c).reorder(i[0], inner, xi, xo, i[2], i[3], i[4]).unroll(inner);
+      out.split(i[3], i[3], inner, tile_c, inside(result_extent(kernel, 1), tile_c))
+          .reorder(i[0], inner, xi, xo, i[2], i[3], i[4])
+          .unroll(inner);
       sum.unroll(s[3]);
       update.unroll(s[3]);
     }

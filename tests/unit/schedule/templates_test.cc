@@ -579,7 +579,8 @@ TEST(Pool, GlobalPoolsReduceBlocksSideBySide) {
         .at("tile_c");
   };
   EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 1, 1, 8}, 14), 4);
-  EXPECT_EQ(side_by_side({1, 33, 14, 14, 8}, {1, 33, 1, 1, 8}, 14), 3);
+  EXPECT_EQ(side_by_side({1, 33, 14, 14, 8}, {1, 33, 1, 1, 8}, 14), 4);
+  EXPECT_EQ(side_by_side({64, 2, 14, 14, 8}, {64, 2, 1, 1, 8}, 14), 2);
   EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 2, 2, 8}, 7), 2);
   EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 7, 7, 8}, 2), 1);
   EXPECT_EQ(side_by_side({1, 4, 14, 14, 8}, {1, 4, 1, 1, 8}, 14), 1);  // for several threads
@@ -602,6 +603,7 @@ TEST(Pool, WindowsAndPlanes) {
            {"nn.global_avg_pool2d", {2, 5, 6, 7}, {2, 5, 1, 1}, 0, 0, {}},
            {"nn.global_max_pool2d", {1, 2, 3, 3, 8}, {1, 2, 1, 1, 8}, 0, 0, {}},
            {"nn.global_avg_pool2d", {1, 36, 7, 5, 8}, {1, 36, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {1, 33, 6, 6, 8}, {1, 33, 1, 1, 8}, 0, 0, {}},
            {"nn.global_max_pool2d", {3, 15, 4, 4, 8}, {3, 15, 1, 1, 8}, 0, 0, {}},
            {"nn.max_pool2d", {1, 32, 5, 5, 8}, {1, 32, 2, 2, 8}, 3, 2, {0, 0}},
            {"nn.avg_pool2d", {1, 34, 6, 4, 8}, {1, 34, 3, 2, 8}, 2, 2, {0, 0}},
