@@ -43,14 +43,14 @@ std::string pool_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
 bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
 
 /// Reductions side by side that hide the latency of one.
-constexpr int kChains = 4;
+constexpr int kPoolChains = 4;
 /// Tasks that remain where blocks of channels are reduced side by side.
-constexpr int kTasks = 8;
+constexpr int kPoolTasks = 8;
 
 /// Blocks of channels reduced side by side: several where a row has few results (one, of a global pool).
 int pool_blocks(const LoweredKernel& kernel, int tile_x) {
   const int blocks = result_extent(kernel, 1), tasks = blocks * result_extent(kernel, 0);
-  return std::clamp(std::min(kChains / tile_x, tasks / kTasks), 1, blocks);
+  return std::clamp(std::min(kPoolChains / tile_x, tasks / kPoolTasks), 1, blocks);
 }
 
 ScheduleParams pool_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
