@@ -488,11 +488,21 @@ TEST(Matmul, DenseWithAWeightThatIsNoConstant) {
 }
 
 TEST(Rows, Dense) {
-  for (const DenseCase& t : std::vector<DenseCase>{
-           {1, 512, 100, 1, true}, {3, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 512, 100, 1, true},
+                                                   {3, 300, 33, 1, false},
+                                                   {3, 5, 7, 1, true},
+                                                   {1, 1000, 1, 1, false},
+                                                   {2, 4097, 9, 1, true},
+                                                   {1, 33, 8, 1, true}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("rows", [&] { return dense(t, false); });
   }
+}
+
+TEST(Rows, FewRowsOfDenseReadSeveralRowsOfTheWeightAtATime) {
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 100, 1, true}, false), sheet()).at("tile_n"), 8);
+  EXPECT_EQ(named("rows").default_params(dense({3, 512, 100, 1, true}, false), sheet()).at("tile_n"), 2);
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 3, 1, true}, false), sheet()).at("tile_n"), 3);
 }
 
 TEST(Rows, Softmax) {

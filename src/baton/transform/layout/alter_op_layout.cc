@@ -187,6 +187,13 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
       .outputs = {packed(plain, packed_out)}};
 }
 
+bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
+  const TensorTypeNode *data = static_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
+  if (!data || !weight || data->rank() != 2) return false;
+  const std::vector<int64_t> by = weight->extents();
+  return !choice.packs_dense({.rows = data->extents()[0], .units = by[0], .depth = by[1]}, sheet);
+}
+
 std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice& choice,
                                        const DeviceSheet& sheet) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
@@ -235,6 +242,7 @@ class FastLayouts final : public LayoutPlanner {
     if (!layer) return std::nullopt;
     switch (*layer) {
       case LayerKind::kDense:
+        if (reads_weight_as_given(call, choice_, sheet_)) return std::nullopt;
         return alter_dense(call, choice_, sheet_);
       case LayerKind::kConvolutionTransposed:
         return alter_conv_transpose(call, choice_, sheet_);
