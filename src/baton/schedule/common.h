@@ -58,7 +58,8 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
 /// step, in address order and also beyond the end of the loop, where the next iteration of the outer loop
 /// begins (a prefetch never faults). No-op when `from` is computed in the kernel. A step must read one line:
 /// Halide 21 splits larger regions wrongly (every 4th line).
-void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance);
+void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop,
+                    const Halide::Expr& distance);
 
 /// Gives `func` its own loop nest: vectorised along the innermost dimension, parallel along the outermost.
 void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = true);
