@@ -123,7 +123,9 @@ void schedule_flat(Func func, const DeviceSheet& sheet, bool parallel) {
 
 void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop,
                     const Halide::Expr& distance) {
-  if (Halide::Internal::is_const_zero(distance) || !from.func().defined()) return;
+  if (Halide::Internal::is_const_zero(distance) || Halide::Internal::is_negative_const(distance) ||
+      !from.func().defined())
+    return;
   const auto* read = from.func().value().as<Halide::Internal::Call>();
   if (!read || !read->param.defined()) return;
   reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);

@@ -86,7 +86,7 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   if (copy) tile = free_tile;
   return {{"tile_m", tile.rows},
           {"tile_n", tile.columns},
-          {"unroll", sheet.float_lanes < 16 && e.depth % 2 == 0 ? 2 : 1},
+          {"unroll", sheet.float_lanes < 16 && e.depth > 1 ? 2 : 1},
           {"copy_rows", copy},
           {"prefetch", prefetches_panels(e, tile, sheet)}};
 }
@@ -98,7 +98,7 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
   for (int m : {1, 2, 4, 6, 8, 12, 14})
     for (int n : {1, 2, 3, 4, 8, 16})
       for (int unroll : {1, 2, 4}) {
-        if (m > e.rows || n > e.blocks || e.depth % unroll || m * n * vectors > sheet.vector_registers - 3)
+        if (m > e.rows || n > e.blocks || unroll > e.depth || m * n * vectors > sheet.vector_registers - 3)
           continue;
         ScheduleParams params = {{"tile_m", m},
                                  {"tile_n", n},
@@ -159,7 +159,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   if (prefetch != params.end() && prefetch->second && tiles > 1 && e.depth % steps_per_line(e) == 0)
     prefetch_next_panel(dense, e, anchor_of(kernel).inputs[1], tile_n, tiles,
                         out.name() + ".s0." + y.name() + ".yo");
-  else if (unroll > 1 && e.depth % unroll == 0)
+  else if (unroll > 1 && unroll <= e.depth)
     dense.update().unroll(r, unroll);
   if (params.at("copy_rows")) {
     Func left = anchor_stage(kernel, "left");
