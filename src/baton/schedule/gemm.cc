@@ -1,7 +1,7 @@
 // Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is
 // accumulated in registers. The weights of a few blocks of features, a panel, are used by all tiles of rows;
-// while these are computed, the next panel is prefetched. With a single row the product is memory bound: the
-// weights are read once, in long streams.
+// while these are computed, the next panel is fetched from memory. With a single row the product is memory
+// bound: the weights are read once, in long streams.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -38,21 +38,18 @@ RegisterTile gemm_tile(const TiledProduct& product, const DeviceSheet& sheet) {
   return best;
 }
 
-constexpr int kLineFloats = 16;
 /// Fewer rows are computed at the speed of the weights' memory.
 constexpr int kFewRows = 4;
 
-/// Steps of a sum that read one line of each block's weights.
-int steps_per_line(const GemmExtents& e) { return std::max(1, kLineFloats / e.block); }
-
 int64_t weight_bytes(const GemmExtents& e) { return int64_t(e.blocks) * e.block * e.depth * 4; }
 
-/// Whether the next panel is prefetched: the weights come from behind the second-level cache, and so many
-/// tiles of rows share a panel that each has to prefetch little. Tiles of wide vectors have too many rows.
-bool prefetches_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
+/// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache,
+/// and so many tiles of rows share a panel that each has to prefetch little. Tiles of wide vectors have too
+/// many rows.
+bool streams_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
   constexpr int kTiles = 8;
   return sheet.float_lanes < 16 && tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
-         e.depth % steps_per_line(e) == 0 && weight_bytes(e) > sheet.l2_bytes;
+         weight_bytes(e) > sheet.l2_bytes;
 }
 
 std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
@@ -67,13 +64,9 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   const int vectors = tiles_of(e.block, sheet.float_lanes);
   if (e.rows < kFewRows) {  // memory bound: few streams, which the prefetchers can follow
     const int columns = std::clamp(4 / vectors, 1, e.blocks);
-    return {{"tile_m", e.rows},
-            {"tile_n", columns},
-            {"unroll", e.depth % 4 == 0 ? 4 : 1},
-            {"copy_rows", 0},
-            {"prefetch", 0}};
+    return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", 4}, {"copy_rows", 0}, {"stream", 0}};
   }
-  const bool streamed = weight_bytes(e) > sheet.l2_bytes && !prefetches_panels(e, {kFewRows, 1}, sheet);
+  const bool streamed = weight_bytes(e) > sheet.l2_bytes && !streams_panels(e, {kFewRows, 1}, sheet);
   TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, int64_t(e.depth) * 4};
   RegisterTile tile = gemm_tile(product, sheet);
   const double in_place = register_tile_cost(product, tile, sheet);
@@ -86,9 +79,9 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   if (copy) tile = free_tile;
   return {{"tile_m", tile.rows},
           {"tile_n", tile.columns},
-          {"unroll", sheet.float_lanes < 16 && e.depth > 1 ? 2 : 1},
+          {"unroll", sheet.float_lanes < 16 ? 2 : 1},
           {"copy_rows", copy},
-          {"prefetch", prefetches_panels(e, tile, sheet)}};
+          {"stream", streams_panels(e, tile, sheet)}};
 }
 
 std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -104,28 +97,11 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
                                  {"tile_n", n},
                                  {"unroll", unroll},
                                  {"copy_rows", 0},
-                                 {"prefetch", prefetches_panels(e, {m, n}, sheet)}};
+                                 {"stream", streams_panels(e, {m, n}, sheet)}};
         if (rows_conflict(m, int64_t(e.depth) * 4, sheet)) params["copy_rows"] = 1;
         if (params != all.front()) all.push_back(std::move(params));
       }
   return all;
-}
-
-/// Prefetches the panel after the one that `dense` reads, evenly over the tiles of rows and the steps of a
-/// sum: a line of each block at a time (see prefetch_ahead). `tile_loop`: the loop over tiles around `dense`.
-void prefetch_next_panel(Func dense, const GemmExtents& e, const Tensor& weight, int tile_n, int tiles,
-                         const std::string& tile_loop) {
-  const std::string sum = dense.rvars()[0].name();
-  const RVar r(sum), ro("ro"), ri("ri");
-  const std::vector<Var> d = dense.args();
-  dense.update().split(r, ro, ri, steps_per_line(e)).reorder(d[0], d[1], d[2], ri, ro).unroll(ri);
-  const auto loop = [](const std::string& name) {
-    return Halide::Internal::Variable::make(Halide::Int(32), name);
-  };
-  const int lines = e.depth / steps_per_line(e);
-  const Halide::Expr line = loop(dense.name() + ".s1." + sum + ".ro");
-  const Halide::Expr share = (loop(tile_loop) * lines + line) / tiles;
-  prefetch_ahead(dense.update(), weight, ro, share + tile_n * lines - line);
 }
 
 void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
@@ -154,13 +130,20 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
       .unroll(d[1])
       .unroll(d[2]);
   dense.update().reorder({d[0], d[1], d[2], r}).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
-  const int unroll = params.at("unroll"), tiles = tiles_of(e.rows, tile_m);
-  const auto prefetch = params.find("prefetch");  // schedules tuned before there was one have none
-  if (prefetch != params.end() && prefetch->second && tiles > 1 && e.depth % steps_per_line(e) == 0)
-    prefetch_next_panel(dense, e, anchor_of(kernel).inputs[1], tile_n, tiles,
-                        out.name() + ".s0." + y.name() + ".yo");
-  else if (unroll > 1 && unroll <= e.depth)
-    dense.update().unroll(r, unroll);
+  const int unroll = std::clamp(params.at("unroll"), 1, e.depth), tiles = tiles_of(e.rows, tile_m),
+            steps = tiles_of(e.depth, unroll);
+  const RVar ro("ro"), ri("ri");
+  dense.update().split(r, ro, ri, unroll).reorder(d[0], d[1], d[2], ri, ro).unroll(ri);
+  const auto stream = params.find("stream");  // schedules tuned before there was one have none
+  if (stream != params.end() && stream->second) {
+    const LoopRef sum{dense.name(), 1, ro.name()}, rows{out.name(), 0, yo.name()};
+    kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
+                              .issue = sum,
+                              .ahead = {out.name(), 0, xo.name()},
+                              .bytes = int64_t(tile_n) * e.block * e.depth * 4,
+                              .turns = {{sum, 1}, {rows, steps}},
+                              .iterations = int64_t(steps) * tiles});
+  }
   if (params.at("copy_rows")) {
     Func left = anchor_stage(kernel, "left");
     const std::vector<Var> l = left.args();  // k, y
