@@ -127,13 +127,6 @@ std::string input_name(const Tensor& tensor) {
   return read && read->param.defined() ? read->param.name() : "";
 }
 
-void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance) {
-  if (distance <= 0 || !from.func().defined()) return;
-  const auto* read = from.func().value().as<Halide::Internal::Call>();
-  if (!read || !read->param.defined()) return;
-  reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);
-}
-
 void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored) {
   const OpBlock& anchor = anchor_of(kernel);
   std::set<int> done;

@@ -61,12 +61,6 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
 /// The name of the kernel's input that `tensor` is, or "" when it is computed in the kernel.
 std::string input_name(const Tensor& tensor);
 
-/// Prefetches `reader`'s accesses to input `from`, `distance` steps of loop `loop` ahead, one cache line per
-/// step, in address order and also beyond the end of the loop, where the next iteration of the outer loop
-/// begins (a prefetch never faults). No-op when `from` is computed in the kernel. A step must read one line:
-/// Halide 21 splits larger regions wrongly (every 4th line).
-void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance);
-
 /// Gives `func` its own loop nest: vectorised along the innermost dimension, parallel along the outermost.
 void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = true);
 

@@ -209,11 +209,14 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
                               .iterations = stretches * tiles * e.in_blocks});
   }
   const Func* stored = stored_data(anchor_of(kernel));
-  const int distance = params.at("prefetch");
-  if (!stored)
-    prefetch_ahead(conv.update(), anchor_of(kernel).inputs[0], r[3], distance);
-  else if (distance > 0)
-    conv.update().prefetch(*stored, r[3], r[3], distance, Halide::PrefetchBoundStrategy::NonFaulting);
+  if (params.at("prefetch")) {
+    const LoopRef blocks{conv.name(), 1, r[3].name()};
+    kernel.streams.push_back({.array = stored ? stored->name() : input_name(anchor_of(kernel).inputs[0]),
+                              .issue = blocks,
+                              .ahead = blocks,
+                              .distance = params.at("prefetch"),
+                              .bytes = int64_t{4} * tile_x * e.in_block});
+  }
   if (stored) {
     Func pad = *stored;
     const std::vector<Var> p = pad.args();

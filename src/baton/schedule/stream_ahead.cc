@@ -63,12 +63,15 @@ lowered::Stmt StreamAheadPass::visit(const lowered::LetStmt* node) {
 
 lowered::Stmt StreamAheadPass::visit(const lowered::For* node) {
   loops_.push_back(node);
+  const size_t ended_before = ended_.size();
   std::vector<lowered::Stmt> body;
   for (const StreamAhead& stream : streams_)
     if (is_loop(node->name, stream.issue))
       for (lowered::Stmt& prefetch : prefetches(stream, *node)) body.push_back(std::move(prefetch));
   body.push_back(mutate(node->body));
   loops_.pop_back();
+  ended_.resize(ended_before);
+  ended_.push_back(node);
   return lowered::For::make(node->name, node->min, node->extent, node->for_type, node->partition_policy,
                             node->device_api, lowered::Block::make(body));
 }
@@ -76,6 +79,15 @@ lowered::Stmt StreamAheadPass::visit(const lowered::For* node) {
 Halide::Expr StreamAheadPass::variable_of(const LoopRef& loop) const {
   for (const lowered::For* each : loops_)
     if (is_loop(each->name, loop)) return lowered::Variable::make(Halide::Int(32), each->name);
+  return {};
+}
+
+Halide::Expr StreamAheadPass::iteration_of(const LoopRef& loop) const {
+  const Halide::Expr variable = variable_of(loop);
+  if (variable.defined()) return variable;
+  // Halide takes the last iteration out of a loop whose last tile is shifted.
+  for (const lowered::For* each : ended_)
+    if (is_loop(each->name, loop)) return each->min + each->extent;
   return {};
 }
 
@@ -88,7 +100,7 @@ std::vector<lowered::Stmt> StreamAheadPass::prefetches(const StreamAhead& stream
 
   Halide::Expr turn = 0;
   for (const StreamAhead::Turn& each : stream.turns) {
-    Halide::Expr variable = variable_of(each.loop);
+    Halide::Expr variable = iteration_of(each.loop);
     if (!variable.defined()) continue;
     if (each.modulo) variable = variable % static_cast<int>(each.modulo);
     turn += variable * static_cast<int>(each.factor);
@@ -100,11 +112,13 @@ std::vector<lowered::Stmt> StreamAheadPass::prefetches(const StreamAhead& stream
   const Halide::Expr line =
       Halide::min(turn / static_cast<int>(every), static_cast<int>((lines - 1) / at_once)) *
       static_cast<int>(at_once);
-  Halide::Expr block = lowered::substitute(loop.name, loop.min, index);
+  Halide::Expr block = index;
+  const std::string ahead_name = ahead.as<lowered::Variable>()->name;
+  if (loop.name != ahead_name) block = lowered::substitute(loop.name, loop.min, block);
   for (const StreamAhead::Turn& each : stream.turns)
     if (const Halide::Expr variable = variable_of(each.loop); variable.defined() && !each.modulo)
       block = lowered::substitute(variable.as<lowered::Variable>()->name, 0, block);
-  block = lowered::substitute(ahead.as<lowered::Variable>()->name, ahead + stream.distance, block);
+  block = lowered::substitute(ahead_name, ahead + stream.distance, block);
 
   std::vector<lowered::Stmt> made;
   for (int64_t i = 0; i < at_once; ++i) {

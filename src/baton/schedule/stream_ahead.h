@@ -38,7 +38,7 @@ struct StreamAhead {
     LoopRef loop;
     int64_t factor = 1, modulo = 0;
   };
-  std::vector<Turn> turns;
+  std::vector<Turn> turns = {};
   int64_t iterations = 1;  ///< of all turns
 };
 
@@ -54,11 +54,15 @@ class StreamAheadPass final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
   std::vector<Halide::Internal::Stmt> prefetches(const StreamAhead& stream,
                                                  const Halide::Internal::For& loop) const;
+  /// Of a loop around the current statement; undefined where it is none.
   Halide::Expr variable_of(const LoopRef& loop) const;
+  /// The same, or the iteration that follows a loop which ended before the current statement.
+  Halide::Expr iteration_of(const LoopRef& loop) const;
 
   std::vector<StreamAhead> streams_;
   std::map<std::string, Halide::Expr> lets_;         ///< in scope
   std::vector<const Halide::Internal::For*> loops_;  ///< around the current statement
+  std::vector<const Halide::Internal::For*> ended_;  ///< before it, in the bodies of these
 };
 
 }  // namespace baton
