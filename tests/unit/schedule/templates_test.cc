@@ -371,7 +371,7 @@ struct DenseCase {
 LoweredKernel dense(const DenseCase& t, bool packed) {
   KernelBuilder b("dense");
   const Value x = b.input({t.m, t.k});
-  const Value weight = packed ? b.input({t.n / t.block, t.k, t.block}) : b.input({t.n, t.k});
+  const Value weight = packed ? b.input({(t.n + t.block - 1) / t.block, t.k, t.block}) : b.input({t.n, t.k});
   const std::string op = packed ? "nn.contrib_dense_pack" : "nn.dense";
   Value y = b.call(op, {x, weight}, op_attrs(op, {{"units", t.n}}), {t.m, t.n});
   if (t.epilogue) {
@@ -388,10 +388,36 @@ TEST(Gemm, ShapesAndEpilogues) {
                                                    {29, 64, 96, 16, false},
                                                    {3, 1, 7, 7, true},
                                                    {64, 40, 10, 10, true},
-                                                   {1, 7, 3, 1, false}}) {
+                                                   {1, 7, 3, 1, false},
+                                                   // No tile divides the blocks; the last block is part full.
+                                                   {1, 9, 101, 8, true},
+                                                   {33, 44, 389, 8, true},
+                                                   {6, 5, 13, 16, false},
+                                                   {40, 3, 8 * 23, 8, true}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("gemm", [&] { return dense(t, true); });
   }
+}
+
+/// Weights from memory: the next panel is fetched while one is used.
+TEST(Gemm, FetchesTheNextPanel) {
+  DeviceSheet small = sheet();
+  small.float_lanes = 8, small.vector_registers = 16, small.l2_bytes = 1 << 12;
+  for (const DenseCase& t :
+       std::vector<DenseCase>{{128, 64, 96, 8, true}, {130, 18, 203, 8, false}, {66, 33, 80, 16, true}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    const ScheduleParams params = named("gemm").default_params(dense(t, true), small);
+    EXPECT_EQ(params.at("stream"), 1) << text(params);
+    test::with_halide_errors([&] {
+      LoweredKernel plain = dense(t, true), ahead = dense(t, true);
+      named("trivial").apply(plain, {}, small);
+      named("gemm").apply(ahead, params, small);
+      ASSERT_EQ(ahead.streams.size(), 1u);
+      expect_near(run(ahead, true), run(plain, true), 3e-6, "fetched ahead");
+    });
+  }
+  EXPECT_EQ(named("gemm").default_params(dense({16, 64, 96, 8, true}, true), small).at("stream"), 0)
+      << "each of the few tiles would have to fetch much";
 }
 
 /// Rows that lie a multiple of 4096 bytes apart: at most 8 of them per tile, or a copy whose rows lie further

@@ -112,6 +112,17 @@ TEST(AlterOpLayout, LongRowsOfAWeightForFewRowsOfDataStayAsTheyAre) {
   EXPECT_THAT(dense("4"), testing::HasSubstr("nn.contrib_dense_pack"));
 }
 
+/// The last block of the weight is filled up with zeros, of any number of units.
+TEST(AlterOpLayout, DenseOfOddUnits) {
+  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(3, 20), float32], %d: Tensor[(37, 20), float32]) {
+  nn.dense(%x, %d, units=None)
+})"),
+            R"(%0 = nn.pad(%d, 0f, pad_width=[[0, 11], [0, 0]]);
+%1 = layout_transform(%0, src_layout="NK", dst_layout="NK16n");
+nn.contrib_dense_pack(%x, %1, units=37, out_dtype="float32", weight_layout="NK16n")
+)");
+}
+
 TEST(AlterOpLayout, TransformsNameTheirCause) {
   EXPECT_EQ(
       altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32]) {
