@@ -5,6 +5,7 @@
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
+#include "baton/ops/nn/conv/conv_by_positions.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -148,6 +149,7 @@ RelationStatus packed_conv2d_relation(RelationContext& ctx, const Conv2DAttrs& a
 }
 
 void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
+  if (attrs.kernel_layout.find('G') == std::string::npos && conv_by_positions(c, conv_nd(attrs, 2))) return;
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
   const Layout nchw = *Layout::parse("NCHW"), oihw = *Layout::parse(grouped ? "GOIHW" : "OIHW");
   const Layout data_layout = *Layout::parse(attrs.data_layout),

@@ -1,0 +1,12 @@
+#pragma once
+// Convolutions on plain layouts with vectors over positions (ops/shared/conv_positions.h).
+#include "baton/ops/compute.h"
+#include "baton/ops/nn/conv/conv_nd.h"
+
+namespace baton {
+
+/// Computes a convolution of float32 in canonical layouts, its weight in any order of axes: stages "pad" (the
+/// bands of data), "sums" and "out". Returns false, with nothing made, when the form does not fit.
+bool conv_by_positions(Compute& c, const ConvNd& conv);
+
+}  // namespace baton

@@ -1,0 +1,190 @@
+// Convolutions on plain layouts, vectors over the positions of a band of rows (ops/shared/conv_positions.h).
+// A task sums a band for all channels of a group. A register tile of vectors x channels goes over the taps of
+// a chunk of input channels; the tiles of a chunk come before the next chunk, so that the first-level cache
+// holds what they read of the data, and the sums stay in the second-level cache.
+#include "baton/ops/shared/conv_positions.h"
+
+#include <algorithm>
+
+#include "baton/ir/inspect.h"
+#include "baton/ops/shared/spatial.h"
+#include "baton/schedule/common.h"
+
+namespace baton {
+namespace {
+
+using Halide::Func;
+using Halide::RVar;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+/// Taps of a row that are unrolled: the loop over a short row ends too often to be predicted.
+constexpr int kUnrolledRow = 7;
+/// From this many taps a row on, the data are read from the first-level cache anyway, and the weights of a
+/// tile of channels stay there, too.
+constexpr int kLongRow = 5;
+/// Rows of data this many bytes apart (or a multiple) conflict in the first-level cache.
+constexpr int kConflictBytes = 1024, kLineFloats = 16;
+
+ConvPositions positions_of(const LoweredKernel& kernel) {
+  const OpBlock& anchor = anchor_of(kernel);
+  const std::vector<int64_t> strides = ints_attr(*anchor.call, "strides");
+  const std::string kernel_layout = text_attr(*anchor.call, "kernel_layout");
+  const std::string letters = std::string("OI") + spatial_letters(static_cast<int>(strides.size()));
+  std::vector<int64_t> before, after;
+  split_padding(ints_attr(*anchor.call, "padding"), strides.size(), &before, &after);
+  return conv_positions(
+             {anchor.inputs[0].shape(),
+              convert_shape(anchor.inputs[1].shape(), *Layout::parse(kernel_layout), *Layout::parse(letters)),
+              as_type<TensorTypeNode>(anchor.call->checked_type())->extents(), strides,
+              ints_attr(*anchor.call, "dilation"), before, int_attr(*anchor.call, "groups")})
+      .value();
+}
+
+std::string conv_positions_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+  return refuses_anchor(kernel, "conv_plain", "sums");
+}
+
+bool fits(const ConvPositions& p, int vectors, const DeviceSheet& sheet) {
+  // A single channel uses each vector once, as an operand in memory.
+  const int data = p.tile > 1 ? vectors : 1;
+  return p.tile * vectors + data + 1 <= sheet.vector_registers;
+}
+
+ScheduleParams conv_positions_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const ConvPositions p = positions_of(kernel);
+  int best = 1;
+  double least = 1e300;
+  for (int vectors = 1; vectors == 1 || fits(p, vectors, sheet); ++vectors) {
+    const int sums = p.tile * vectors;
+    // Multiply-adds; loads, of which a vector at any address often takes two lines; latency; the loop.
+    const double step = std::max({double(sums), p.tile * 0.5 + vectors * 1.0, 8.0}) + 1;
+    const double cost = step * tiles_of(p.positions(), vectors * sheet.float_lanes);
+    if (cost < least) least = cost, best = vectors;
+  }
+  return {{"vectors", best},
+          {"unroll", p.kernel[2] <= kUnrolledRow ? p.kernel[2] : 1},
+          {"weights_inner", p.kernel[2] >= kLongRow}};
+}
+
+std::vector<ScheduleParams> conv_positions_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const ConvPositions p = positions_of(kernel);
+  std::vector<ScheduleParams> all{conv_positions_default_params(kernel, sheet)};
+  for (int vectors : {1, 2, 3, 4, 5, 6, 8})
+    for (int inner : {0, 1}) {
+      if (!fits(p, vectors, sheet)) continue;
+      ScheduleParams params = all.front();
+      params["vectors"] = vectors, params["weights_inner"] = inner;
+      if (params != all.front()) all.push_back(std::move(params));
+    }
+  return all;
+}
+
+/// The loops of the result; returns the one over tasks: bands, groups, slices and images.
+Var schedule_tasks(Func out, const ConvPositions& p, const DeviceSheet& sheet) {
+  const std::vector<Var> i = out.args();
+  const Var vector("vector"), lane("lane"), band("band"), row("row"), group("group"), channel("channel");
+  const int width = std::min(p.out[2], sheet.float_lanes);
+  out.split(i[0], vector, lane, width, inside(p.out[2], width)).vectorize(lane);
+  std::vector<VarOrRVar> order{lane, vector};
+  std::vector<Var> tasks;
+  if (p.count > 1) {
+    out.split(i[1], band, row, p.band, guarded(p.out[1], p.band));
+    order.push_back(row), tasks.push_back(band);
+  }
+  out.split(i[p.count], group, channel, p.out_per_group);
+  order.push_back(channel), tasks.push_back(group);
+  if (p.count > 2) tasks.push_back(i[2]);
+  tasks.push_back(i[p.count + 1]);
+  order.insert(order.end(), tasks.begin(), tasks.end());
+  out.reorder(order);
+  Var task = tasks.front();
+  for (size_t t = 1; t < tasks.size(); ++t) {
+    const Var fused("task" + std::to_string(t));
+    out.fuse(task, tasks[t], fused);
+    task = fused;
+  }
+  out.parallel(task);
+  return task;
+}
+
+void schedule_sums(Func sum, const ConvPositions& p, const ScheduleParams& params, const DeviceSheet& sheet) {
+  const std::vector<Var> s = sum.args();  // position, channel, tile, group, z, band, batch
+  const int lanes = sheet.float_lanes, vectors = params.at("vectors");
+  const int width = vectors * lanes;
+  sum.bound_extent(s[0], tiles_of(p.positions(), width) * width)
+      .bound_extent(s[1], p.tile)
+      .bound_extent(s[2], p.tiles)
+      .vectorize(s[0], lanes);
+  for (size_t d = 3; d < s.size(); ++d) sum.bound_extent(s[d], 1);
+  for (int update = 0; update < sum.num_update_definitions(); ++update) {
+    Halide::Stage stage = sum.update(update);
+    std::vector<RVar> r;
+    for (const auto& rvar : stage.get_schedule().rvars()) r.emplace_back(rvar.var);
+    const Var outer("outer"), inner("inner"), vector("vector"), lane("lane");
+    stage.split(s[0], outer, inner, width)
+        .split(inner, vector, lane, lanes)
+        .vectorize(lane)
+        .unroll(vector)
+        .unroll(s[1]);
+    std::vector<VarOrRVar> order{lane, vector, s[1], r[0], r[1], r[2], r[3]};
+    if (params.at("weights_inner"))
+      order.insert(order.end(), {outer, s[2]});
+    else
+      order.insert(order.end(), {s[2], outer});
+    if (r.size() > 4) order.push_back(r[4]);
+    order.insert(order.end(), s.begin() + 3, s.end());
+    stage.reorder(order);
+    if (params.at("unroll") > 1) stage.unroll(r[0]);
+  }
+}
+
+void schedule_bands(Func pad, Func out, const Var& task, const ConvPositions& p, int positions,
+                    const DeviceSheet& sheet) {
+  const std::vector<Var> a = pad.args();  // position, phase, channel, z, band, batch
+  const int lanes = sheet.float_lanes;
+  int read = tiles_of(p.positions_read(positions), lanes) * lanes;
+  if (int64_t{read} * 4 % kConflictBytes == 0) read += kLineFloats;
+  pad.bound_extent(a[0], read).bound_extent(a[1], p.phases[1] * p.phases[2]).vectorize(a[0], lanes);
+  if (p.kernel[0] > 1) {  // the slices of one result are also those of its neighbours
+    pad.compute_root().parallel(a[2]);
+  } else {
+    pad.compute_at(out, task).bound_extent(a[2], p.in_per_group);
+    for (size_t d = 3; d < a.size(); ++d) pad.bound_extent(a[d], 1);
+  }
+  for (int update = 0; update < pad.num_update_definitions(); ++update) {
+    Halide::Stage stage = pad.update(update);
+    const RVar x(stage.get_schedule().rvars().front().var);
+    // No two elements are stored to one place.
+    stage.allow_race_conditions().vectorize(x, lanes, TailStrategy::GuardWithIf);
+    if (p.kernel[0] > 1) stage.parallel(a[2]);
+  }
+}
+
+void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+  const ConvPositions p = positions_of(kernel);
+  Func out = output_of(kernel), sum = anchor_stage(kernel, "sums"), pad = anchor_stage(kernel, "pad");
+  const Var task = schedule_tasks(out, p, sheet);
+  sum.compute_at(out, task);
+  schedule_sums(sum, p, params, sheet);
+  const int width = params.at("vectors") * sheet.float_lanes;
+  schedule_bands(pad, out, task, p, tiles_of(p.positions(), width) * width, sheet);
+  schedule_feeders(kernel, sheet);
+}
+
+}  // namespace
+
+const ScheduleTemplate& template_conv_positions() {
+  static const ScheduleTemplate def = {
+      .name = "conv_positions",
+      .doc = "convolution on plain layouts, sums of a tile of positions x channels in registers",
+      .refuses = conv_positions_refuses,
+      .default_params = conv_positions_default_params,
+      .candidates = conv_positions_candidates,
+      .apply = conv_positions_apply,
+  };
+  return def;
+}
+
+}  // namespace baton
