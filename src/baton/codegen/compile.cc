@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
@@ -97,7 +98,7 @@ const ScheduleTemplate& template_named(const std::string& name) {
 
 Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
-  out.kernel = lower(*request.function, {symbol, request.variant.ablated});
+  out.kernel = lower(*join_rows(request.function), {symbol, request.variant.ablated});
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name);
     const std::string why = out.chosen->refuses(out.kernel, sheet);

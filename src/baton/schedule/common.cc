@@ -77,6 +77,11 @@ std::string refuses_empty(const LoweredKernel& kernel) {
   return "";
 }
 
+const Func* stored_data(const OpBlock& anchor) {
+  const Func* pad = anchor.stage("pad");
+  return pad ? pad : anchor.stage("strided");
+}
+
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
@@ -129,7 +134,7 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
   for (size_t input = 0; input < anchor.producers.size(); ++input) {
     const int producer = anchor.producers[input];
     if (producer < 0 || !done.insert(producer).second) continue;
-    const bool only_pad = input == 0 && pad_is_stored && anchor.stage("pad") &&
+    const bool only_pad = input == 0 && pad_is_stored && stored_data(anchor) &&
                           std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
     if (only_pad) continue;
     for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, sheet);
@@ -212,7 +217,7 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   // Weights that do not fit the first-level cache come from the second for each tile.
   const bool weights_far =
       narrow && weights * sheet.float_lanes * 4 * static_cast<double>(p.sum_length) > sheet.l1_bytes / 2.0;
-  const double weight_load = weights_far ? 3 : 1;
+  const double weight_load = !weights_far ? 1 : p.prefetched ? 2 : 3;
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;

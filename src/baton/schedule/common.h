@@ -44,14 +44,18 @@ Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
 /// vectors are never longer than an axis, so their lengths would be 0. Returns the reason, or "".
 std::string refuses_empty(const LoweredKernel& kernel);
 
+/// The stage with a copy of the anchor's data that its sum reads: "pad", or the pixels that strides leave
+/// ("strided"); null when the data are read as they are.
+const Halide::Func* stored_data(const OpBlock& anchor);
+
 /// Requirements common to all templates with an anchor: no tensor is empty; its block names template
 /// `of_template` and has a stage `stage`; there is one output, of the anchor's shape; the blocks in between
 /// are elementwise; unless `any_type`, everything is float32. Returns the reason for refusal, or "".
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type = false);
 
-/// Schedules the producers of the anchor's operands. Those used only by its stage "pad" are inlined there if
-/// it is stored; others get loop nests before everything else.
+/// Schedules the producers of the anchor's operands. Those used only by its stored_data() are inlined there
+/// if it is stored; others get loop nests before everything else.
 void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored = true);
 
 /// Prefetches `reader`'s accesses to input `from`, `distance` steps of loop `loop` ahead, one cache line per
@@ -84,8 +88,9 @@ struct TiledProduct {
   int rows = 1, columns = 1, vectors = 1, depth = 1;
   bool streamed =
       false;  ///< the weights are streamed from memory; further passes over the rows read them from cache
-  int64_t row_bytes = 0;   ///< from one row of the left side to the next; 0: they are next to each other
-  int64_t sum_length = 0;  ///< terms of a sum that lie in one piece of the packed weights; 0: not told
+  int64_t row_bytes = 0;    ///< from one row of the left side to the next; 0: they are next to each other
+  int64_t sum_length = 0;   ///< terms of a sum that lie in one piece of the packed weights; 0: not told
+  bool prefetched = false;  ///< the rows are prefetched
 };
 /// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for

@@ -3,6 +3,7 @@
 // innermost unrolled loop: with pixels inside, LLVM keeps a broadcast per pixel alive and spills.
 #include <algorithm>
 
+#include "baton/ops/shared/conv_attrs.h"
 #include "baton/schedule/common.h"
 
 namespace baton {
@@ -12,9 +13,17 @@ using Halide::Func;
 using Halide::RVar;
 using Halide::Var;
 
+/// Tasks to divide a kernel into: enough for the cores of a large processor to end together.
+constexpr int kTasks = 32;
+/// Tiles of a task that are worth it.
+constexpr int kLeastTiles = 4;
+
 struct ConvExtents {
   int batch, out_blocks, height, width, out_block, in_blocks, in_block, taps;
   int64_t weight_bytes, data_bytes;
+  /// All pixels are one row (codegen/kernel/join_rows.h), and each is read once per channel: there are no
+  /// rows to make tasks of, and none to end tiles at.
+  bool one_row() const { return height == 1 && taps == 1; }
 };
 
 ConvExtents conv_direct_extents_of(const LoweredKernel& kernel) {
@@ -61,28 +70,60 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
             double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
         TiledProduct product{x * y, c, vectors, e.in_block};
         product.sum_length = int64_t{e.in_blocks} * e.in_block * e.taps;
+        product.prefetched = e.one_row();
         // LLVM unrolls a loop of two tiles and then spills.
         const double cost = register_tile_cost(product, {x * y, c}, sheet) * lost * (y > 1 ? 1.002 : 1) *
                             (tiles_of(e.width, x) == 2 ? 1.01 : 1);
         if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
   }
+  if (e.one_row()) {
+    const int tiles = tiles_of(e.width, tile_x), blocks = tiles_of(e.out_blocks, tile_c) * e.batch;
+    const int wanted = std::clamp(kTasks / blocks, 1, std::max(1, tiles / kLeastTiles));
+    // The last stretch of a row overlaps its neighbour, as the last tile does.
+    int stretches = 1;
+    double fewest = 1e300;
+    for (int n = wanted; n <= std::min(tiles, 2 * wanted); ++n)
+      if (const double pixels = double(n) * std::min(e.width, tiles_of(tiles, n) * tile_x); pixels < fewest)
+        fewest = pixels, stretches = n;
+    // Each block of input channels is a page or more from the next one, which no hardware prefetcher follows;
+    // few blocks remain in the first-level cache from tile to tile.
+    const bool far = int64_t{e.in_blocks} * e.in_block * tile_x * 4 >= sheet.l1_bytes / 16;
+    return {{"tile_x", tile_x},       {"tile_y", 1},      {"tile_c", tile_c},
+            {"rows_outer", 0},        {"unroll", unroll}, {"tiles_x", tiles_of(tiles, stretches)},
+            {"prefetch", far ? 1 : 0}};
+  }
   // Rows outside, channels inside: the weights are read once per row of tiles, the data once. In the other
   // order the data are read once per block of channels, and the weights once.
   const double rows = tiles_of(e.height, tile_y), blocks = tiles_of(e.out_blocks, tile_c);
   const bool rows_outer =
       e.weight_bytes <= sheet.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;
-  return {{"tile_x", tile_x},
-          {"tile_y", tile_y},
-          {"tile_c", tile_c},
-          {"rows_outer", rows_outer},
-          {"unroll", unroll}};
+  return {{"tile_x", tile_x}, {"tile_y", tile_y},
+          {"tile_c", tile_c}, {"rows_outer", rows_outer},
+          {"unroll", unroll}, {"tiles_x", tiles_of(e.width, tile_x)},
+          {"prefetch", 0}};
 }
 
 std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const ConvExtents e = conv_direct_extents_of(kernel);
   const int vectors = conv_direct_vectors_of(e.out_block, sheet);
   std::vector<ScheduleParams> all{conv_direct_default_params(kernel, sheet)};
+  if (e.one_row()) {
+    for (int c : {1, 2, 3, 4})
+      for (int x : {4, 5, 6, 7, 8, 12, 14, 28})
+        for (int tasks : {1, 4, 16})
+          for (int prefetch : {0, 1, 2}) {
+            const int sums = x * c * vectors;
+            if (e.out_blocks % c || x > e.width || sums + c * vectors + 1 > sheet.vector_registers ||
+                sums < 7)
+              continue;
+            ScheduleParams params = all.front();
+            params["tile_x"] = x, params["tile_c"] = c, params["prefetch"] = prefetch;
+            params["tiles_x"] = tiles_of(tiles_of(e.width, x), tasks);
+            if (params != all.front()) all.push_back(std::move(params));
+          }
+    return all;
+  }
   for (int c : {1, 2, 4})
     for (int y : {1, 2})
       for (int x : {4, 6, 7, 8, 12, 14, 28})
@@ -94,7 +135,9 @@ std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, 
                                    {"tile_y", y},
                                    {"tile_c", c},
                                    {"rows_outer", rows_outer},
-                                   {"unroll", e.in_block < 8 ? e.in_block : 1}};
+                                   {"unroll", e.in_block < 8 ? e.in_block : 1},
+                                   {"tiles_x", tiles_of(e.width, x)},
+                                   {"prefetch", 0}};
           if (params != all.front()) all.push_back(std::move(params));
         }
   return all;
@@ -107,9 +150,12 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
   Func out = output_of(kernel), conv = anchor_stage(kernel, "conv2d");
   const std::vector<Var> i = out.args();
   const Var o = i[0], x = i[1], y = i[2], ob = i[3], n = i[4];
-  const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), obo("obo"), obi("obi"), task("task");
+  const Var xo("xo"), xi("xi"), xt("xt"), yo("yo"), yi("yi"), obo("obo"), obi("obi"), rows("rows"),
+      task("task");
 
-  out.split(x, xo, xi, tile_x, inside(e.width, tile_x))
+  const int stretch = std::min(e.width, tile_x * std::max(1, params.at("tiles_x")));
+  out.split(x, xt, x, stretch, inside(e.width, stretch))
+      .split(x, xo, xi, tile_x, inside(stretch, tile_x))
       .split(y, yo, yi, tile_y, inside(e.height, tile_y))
       .split(ob, obo, obi, tile_c, inside(e.out_blocks, tile_c))
       .vectorize(o)
@@ -117,15 +163,21 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
       .unroll(yi)
       .unroll(obi);
   if (params.at("rows_outer"))
-    out.reorder(o, obi, xi, yi, xo, obo, yo, n).fuse(yo, n, task).parallel(task);
+    out.reorder(o, obi, xi, yi, xo, obo, xt, yo, n).fuse(xt, yo, rows).fuse(rows, n, task).parallel(task);
   else
-    out.reorder(o, obi, xi, yi, xo, yo, obo, n).fuse(yo, obo, task).parallel(task);
+    out.reorder(o, obi, xi, yi, xo, xt, yo, obo, n).fuse(xt, yo, rows).fuse(rows, obo, task).parallel(task);
 
   const std::vector<Var> c = conv.args();
   const std::vector<RVar> r = {RVar(conv.rvars()[0].name()), RVar(conv.rvars()[1].name()),
                                RVar(conv.rvars()[2].name()), RVar(conv.rvars()[3].name())};
   conv.compute_at(out, xo)
       .bound_extent(c[0], e.out_block)
+      // Of a constant size, or the sums are in memory that is allocated for each tile, and written there at
+      // every step.
+      .bound_extent(c[1], tile_x)
+      .bound_extent(c[2], tile_y)
+      .bound_extent(c[3], tile_c)
+      .bound_extent(c[4], 1)
       .vectorize(c[0])
       .unroll(c[1])
       .unroll(c[2])
@@ -139,10 +191,22 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
   const int unroll = std::min(params.at("unroll"), e.in_block);
   if (unroll > 1 && e.in_block % unroll == 0) conv.update().unroll(r[0], unroll);
 
-  if (const Func* found = anchor_of(kernel).stage("pad")) {
-    Func pad = *found;
+  const Func* stored = stored_data(anchor_of(kernel));
+  const int distance = params.at("prefetch");
+  if (!stored)
+    prefetch_ahead(conv.update(), anchor_of(kernel).inputs[0], r[3], distance);
+  else if (distance > 0)
+    conv.update().prefetch(*stored, r[3], r[3], distance, Halide::PrefetchBoundStrategy::NonFaulting);
+  if (stored) {
+    Func pad = *stored;
     const std::vector<Var> p = pad.args();
     pad.compute_root().vectorize(p[0]);
+    if (e.one_row()) {
+      // Row by row of the pixels that the strides leave, or each of them costs a division.
+      const auto& strides = attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs()).strides;
+      const int row = tiles_of(static_cast<int>(anchor_of(kernel).inputs[0].extent(3)), int(strides[1]));
+      pad.split(p[1], yo, xi, row);
+    }
     if (e.in_blocks > 1)
       pad.parallel(p[3]);
     else

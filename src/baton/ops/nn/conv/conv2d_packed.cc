@@ -70,8 +70,33 @@ Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* 
               "; name the layout that the weight has, for example OIHW4i4o");
 }
 
+bool reads_one_pixel(const CallNode& call) {
+  const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  const Padding2D pad = *padding_2d(attrs.padding);
+  return result && result->is_static() && result->rank() == 5 && attrs.groups == 1 &&
+         channels_in_block(attrs.data_layout) &&
+         (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) &&
+         attrs.kernel_size == std::vector<int64_t>{1, 1} && pad.top == 0 && pad.left == 0 &&
+         pad.bottom == 0 && pad.right == 0;
+}
+
+/// The pixels of the data that a convolution with one tap and strides reads, where those of the result are
+/// one row (OnePixelRule): next to each other, as without strides.
+Halide::Func strided_pixels(Compute& c, const Tensor& data, const Conv2DAttrs& attrs) {
+  const int width = as_int((data.extent(3) - 1) / attrs.strides[1] + 1);
+  const Axes i(data.rank(), "p");
+  Index at = i.exprs();
+  at[2] = i[3] / width * as_int(attrs.strides[0]);
+  at[3] = i[3] % width * as_int(attrs.strides[1]);
+  Halide::Func pixels = c.stage("strided");
+  pixels(i.reversed()) = data(at);
+  return pixels;
+}
+
 // nn.contrib_conv2d_NCHWc. Data NCHW{i}c, weight OIHW{i}i{o}o, result NCHW{o}c: stages "pad" (only with
-// padding), "conv2d" (the sum) and "out". Other layouts and groups: conv2d_compute.
+// padding), "strided" (only with strides, of joined rows), "conv2d" (the sum) and "out". Other layouts and
+// groups: conv2d_compute.
 void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
   const Conv2DAttrs attrs = with_weight_layout(c, given, "nn.contrib_conv2d_NCHWc");
   const int64_t in_block = channels_in_block(attrs.data_layout);
@@ -83,12 +108,16 @@ void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
 
   const Tensor &data = c.in(0), &weight = c.in(1);
   const Halide::Type type = halide_type(c.out().dtype());
-  const Halide::Func padded = packed_pad(c, data, *padding_2d(attrs.padding));
+  const bool joined = attrs.kernel_size == std::vector<int64_t>{1, 1} && c.out().extents()[2] == 1 &&
+                      c.out().extents()[3] > (data.extent(3) + attrs.strides[1] - 1) / attrs.strides[1];
+  const Halide::Func padded =
+      joined ? strided_pixels(c, data, attrs) : packed_pad(c, data, *padding_2d(attrs.padding));
+  const int strides[2] = {joined ? 1 : as_int(attrs.strides[0]), joined ? 1 : as_int(attrs.strides[1])};
   const Halide::RDom r(0, as_int(in_block), 0, as_int(weight.extent(3)), 0, as_int(weight.extent(2)), 0,
                        as_int(weight.extent(1)), "r");
   const Halide::Var o("o"), x("x"), y("y"), ob("ob"), n("n");
-  const Halide::Expr px = x * as_int(attrs.strides[1]) + r[1] * as_int(attrs.dilation[1]);
-  const Halide::Expr py = y * as_int(attrs.strides[0]) + r[2] * as_int(attrs.dilation[0]);
+  const Halide::Expr px = x * strides[1] + r[1] * as_int(attrs.dilation[1]);
+  const Halide::Expr py = y * strides[0] + r[2] * as_int(attrs.dilation[0]);
   Halide::Func conv = c.stage("conv2d");
   conv(o, x, y, ob, n) = cast(type, 0);
   conv(o, x, y, ob, n) +=
@@ -134,7 +163,8 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
-      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"},
+                        OnePixelRule{reads_one_pixel}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
            "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",

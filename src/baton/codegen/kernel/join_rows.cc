@@ -1,0 +1,129 @@
+#include "baton/codegen/kernel/join_rows.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "baton/ir/inspect.h"
+#include "baton/ir/op.h"
+#include "baton/ir/rules/pass_traits.h"
+#include "baton/ir/visit.h"
+
+namespace baton {
+namespace {
+
+constexpr int kPacked = 5;                      // (n, C, H, W, c)
+constexpr int kHeightBack = 3, kWidthBack = 2;  // counted from the last axis, as broadcasts align shapes
+
+/// The first operator of the function with the rule, or null.
+const CallNode* one_pixel_call(const FunctionNode& function) {
+  const CallNode* found = nullptr;
+  post_order(function.body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    if (found || !call || !call->op()) return;
+    const auto* rule = call->op()->rules.get<OnePixelRule>();
+    if (rule && rule->applies(*call)) found = call;
+  });
+  return found;
+}
+
+class RowJoiner {
+ public:
+  RowJoiner(const FunctionNode& function, const CallNode& anchor) : function_(function), anchor_(anchor) {
+    const std::vector<int64_t> out = as_type<TensorTypeNode>(anchor.checked_type())->extents();
+    height_ = out[kPacked - kHeightBack], width_ = out[kPacked - kWidthBack];
+    const std::vector<int64_t> data = as_type<TensorTypeNode>(type_of(anchor.args()[0]))->extents();
+    strided_ = data[kPacked - kHeightBack] != height_ || data[kPacked - kWidthBack] != width_;
+    // What the convolution reads keeps its shape, except data that have the pixels of the result.
+    for (size_t i = strided_ ? 0 : 1; i < anchor.args().size(); ++i)
+      post_order(anchor.args()[i], [&](const Expr& node) { kept_.insert(node.get()); });
+  }
+
+  /// Null where the rows cannot be joined.
+  Function run() {
+    if (height_ <= 1 || width_ == 0) return {};
+    std::vector<Var> params;
+    for (const Var& param : function_.params()) {
+      Var joined = param;
+      if (!kept_.count(param.get())) {
+        const Type type = joined_type(type_of(*param));
+        if (!type) return {};
+        joined = make_var(param->name(), type, param->with_type(type));
+      }
+      made_[param.get()] = joined;
+      params.push_back(std::move(joined));
+    }
+    post_order(function_.body(), [&](const Expr& node) {
+      if (possible_ && !made_.count(node.get())) made_[node.get()] = remade(node);
+    });
+    if (!possible_) return {};
+    const Expr body = made_.at(function_.body().get());
+    return make_function(std::move(params), body, body->checked_type(), function_.attrs(),
+                         NodeInfo(function_.origins(), function_.span()));
+  }
+
+ private:
+  Expr fail() {
+    possible_ = false;
+    return {};
+  }
+
+  /// A kept value may be used outside of the convolution only if joining would not change it.
+  Expr remade(const Expr& node) {
+    if (kept_.count(node.get()) || node->kind() == ExprKind::kOp) return node;
+    const Type type = joined_type(node->checked_type());
+    if (!type) return fail();
+    if (const auto* constant = as<ConstantNode>(node)) {
+      const auto& extents = as_type<TensorTypeNode>(type)->extents();
+      return make_constant(constant->value().reshaped({extents.begin(), extents.end()}),
+                           node->with_type(type));
+    }
+    const auto* call = as<CallNode>(node);
+    if (!call || (call != &anchor_ && !position_free(*call))) return fail();
+    std::vector<Expr> args;
+    for (const Expr& arg : call->args()) {
+      if (call != &anchor_ && kept_.count(arg.get()) && joined_type(type_of(arg)).get() != type_of(arg).get())
+        return fail();
+      args.push_back(made_.at(arg.get()));
+    }
+    return make_call(call->callee(), std::move(args), call->attrs(), call->with_type(type));
+  }
+
+  /// Whether an operator's result at a position follows from its operands at this position alone, and no
+  /// attribute names an axis or a shape.
+  static bool position_free(const CallNode& call) {
+    const OpDef* op = call.op();
+    return op && (op->fuse == Fuse::kElementwise || (op->fuse == Fuse::kBroadcast && !call.attrs()));
+  }
+
+  /// `type` itself where neither height nor width occurs in it; null where they cannot be joined.
+  Type joined_type(const Type& type) const {
+    const auto* tensor = as_type<TensorTypeNode>(type);
+    if (!tensor || !tensor->is_static()) return {};
+    std::vector<int64_t> extents = tensor->extents();
+    const int rank = tensor->rank();
+    const int64_t height = rank >= kHeightBack ? extents[rank - kHeightBack] : 1,
+                  width = rank >= kWidthBack ? extents[rank - kWidthBack] : 1;
+    if (height == 1 && width == 1) return type;
+    if (rank != kPacked || height != height_ || width != width_) return {};
+    extents[rank - kHeightBack] = 1, extents[rank - kWidthBack] = height * width;
+    return tensor_type(extents, tensor->dtype());
+  }
+
+  const FunctionNode& function_;
+  const CallNode& anchor_;
+  int64_t height_ = 0, width_ = 0;
+  bool strided_ = false, possible_ = true;
+  std::unordered_set<const ExprNode*> kept_;
+  std::unordered_map<const ExprNode*, Expr> made_;
+};
+
+}  // namespace
+
+Function join_rows(const Function& function) {
+  const CallNode* anchor = one_pixel_call(*function);
+  if (!anchor) return function;
+  Function joined = RowJoiner(*function, *anchor).run();
+  return joined ? joined : function;
+}
+
+}  // namespace baton
