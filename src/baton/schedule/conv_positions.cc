@@ -1,12 +1,14 @@
-// Convolutions on plain layouts, vectors over the positions of a band of rows (ops/shared/conv_positions.h).
-// A task sums a band for all channels of a group. A register tile of vectors x channels goes over the taps of
-// a chunk of input channels; the tiles of a chunk come before the next chunk, so that the first-level cache
-// holds what they read of the data, and the sums stay in the second-level cache.
+// Convolutions on plain layouts, and transposed ones without strides: vectors over the positions of a band of
+// rows (ops/shared/conv_positions.h). A task sums a band for all channels of a group. A register tile of
+// vectors x channels goes over the taps of a chunk of input channels; the tiles of a chunk come before the
+// next chunk, so that the first-level cache holds what they read of the data, and the sums stay in the
+// second-level cache.
 #include "baton/ops/shared/conv_positions.h"
 
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/ops/shared/spatial.h"
 #include "baton/schedule/common.h"
 
@@ -24,26 +26,40 @@ constexpr int kUnrolledRow = 7;
 /// From this many taps a row on, the data are read from the first-level cache anyway, and the weights of a
 /// tile of channels stay there, too.
 constexpr int kLongRow = 5;
+/// Tiles of channels for which a copy of the data pays, and multiply-adds per task.
+constexpr int kCopiedTiles = 4;
+constexpr int64_t kTaskWork = 1 << 18;
 /// Rows of data this many bytes apart (or a multiple) conflict in the first-level cache.
 constexpr int kConflictBytes = 1024, kLineFloats = 16;
 
+const char* rule_of(const LoweredKernel& kernel) {
+  const auto* rule = kernel.anchor < 0 ? nullptr : anchor_of(kernel).op->rules.get<AnchorRule>();
+  return rule && rule->of_template == "conv_transpose" ? "conv_transpose" : "conv_plain";
+}
+
 ConvPositions positions_of(const LoweredKernel& kernel) {
   const OpBlock& anchor = anchor_of(kernel);
+  const bool transposed = std::string_view(rule_of(kernel)) == "conv_transpose";
   const std::vector<int64_t> strides = ints_attr(*anchor.call, "strides");
-  const std::string kernel_layout = text_attr(*anchor.call, "kernel_layout");
-  const std::string letters = std::string("OI") + spatial_letters(static_cast<int>(strides.size()));
+  const int count = static_cast<int>(strides.size());
+  // Of a transposed convolution: input channels, output channels of a group.
+  const std::string letters = (transposed && count == 2 ? "IO" : "OI") + std::string(spatial_letters(count));
   std::vector<int64_t> before, after;
   split_padding(ints_attr(*anchor.call, "padding"), strides.size(), &before, &after);
-  return conv_positions(
-             {anchor.inputs[0].shape(),
-              convert_shape(anchor.inputs[1].shape(), *Layout::parse(kernel_layout), *Layout::parse(letters)),
-              as_type<TensorTypeNode>(anchor.call->checked_type())->extents(), strides,
-              ints_attr(*anchor.call, "dilation"), before, int_attr(*anchor.call, "groups")})
-      .value();
+  ConvPositionsOf of{
+      anchor.inputs[0].shape(),
+      convert_shape(anchor.inputs[1].shape(), *Layout::parse(text_attr(*anchor.call, "kernel_layout")),
+                    *Layout::parse(letters)),
+      as_type<TensorTypeNode>(anchor.call->checked_type())->extents(),
+      strides,
+      ints_attr(*anchor.call, "dilation"),
+      before,
+      int_attr(*anchor.call, "groups")};
+  return conv_positions(transposed ? as_convolution(std::move(of)) : of).value();
 }
 
 std::string conv_positions_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, "conv_plain", "sums");
+  return refuses_anchor(kernel, rule_of(kernel), "sums");
 }
 
 bool fits(const ConvPositions& p, int vectors, const DeviceSheet& sheet) {
@@ -79,6 +95,50 @@ std::vector<ScheduleParams> conv_positions_candidates(const LoweredKernel& kerne
       if (params != all.front()) all.push_back(std::move(params));
     }
   return all;
+}
+
+/// Each register tile goes over all input channels at once, and then to the result; with groups, those of one
+/// group do, since Halide does not see which tile a channel of a group belongs to. With several tiles of
+/// channels the data of a tile of positions are copied before: those of the next channel lie far away.
+void schedule_one_pixel(Func out, Func sum, Func pad, const ConvPositions& p, const ScheduleParams& params,
+                        const DeviceSheet& sheet) {
+  const std::vector<Var> i = out.args();
+  const bool by_tile = p.groups == 1;
+  const int row = p.out[2], lanes = std::min(sheet.float_lanes, row);
+  const int vectors = std::min(params.at("vectors"), row / lanes), width = vectors * lanes;
+  const Var outer("outer"), vector("vector"), lane("lane"), group("group"), tile("tile"), channel("channel");
+  out.split(i[0], outer, vector, width, inside(row, width))
+      .split(vector, vector, lane, lanes)
+      .vectorize(lane)
+      .unroll(vector);
+  std::vector<VarOrRVar> order{lane, vector, channel};
+  std::vector<Var> tasks{outer};
+  if (by_tile) {
+    out.split(i[p.count], tile, channel, p.tile, guarded(p.out_per_group, p.tile)).unroll(channel);
+    order.push_back(tile);
+  } else {
+    out.split(i[p.count], group, channel, p.out_per_group);
+    tasks.insert(tasks.begin(), group);
+  }
+  for (int axis = 1; axis < p.count; ++axis) tasks.push_back(i[axis]);
+  tasks.push_back(i[p.count + 1]);
+  order.insert(order.end(), tasks.begin(), tasks.end());
+  out.reorder(order);
+  const int64_t iterations = int64_t{p.groups} * tiles_of(row, width) * p.batch;
+  const Var item =
+      parallel_tasks(out, tasks, iterations, int64_t{width} * p.in_per_group * p.out_per_group, kTaskWork);
+  const std::vector<Var> s = sum.args();
+  sum.compute_at(out, by_tile ? tile : item).bound_extent(s[0], width).bound_extent(s[1], p.tile);
+  for (size_t d = 2; d < s.size(); ++d) sum.bound_extent(s[d], d == 2 && !by_tile ? p.tiles : 1);
+  sum.vectorize(s[0], lanes).unroll(s[0]).unroll(s[1]);
+  Halide::Stage update = sum.update();
+  std::vector<VarOrRVar> loops{lane, vector, s[1]};
+  for (const auto& rvar : update.get_schedule().rvars()) loops.push_back(RVar(rvar.var));
+  loops.insert(loops.end(), s.begin() + 2, s.end());
+  update.split(s[0], vector, lane, lanes).reorder(loops).vectorize(lane).unroll(vector).unroll(s[1]);
+  if (p.tiles < kCopiedTiles) return;
+  const std::vector<Var> a = pad.args();
+  pad.compute_at(out, item).bound_extent(a[0], width).vectorize(a[0], lanes).unroll(a[0]);
 }
 
 /// The loops of the result; returns the one over tasks: bands, groups, slices and images.
@@ -165,6 +225,11 @@ void schedule_bands(Func pad, Func out, const Var& task, const ConvPositions& p,
 void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const ConvPositions p = positions_of(kernel);
   Func out = output_of(kernel), sum = anchor_stage(kernel, "sums"), pad = anchor_stage(kernel, "pad");
+  if (p.one_pixel) {
+    schedule_one_pixel(out, sum, pad, p, params, sheet);
+    schedule_feeders(kernel, sheet, p.tiles >= kCopiedTiles);
+    return;
+  }
   const Var task = schedule_tasks(out, p, sheet);
   sum.compute_at(out, task);
   schedule_sums(sum, p, params, sheet);

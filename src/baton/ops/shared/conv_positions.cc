@@ -1,6 +1,7 @@
 #include "baton/ops/shared/conv_positions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace baton {
 
@@ -59,6 +60,15 @@ int band_rows(const ConvPositions& p) {
 
 }  // namespace
 
+ConvPositionsOf as_convolution(ConvPositionsOf transposed) {
+  ConvPositionsOf conv = std::move(transposed);
+  for (size_t k = 0; k < conv.before.size(); ++k)
+    conv.before[k] = (conv.weight[2 + k] - 1) * conv.dilation[k] - conv.before[k];
+  const int64_t in = conv.weight[0], out_per_group = conv.weight[1];
+  conv.weight[0] = out_per_group * conv.groups, conv.weight[1] = conv.groups < 1 ? 0 : in / conv.groups;
+  return conv;
+}
+
 std::optional<ConvPositions> conv_positions(const ConvPositionsOf& conv) {
   if (has_zero(conv.data) || has_zero(conv.weight) || has_zero(conv.out) || conv.groups < 1)
     return std::nullopt;
@@ -91,9 +101,13 @@ std::optional<ConvPositions> conv_positions(const ConvPositionsOf& conv) {
   for (int axis = 0; axis < 3; ++axis)
     p.padded = p.padded || p.before[axis] > 0 ||
                (p.out[axis] - 1) * p.stride[axis] + (p.kernel[axis] - 1) * p.dilation[axis] >= p.in[axis];
+  const ConvPositions::Extents ones{1, 1, 1};
+  p.one_pixel = !p.padded && p.kernel == ones && p.stride == ones && p.out[0] * p.out[1] == 1;
   p.tile = channel_tile(p.out_per_group), p.tiles = int(ceil_div(p.out_per_group, p.tile));
   p.band = band_rows(p), p.bands = int(ceil_div(p.out[1], p.band));
   p.band = int(ceil_div(p.out[1], p.bands));
+  p.chunk = p.in_per_group;
+  if (p.one_pixel) return p;
   const int64_t channel_bytes = kLineBytes * p.phases[1] * p.phases[2] * (p.reach[1] + 1);
   const int64_t most = std::max<int64_t>(kChunkBytes / channel_bytes, 4);
   p.chunk = int(ceil_div(p.in_per_group, ceil_div(p.in_per_group, most)));

@@ -20,6 +20,9 @@ struct ConvPositions {
 
   /// Of y and x: phases that are stored, and the distance to the last tap in positions.
   Extents phases{1, 1, 1}, reach{0, 0, 0};
+  /// Each result is computed from one position of the data, the same, and all of them are one row
+  /// (OnePixelRule): the data need no copy, and there is one band.
+  bool one_pixel = false;
   bool padded = false;      ///< some tap reads beyond the data, zeros
   int pitch = 1;            ///< positions from one row to the next
   int band = 1, bands = 1;  ///< rows of results that are summed at a time; the last band may have fewer
@@ -39,6 +42,10 @@ struct ConvPositionsOf {
   std::vector<int64_t> data, weight, out, strides, dilation, before;
   int64_t groups = 1;
 };
+
+/// A transposed convolution, its weight's shape in (I, O / groups, spatial), as the convolution that it is
+/// where all strides are 1: with the taps in reverse order.
+ConvPositionsOf as_convolution(ConvPositionsOf transposed);
 
 /// Nullopt for what the form does not serve: no elements, or one channel per group on both sides, whose sums
 /// are too short for tiles of channels.

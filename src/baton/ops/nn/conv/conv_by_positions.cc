@@ -8,9 +8,10 @@ namespace baton {
 
 namespace {
 
-std::optional<ConvPositions> positions_of(const Compute& c, const ConvNd& conv) {
+std::optional<ConvPositions> positions_of(const Compute& c, const ConvNd& conv,
+                                          const std::string& kernel_letters, bool transposed) {
   const Layout canonical = *Layout::parse(data_letters(conv.count)),
-               kernel_canonical = *Layout::parse(std::string("OI") + spatial_letters(conv.count));
+               kernel_canonical = *Layout::parse(kernel_letters);
   const Tensor &data = c.in(0), &weight = c.in(1);
   const DType f32 = DType::float_(32);
   if (data.dtype() != f32 || weight.dtype() != f32 || c.out().dtype() != f32) return std::nullopt;
@@ -19,8 +20,11 @@ std::optional<ConvPositions> positions_of(const Compute& c, const ConvNd& conv) 
       std::ranges::any_of(conv.kernel_layout.axes(),
                           [](const LayoutAxis& axis) { return !axis.is_primal(); }))
     return std::nullopt;
-  return conv_positions({data.shape(), convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical),
-                         c.out().extents(), conv.strides, conv.dilation, conv.before, conv.groups});
+  ConvPositionsOf of{data.shape(),      convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical),
+                     c.out().extents(), conv.strides,
+                     conv.dilation,     conv.before,
+                     conv.groups};
+  return conv_positions(transposed ? as_convolution(std::move(of)) : of);
 }
 
 /// (n, c, z, y, x) without the axes that the convolution does not have.
@@ -31,7 +35,9 @@ Index existing(const ConvPositions& p, Index all) {
 
 class PositionSums {
  public:
-  PositionSums(Compute& c, const ConvPositions& p, const ConvNd& conv) : c_(c), p_(p), conv_(conv) {}
+  PositionSums(Compute& c, const ConvPositions& p, const ConvNd& conv, std::string kernel_letters,
+               bool transposed)
+      : c_(c), p_(p), conv_(conv), kernel_letters_(std::move(kernel_letters)), transposed_(transposed) {}
 
   void make() {
     store_bands();
@@ -53,6 +59,10 @@ class PositionSums {
   void store_bands() {
     const Halide::Var q("q"), phase("phase"), channel("channel"), z("z"), band("band"), n("n");
     pad_ = c_.stage("pad");
+    if (p_.one_pixel) {
+      pad_(q, phase, channel, z, band, n) = c_.in(0)(existing(p_, {n, channel, 0, 0, q}));
+      return;
+    }
     // Without padding, what is not copied below is read for sums that nobody reads.
     pad_(q, phase, channel, z, band, n) = p_.padded ? Halide::Expr(0.0f) : Halide::undef<float>();
     const int before = p_.before[2], stride = p_.stride[2];
@@ -88,11 +98,13 @@ class PositionSums {
       if (p_.phases[axis] > 1) phase += tap % stride * (axis == 1 ? p_.phases[2] : 1);
     }
     const Halide::Expr slice = z_ * p_.stride[0] + r[2] * p_.dilation[0];
-    const Halide::Expr out = group_ * p_.out_per_group + first_channel(tile_) + channel_;
-    const std::string letters = std::string("OI") + spatial_letters(p_.count);
-    const Index tap = convert_index<Halide::Expr>(
-        existing(p_, {clamp(out, 0, p_.groups * p_.out_per_group - 1), depth, r[2], r[1], r[0]}),
-        *Layout::parse(letters), conv_.kernel_layout);
+    const Halide::Expr filter = first_channel(tile_) + channel_;
+    Index tap{clamp(group_ * p_.out_per_group + filter, 0, p_.groups * p_.out_per_group - 1), depth};
+    if (transposed_) tap = {group_ * p_.in_per_group + depth, clamp(filter, 0, p_.out_per_group - 1)};
+    for (int axis = 0; axis < 3; ++axis)
+      tap.push_back(transposed_ ? p_.kernel[axis] - 1 - r[2 - axis] : Halide::Expr(r[2 - axis]));
+    tap =
+        convert_index<Halide::Expr>(existing(p_, tap), *Layout::parse(kernel_letters_), conv_.kernel_layout);
     sum_(at_, channel_, tile_, group_, z_, band_, batch_) +=
         c_.in(1)(tap)*pad_(at_ + distance, phase, group_ * p_.in_per_group + depth, slice, band_, batch_);
   }
@@ -117,18 +129,29 @@ class PositionSums {
   Compute& c_;
   const ConvPositions& p_;
   const ConvNd& conv_;
+  const std::string kernel_letters_;
+  const bool transposed_;
   const Halide::Var at_{"at"}, channel_{"channel"}, tile_{"tile"}, group_{"group"}, z_{"z"}, band_{"band"},
       batch_{"n"};
   Halide::Func pad_, sum_;
 };
 
+bool make_sums(Compute& c, const ConvNd& conv, const std::string& kernel_letters, bool transposed) {
+  const std::optional<ConvPositions> p = positions_of(c, conv, kernel_letters, transposed);
+  if (!p) return false;
+  PositionSums(c, *p, conv, kernel_letters, transposed).make();
+  return true;
+}
+
 }  // namespace
 
 bool conv_by_positions(Compute& c, const ConvNd& conv) {
-  const std::optional<ConvPositions> p = positions_of(c, conv);
-  if (!p) return false;
-  PositionSums(c, *p, conv).make();
-  return true;
+  return make_sums(c, conv, std::string("OI") + spatial_letters(conv.count), false);
+}
+
+bool conv_transpose_by_positions(Compute& c, const ConvNd& conv, const std::string& kernel_letters) {
+  if (std::ranges::any_of(conv.strides, [](int64_t stride) { return stride != 1; })) return false;
+  return make_sums(c, conv, kernel_letters, true);
 }
 
 }  // namespace baton

@@ -9,4 +9,8 @@ namespace baton {
 /// bands of data), "sums" and "out". Returns false, with nothing made, when the form does not fit.
 bool conv_by_positions(Compute& c, const ConvNd& conv);
 
+/// The same of a transposed convolution whose strides are 1. `kernel_letters` names the weight's axes in the
+/// order input channels, output channels of a group, spatial.
+bool conv_transpose_by_positions(Compute& c, const ConvNd& conv, const std::string& kernel_letters);
+
 }  // namespace baton
