@@ -11,6 +11,7 @@
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/ops/shared/spatial.h"
 #include "baton/schedule/common.h"
+#include "baton/schedule/regions.h"
 
 namespace baton {
 namespace {
@@ -200,6 +201,34 @@ void schedule_sums(Func sum, const ConvPositions& p, const ScheduleParams& param
   }
 }
 
+/// The bands, stored row by row: divisions by the pitch would make gathers of vectors. Read by `sum` instead
+/// of `pad`.
+Func store_by_rows(const Func& pad, const Func& sum, const Tensor& data, const ConvPositions& p) {
+  const std::vector<Var> a = pad.args();  // position, phase, channel, z, band, batch
+  Func rows(pad.name() + "_in_rows");
+  // Without padding, what is not copied is read for sums that nobody reads.
+  rows(a) = p.padded ? Halide::Expr(0.0f) : Halide::undef<float>();
+  const int before = p.before[2], stride = p.stride[2];
+  const auto inside_axis = [](const Halide::Expr& at, int extent) { return clamp(at, 0, extent - 1); };
+  for (int py = 0; py < p.phases[1]; ++py)
+    for (int px = 0; px < p.phases[2]; ++px) {
+      const int last = p.in[2] - 1 + before - px, begin = std::max(0, tiles_of(before - px, stride)),
+                end = last < 0 ? 0 : std::min(p.out[2] + p.reach[2], last / stride + 1);
+      if (begin >= end) continue;
+      Halide::RDom r(0, end - begin, 0, p.rows(), "row");
+      const Halide::Expr y = (a[4] * p.band + r.y) * p.stride[1] + (py - p.before[1]);
+      const Halide::Expr slice = a[3] - p.before[0];
+      r.where(y >= 0 && y < p.in[1]);
+      if (p.count == 3) r.where(slice >= 0 && slice < p.in[0]);
+      std::vector<Halide::Expr> from{a[5], a[2], inside_axis(slice, p.in[0]), inside_axis(y, p.in[1]),
+                                     (r.x + begin) * stride + (px - before)};
+      from.erase(from.begin() + 2, from.begin() + 5 - p.count);
+      rows(r.y * p.pitch + r.x + begin, py * p.phases[2] + px, a[2], a[3], a[4], a[5]) = data(from);
+    }
+  replace_calls(sum, pad, rows);
+  return rows;
+}
+
 void schedule_bands(Func pad, Func out, const Var& task, const ConvPositions& p, int positions,
                     const DeviceSheet& sheet) {
   const std::vector<Var> a = pad.args();  // position, phase, channel, z, band, batch
@@ -234,7 +263,8 @@ void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   sum.compute_at(out, task);
   schedule_sums(sum, p, params, sheet);
   const int width = params.at("vectors") * sheet.float_lanes;
-  schedule_bands(pad, out, task, p, tiles_of(p.positions(), width) * width, sheet);
+  const Func rows = store_by_rows(pad, sum, anchor_of(kernel).inputs[0], p);
+  schedule_bands(rows, out, task, p, tiles_of(p.positions(), width) * width, sheet);
   schedule_feeders(kernel, sheet);
 }
 

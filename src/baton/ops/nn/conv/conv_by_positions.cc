@@ -55,7 +55,8 @@ class PositionSums {
   }
 
  private:
-  // Rows beyond the data, and what lies between the rows of data, are zeros.
+  // Rows beyond the data, and what lies between the rows of data, are zeros. The template "conv_positions"
+  // copies row by row instead, without divisions.
   void store_bands() {
     const Halide::Var q("q"), phase("phase"), channel("channel"), z("z"), band("band"), n("n");
     pad_ = c_.stage("pad");
@@ -63,23 +64,17 @@ class PositionSums {
       pad_(q, phase, channel, z, band, n) = c_.in(0)(existing(p_, {n, channel, 0, 0, q}));
       return;
     }
-    // Without padding, what is not copied below is read for sums that nobody reads.
-    pad_(q, phase, channel, z, band, n) = p_.padded ? Halide::Expr(0.0f) : Halide::undef<float>();
-    const int before = p_.before[2], stride = p_.stride[2];
-    for (int py = 0; py < p_.phases[1]; ++py)
-      for (int px = 0; px < p_.phases[2]; ++px) {
-        const int begin = std::max(0, (before - px + stride - 1) / stride);
-        const int end = std::min(p_.out[2] + p_.reach[2], (p_.in[2] - 1 + before - px) / stride + 1);
-        if (p_.in[2] - 1 + before - px < 0 || begin >= end) continue;
-        Halide::RDom r(0, end - begin, 0, p_.rows(), "row");
-        const Halide::Expr y = (band * p_.band + r.y) * p_.stride[1] + (py - p_.before[1]);
-        const Halide::Expr slice = z - p_.before[0];
-        r.where(y >= 0 && y < p_.in[1]);
-        if (p_.count == 3) r.where(slice >= 0 && slice < p_.in[0]);
-        pad_(r.y * p_.pitch + r.x + begin, py * p_.phases[2] + px, channel, z, band, n) =
-            c_.in(0)(existing(p_, {n, channel, inside_axis(slice, p_.in[0]), inside_axis(y, p_.in[1]),
-                                   (r.x + begin) * stride + (px - before)}));
-      }
+    const Halide::Expr row = band * p_.band + q / p_.pitch,
+                       y = row * p_.stride[1] + phase / p_.phases[2] - p_.before[1],
+                       x = q % p_.pitch * p_.stride[2] + phase % p_.phases[2] - p_.before[2],
+                       slice = z - p_.before[0];
+    Halide::Expr inside = x >= 0 && x < p_.in[2] && y >= 0 && y < p_.in[1];
+    if (p_.count == 3) inside = inside && slice >= 0 && slice < p_.in[0];
+    pad_(q, phase, channel, z, band, n) =
+        select(inside,
+               c_.in(0)(existing(p_, {n, channel, inside_axis(slice, p_.in[0]), inside_axis(y, p_.in[1]),
+                                      inside_axis(x, p_.in[2])})),
+               0.0f);
   }
 
   /// The first channel of tile `tile` of a group.
