@@ -128,6 +128,8 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   for (const Halide::ImageParam& input : scheduled.kernel.inputs) inputs.push_back(input);
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
+  StreamAheadPass streams(scheduled.kernel.streams);
+  pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});
   return with_stable_names(

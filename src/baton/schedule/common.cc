@@ -121,11 +121,10 @@ void schedule_flat(Func func, const DeviceSheet& sheet, bool parallel) {
   func.vectorize(args.front(), lanes_of(func.types().front(), sheet), TailStrategy::GuardWithIf);
 }
 
-void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance) {
-  if (distance <= 0 || !from.func().defined()) return;
-  const auto* read = from.func().value().as<Halide::Internal::Call>();
-  if (!read || !read->param.defined()) return;
-  reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);
+std::string input_name(const Tensor& tensor) {
+  if (!tensor.func().defined()) return "";
+  const auto* read = tensor.func().value().as<Halide::Internal::Call>();
+  return read && read->param.defined() ? read->param.name() : "";
 }
 
 void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored) {
@@ -223,9 +222,12 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
-  const double first = p.streamed ? std::max(step, kStream * weights * sheet.float_lanes / 16) : step;
-  double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /
-                  (double(p.rows) * p.columns * p.vectors);
+  // Weights that are prefetched arrive during all passes over the rows (StreamAhead), others in the first
+  // one.
+  const double stream = p.streamed ? kStream * weights * sheet.float_lanes / 16 : 0;
+  const double all_passes =
+      p.prefetched ? std::max(passes * step, stream) : std::max(step, stream) + (passes - 1) * step;
+  double cycles = all_passes * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
   if (p.streamed) cycles += kPass * (passes - 1);
   return cycles *
          (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // ties: the squarest one has the fewest loads

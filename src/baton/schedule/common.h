@@ -58,11 +58,8 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_temp
 /// if it is stored; others get loop nests before everything else.
 void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored = true);
 
-/// Prefetches `reader`'s accesses to input `from`, `distance` steps of loop `loop` ahead, one cache line per
-/// step, in address order and also beyond the end of the loop, where the next iteration of the outer loop
-/// begins (a prefetch never faults). No-op when `from` is computed in the kernel. A step must read one line:
-/// Halide 21 splits larger regions wrongly (every 4th line).
-void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance);
+/// The name of the kernel's input that `tensor` is, or "" when it is computed in the kernel.
+std::string input_name(const Tensor& tensor);
 
 /// Gives `func` its own loop nest: vectorised along the innermost dimension, parallel along the outermost.
 void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = true);
@@ -90,7 +87,7 @@ struct TiledProduct {
       false;  ///< the weights are streamed from memory; further passes over the rows read them from cache
   int64_t row_bytes = 0;    ///< from one row of the left side to the next; 0: they are next to each other
   int64_t sum_length = 0;   ///< terms of a sum that lie in one piece of the packed weights; 0: not told
-  bool prefetched = false;  ///< the rows are prefetched
+  bool prefetched = false;  ///< what comes from farther away than the first-level cache is prefetched
 };
 /// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for

@@ -77,6 +77,8 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
         if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
   }
+  // Weights that come from memory are read while the block before them is multiplied with all pixels.
+  const bool streamed = e.weight_bytes > sheet.l2_bytes / 2 && tile_c < e.out_blocks;
   if (e.one_row()) {
     const int tiles = tiles_of(e.width, tile_x), blocks = tiles_of(e.out_blocks, tile_c) * e.batch;
     const int wanted = std::clamp(kTasks / blocks, 1, std::max(1, tiles / kLeastTiles));
@@ -89,9 +91,9 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
     // Each block of input channels is a page or more from the next one, which no hardware prefetcher follows;
     // few blocks remain in the first-level cache from tile to tile.
     const bool far = int64_t{e.in_blocks} * e.in_block * tile_x * 4 >= sheet.l1_bytes / 16;
-    return {{"tile_x", tile_x},       {"tile_y", 1},      {"tile_c", tile_c},
-            {"rows_outer", 0},        {"unroll", unroll}, {"tiles_x", tiles_of(tiles, stretches)},
-            {"prefetch", far ? 1 : 0}};
+    return {{"tile_x", tile_x},        {"tile_y", 1},       {"tile_c", tile_c},
+            {"rows_outer", 0},         {"unroll", unroll},  {"tiles_x", tiles_of(tiles, stretches)},
+            {"prefetch", far ? 1 : 0}, {"stream", streamed}};
   }
   // Rows outside, channels inside: the weights are read once per row of tiles, the data once. In the other
   // order the data are read once per block of channels, and the weights once.
@@ -101,7 +103,7 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
   return {{"tile_x", tile_x}, {"tile_y", tile_y},
           {"tile_c", tile_c}, {"rows_outer", rows_outer},
           {"unroll", unroll}, {"tiles_x", tiles_of(e.width, tile_x)},
-          {"prefetch", 0}};
+          {"prefetch", 0},    {"stream", streamed}};
 }
 
 std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -137,7 +139,8 @@ std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, 
                                    {"rows_outer", rows_outer},
                                    {"unroll", e.in_block < 8 ? e.in_block : 1},
                                    {"tiles_x", tiles_of(e.width, x)},
-                                   {"prefetch", 0}};
+                                   {"prefetch", 0},
+                                   {"stream", all.front().at("stream")}};
           if (params != all.front()) all.push_back(std::move(params));
         }
   return all;
@@ -191,12 +194,29 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
   const int unroll = std::min(params.at("unroll"), e.in_block);
   if (unroll > 1 && e.in_block % unroll == 0) conv.update().unroll(r[0], unroll);
 
+  if (params.at("stream") && !params.at("rows_outer")) {
+    const int64_t tiles = tiles_of(stretch, tile_x),
+                  stretches = int64_t{tiles_of(e.width, stretch)} * tiles_of(e.height, tile_y);
+    const LoopRef blocks{conv.name(), 1, r[3].name()}, all{out.name(), 0, task.name()};
+    kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
+                              .issue = blocks,
+                              .ahead = all,
+                              .distance = static_cast<int>(stretches),
+                              .bytes = int64_t{4} * tile_c * e.out_block * e.in_blocks * e.in_block * e.taps,
+                              .turns = {{blocks, 1},
+                                        {{out.name(), 0, xo.name()}, e.in_blocks},
+                                        {all, e.in_blocks * tiles, stretches}},
+                              .iterations = stretches * tiles * e.in_blocks});
+  }
   const Func* stored = stored_data(anchor_of(kernel));
-  const int distance = params.at("prefetch");
-  if (!stored)
-    prefetch_ahead(conv.update(), anchor_of(kernel).inputs[0], r[3], distance);
-  else if (distance > 0)
-    conv.update().prefetch(*stored, r[3], r[3], distance, Halide::PrefetchBoundStrategy::NonFaulting);
+  if (params.at("prefetch")) {
+    const LoopRef blocks{conv.name(), 1, r[3].name()};
+    kernel.streams.push_back({.array = stored ? stored->name() : input_name(anchor_of(kernel).inputs[0]),
+                              .issue = blocks,
+                              .ahead = blocks,
+                              .distance = params.at("prefetch"),
+                              .bytes = int64_t{4} * tile_x * e.in_block});
+  }
   if (stored) {
     Func pad = *stored;
     const std::vector<Var> p = pad.args();

@@ -65,8 +65,9 @@ ScheduleParams params_of(const WinogradExtents& e, const DeviceSheet& sheet, boo
     while (rows < e.down && rows * e.across < 12) ++rows;
   }
   const int count = rows * e.across;
-  const RegisterTile tile =
-      choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, sheet);
+  TiledProduct product{count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed};
+  product.sum_length = product.depth, product.prefetched = true;
+  const RegisterTile tile = choose_register_tile(product, sheet);
   // Channels per step: as many as keep M in a quarter of the cache, but at least four steps, for parallelism.
   int group = tile.columns;
   for (int c : divisors(e.out_blocks))
@@ -74,7 +75,7 @@ ScheduleParams params_of(const WinogradExtents& e, const DeviceSheet& sheet, boo
         e.transformed(count, int64_t(c) * e.out_block) <= sheet.l2_bytes / 2)
       group = std::max(group, c);
   return {{"by_channels", by_channels}, {"rows", rows},     {"tile_t", tile.rows},
-          {"tile_c", tile.columns},     {"group_c", group}, {"prefetch", streamed ? 64 : 0}};
+          {"tile_c", tile.columns},     {"group_c", group}, {"stream", streamed}};
 }
 
 ScheduleParams conv_winograd_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -94,14 +95,14 @@ std::vector<ScheduleParams> conv_winograd_candidates(const LoweredKernel& kernel
       for (int t : {4, 7, 8, 14, 16, 28})
         for (int c : {1, 2, 4})
           for (int group : {c, 4})
-            for (int prefetch : {0, 64}) {
+            for (int stream : {0, 1}) {
               const int sums = t * c * tiles_of(e.out_block, sheet.float_lanes);
               if (rows > e.down || t > rows * e.across || e.out_blocks % c || e.out_blocks % group ||
                   group % c || sums < 4 || sums > 28)
                 continue;
               ScheduleParams params = base;
               params["rows"] = rows, params["tile_t"] = t, params["tile_c"] = c, params["group_c"] = group,
-              params["prefetch"] = prefetch;
+              params["stream"] = stream;
               add(params);
             }
   }
@@ -177,8 +178,16 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
       .vectorize(v[0])
       .unroll(v[1])
       .unroll(v[2]);
-  // With hardware prefetching alone, half of the memory latency of the weights is exposed.
-  prefetch_ahead(acc.update(), anchor_of(kernel).inputs[1], r0, params.at("prefetch"));
+  // With hardware prefetching alone, half of the time that the weights take is not overlapped.
+  if (params.at("stream")) {
+    const LoopRef blocks{acc.name(), 1, r1.name()}, passes{gemm.name(), 0, to.name()};
+    kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
+                              .issue = blocks,
+                              .ahead = {gemm.name(), 0, gemm.args()[3].name()},
+                              .bytes = int64_t{4} * tile_c * e.out_block * e.in_blocks * e.in_block,
+                              .turns = {{blocks, 1}, {passes, e.in_blocks}},
+                              .iterations = int64_t{tiles_of(count, tile_t)} * e.in_blocks});
+  }
 
   v = in_xf.args();  // i, t, cb, ex, ey, n
   in_xf.bound_extent(v[0], e.in_block)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/ops/compute.h"
+#include "baton/schedule/stream_ahead.h"
 #include "baton/target/device_sheet.h"
 
 namespace baton {
@@ -36,6 +37,7 @@ struct LoweredKernel {
   std::vector<OpBlock> blocks;  ///< topological order
   int anchor = -1;  ///< the block of the heaviest operator (the only kOutFusable or kCommReduce one), or -1
   std::vector<Halide::ImageParam> inputs;  ///< one per tensor parameter, in order
+  std::vector<StreamAhead> streams;        ///< prefetches that the template asks for
   std::vector<Tensor> outputs;  ///< one per output: Funcs without copies (the last block's results)
 };
 

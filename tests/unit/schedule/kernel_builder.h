@@ -124,6 +124,8 @@ inline Halide::Callable compile(LoweredKernel& kernel,
                                 const std::function<void(Halide::Pipeline&)>& prepare = {}) {
   std::vector<Halide::Argument> args(kernel.inputs.begin(), kernel.inputs.end());
   Halide::Pipeline pipeline(kernel.outputs.front().func());
+  StreamAheadPass streams(kernel.streams);
+  pipeline.add_custom_lowering_pass(&streams, [] {});
   if (prepare) prepare(pipeline);
   return pipeline.compile_to_callable(args, jit_target());
 }

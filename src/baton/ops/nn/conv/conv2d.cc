@@ -216,7 +216,7 @@ bool reads_one_pixel_of_rows(const CallNode& call) {
   return result && result->is_static() && result->dtype() == DType::float_(32) &&
          attrs.data_layout == "NCHW" && (attrs.out_layout.empty() || attrs.out_layout == "NCHW") &&
          attrs.kernel_size == std::vector<int64_t>{1, 1} && attrs.strides == std::vector<int64_t>{1, 1} &&
-         pad.height() == 0 && pad.width() == 0;
+         pad.top == 0 && pad.left == 0 && pad.bottom == 0 && pad.right == 0;
 }
 
 // The data's adjoint is a transposed convolution of g with the weight; the weight's is a sum over all
