@@ -4,7 +4,7 @@ namespace baton {
 
 ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet) const {
   return {choose_conv_algorithm(shape, sheet), channel_block(shape.in_channels, sheet),
-          channel_block(shape.out_channels, sheet)};
+          conv_block(shape, sheet)};
 }
 
 ConvChoice KernelChoice::conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const {
