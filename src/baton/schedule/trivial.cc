@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/schedule/common.h"
 #include "baton/schedule/template.h"
 
 namespace baton {
