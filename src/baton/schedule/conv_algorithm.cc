@@ -54,6 +54,18 @@ int64_t largest_divisor(int64_t extent, int64_t limit) {
   return 1;
 }
 
+/// The part of the lanes that blocks of `block` channels keep busy: vectors of other lengths than powers of
+/// two are loaded and stored in pieces.
+double busy_lanes(int64_t block, const DeviceSheet& sheet) {
+  constexpr double kPieces = 0.6;
+  return double(block) / sheet.float_lanes * (block % 4 == 0 || block <= 2 ? 1 : kPieces);
+}
+
+/// The same of vectors of positions.
+double busy_lanes_of_positions(int64_t positions, const DeviceSheet& sheet) {
+  return double(positions) / double(tiles(positions, sheet.float_lanes) * sheet.float_lanes);
+}
+
 }  // namespace
 
 ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
@@ -77,16 +89,30 @@ int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
   return largest_divisor(channels, sheet.float_lanes);
 }
 
+int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
+  // Vectors of positions are read unaligned. Half a vector of channels and more is kept with 16 lanes, since
+  // the layers around are packed.
+  constexpr double kPlain = 0.8;
+  constexpr int64_t kPacked = 8;
+  const int64_t block = channel_block(s.out_channels, sheet);
+  if (s.groups != 1 || block >= std::min<int64_t>(kPacked, sheet.float_lanes)) return block;
+  const double plain = busy_lanes_of_positions(s.out_height * s.out_width, sheet);
+  const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);
+  const double saved = chosen.kind == ConvAlgorithm::Kind::kWinograd
+                           ? direct_cost(s, sheet) / winograd_cost(s, chosen.tile_size, sheet)
+                           : 1;
+  return busy_lanes(block, sheet) * saved >= kPlain * plain ? block : 1;
+}
+
 TransposeBlocks transpose_blocks(const ConvShape& s, const DeviceSheet& sheet) {
   // Rows in plain layouts are copied between zeros, read unaligned and stored element by element.
   constexpr double kPlain = 0.75;
   const bool depthwise = s.groups > 1 && s.groups == s.in_channels && s.groups == s.out_channels;
-  const int64_t groups = depthwise ? 1 : s.groups, lanes = sheet.float_lanes;
+  const int64_t groups = depthwise ? 1 : s.groups;
   const TransposeBlocks blocks{channel_block(s.in_channels / groups, sheet),
                                channel_block(s.out_channels / groups, sheet)};
   const int64_t positions = tiles(s.out_width, s.stride_width);
-  const double packed = double(blocks.out) / lanes,
-               plain = double(positions) / (tiles(positions, lanes) * lanes);
+  const double packed = busy_lanes(blocks.out, sheet), plain = busy_lanes_of_positions(positions, sheet);
   return blocks.out > 1 && packed >= kPlain * plain ? blocks : TransposeBlocks{};
 }
 

@@ -35,6 +35,10 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& s
 /// register (16 with AVX-512), so that no block is padded. 1 for larger primes.
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet);
 
+/// The block of a convolution's output channels; 1 where vectors of positions in plain layouts use more
+/// lanes.
+int64_t conv_block(const ConvShape& shape, const DeviceSheet& sheet);
+
 /// The blocks of a transposed convolution, whose groups are not split; 1 and 1 where vectors of a row's
 /// positions use more lanes than blocks of its few channels do: plain layouts are then faster.
 struct TransposeBlocks {

@@ -75,6 +75,12 @@ std::vector<int> ranges_of(const LoweredKernel& kernel, const TransposeExtents& 
   return ranges;
 }
 
+/// Whether tiles of `c` blocks of channels are possible: those of a group must not reach into the next one.
+bool is_channel_tile(const TransposeExtents& e, int c) {
+  if (e.depthwise) return c == 1;
+  return c <= e.blocks && (e.groups == 1 || e.blocks % c == 0);
+}
+
 /// `range` in equal steps of at most `most`.
 int even_step(int range, int most) { return tiles_of(range, tiles_of(range, most)); }
 
@@ -107,10 +113,12 @@ ScheduleParams conv_transpose_default_params(const LoweredKernel& kernel, const 
   int tile_x = 1, tile_c = 1;
   double least = 1e300;
   const std::vector<int> ranges = ranges_of(kernel, e, steps);
-  for (int c : divisors(e.depthwise ? 1 : e.blocks)) {
-    if (c * vectors > sheet.vector_registers / 2) break;
+  for (int c = 1; c * vectors <= sheet.vector_registers / 2; ++c) {
+    if (!is_channel_tile(e, c)) continue;
+    // The last tile of channels overlaps the one before.
+    const double lost = double(tiles_of(e.blocks, c) * c) / e.blocks;
     for (int x = 1; x <= std::min(steps, sheet.vector_registers); ++x) {
-      const double cost = row_cost(ranges, e, {x, c}, vectors, sheet);
+      const double cost = row_cost(ranges, e, {x, c}, vectors, sheet) * lost;
       if (cost < least) least = cost, tile_x = x, tile_c = c;
     }
   }
@@ -144,7 +152,7 @@ std::vector<ScheduleParams> conv_transpose_candidates(const LoweredKernel& kerne
   for (int c : {1, 2, 3, 4, 8})
     for (int x : {1, 2, 3, 4, 6, 8, 12, 14})
       for (int rows : {1, 2, 4, 8}) {
-        if ((e.depthwise ? 1 : e.blocks) % c || x > all.front().at("row") ||
+        if (!is_channel_tile(e, c) || x > all.front().at("row") ||
             (x * c + c) * vectors >= sheet.vector_registers || rows > (e.count > 1 ? e.positions[1] : 1))
           continue;
         ScheduleParams params = all.front();
@@ -164,7 +172,7 @@ Var schedule_result(Func out, const TransposeExtents& e, const std::vector<int>&
   const Var co("co"), ci("ci"), lane("lane");
   std::vector<VarOrRVar> order;  // inside a task, innermost first
   std::vector<Var> tasks;
-  out.split(channel, co, ci, tile_c);
+  out.split(channel, co, ci, tile_c, inside(e.depthwise || e.groups > 1 ? tile_c : e.blocks, tile_c));
   if (e.packed) order.insert(order.end(), {i[0], ci});
   for (int d = 0; d < e.count; ++d) {
     const std::string name = std::to_string(d);
@@ -258,7 +266,8 @@ void schedule_update(Func sum, int update, const TransposeExtents& e, const Sche
 void conv_transpose_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const TransposeExtents e = transpose_extents_of(kernel);
   ScheduleParams used = params;
-  const int tile_c = divisor_below(e.depthwise ? 1 : e.blocks, params.at("tile_c"));
+  int tile_c = std::min(params.at("tile_c"), e.blocks);
+  if (!is_channel_tile(e, tile_c)) tile_c = divisor_below(e.depthwise ? 1 : e.blocks, tile_c);
   std::vector<int> block(e.count, 1);
   block[0] = e.exact ? e.positions[0] : std::min(params.at("row"), e.positions[0]);
   if (e.count > 1) block[1] = std::min(params.at("rows"), e.positions[1]);

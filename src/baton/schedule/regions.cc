@@ -224,9 +224,14 @@ RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const 
   RegionCopy copy{Halide::Func(func.name() + "_in_regions"), {}};
   copy.func(func.args()) = Halide::undef(func.types().front());
   copy.regions = define(copy.func, value_of(func), loops, regions);
-  for (Halide::Expr& value : reader.function().update(0).values())
-    value = CallReplacer(func.name(), copy.func).mutate(value);
+  replace_calls(reader, func, copy.func);
   return copy;
+}
+
+void replace_calls(Halide::Func reader, const Halide::Func& from, const Halide::Func& to) {
+  for (int update = 0; update < reader.num_update_definitions(); ++update)
+    for (Halide::Expr& value : reader.function().update(update).values())
+      value = CallReplacer(from.name(), to).mutate(value);
 }
 
 }  // namespace baton

@@ -51,4 +51,7 @@ struct RegionCopy {
 RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const std::vector<LoopRange>& loops,
                            const LoopRegions& regions);
 
+/// The updates of `reader` read `to` where they read `from`.
+void replace_calls(Halide::Func reader, const Halide::Func& from, const Halide::Func& to);
+
 }  // namespace baton

@@ -72,6 +72,22 @@ TEST(JoinRows, LeavesAloneWhatDependsOnThePosition) {
       << "no convolution";
 }
 
+std::string plain(const std::string& attrs, const std::string& more = "") {
+  return "%x: Tensor[(1, 5, 4, 7), float32], %w: Tensor[(3, 5, 1, 1), float32]" + more +
+         ") {\n  nn.relu(add(nn.conv2d(%x, %w, channels=3, kernel_size=[1, 1]" + attrs + "), %b))";
+}
+
+TEST(JoinRows, PlainLayouts) {
+  const std::string per_channel = ", %b: Tensor[(3, 1, 1), float32]", none = ", padding=[0, 0, 0, 0]";
+  EXPECT_EQ(joined_types(plain(none, per_channel)),
+            "Tensor[(1, 5, 1, 28), float32] Tensor[(3, 5, 1, 1), float32] Tensor[(3, 1, 1), float32] -> "
+            "Tensor[(1, 3, 1, 28), float32]");
+  EXPECT_FALSE(is_joined(plain(none, ", %b: Tensor[(7), float32]"))) << "one number per column";
+  EXPECT_FALSE(is_joined(plain(", padding=[0, 1, 0, 0]", per_channel)));
+  EXPECT_FALSE(is_joined(plain(", padding=[1, 0, -1, 0]", per_channel)));
+  EXPECT_FALSE(is_joined(plain(none + ", strides=[2, 2]", per_channel)));
+}
+
 /// Sums of products, by definition, in the layouts of conv().
 NDArray reference(const NDArray& x, const NDArray& w, int stride) {
   const auto& s = x.shape();

@@ -53,6 +53,11 @@ const std::map<std::string, std::string>& template_programs() {
        "float32]) {\n"
        "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]), "
        "%b))"},
+      {"conv_positions",
+       "%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(36, 8, 3, 3), float32], %b: Tensor[(36, 1, 1), "
+       "float32]) {\n"
+       "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=4, channels=36, kernel_size=[3, 3]), "
+       "%b))"},
       {"conv_transpose",
        "%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(32, 32, 4, 4), float32], %b: Tensor[(32, 1, 1), "
        "float32]) {\n"

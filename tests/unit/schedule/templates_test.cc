@@ -162,8 +162,9 @@ LoweredKernel conv(const ConvCase& t) {
 
 LoweredKernel depthwise(const ConvCase& t) {
   KernelBuilder b("dwconv");
-  const Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
+  Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
   const Value weight = b.input({t.c / t.in_block, 1, t.kernel, t.kernel, 1, t.in_block});
+  if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
   Conv2DAttrs a = attrs_of(t);
   a.groups = t.c;
   a.kernel_layout = block("OIHW1i@o", 0, t.in_block);
@@ -200,11 +201,32 @@ TEST(ConvDepthwise, ShapesPaddingsAndEpilogues) {
       {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, "sbm"}, {1, 32, 15, 13, 32, 3, 2, {1, 1}, 16, 16, "b"},
       {1, 16, 7, 7, 16, 3, 1, {0, 0}, 16, 16, "m"},     {2, 16, 9, 9, 16, 5, 1, {2, 2}, 16, 16, ""},
       {1, 12, 5, 2, 12, 3, 1, {1, 1}, 12, 12, "r"},     {1, 8, 8, 8, 8, 3, 1, {2, 2}, 8, 8, "m", 2},
+      {1, 8, 9, 15, 8, 5, 1, {2, 2}, 8, 8, "g"},        {1, 8, 10, 23, 8, 3, 2, {0, 0, 1, 1}, 8, 8, "bg"},
+      {1, 8, 7, 30, 8, 3, 1, {1, 0, 2, 0}, 8, 8, "b"},  {1, 8, 6, 9, 8, 3, 1, {0, 1, 0, 2}, 8, 8, "b"},
+      {1, 8, 2, 2, 8, 5, 1, {2, 2}, 8, 8, ""},          {1, 8, 1, 1, 8, 5, 1, {2, 2}, 8, 8, "m"},
+      {2, 8, 13, 17, 8, 5, 3, {2, 2}, 8, 8, "sr"},      {1, 8, 16, 33, 8, 7, 1, {3, 3}, 8, 8, "m"},
+      {1, 8, 9, 20, 8, 3, 1, {4, 4}, 8, 8, "", 2},      {1, 8, 12, 12, 8, 3, 1, {1, 1}, 8, 8, "m", 1, true},
   };
   for (const ConvCase& t : cases) {
     SCOPED_TRACE(std::to_string(t.c) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " " + t.ops);
-    check("conv_depthwise", [&] { return depthwise(t); });
+    check("conv_depthwise", [&] { return depthwise(t); }, 3e-6, 4);
   }
+}
+
+// Padding the data takes as long as a third of the sums, or more: only where they are computed in the kernel,
+// or where a row has too few sums to hide the latency of additions, they are copied.
+TEST(ConvDepthwise, PaddedDataAreReadInPlace) {
+  const auto copies = [](const ConvCase& t) {
+    return named("conv_depthwise").default_params(depthwise(t), sheet()).at("copy");
+  };
+  for (const int64_t extent : {14, 28, 56, 112, 15})
+    for (const int64_t kernel : {3, 5})
+      for (const int64_t stride : {1, 2})
+        EXPECT_EQ(copies({1, 8, extent, extent, 8, kernel, stride, {kernel / 2, kernel / 2}, 8, 8, "b"}), 0);
+  EXPECT_EQ(copies({1, 8, 7, 7, 8, 5, 1, {2, 2}, 8, 8, "b"}), 0);
+  EXPECT_EQ(copies({1, 8, 14, 14, 8, 3, 1, {1, 1}, 8, 8, "b", 1, true}), 1);
+  EXPECT_EQ(copies({1, 8, 8, 2, 8, 3, 1, {1, 1}, 8, 8, "b"}), 1);
+  EXPECT_EQ(copies({1, 8, 14, 14, 8, 3, 1, {0, 0}, 8, 8, "b"}), 0);
 }
 
 /// Winograd with weights that are transformed in the test, and the direct convolution with the same ones.
@@ -316,12 +338,11 @@ struct PlainCase {
   bool epilogue;
 };
 
-TEST(ConvPlain, ShapesPaddingsAndGroups) {
-  for (const PlainCase& t : std::vector<PlainCase>{{1, 3, 23, 23, 16, 7, 2, {3, 3}, 1, true},
-                                                   {2, 8, 7, 7, 12, 3, 1, {1, 1}, 1, false},
-                                                   {1, 8, 5, 40, 8, 3, 1, {1, 1}, 8, true},
-                                                   {1, 8, 9, 9, 12, 3, 1, {0, 1, 2, 0}, 4, false},
-                                                   {1, 5, 1, 1, 3, 1, 1, {0, 0}, 1, true}}) {
+// One channel per group: other convolutions on plain layouts are summed by positions.
+TEST(ConvPlain, ShapesAndPaddings) {
+  for (const PlainCase& t : std::vector<PlainCase>{{1, 8, 5, 40, 8, 3, 1, {1, 1}, 8, true},
+                                                   {2, 5, 9, 9, 5, 3, 2, {0, 1, 2, 0}, 5, false},
+                                                   {1, 3, 1, 1, 3, 1, 1, {0, 0}, 3, true}}) {
     SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" +
                  std::to_string(t.w));
     auto make = [&](bool relu) {
@@ -338,6 +359,78 @@ TEST(ConvPlain, ShapesPaddingsAndGroups) {
       return b.finish(y);
     };
     check("conv_plain", [&] { return make(t.epilogue); });
+  }
+}
+
+struct PositionsCase {
+  int64_t n, c, o;
+  Shape in, kernel, stride, pad;  ///< of the spatial axes; padding: all befores, then all afters
+  int64_t groups = 1, dilation = 1;
+  bool epilogue = false, relu_before = false;
+};
+
+/// With its weight in blocks of one channel the convolution is summed as it is defined.
+LoweredKernel by_positions(const PositionsCase& t, bool as_defined) {
+  const size_t count = t.in.size();
+  const std::string op = "nn.conv" + std::to_string(count) + "d",
+                    spatial = std::string("DHW").substr(3 - count);
+  KernelBuilder b("positions");
+  Shape x{t.n, t.c}, y{t.n, t.o}, weight{t.o, t.c / t.groups}, channels{t.o};
+  for (size_t k = 0; k < count; ++k) {
+    x.push_back(t.in[k]), weight.push_back(t.kernel[k]), channels.push_back(1);
+    y.push_back(out_extent(t.in[k], t.pad[k] + t.pad[count + k], t.kernel[k], t.dilation, t.stride[k]));
+  }
+  if (as_defined) weight.push_back(1);
+  Value value = b.input(x);
+  const Value weights = b.input(weight);
+  if (t.relu_before) value = b.call("nn.relu", {value}, {}, x);
+  value = b.call(op, {value, weights},
+                 op_attrs(op, {{"strides", t.stride},
+                               {"padding", t.pad},
+                               {"dilation", Shape(count, t.dilation)},
+                               {"groups", t.groups},
+                               {"channels", t.o},
+                               {"kernel_size", t.kernel},
+                               {"kernel_layout", "OI" + spatial + (as_defined ? "1i" : "")}}),
+                 y);
+  if (t.epilogue) value = b.call("nn.relu", {b.call("add", {value, b.input(channels)}, {}, y)}, {}, y);
+  return b.finish(value);
+}
+
+TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
+  const std::vector<PositionsCase> cases = {
+      {1, 3, 16, {23, 23}, {7, 7}, {2, 2}, {3, 3, 3, 3}, 1, 1, true},
+      {2, 8, 12, {7, 7}, {3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {1, 8, 12, {9, 9}, {3, 3}, {1, 1}, {0, 1, 2, 0}, 4},
+      {1, 5, 3, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, 1, true},
+      {1, 13, 41, {11, 5}, {5, 3}, {1, 1}, {2, 1, 2, 1}, 1, 1, true},
+      {1, 37, 7, {10, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 1, 2},
+      {1, 6, 9, {9, 14}, {3, 5}, {3, 2}, {0, 3, 1, 0}, 3, 1, true},
+      {1, 4, 5, {12, 12}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 1, 3},
+      {1, 4, 2, {8, 8}, {3, 3}, {3, 3}, {0, 0, 0, 0}, 2},
+      {2, 19, 1, {30, 33}, {1, 3}, {1, 1}, {0, 1, 0, 1}},
+      {1, 40, 23, {6, 50}, {1, 1}, {2, 2}, {0, 0, 0, 0}, 1, 1, true},
+      {1, 9, 6, {4, 9}, {1, 1}, {2, 2}, {1, 0, 1, 0}},
+      {1, 21, 11, {40, 3}, {3, 3}, {1, 1}, {1, 1, 1, 1}, 1, 1, true, true},
+      {1, 8, 8, {1, 1}, {3, 3}, {1, 1}, {1, 1, 1, 1}},
+      {1, 16, 64, {12, 64}, {3, 3}, {1, 1}, {1, 1, 1, 1}},
+      // one tap, rows joined to one: with and without a copy of the data
+      {2, 33, 29, {1, 77}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, 1, true},
+      {1, 12, 10, {1, 5}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 2, 1, true, true},
+      {1, 66, 92, {1, 1000}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 2, 1, false, true},
+      // one and three axes
+      {2, 7, 10, {51}, {5}, {1}, {2, 2}, 1, 1, true},
+      {1, 6, 4, {40}, {3}, {2}, {1, 0}, 2, 2},
+      {1, 24, 20, {64}, {1}, {1}, {0, 0}},
+      {1, 5, 6, {4, 5, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, 1, 1, true},
+      {2, 4, 6, {5, 6, 9}, {2, 3, 1}, {2, 1, 2}, {0, 1, 0, 1, 1, 0}, 2},
+  };
+  for (const PositionsCase& t : cases) {
+    SCOPED_TRACE(std::to_string(&t - cases.data()) + ": " + std::to_string(t.c) + "->" + std::to_string(t.o) +
+                 " width " + std::to_string(t.in.back()) + " kernel " + std::to_string(t.kernel.back()));
+    check(
+        "conv_positions", [&] { return by_positions(t, false); }, 3e-6, 2,
+        [&] { return by_positions(t, true); });
   }
 }
 
@@ -492,11 +585,21 @@ TEST(Matmul, DenseWithAWeightThatIsNoConstant) {
 }
 
 TEST(Rows, Dense) {
-  for (const DenseCase& t : std::vector<DenseCase>{
-           {1, 512, 100, 1, true}, {3, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 512, 100, 1, true},
+                                                   {3, 300, 33, 1, false},
+                                                   {3, 5, 7, 1, true},
+                                                   {1, 1000, 1, 1, false},
+                                                   {2, 4097, 9, 1, true},
+                                                   {1, 33, 8, 1, true}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("rows", [&] { return dense(t, false); });
   }
+}
+
+TEST(Rows, FewRowsOfDenseReadSeveralRowsOfTheWeightAtATime) {
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 100, 1, true}, false), sheet()).at("tile_n"), 8);
+  EXPECT_EQ(named("rows").default_params(dense({3, 512, 100, 1, true}, false), sheet()).at("tile_n"), 2);
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 3, 1, true}, false), sheet()).at("tile_n"), 3);
 }
 
 TEST(Rows, Softmax) {
@@ -575,6 +678,21 @@ LoweredKernel pool(const PoolCase& t) {
   return b.finish(b.call(t.op, {x}, op_attrs(t.op, attrs), t.out));
 }
 
+// One reduction after the other is a chain of additions, each of which waits for the one before.
+TEST(Pool, GlobalPoolsReduceBlocksSideBySide) {
+  const auto side_by_side = [](Shape in, Shape out, int64_t size) {
+    return named("pool")
+        .default_params(pool({"nn.max_pool2d", in, out, size, size, {0, 0}}), sheet())
+        .at("tile_c");
+  };
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 1, 1, 8}, 14), 4);
+  EXPECT_EQ(side_by_side({1, 33, 14, 14, 8}, {1, 33, 1, 1, 8}, 14), 4);
+  EXPECT_EQ(side_by_side({64, 2, 14, 14, 8}, {64, 2, 1, 1, 8}, 14), 2);
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 2, 2, 8}, 7), 2);
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 7, 7, 8}, 2), 1);
+  EXPECT_EQ(side_by_side({1, 4, 14, 14, 8}, {1, 4, 1, 1, 8}, 14), 1);  // for several threads
+}
+
 TEST(Pool, WindowsAndPlanes) {
   for (const PoolCase& t : std::vector<PoolCase>{
            {"nn.max_pool2d", {1, 2, 23, 23, 16}, {1, 2, 12, 12, 16}, 3, 2, {1, 1}},
@@ -591,6 +709,11 @@ TEST(Pool, WindowsAndPlanes) {
            {"nn.global_avg_pool2d", {1, 4, 7, 7, 16}, {1, 4, 1, 1, 16}, 0, 0, {}},
            {"nn.global_avg_pool2d", {2, 5, 6, 7}, {2, 5, 1, 1}, 0, 0, {}},
            {"nn.global_max_pool2d", {1, 2, 3, 3, 8}, {1, 2, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {1, 36, 7, 5, 8}, {1, 36, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {1, 33, 6, 6, 8}, {1, 33, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_max_pool2d", {3, 15, 4, 4, 8}, {3, 15, 1, 1, 8}, 0, 0, {}},
+           {"nn.max_pool2d", {1, 32, 5, 5, 8}, {1, 32, 2, 2, 8}, 3, 2, {0, 0}},
+           {"nn.avg_pool2d", {1, 34, 6, 4, 8}, {1, 34, 3, 2, 8}, 2, 2, {0, 0}},
            {"nn.max_pool2d", {1, 2, 6, 6, 16}, {1, 2, 3, 3, 16}, 2, 2, {0, 0}, false, true}}) {
     SCOPED_TRACE(std::string(t.op) + " rank " + std::to_string(t.in.size()) + " width " +
                  std::to_string(t.in[3]));
@@ -686,8 +809,13 @@ TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
       {1, 64, 3, {6, 32}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "t"},
       {2, 5, 7, {5, 19}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 0, 0, "", 1, 1, {1, 1}},
       {1, 6, 4, {3, 3}, {3, 5}, {1, 3}, {0, 1, 2, 1}, 0, 0, "t", 2},
+      {1, 9, 29, {7, 19}, {3, 3}, {1, 1}, {1, 1, 1, 1}, 0, 0, "t"},
+      {1, 4, 23, {6, 5}, {4, 4}, {3, 3}, {1, 1, 1, 1}, 0, 0, ""},
+      {1, 16, 104, {5, 9}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 8, 8, "b"},
       {1, 6, 6, {9, 21}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 0, 0, "", 6},
       {1, 3, 2, {5, 5}, {3, 3}, {1, 1}, {1, 0, 2, 1}, 0, 0, "", 1, 2},
+      {1, 6, 10, {7, 6}, {3, 5}, {1, 1}, {0, 2, 1, 2}, 0, 0, "t", 2},
+      {2, 4, 5, {9, 9}, {2, 2}, {1, 1}, {0, 0, 0, 0}, 0, 0, ""},
       {1, 3, 1, {1, 1}, {1, 1}, {4, 3}, {0, 0, 0, 0}, 0, 0, "", 1, 1, {3, 1}},
       // one and three axes
       {1, 16, 16, {50}, {16}, {8}, {4, 4}, 8, 8, ""},
@@ -699,8 +827,10 @@ TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
   for (const TransposeCase& t : cases) {
     SCOPED_TRACE(std::to_string(&t - cases.data()) + ": " + std::to_string(t.c) + "->" + std::to_string(t.o) +
                  " width " + std::to_string(t.in.back()) + " kernel " + std::to_string(t.kernel.back()));
-    check(
-        "conv_transpose", [&] { return transposed(t, true); }, 3e-6, 2, [&] { return transposed(t, false); });
+    // Without strides, a convolution with its taps in reverse.
+    const bool strided = std::ranges::any_of(t.stride, [](int64_t stride) { return stride != 1; });
+    const char* name = t.out_block == 0 && !strided ? "conv_positions" : "conv_transpose";
+    check(name, [&] { return transposed(t, true); }, 3e-6, 2, [&] { return transposed(t, false); });
   }
 }
 
@@ -785,8 +915,8 @@ TEST(Templates, SayWhyNot) {
   const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = conv(t);
   EXPECT_EQ(named("conv_direct").refuses(kernel, sheet()), "");
-  for (const char* other : {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "matmul", "pool",
-                            "reduce", "rows", "pointwise"})
+  for (const char* other : {"conv_winograd", "conv_depthwise", "conv_plain", "conv_positions", "gemm",
+                            "matmul", "pool", "reduce", "rows", "pointwise"})
     EXPECT_NE(named(other).refuses(kernel, sheet()), "") << other;
 }
 

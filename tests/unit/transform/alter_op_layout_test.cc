@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "baton/ir/op.h"
 #include "baton/ir/rules/layout_rule.h"
@@ -99,6 +99,17 @@ TEST(AlterOpLayout, DepthwiseAndDense) {
 %5 = layout_transform(%d, src_layout="NK", dst_layout="NK16n");
 nn.contrib_dense_pack(%4, %5, units=64, out_dtype="float32", weight_layout="NK16n")
 )");
+}
+
+// Read once, a packed weight would only be a second copy of it.
+TEST(AlterOpLayout, LongRowsOfAWeightForFewRowsOfDataStayAsTheyAre) {
+  const auto dense = [](const std::string& rows) {
+    return altered("def @main(%x: Tensor[(" + rows +
+                   ", 8192), float32], %d: Tensor[(64, 8192), float32]) {\n" +
+                   "  nn.dense(%x, %d, units=64)\n}");
+  };
+  EXPECT_EQ(dense("3"), "nn.dense(%x, %d, units=64)\n");
+  EXPECT_THAT(dense("4"), testing::HasSubstr("nn.contrib_dense_pack"));
 }
 
 /// The last block of a constant weight is filled up with zeros, of any number of units; other weights stay as

@@ -11,8 +11,8 @@
 namespace baton {
 namespace {
 
-constexpr int kPacked = 5;                      // (n, C, H, W, c)
-constexpr int kHeightBack = 3, kWidthBack = 2;  // counted from the last axis, as broadcasts align shapes
+constexpr int kPlain = 4, kPacked = 5;  // axes of (n, C, H, W) and (n, C, H, W, c)
+constexpr int kHeight = 2, kWidth = 3;
 
 /// The first operator of the function with the rule, or null.
 const CallNode* one_pixel_call(const FunctionNode& function) {
@@ -30,9 +30,11 @@ class RowJoiner {
  public:
   RowJoiner(const FunctionNode& function, const CallNode& anchor) : function_(function), anchor_(anchor) {
     const std::vector<int64_t> out = as_type<TensorTypeNode>(anchor.checked_type())->extents();
-    height_ = out[kPacked - kHeightBack], width_ = out[kPacked - kWidthBack];
+    rank_ = static_cast<int>(out.size());
+    BATON_CHECK(rank_ == kPlain || rank_ == kPacked, "a convolution of other axes");
+    height_ = out[kHeight], width_ = out[kWidth];
     const std::vector<int64_t> data = as_type<TensorTypeNode>(type_of(anchor.args()[0]))->extents();
-    strided_ = data[kPacked - kHeightBack] != height_ || data[kPacked - kWidthBack] != width_;
+    strided_ = data[kHeight] != height_ || data[kWidth] != width_;
     // What the convolution reads keeps its shape, except data that have the pixels of the result.
     for (size_t i = strided_ ? 0 : 1; i < anchor.args().size(); ++i)
       post_order(anchor.args()[i], [&](const Expr& node) { kept_.insert(node.get()); });
@@ -100,17 +102,19 @@ class RowJoiner {
     const auto* tensor = as_type<TensorTypeNode>(type);
     if (!tensor || !tensor->is_static()) return {};
     std::vector<int64_t> extents = tensor->extents();
-    const int rank = tensor->rank();
-    const int64_t height = rank >= kHeightBack ? extents[rank - kHeightBack] : 1,
-                  width = rank >= kWidthBack ? extents[rank - kWidthBack] : 1;
+    // Counted from the last axis, as broadcasts align shapes.
+    const int rank = tensor->rank(), height_back = rank_ - kHeight, width_back = rank_ - kWidth;
+    const int64_t height = rank >= height_back ? extents[rank - height_back] : 1,
+                  width = rank >= width_back ? extents[rank - width_back] : 1;
     if (height == 1 && width == 1) return type;
-    if (rank != kPacked || height != height_ || width != width_) return {};
-    extents[rank - kHeightBack] = 1, extents[rank - kWidthBack] = height * width;
+    if (rank != rank_ || height != height_ || width != width_) return {};
+    extents[kHeight] = 1, extents[kWidth] = height * width;
     return tensor_type(extents, tensor->dtype());
   }
 
   const FunctionNode& function_;
   const CallNode& anchor_;
+  int rank_ = 0;
   int64_t height_ = 0, width_ = 0;
   bool strided_ = false, possible_ = true;
   std::unordered_set<const ExprNode*> kept_;

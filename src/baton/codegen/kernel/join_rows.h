@@ -4,7 +4,7 @@
 
 namespace baton {
 
-/// `function`, with tensors (n, C, H, W, c) as (n, C, 1, H * W, c) where the kernel's convolution does not
+/// `function`, with tensors (n, C, H, W, c) as (n, C, 1, H * W, c), or (n, C, H, W) as (n, C, 1, H * W), where the kernel's convolution does not
 /// look at neighbours (OnePixelRule): tiles of pixels then need not end with a row, and 14 x 14 pixels make
 /// 33 tiles of 6 and not 42. The bytes of parameters and results, and the calls in order, stay the same; the
 /// data of a convolution with strides keeps its shape. Returns `function` itself where its operators do not

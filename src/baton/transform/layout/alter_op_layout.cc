@@ -188,6 +188,13 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
       .outputs = {packed(plain, packed_out)}};
 }
 
+bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
+  const TensorTypeNode *data = static_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
+  if (!data || !weight || data->rank() != 2) return false;
+  const std::vector<int64_t> by = weight->extents();
+  return !choice.packs_dense({.rows = data->extents()[0], .units = by[0], .depth = by[1]}, sheet);
+}
+
 /// `weight` (NK) in the layout `packed`, with rows of zeros at its end that fill the last block.
 Expr filled(const Expr& weight, int64_t rows, const std::string& packed) {
   NDArray zero = NDArray::empty({}, DType::float_(32));
@@ -255,6 +262,7 @@ class FastLayouts final : public LayoutPlanner {
     if (!layer) return std::nullopt;
     switch (*layer) {
       case LayerKind::kDense:
+        if (reads_weight_as_given(call, choice_, sheet_)) return std::nullopt;
         return alter_dense(call, choice_, sheet_);
       case LayerKind::kConvolutionTransposed:
         return alter_conv_transpose(call, choice_, sheet_);

@@ -3,6 +3,7 @@
 
 #include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/quantization_rule.h"
+#include "baton/ops/nn/conv/conv_by_positions.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -76,8 +77,9 @@ bool is_any_set(const std::vector<int64_t>& values) {
   return std::any_of(values.begin(), values.end(), [](int64_t value) { return value != 0; });
 }
 
-// Stages "pad" (if there is padding), "conv" and "out".
+// By positions where that form fits; else stages "pad" (if there is padding), "conv" and "out".
 void conv_nd_compute(Compute& c, const ConvNd& conv) {
+  if (conv_by_positions(c, conv)) return;
   const Layout canonical = *Layout::parse(data_letters(conv.count)),
                kernel_canonical = *Layout::parse(std::string("OI") + spatial_letters(conv.count));
   const Tensor &data = c.in(0), &weight = c.in(1);
@@ -143,7 +145,7 @@ const OpDef& op_nn_conv1d() {
           "nn.conv1d(data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, "
           "kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', out_dtype='')",
       .rules = op_rules(conv_brief(), MixedPrecision::kAlways, conv_layout_flow(), OwnPadding::kConvolution,
-                        QuantizationRule{QuantizationRule::Does::kLayer}),
+                        QuantizationRule{QuantizationRule::Does::kLayer}, AnchorRule{"conv_plain"}),
       .test_shapes =
           {"(1, 3, 10)f32, (4, 3, 3)f32, dilation=[2], channels=4, kernel_size=[3]",
            "(2, 3, 10)f32, (4, 3, 3)f32, strides=[2], padding=[1, 1], channels=4, kernel_size=[3]"},
@@ -161,7 +163,7 @@ const OpDef& op_nn_conv3d() {
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
       .cost = conv_cost,
       .rules = op_rules(conv_brief(), conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow(),
-                        ConvertedLayout::kConvolution, OwnPadding::kConvolution),
+                        ConvertedLayout::kConvolution, OwnPadding::kConvolution, AnchorRule{"conv_plain"}),
       .test_shapes = {"(1, 4, 4, 4, 2)f32, (2, 2, 2, 2, 3)f32, padding=[0, 0, 0, 0, 0, 0], channels=3, "
                       "kernel_size=[2, 2, 2], data_layout=NDHWC, kernel_layout=DHWIO"},
   };

@@ -5,6 +5,7 @@
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
+#include "baton/ops/nn/conv/conv_by_positions.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -148,6 +149,7 @@ RelationStatus packed_conv2d_relation(RelationContext& ctx, const Conv2DAttrs& a
 }
 
 void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
+  if (attrs.kernel_layout.find('G') == std::string::npos && conv_by_positions(c, conv_nd(attrs, 2))) return;
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
   const Layout nchw = *Layout::parse("NCHW"), oihw = *Layout::parse(grouped ? "GOIHW" : "OIHW");
   const Layout data_layout = *Layout::parse(attrs.data_layout),
@@ -205,6 +207,17 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
 }
 
 namespace {
+
+// Without strides, and for float32 only: other types are not vectorised along a row.
+bool reads_one_pixel_of_rows(const CallNode& call) {
+  const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  const Padding2D pad = *padding_2d(attrs.padding);
+  return result && result->is_static() && result->dtype() == DType::float_(32) &&
+         attrs.data_layout == "NCHW" && (attrs.out_layout.empty() || attrs.out_layout == "NCHW") &&
+         attrs.kernel_size == std::vector<int64_t>{1, 1} && attrs.strides == std::vector<int64_t>{1, 1} &&
+         pad.top == 0 && pad.left == 0 && pad.bottom == 0 && pad.right == 0;
+}
 
 // The data's adjoint is a transposed convolution of g with the weight; the weight's is a sum over all
 // positions.
@@ -273,12 +286,13 @@ const OpDef& op_nn_conv2d() {
       .relation = conv2d_relation,
       .compute = conv2d_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_brief(), conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d},
-                        conv_layout_flow(), conv_macs(), AnchorRule{"conv_plain"},
-                        ConvertedLayout::kConvolution, OwnPadding::kConvolution,
-                        QuantizationRule{QuantizationRule::Does::kLayer, QuantizationRule::Kernel::kBegins},
-                        LayerKind::kConvolution2D),
+      .rules =
+          op_rules(conv_brief(), conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(),
+                   MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(),
+                   conv_macs(), AnchorRule{"conv_plain"}, OnePixelRule{reads_one_pixel_of_rows},
+                   ConvertedLayout::kConvolution, OwnPadding::kConvolution,
+                   QuantizationRule{QuantizationRule::Does::kLayer, QuantizationRule::Kernel::kBegins},
+                   LayerKind::kConvolution2D),
       .test_shapes =
           {"(1, 3, 8, 8)f32, (4, 3, 3, 3)f32, padding=[0, 1, 2, 1], channels=4, kernel_size=[3, 3]",
            "(1, 4, 5, 5)f32, (8, 1, 3, 3)f32, strides=[2, 2], groups=4, channels=8, kernel_size=[3, 3]",

@@ -3,6 +3,7 @@
 // X + before. So a phase uses every stride-th tap (all, without strides), each at a fixed distance e - q.
 #include <algorithm>
 
+#include "baton/ops/nn/conv/conv_by_positions.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/nn/conv/conv_transpose.h"
 #include "baton/ops/run_compute.h"
@@ -280,6 +281,7 @@ class PhaseSums {
 }  // namespace
 
 bool conv_transpose_by_phases(Compute& c, const ConvNd& conv, const std::string& kernel_letters) {
+  if (kernel_letters[0] != 'G' && conv_transpose_by_positions(c, conv, kernel_letters)) return true;
   const std::optional<Phases> p = phases_of(c, conv, kernel_letters);
   if (!p) return false;
   PhaseSums sums(c, *p, conv, kernel_letters);

@@ -1,0 +1,53 @@
+// Which layouts convolutions are computed in.
+#include "baton/schedule/conv_algorithm.h"
+
+#include <gtest/gtest.h>
+
+namespace baton {
+namespace {
+
+DeviceSheet with_lanes(int lanes) {
+  DeviceSheet sheet;
+  sheet.float_lanes = lanes;
+  return sheet;
+}
+
+ConvShape shape(int64_t in, int64_t out, int64_t extent, int64_t kernel) {
+  return {.in_channels = in,
+          .out_channels = out,
+          .out_height = extent,
+          .out_width = extent,
+          .kernel_height = kernel,
+          .kernel_width = kernel};
+}
+
+TEST(ConvBlock, ShortBlocksStayInPlainLayouts) {
+  const DeviceSheet sheet = with_lanes(8);
+  EXPECT_EQ(conv_block(shape(64, 64, 28, 1), sheet), 8);
+  EXPECT_EQ(conv_block(shape(64, 41, 28, 1), sheet), 1);
+  EXPECT_EQ(conv_block(shape(64, 82, 28, 5), sheet), 1);
+  EXPECT_EQ(conv_block(shape(64, 35, 28, 1), sheet), 1);  // vectors of 7 are loaded in pieces
+  // Vectors of few positions would be no longer.
+  EXPECT_EQ(conv_block(shape(64, 20, 1, 1), sheet), 5);
+  // Winograd in short vectors needs fewer operations still.
+  EXPECT_EQ(conv_block(shape(64, 60, 56, 3), sheet), 6);
+  ConvShape depthwise = shape(36, 36, 28, 3);
+  depthwise.groups = 36;
+  EXPECT_EQ(conv_block(depthwise, sheet), 6);
+}
+
+TEST(ConvBlock, HalfOfALongVectorIsKept) {
+  EXPECT_EQ(conv_block(shape(64, 1000, 13, 1), with_lanes(16)), 10);
+  EXPECT_EQ(conv_block(shape(64, 24, 56, 1), with_lanes(16)), 12);
+  EXPECT_EQ(conv_block(shape(64, 259, 52, 1), with_lanes(16)), 1);
+}
+
+TEST(TransposeBlocks, VectorsInPiecesLose) {
+  ConvShape conv = shape(120, 18, 58, 3);
+  EXPECT_EQ(transpose_blocks(conv, with_lanes(8)).out, 1);
+  conv.out_channels = 16;
+  EXPECT_EQ(transpose_blocks(conv, with_lanes(8)).out, 8);
+}
+
+}  // namespace
+}  // namespace baton
