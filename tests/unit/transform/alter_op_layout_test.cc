@@ -112,15 +112,27 @@ TEST(AlterOpLayout, LongRowsOfAWeightForFewRowsOfDataStayAsTheyAre) {
   EXPECT_THAT(dense("4"), testing::HasSubstr("nn.contrib_dense_pack"));
 }
 
-/// The last block of the weight is filled up with zeros, of any number of units.
+/// The last block of a constant weight is filled up with zeros, of any number of units; other weights stay as
+/// they are.
 TEST(AlterOpLayout, DenseOfOddUnits) {
-  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(3, 20), float32], %d: Tensor[(37, 20), float32]) {
-  nn.dense(%x, %d, units=None)
+  BuildContext wide;
+  wide.sheets.emplace_back().float_lanes = 16;
+  const auto layouts = [&](const std::string& program) {
+    return body_text(
+        run_passes(typed_module(program), {named_pass("FoldConstant"), fast_layouts()}, 3, wide));
+  };
+  EXPECT_EQ(layouts(R"(def @main(%x: Tensor[(3, 20), float32]) {
+  %0 = broadcast_to(1f, shape=[37, 20]);
+  nn.dense(%x, %0, units=None)
 })"),
-            R"(%0 = nn.pad(%d, 0f, pad_width=[[0, 11], [0, 0]]);
+            R"(%0 = nn.pad(meta[relay.Constant][0], 0f, pad_width=[[0, 11], [0, 0]]);
 %1 = layout_transform(%0, src_layout="NK", dst_layout="NK16n");
 nn.contrib_dense_pack(%x, %1, units=37, out_dtype="float32", weight_layout="NK16n")
 )");
+  EXPECT_EQ(layouts(R"(def @main(%x: Tensor[(3, 20), float32], %d: Tensor[(37, 20), float32]) {
+  nn.dense(%x, %d, units=37)
+})"),
+            "nn.dense(%x, %d, units=37)\n");
 }
 
 TEST(AlterOpLayout, TransformsNameTheirCause) {

@@ -225,6 +225,8 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
       .outputs = {{}}};
   const int64_t missing = (size - units % size) % size;
   if (missing > 0) {
+    // Otherwise it would be copied twice in every run; products have a template for plain weights.
+    if (!as<ConstantNode>(call.args()[1])) return std::nullopt;
     planned.prepare = {{}, [kernel, missing](const Expr& plain) { return filled(plain, missing, kernel); }};
     planned.inputs[1] = {};
   }
