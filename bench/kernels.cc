@@ -287,7 +287,8 @@ Layer dense(int64_t m, int64_t k, int64_t n) {
         KernelBuilder b("dense");
         const Attrs attrs = test::op_attrs("nn.contrib_dense_pack", {{"units", n}});
         const Value x = b.input({m, k});
-        const Value y = b.call("nn.contrib_dense_pack", {x, b.input({n / block, k, block})}, attrs, {m, n});
+        const Value y =
+            b.call("nn.contrib_dense_pack", {x, b.input({(n + block - 1) / block, k, block})}, attrs, {m, n});
         return b.finish(b.call("nn.relu", {b.call("add", {y, b.input({1, n})}, {}, {m, n})}, {}, {m, n}));
       }};
 }

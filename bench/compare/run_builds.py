@@ -20,6 +20,7 @@ import environment
 THREADS = "2"
 COLD_BARS = {"resnet-18": 1.5, "resnet-18-v1": 1.5, "densenet-121": 5.0, "vgg-11": 2.5, "bert-12": 2.5}
 CACHED_BARS = {"resnet-18": 0.15, "resnet-18-v1": 0.15, "vgg-11": 0.8, "bert-12": 0.3}
+KERNEL_BAR = 1.0
 MEMORY_BAR, LOADED_BAR = 1.2, 1.0  # of ONNX Runtime's
 
 
@@ -74,7 +75,8 @@ def measure(network, folder, repeat):
         for times in (cold, cached):
             output, cpu, _ = child([os.environ["BATON_PROGRAM"], "build", *files["model"], "-o", built, "--json"], cache)
             report = json.loads(output)
-            times.append({"seconds": report["total_s"], "cpu": cpu, "kernels": report["kernels"]})
+            times.append({"seconds": report["total_s"], "cpu": cpu, "kernels": report["kernels"],
+                          "slowest": report["slowest_kernel"]})
     peers = str(environment.ROOT / "bench" / "peers")
     memory = {}
     for name, script, last in (("baton", "run_python.py", []), ("ort", "run_ort.py", [onnx])):
@@ -112,6 +114,7 @@ def report(name, found):
     ort, ours, loaded = (found["memory_mb"][name] for name in ("ort", "baton", "loaded"))
     cold, cached = found["cold"], found["cached"]
     rows = [(f"build, empty cache ({cold['cpu']:.1f} CPU s, {cold['kernels']} kernels)", "s", cold["seconds"], COLD_BARS.get(name)),
+            (f"slowest kernel ({cold['slowest']['func_name'][-30:]})", "s", cold["slowest"]["seconds"], KERNEL_BAR),
             (f"build, full cache ({cached['cpu']:.1f} CPU s)", "s", cached["seconds"], CACHED_BARS.get(name)),
             (f"memory, built and run ({ours:.0f} MB; ONNX Runtime {ort:.0f})", "x", ours / ort, MEMORY_BAR),
             (f"memory, loaded and run ({loaded:.0f} MB; file {found['artifact_mb']:.0f})", "x", loaded / ort, LOADED_BAR)]

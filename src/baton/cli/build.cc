@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,16 @@
 namespace baton::cli {
 
 namespace {
+
+/// The kernel that took longest to compile; null when all are from the cache.
+nlohmann::ordered_json slowest_kernel(const std::vector<BuiltKernel>& kernels) {
+  const auto slowest =
+      std::ranges::max_element(kernels, {}, [](const BuiltKernel& each) { return each.kernel->compile_s; });
+  if (slowest == kernels.end() || slowest->kernel->compile_s == 0) return nullptr;
+  return {{"func_name", slowest->func_name},
+          {"template", slowest->kernel->template_name},
+          {"seconds", slowest->kernel->compile_s}};
+}
 
 class BuildVerb final : public Verb {
  public:
@@ -36,7 +47,8 @@ class BuildVerb final : public Verb {
                                        {"optimize_s", times.optimize_s},
                                        {"kernels_s", times.kernels_s},
                                        {"link_s", times.link_s},
-                                       {"total_s", times.total_s}}
+                                       {"total_s", times.total_s},
+                                       {"slowest_kernel", slowest_kernel(built.build.kernels)}}
                     .dump()
              << '\n';
     } else {

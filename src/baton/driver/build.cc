@@ -23,6 +23,7 @@
 #include "baton/runtime/plan.h"
 #include "baton/runtime/plugin.h"
 #include "baton/runtime/processor.h"
+#include "baton/support/base/memory.h"
 #include "baton/support/version.h"
 #include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
@@ -240,10 +241,12 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   result.given = options.params;
   result.targets = build_targets(context);
   if (context.progress) context.progress("optimize", 0, 1);
+  release_free_memory();  // weights were read, by way of copies: 56 MB of 328 for BERT of 12 layers in Python
   IRModule typed = infer_types(module->copy());
   const auto source = source_graph(*typed);
   result.optimized = optimized_for_build(typed, logged);
   result.times.optimize_s = seconds_since(start);
+  release_free_memory();  // constants that were folded into others; compiling kernels takes more
   if (context.progress) context.progress("optimize", 1, 1);
   context.stop_if_asked();
 
@@ -262,6 +265,8 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
     return optimized;
   });
   (*sequential({lower, make_pass("InferType")}))(result.optimized, context);
+  if (std::ranges::any_of(result.kernels, [](const BuiltKernel& each) { return each.kernel->compile_s > 0; }))
+    release_free_memory();
   result.times.total_s = seconds_since(start);
   return result;
 }

@@ -8,6 +8,7 @@
 #include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/support/base/checksum.h"
 #include "baton/support/hash.h"
 #include "baton/support/pointer_map.h"
 
@@ -395,6 +396,7 @@ class Hashing {
 
  private:
   static constexpr uint32_t kNoNumber = UINT32_MAX;
+  static constexpr size_t kLargeConstantBytes = 4096;
   static constexpr uint64_t kUsedAgain = 0x5EEDull << 32;
   struct Value {
     uint64_t hash;
@@ -418,7 +420,11 @@ class Hashing {
       case ExprKind::kConstant: {
         const NDArray& value = static_cast<const ConstantNode&>(node).value();
         hasher.add(type_hash(node.checked_type()));
-        hasher.add_bytes(value.data(), value.bytes());
+        // Weights: a checksum reads them at the speed of memory, a Hasher a word at a time.
+        if (value.bytes() < kLargeConstantBytes)
+          hasher.add_bytes(value.data(), value.bytes());
+        else
+          hasher.add(checksum64(value.data(), value.bytes()));
         break;
       }
       case ExprKind::kTupleGetItem:

@@ -32,52 +32,66 @@ inline Halide::Expr round_away(const Halide::Expr& value) {
   });
 }
 
-/// vector_exp where x is a number; of NaN it is not defined.
-inline Halide::Expr vector_exp_of_number(const Halide::Expr& value) {
-  return with_value("exp_x", value, [](const Halide::Expr& x) {
-    // x = n ln 2 + r, |r| <= ln(2) / 2. n times the first part of ln 2 is exact; where multiply-adds are
-    // fused, LLVM adds up both parts, which is exact enough.
-    return with_value("exp_n", round(x * 1.44269504f), [&x](const Halide::Expr& n) {
-      const Halide::Expr power =
-          with_value("exp_r", (x - n * 0.693145752f) - n * 1.42860677e-06f, [](const Halide::Expr& r) {
-            return polynomial(
-                r, {1.0f, 1.0f, 0.49999994f, 0.1666652f, 0.041668393f, 0.008368781f, 0.0013814467f});
-          });
-      // Times 2^n, in the bits of the exponent.
-      const Halide::Expr scaled = Halide::reinterpret(
-          x.type(), Halide::reinterpret(Halide::Int(32), power) + (cast(Halide::Int(32), n) << 23));
-      return select(x < -87.3365f, 0.0f, x > 88.7228f, INFINITY, scaled);
+/// `x` between `least` and `most`; NaN for NaN, which Halide's clamp does not promise: each comparison fails
+/// for NaN and then selects its second operand. One instruction per bound.
+inline Halide::Expr clamp_or_nan(const Halide::Expr& x, float least, float most) {
+  return strict_float(min(Halide::Expr(most), max(Halide::Expr(least), x)));
+}
+
+/// `x` as n ln 2 + r with |r| <= ln(2) / 2 and a whole n: `body` makes the result of (2^(n + scale), exp(r)).
+/// The power is 0 where n + scale is -127 and infinite where it is 128, and must not be beyond. x is a number
+/// or NaN; of NaN, exp(r) is NaN.
+template <class Body>
+Halide::Expr with_exp_parts(const Halide::Expr& x, int scale, Body&& body) {
+  // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits. There the bias of exponents is
+  // added too, so that a shift makes the power. The subtraction must not be simplified.
+  const float whole = 12582912.0f + static_cast<float>(127 + scale);
+  return with_value("exp_t", x * 1.44269504f + whole, [&](const Halide::Expr& t) {
+    return with_value("exp_n", Halide::strict_float(t - whole), [&](const Halide::Expr& n) {
+      // n times the first part of ln 2 is exact; where multiply-adds are fused, LLVM adds up both parts,
+      // which is exact enough.
+      return with_value("exp_r", (x - n * 0.693145752f) - n * 1.42860677e-06f, [&](const Halide::Expr& r) {
+        const Halide::Expr power = reinterpret(x.type(), reinterpret(Halide::Int(32), t) << 23);
+        return body(power,
+                    polynomial(r, {1.0f, 0.9999997f, 0.49999145f, 0.16667642f, 0.041898496f, 0.00829021f}));
+      });
     });
   });
 }
 
 /// e to the power x; relative error below 4e-7 on processors with fused multiply-adds, or where the precision
-/// is strict, otherwise 1e-7 |x|. Results below the smallest normal number are 0.
+/// is strict, otherwise 1e-7 |x|. Results below 1.7e-38 are 0.
 inline Halide::Expr vector_exp(const Halide::Expr& value) {
   if (value.type() != Halide::Float(32)) return exp(value);
-  return with_value("exp_of", value,
-                    [](const Halide::Expr& x) { return select(is_nan(x), x, vector_exp_of_number(x)); });
+  return with_value("exp_x", clamp_or_nan(value, -87.3f, 89.0f), [](const Halide::Expr& x) {
+    // Half of the power of two, since that of the largest results is no float.
+    return with_exp_parts(x, -1, [](const Halide::Expr& half_power, const Halide::Expr& exp_r) {
+      return exp_r * 2.0f * half_power;
+    });
+  });
 }
 
-/// 1 / (1 + exp(-x)); relative error below 5e-7.
+/// 1 / (1 + exp(-x)); relative error below 5e-7 on processors with fused multiply-adds, or where the
+/// precision is strict, otherwise 1e-7 |x|. Results below 4e-39 are 0.
 inline Halide::Expr vector_sigmoid(const Halide::Expr& value) {
   const Halide::Expr one = cast(value.type(), 1);
   if (value.type() != Halide::Float(32)) return one / (one + exp(-value));
-  return with_value("sigmoid_x", value, [&one](const Halide::Expr& x) {
-    return select(is_nan(x), x, one / (one + vector_exp_of_number(-x)));
+  // Where the power is infinite the result is 0. The division is faster than an approximate reciprocal with a
+  // Newton step: nothing else uses the divider, and the number of instructions is the limit.
+  return with_value("sigmoid_x", clamp_or_nan(value, -88.6f, 87.0f), [&one](const Halide::Expr& x) {
+    return with_exp_parts(-x, 0, [&one](const Halide::Expr& power, const Halide::Expr& exp_r) {
+      return one / (exp_r * power + one);
+    });
   });
 }
 
 /// x p(x^2) / q(x^2), between -1 and 1, which it is beyond +-`limit`; NaN for NaN.
 inline Halide::Expr odd_ratio(const Halide::Expr& value, float limit, std::initializer_list<float> p,
                               std::initializer_list<float> q) {
-  return with_value("ratio_x", value, [&](const Halide::Expr& x) {
-    const Halide::Expr ratio = with_value("ratio_a", clamp(x, -limit, limit), [&](const Halide::Expr& a) {
-      return with_value("ratio_s", a * a, [&](const Halide::Expr& s) {
-        return clamp(a * polynomial(s, p) / polynomial(s, q), -1.0f, 1.0f);
-      });
+  return with_value("ratio_a", clamp_or_nan(value, -limit, limit), [&](const Halide::Expr& a) {
+    return with_value("ratio_s", a * a, [&](const Halide::Expr& s) {
+      return clamp_or_nan(a * polynomial(s, p) / polynomial(s, q), -1.0f, 1.0f);
     });
-    return select(is_nan(x), x, ratio);
   });
 }
 

@@ -117,7 +117,8 @@ TransposeBlocks transpose_blocks(const ConvShape& s, const DeviceSheet& sheet) {
 }
 
 int64_t dense_block(int64_t units, const DeviceSheet& sheet) {
-  return largest_divisor(units, sheet.float_lanes);
+  const int64_t lanes = sheet.float_lanes;
+  return units > lanes / 2 ? lanes : largest_divisor(units, lanes);
 }
 
 }  // namespace baton

@@ -46,7 +46,8 @@ struct TransposeBlocks {
 };
 TransposeBlocks transpose_blocks(const ConvShape& shape, const DeviceSheet& sheet);
 
-/// Output features per block of a packed dense weight (`NK16n`), by the same rule.
+/// Output features per block of a packed dense weight (`NK16n`): a vector register, the last block filled up;
+/// of few units the largest divisor.
 int64_t dense_block(int64_t units, const DeviceSheet& sheet);
 
 }  // namespace baton

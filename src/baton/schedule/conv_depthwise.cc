@@ -1,8 +1,11 @@
-// Depthwise convolution on packed channels: a row of pixels is accumulated in registers over all taps. Blocks
-// of channels are padded into the first-level cache just before use.
+// Depthwise convolution on packed channels: a row of pixels is accumulated in registers over all taps. The
+// data are read in place: rows of taps that lie in the padding are skipped, and columns of the padding are
+// constant in the first and last tile of a row. Where that is not possible, blocks of channels are padded
+// into the first-level cache just before use; that copy takes as long as a third of the sums.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
+#include "baton/schedule/read_padding.h"
 
 namespace baton {
 namespace {
@@ -13,6 +16,12 @@ using Halide::Var;
 
 /// The limit on multiply-adds unrolled into one block of code.
 constexpr int kUnrolledFmas = 256;
+/// The same for several rows of taps when each is skipped in the padding by a branch of its own.
+constexpr int kUnrolledRows = 128;
+/// Up to so many tiles of a row are unrolled: each has columns in the padding, or may have.
+constexpr int kUnrolledTiles = 2;
+/// What padding the data adds to the time of the sums.
+constexpr double kCopy = 0.35;
 
 std::string conv_depthwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, "conv_depthwise", "dwconv2d");
@@ -22,38 +31,53 @@ int conv_depthwise_vectors_of(const LoweredKernel& kernel, const DeviceSheet& sh
   return tiles_of(result_extent(kernel, 4), sheet.float_lanes);
 }
 
+/// Whether the data need not be copied: they are a parameter, not computed in the kernel tap by tap, and the
+/// padding is of the known form.
+bool reads_in_place(const LoweredKernel& kernel) {
+  const OpBlock& anchor = anchor_of(kernel);
+  const Func* pad = anchor.stage("pad");
+  return pad && anchor.producers[0] < 0 && can_skip_padding(*pad, anchor_stage(kernel, "dwconv2d"));
+}
+
 ScheduleParams conv_depthwise_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int width = result_extent(kernel, 3), height = result_extent(kernel, 2);
   const int vectors = conv_depthwise_vectors_of(kernel, sheet);
-  int tile_x = 1, tile_y = 1;
+  const bool padded = anchor_of(kernel).stage("pad"), in_place = reads_in_place(kernel);
+  ScheduleParams best;
   double least = 1e300;
   for (int y = 1; y <= std::min(4, height); ++y)
     for (int x = 1; x <= width; ++x) {
       if (x * y * vectors > sheet.vector_registers / 2) break;
+      // Which rows of taps are skipped differs from row to row.
+      const bool copy = padded && (y > 1 || !in_place);
       const double lost = double(tiles_of(width, x) * x) / width * (tiles_of(height, y) * y) / height;
-      const double cost = lost * (1 + 4.0 / (x * y * vectors)) * (1 + 0.01 * (y - 1));
-      if (cost < least) least = cost, tile_x = x, tile_y = y;
+      const double cost =
+          lost * (1 + 4.0 / (x * y * vectors)) * (1 + 0.01 * (y - 1)) * (copy ? 1 + kCopy : 1);
+      if (cost < least) least = cost, best = {{"copy", copy}, {"tile_x", x}, {"tile_y", y}};
     }
-  return {{"tile_x", tile_x}, {"tile_y", tile_y}};
+  return best;
 }
 
 std::vector<ScheduleParams> conv_depthwise_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   std::vector<ScheduleParams> all{conv_depthwise_default_params(kernel, sheet)};
-  for (int y : {1, 2, 4})
-    for (int x : {4, 7, 8, 14}) {
-      if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) ||
-          x * y * conv_depthwise_vectors_of(kernel, sheet) > sheet.vector_registers)
-        continue;
-      ScheduleParams params = {{"tile_x", x}, {"tile_y", y}};
-      if (params != all.front()) all.push_back(std::move(params));
-    }
+  const bool padded = anchor_of(kernel).stage("pad"), in_place = reads_in_place(kernel);
+  for (int copy : {0, 1})
+    for (int y : {1, 2, 4})
+      for (int x : {4, 7, 8, 14}) {
+        if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) ||
+            x * y * conv_depthwise_vectors_of(kernel, sheet) > sheet.vector_registers)
+          continue;
+        if (copy ? !padded : padded && (y > 1 || !in_place)) continue;
+        ScheduleParams params = {{"copy", copy}, {"tile_x", x}, {"tile_y", y}};
+        if (params != all.front()) all.push_back(std::move(params));
+      }
   return all;
 }
 
 void conv_depthwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
-  const int height = result_extent(kernel, 2), width = result_extent(kernel, 3),
-            block = result_extent(kernel, 4);
+  const int width = result_extent(kernel, 3), height = result_extent(kernel, 2);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
+  const int block = result_extent(kernel, 4);
   const Tensor& weight = anchor_of(kernel).inputs[1];
   const int taps_x = static_cast<int>(weight.extent(3)), taps = taps_x * static_cast<int>(weight.extent(2));
   Func out = output_of(kernel), conv = anchor_stage(kernel, "dwconv2d");
@@ -70,6 +94,14 @@ void conv_depthwise_apply(LoweredKernel& kernel, const ScheduleParams& params, c
       .fuse(cb, n, task)
       .parallel(task);
 
+  const Func* pad = anchor_of(kernel).stage("pad");
+  const bool in_place = pad && !params.at("copy");
+  if (in_place) {
+    BATON_CHECK(tile_y == 1 && reads_in_place(kernel), kernel.name + ": the data must be copied");
+    skip_padding(*pad, conv);
+    if (tiles_of(width, tile_x) <= kUnrolledTiles) out.unroll(xo);
+  }
+
   const std::vector<Var> c = conv.args();
   const RVar rx(conv.rvars()[0].name()), ry(conv.rvars()[1].name());
   conv.compute_at(out, xo).bound_extent(c[0], block).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
@@ -77,14 +109,14 @@ void conv_depthwise_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   sum.reorder({c[0], c[1], c[2], c[3], c[4], rx, ry}).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
   const int sums = tile_x * tile_y * tiles_of(block, sheet.float_lanes);
   if (sums * taps_x <= kUnrolledFmas) sum.unroll(rx);
-  if (sums * taps <= kUnrolledFmas) sum.unroll(ry);
+  if (sums * taps <= (in_place ? kUnrolledRows : kUnrolledFmas)) sum.unroll(ry);
 
-  if (const Func* found = anchor_of(kernel).stage("pad")) {
-    Func pad = *found;
-    const Var p = pad.args()[0];
-    pad.compute_at(out, task).bound_extent(p, block).vectorize(p);
+  if (pad && !in_place) {
+    Func padded = *pad;
+    const Var p = padded.args()[0];
+    padded.compute_at(out, task).bound_extent(p, block).vectorize(p);
   }
-  schedule_feeders(kernel, sheet);
+  schedule_feeders(kernel, sheet, !in_place);
 }
 
 }  // namespace

@@ -141,22 +141,26 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
         .reorder(o, xi, yi, xo, yo, obi, obo, turn, n)
         .fuse(turn, n, task)
         .parallel(task);
+  // Tiles at the edges are told apart by comparisons at each store. Loops of their own would be up to four
+  // copies of the output transform to compile.
+  out.never_partition(xo, yo);
   const Var per_group = by_channels ? task : obo;
 
+  // The transforms multiply by one matrix from either side: the rows of the result are unrolled, as each has
+  // its own sum, the columns a loop. Unrolled, too, they would not be faster, as a tile does not fit the
+  // registers, and a third of the compile time of the kernel.
   std::vector<Var> v = out_xf.args();  // o, p, q, t, ob, n
   out_xf.compute_at(out, xo)
       .bound_extent(v[0], e.out_block)
       .bound_extent(v[1], m)
       .bound_extent(v[2], m)
       .vectorize(v[0])
-      .unroll(v[1])
-      .unroll(v[2]);
+      .unroll(v[1]);
   v = out_rows.args();  // o, ex, q, t, ob, n
   out_rows.compute_at(out, xo)
       .bound_extent(v[0], e.out_block)
       .reorder(v[0], v[2], v[1])
       .vectorize(v[0])
-      .unroll(v[1])
       .unroll(v[2]);
 
   v = gemm.args();  // o, t, ob, ex, ey, n
@@ -169,7 +173,8 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
       .reorder(v[0], obi, ti, to, obo, v[3], v[4], v[5])
       .vectorize(v[0])
       .unroll(ti)
-      .unroll(obi);
+      .unroll(obi)
+      .never_partition(to);  // the last step, shifted inwards, is a step like the others
   v = acc.args();
   const RVar r0(acc.rvars()[0].name()), r1(acc.rvars()[1].name());
   acc.compute_at(gemm, to).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
@@ -195,8 +200,7 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
       .bound_extent(v[4], a)
       .reorder(v[0], v[3], v[4], v[1], v[2], v[5])
       .vectorize(v[0])
-      .unroll(v[3])
-      .unroll(v[4]);
+      .unroll(v[3]);
   if (by_channels)
     in_xf.compute_root().parallel(v[2]);
   else
@@ -207,7 +211,6 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
       .bound_extent(v[0], e.in_block)
       .reorder(v[0], v[2], v[1])
       .vectorize(v[0])
-      .unroll(v[1])
       .unroll(v[2]);
 
   if (const Func* found = anchor_of(kernel).stage("pad")) {

@@ -1,6 +1,7 @@
 // Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is
-// accumulated in registers. With a single row the product is memory bound: the weights are read once, in long
-// streams.
+// accumulated in registers. The weights of a few blocks of features, a panel, are used by all tiles of rows;
+// while these are computed, the next panel is fetched from memory. With a single row the product is memory
+// bound: the weights are read once, in long streams.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -14,12 +15,41 @@ using Halide::Var;
 
 struct GemmExtents {
   int rows, blocks, block, depth;
+  int units;  ///< the last block may have fewer features than its weights
 };
 
 GemmExtents gemm_extents_of(const LoweredKernel& kernel) {
   const Tensor& weight = anchor_of(kernel).inputs[1];
   return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)),
-          static_cast<int>(weight.extent(1))};
+          static_cast<int>(weight.extent(1)), result_extent(kernel, 1)};
+}
+
+/// The tile of the least expected cost. Its blocks need not divide those of the product: the last panel is
+/// shifted inwards.
+RegisterTile gemm_tile(const TiledProduct& product, const DeviceSheet& sheet) {
+  RegisterTile best;
+  double least = 1e300;
+  for (int columns = 1; columns <= product.columns && columns * product.vectors <= sheet.vector_registers / 2;
+       ++columns)
+    for (int rows = 1; rows <= std::min(product.rows, sheet.vector_registers); ++rows) {
+      const double cost = register_tile_cost(product, {rows, columns}, sheet);
+      if (cost < least) least = cost, best = {rows, columns};
+    }
+  return best;
+}
+
+/// Fewer rows are computed at the speed of the weights' memory.
+constexpr int kFewRows = 4;
+
+int64_t weight_bytes(const GemmExtents& e) { return int64_t(e.blocks) * e.block * e.depth * 4; }
+
+/// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache,
+/// and so many tiles of rows share a panel that each has to prefetch little. Tiles of wide vectors have too
+/// many rows.
+bool streams_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
+  constexpr int kTiles = 8;
+  return sheet.float_lanes < 16 && tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
+         weight_bytes(e) > sheet.l2_bytes;
 }
 
 std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
@@ -32,22 +62,26 @@ constexpr int kPaddedFloats = 16;
 ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = gemm_extents_of(kernel);
   const int vectors = tiles_of(e.block, sheet.float_lanes);
-  if (e.rows < 4) {  // memory bound: few streams, which the prefetchers can follow
-    const int columns = divisor_below(e.blocks, std::max(1, 4 / vectors));
-    return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}, {"copy_rows", 0}};
+  if (e.rows < kFewRows) {  // memory bound: few streams, which the prefetchers can follow
+    const int columns = std::clamp(4 / vectors, 1, e.blocks);
+    return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", 4}, {"copy_rows", 0}, {"stream", 0}};
   }
-  const bool streamed = int64_t(e.blocks) * e.block * e.depth * 4 > sheet.l2_bytes;
+  const bool streamed = weight_bytes(e) > sheet.l2_bytes && !streams_panels(e, {kFewRows, 1}, sheet);
   TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, int64_t(e.depth) * 4};
-  RegisterTile tile = choose_register_tile(product, sheet);
+  RegisterTile tile = gemm_tile(product, sheet);
   const double in_place = register_tile_cost(product, tile, sheet);
   // Rows that conflict in the cache limit the rows of a tile. A copy whose rows lie a line further apart
   // permits any tile; it costs about half a cycle per element.
   product.row_bytes = (int64_t(e.depth) + kPaddedFloats) * 4;
-  const RegisterTile free_tile = choose_register_tile(product, sheet);
+  const RegisterTile free_tile = gemm_tile(product, sheet);
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
   if (copy) tile = free_tile;
-  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}, {"copy_rows", copy}};
+  return {{"tile_m", tile.rows},
+          {"tile_n", tile.columns},
+          {"unroll", sheet.float_lanes < 16 ? 2 : 1},
+          {"copy_rows", copy},
+          {"stream", streams_panels(e, tile, sheet)}};
 }
 
 std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -56,10 +90,14 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
   std::vector<ScheduleParams> all{gemm_default_params(kernel, sheet)};
   for (int m : {1, 2, 4, 6, 8, 12, 14})
     for (int n : {1, 2, 3, 4, 8, 16})
-      for (int unroll : {1, 4}) {
-        if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > sheet.vector_registers - 3)
+      for (int unroll : {1, 2, 4}) {
+        if (m > e.rows || n > e.blocks || unroll > e.depth || m * n * vectors > sheet.vector_registers - 3)
           continue;
-        ScheduleParams params = {{"tile_m", m}, {"tile_n", n}, {"unroll", unroll}, {"copy_rows", 0}};
+        ScheduleParams params = {{"tile_m", m},
+                                 {"tile_n", n},
+                                 {"unroll", unroll},
+                                 {"copy_rows", 0},
+                                 {"stream", streams_panels(e, {m, n}, sheet)}};
         if (rows_conflict(m, int64_t(e.depth) * 4, sheet)) params["copy_rows"] = 1;
         if (params != all.front()) all.push_back(std::move(params));
       }
@@ -68,14 +106,14 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
 
 void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const GemmExtents e = gemm_extents_of(kernel);
-  const int tile_m = std::min(params.at("tile_m"), e.rows),
-            tile_n = divisor_below(e.blocks, params.at("tile_n"));
+  const int tile_m = std::min(params.at("tile_m"), e.rows), tile_n = std::min(params.at("tile_n"), e.blocks);
+  const bool ragged = e.units % e.block != 0;
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
   const Var x = out.args()[0], y = out.args()[1];
   const Var block("block"), lane("lane"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
 
-  out.split(x, block, lane, e.block)
-      .split(block, xo, xi, tile_n)
+  out.split(x, block, lane, e.block, ragged ? Halide::TailStrategy::Predicate : Halide::TailStrategy::RoundUp)
+      .split(block, xo, xi, tile_n, inside(e.blocks, tile_n))
       .split(y, yo, yi, tile_m, inside(e.rows, tile_m))
       .reorder(lane, xi, yi, yo, xo)
       .vectorize(lane)
@@ -85,10 +123,27 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
 
   const std::vector<Var> d = dense.args();  // o, ob, y
   const RVar r(dense.rvars()[0].name());
-  dense.compute_at(out, yo).bound_extent(d[0], e.block).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
+  dense.compute_at(out, yo)
+      .bound_extent(d[0], e.block)
+      .bound_extent(d[1], tile_n)
+      .vectorize(d[0])
+      .unroll(d[1])
+      .unroll(d[2]);
   dense.update().reorder({d[0], d[1], d[2], r}).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
-  const int unroll = params.at("unroll");
-  if (unroll > 1 && e.depth % unroll == 0) dense.update().unroll(r, unroll);
+  const int unroll = std::clamp(params.at("unroll"), 1, e.depth), tiles = tiles_of(e.rows, tile_m),
+            steps = tiles_of(e.depth, unroll);
+  const RVar ro("ro"), ri("ri");
+  dense.update().split(r, ro, ri, unroll).reorder(d[0], d[1], d[2], ri, ro).unroll(ri);
+  const auto stream = params.find("stream");  // schedules tuned before there was one have none
+  if (stream != params.end() && stream->second) {
+    const LoopRef sum{dense.name(), 1, ro.name()}, rows{out.name(), 0, yo.name()};
+    kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
+                              .issue = sum,
+                              .ahead = {out.name(), 0, xo.name()},
+                              .bytes = int64_t(tile_n) * e.block * e.depth * 4,
+                              .turns = {{sum, 1}, {rows, steps}},
+                              .iterations = int64_t(steps) * tiles});
+  }
   if (params.at("copy_rows")) {
     Func left = anchor_stage(kernel, "left");
     const std::vector<Var> l = left.args();  // k, y

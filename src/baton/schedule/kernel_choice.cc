@@ -12,6 +12,14 @@ ConvChoice KernelChoice::conv_transpose(const ConvShape& shape, const DeviceShee
   return {{}, blocks.in, blocks.out};
 }
 
+bool KernelChoice::packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const {
+  // With few rows a weight that is read as it is given is as fast, and there is no second copy of it. The
+  // lanes of a vector of sums are added up at the end of each row of the weight, though: 1 to 2 % of a row of
+  // this length, and 10 % of one of 512, whose packed copy is small.
+  constexpr int64_t kLongVectors = 256;
+  return shape.rows >= kFewestGemmRows || shape.depth < kLongVectors * sheet.float_lanes;
+}
+
 int64_t KernelChoice::dense_block(int64_t units, const DeviceSheet& sheet) const {
   return baton::dense_block(units, sheet);
 }
@@ -37,6 +45,9 @@ class StrictChoice final : public KernelChoice {
   }
   ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {
     return choice_->conv_transpose(shape, sheet);
+  }
+  bool packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const override {
+    return choice_->packs_dense(shape, sheet);
   }
   int64_t dense_block(int64_t units, const DeviceSheet& sheet) const override {
     return choice_->dense_block(units, sheet);

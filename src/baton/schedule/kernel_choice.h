@@ -17,6 +17,14 @@ struct ConvChoice {
   int64_t in_block = 1, out_block = 1;
 };
 
+/// A dense layer: data (rows, depth) times a weight (units, depth).
+struct DenseShape {
+  int64_t rows = 1, units = 1, depth = 1;
+};
+
+/// Dense layers of fewer rows are bound by reading their weight, once.
+constexpr int kFewestGemmRows = 4;
+
 /// The schedule of a kernel. Empty: the first applicable template; the template's default parameters.
 struct KernelSchedule {
   std::string template_name;
@@ -32,6 +40,8 @@ class KernelChoice {
   /// The same for a transposed convolution (blocks only; of one axis, the width's); in_block and out_block
   /// are 1 where it is computed in plain layouts.
   virtual ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const;
+  /// Whether the weight of a dense layer is packed. Called by the layout pass.
+  virtual bool packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const;
   /// Output features per block of a packed dense weight (`NK16n`); 1: not packed. Called by the layout pass.
   virtual int64_t dense_block(int64_t units, const DeviceSheet& sheet) const;
   /// Called for each fused function when its kernel is compiled.

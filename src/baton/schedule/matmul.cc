@@ -6,6 +6,7 @@
 
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/schedule/common.h"
+#include "baton/schedule/kernel_choice.h"
 
 namespace baton {
 namespace {
@@ -15,8 +16,6 @@ using Halide::RVar;
 using Halide::TailStrategy;
 using Halide::Var;
 
-/// Fewer rows of nn.dense are dot products of rows of data with rows of the weight: template "rows".
-constexpr int kFewestDenseRows = 4;
 /// Multiply-adds per task: enough to hide the cost of starting it.
 constexpr int64_t kTaskMultiplyAdds = 1 << 16;
 /// As many panels keep all cores busy.
@@ -59,8 +58,8 @@ std::string matmul_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet
   const std::string reason = refuses_anchor(kernel, rule && dense ? rule->of_template : "matmul", stage);
   if (!reason.empty()) return reason;
   if (output_of(kernel).dimensions() < 2) return "the result is a vector";
-  if (dense && matmul_extents_of(kernel, sheet).rows < kFewestDenseRows)
-    return "fewer than " + std::to_string(kFewestDenseRows) + " rows";
+  if (dense && matmul_extents_of(kernel, sheet).rows < kFewestGemmRows)
+    return "fewer than " + std::to_string(kFewestGemmRows) + " rows";
   return "";
 }
 

@@ -42,15 +42,26 @@ std::string pool_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
 
 bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
 
+/// Reductions side by side that hide the latency of one.
+constexpr int kPoolChains = 4;
+/// Tasks that remain where blocks of channels are reduced side by side.
+constexpr int kPoolTasks = 8;
+
+/// Blocks of channels reduced side by side: several where a row has few results (one, of a global pool).
+int pool_blocks(const LoweredKernel& kernel, int tile_x) {
+  const int blocks = result_extent(kernel, 1), tasks = blocks * result_extent(kernel, 0);
+  return std::clamp(std::min(kPoolChains / tile_x, tasks / kPoolTasks), 1, blocks);
+}
+
 ScheduleParams pool_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int inner = result_extent(kernel, packed(kernel) ? 4 : 3);
-  if (!packed(kernel)) return {{"vector", std::min(sheet.float_lanes, inner)}, {"tile_x", 1}};
+  if (!packed(kernel)) return {{"vector", std::min(sheet.float_lanes, inner)}, {"tile_x", 1}, {"tile_c", 1}};
   // Enough independent reductions to hide their latency.
   const int width = result_extent(kernel, 3);
   int tile = 1;
   for (int x = 1; x <= std::min(8, width); ++x)
     if (tiles_of(width, x) * x * tile <= tiles_of(width, tile) * tile * x || width % x == 0) tile = x;
-  return {{"vector", inner}, {"tile_x", tile}};
+  return {{"vector", inner}, {"tile_x", tile}, {"tile_c", pool_blocks(kernel, tile)}};
 }
 
 std::vector<ScheduleParams> pool_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -59,6 +70,7 @@ std::vector<ScheduleParams> pool_candidates(const LoweredKernel& kernel, const D
   for (int x : {1, 2, 4, 7, 8, 14}) {
     ScheduleParams params = all.front();
     params["tile_x"] = x;
+    params["tile_c"] = pool_blocks(kernel, x);
     if (x <= result_extent(kernel, 3) && params != all.front()) all.push_back(std::move(params));
   }
   return all;
@@ -105,7 +117,9 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const Var xo("xo"), xi("xi");
   const int axes = static_cast<int>(i.size()), outer = axes - 2;
   const std::vector<Var> s = sum.args();
+  const int tile_c = params.at("tile_c");
   std::vector<VarOrRVar> order(s.begin(), s.begin() + (packed(kernel) ? 2 : 1));
+  if (tile_c > 1) order.push_back(s[3]);
   int64_t taps = 1;
   for (const Halide::Internal::ReductionVariable& r : sum.update().get_schedule().rvars()) {
     order.push_back(RVar(r.var));
@@ -114,7 +128,8 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     else
       taps = kUnrolledTaps + 1;
   }
-  for (size_t d = packed(kernel) ? 2 : 1; d < s.size(); ++d) order.push_back(s[d]);
+  for (size_t d = packed(kernel) ? 2 : 1; d < s.size(); ++d)
+    if (d != 3 || tile_c == 1) order.push_back(s[d]);
   // The operator's last stage is inlined into the output (or is the output); reductions are computed at its
   // tiles.
   Halide::Stage update = sum.update();
@@ -127,6 +142,14 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
         .unroll(xi);
     sum.compute_at(out, xo).bound_extent(s[0], result_extent(kernel, 4)).vectorize(s[0]).unroll(s[1]);
     update.vectorize(s[0]).unroll(s[1]);
+    if (tile_c > 1) {
+      const Var inner("inner");
+      out.split(i[3], i[3], inner, tile_c, inside(result_extent(kernel, 1), tile_c))
+          .reorder(i[0], inner, xi, xo, i[2], i[3], i[4])
+          .unroll(inner);
+      sum.unroll(s[3]);
+      update.unroll(s[3]);
+    }
   } else {
     const int width = result_extent(kernel, 3), vector = std::min(params.at("vector"), width);
     out.split(i[0], xo, xi, vector, inside(width, vector)).vectorize(xi);

@@ -1,9 +1,11 @@
 // Reductions along the innermost axis (softmax, a dense layer without packed weight): several vectors of
 // partial results per row, combined at the end of the row. Otherwise a row would be a serial chain of scalar
-// steps.
+// steps. A dense layer of few rows of data reads its weight once, so memory bounds it: several rows of the
+// weight at a time, as one stream alone does not use all of the bandwidth (19 of 26 GB/s were measured).
 #include <algorithm>
 
 #include "baton/schedule/common.h"
+#include "baton/schedule/kernel_choice.h"
 
 namespace baton {
 namespace {
@@ -15,6 +17,10 @@ using Halide::Var;
 
 /// Elements per task, at least: an exponential costs more than an addition.
 constexpr int64_t kRowElements = 1 << 12;
+/// Multiply-adds per task of a dense layer, at least.
+constexpr int64_t kDenseMultiplyAdds = 1 << 16;
+/// Sums of a dense layer that are computed together: enough to hide the latency of multiply-adds.
+constexpr int kDenseSums = 8;
 
 std::string first_reduction(const OpBlock& block) {
   for (const Stage& stage : block.stages)
@@ -49,18 +55,88 @@ std::string rows_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return "";
 }
 
-ScheduleParams rows_default_params(const LoweredKernel&, const DeviceSheet& sheet) {
-  return {{"lanes", 4 * sheet.float_lanes}};
+/// Rows of data of a dense layer.
+int dense_rows_of(const LoweredKernel& kernel) {
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < output_of(kernel).dimensions(); ++axis) rows *= result_extent(kernel, axis);
+  return static_cast<int>(std::min<int64_t>(rows, INT32_MAX));
 }
 
-std::vector<ScheduleParams> rows_candidates(const LoweredKernel&, const DeviceSheet& sheet) {
-  return {{{"lanes", 4 * sheet.float_lanes}},
-          {{"lanes", sheet.float_lanes}},
-          {{"lanes", 2 * sheet.float_lanes}},
-          {{"lanes", 8 * sheet.float_lanes}}};
+/// Rows of the weight that are multiplied at a time; 0 when the layer is none of few rows of data.
+int tile_of_dense(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const OpBlock& anchor = anchor_of(kernel);
+  const Func* dense = anchor.stage("dense");
+  if (!dense) return 0;
+  const int rows = dense_rows_of(kernel);
+  if (rows >= kFewestGemmRows || reduction_extent(*dense) < sheet.float_lanes) return 0;
+  return std::min(kDenseSums / rows, result_extent(kernel, -1));
+}
+
+ScheduleParams rows_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  if (const int tile = tile_of_dense(kernel, sheet)) return {{"lanes", sheet.float_lanes}, {"tile_n", tile}};
+  return {{"lanes", 4 * sheet.float_lanes}, {"tile_n", 0}};
+}
+
+std::vector<ScheduleParams> rows_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{rows_default_params(kernel, sheet)};
+  const auto add = [&](int vectors, int tile) {
+    ScheduleParams params{{"lanes", vectors * sheet.float_lanes}, {"tile_n", tile}};
+    if (params != all.front()) all.push_back(std::move(params));
+  };
+  if (tile_of_dense(kernel, sheet) > 0)
+    for (const auto& [vectors, tile] : {std::pair{1, 4}, {2, 4}, {2, 2}, {4, 2}, {4, 1}, {1, 8}}) {
+      if (tile <= result_extent(kernel, -1) && tile * vectors * dense_rows_of(kernel) <= 2 * kDenseSums)
+        add(vectors, tile);
+    }
+  else
+    for (int vectors : {1, 2, 4, 8}) add(vectors, 0);
+  return all;
+}
+
+/// Dot products of all rows of data with `tile` rows of the weight at a time.
+void dense_apply(LoweredKernel& kernel, int tile, int vectors, const DeviceSheet& sheet) {
+  Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
+  const std::vector<Var> i = out.args(), d = dense.args();
+  const int columns = result_extent(kernel, -1), depth = reduction_extent(dense),
+            rows = dense_rows_of(kernel);
+  const Var no("no"), ni("ni"), lane("lane"), vector("vector");
+  const RVar r(dense.rvars()[0].name()), ro("ro"), ri("ri");
+  out.split(i[0], no, ni, tile, inside(columns, tile));
+  std::vector<Halide::VarOrRVar> order{ni};
+  order.insert(order.end(), i.begin() + 1, i.end());
+  order.push_back(no);
+  out.reorder(order);
+  if (tile > 1) out.vectorize(ni);
+  const Var item =
+      parallel_tasks(out, {no}, tiles_of(columns, tile), int64_t{tile} * rows * depth, kDenseMultiplyAdds);
+
+  int width = vectors * sheet.float_lanes;
+  while (width > sheet.float_lanes && width > depth) width /= 2;
+  dense.update().split(r, ro, ri, width, TailStrategy::GuardWithIf);
+  Func partial = dense.update().rfactor(ri, lane);
+  // Constant extents keep the sums in registers.
+  const auto bound = [&](Func func) {
+    func.compute_at(out, item).bound_extent(d[0], tile);
+    for (size_t axis = 1; axis < d.size(); ++axis)
+      func.bound_extent(d[axis], result_extent(kernel, static_cast<int>(d.size() - 1 - axis)));
+  };
+  bound(dense), bound(partial);
+  for (const Var& axis : d) dense.unroll(axis), partial.unroll(axis);
+  dense.update().atomic().vectorize(ri);
+  std::vector<Var> storage{lane};  // as rfactor() leaves it, sums would be gathered
+  storage.insert(storage.end(), d.begin(), d.end());
+  partial.reorder_storage(storage).vectorize(lane, sheet.float_lanes).unroll(lane);
+  std::vector<Halide::VarOrRVar> sums{vector, lane};
+  sums.insert(sums.end(), d.begin(), d.end());
+  sums.push_back(ro);
+  partial.update().split(lane, lane, vector, sheet.float_lanes).reorder(sums).vectorize(vector).unroll(lane);
+  for (const Var& axis : d) dense.update().unroll(axis), partial.update().unroll(axis);
+  schedule_feeders(kernel, sheet);
 }
 
 void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+  if (const auto tile = params.find("tile_n"); tile != params.end() && tile->second > 0)
+    return dense_apply(kernel, tile->second, params.at("lanes") / sheet.float_lanes, sheet);
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();

@@ -213,6 +213,23 @@ TEST(Compiler, SaysWhatItCannotDo) {
   }
 }
 
+TEST(Compiler, ChannelsThatDoNotFillBlocksAreRefused) {
+  // 10 channels of the data's 40, in two blocks of 8: the last ones were read beyond the data.
+  const std::vector<int64_t> given{5, 5, 1, 3, 8}, made{5, 2, 2, 6, 8};
+  const Type data = tensor_type(given, DType::float_(32)), result = tensor_type(made, DType::float_(32));
+  const Var x = test::param("x", data);
+  const Attrs attrs = make_attrs(*find_op("nn.depth_to_space")->attrs,
+                                 {{"block_size", int64_t{2}}, {"layout", std::string("NCHW8c")}});
+  try {
+    compile_kernel(request_for(test::primitive({x}, test::op_call("nn.depth_to_space", {x}, result, attrs))),
+                   DeviceSheet::host());
+    FAIL() << "blocks that are not full were accepted";
+  } catch (const NotSupported& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("10 channels, which do not fill the blocks of layout NCHW8c"));
+  }
+}
+
 /// Runs `body` in a child process, so that nothing this process compiled before has a say.
 template <class Body>
 void in_child(const Body& body) {

@@ -1,6 +1,8 @@
 #include "baton/codegen/evaluate/interpreter.h"
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -78,6 +80,22 @@ INSTANTIATE_TEST_SUITE_P(
         "def @main(%w: Tensor[(16, 8, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, "
         "tile_size=4) }",
         "def @main(%x: Tensor[(1, 4, 9, 9), float32], %b: Tensor[(4), float32]) { nn.bias_add(%x, %b) }"));
+
+// The bounds of their arguments must not replace NaN.
+TEST(Interpreter, FunctionsOfNanAreNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const char* op : {"exp", "sigmoid", "tanh", "erf"}) {
+    Call call = call_of("def @main(%x: Tensor[(2), float32]) { " + std::string(op) + "(%x) }");
+    const Expr data = make_constant(NDArray::of<float>({2}, std::vector<float>{nan, 1.0f}, DType::float_(32)),
+                                    test::typed({}));
+    call = make_call(call->callee(), {data}, call->attrs(), test::typed(call->checked_type()));
+    for (const EvaluateBy by : {EvaluateBy::kInterpreter, EvaluateBy::kKernel}) {
+      const auto values = make_evaluator(by)->evaluate(*call, host_context());
+      EXPECT_TRUE(std::isnan(values[0].as<float>()[0])) << op;
+      EXPECT_FALSE(std::isnan(values[0].as<float>()[1])) << op;
+    }
+  }
+}
 
 TEST(Interpreter, FoldsALargeWeightFasterThanItCouldBeCompiled) {
   const Call call = call_of(

@@ -2,6 +2,7 @@
 // machine. When it is changed on purpose, caches must be told apart from those of before, too.
 #include <gtest/gtest.h>
 
+#include "baton/ir/expr.h"
 #include "baton/ir/structural.h"
 #include "baton/ops/register.h"
 #include "baton/text/parser.h"
@@ -35,6 +36,18 @@ TEST(StructuralHash, OfClosuresReferencesAndBranches) {
           "  let %f = fn (%y: Tensor[(?, 2), int64], Inline=1) { if (%c) { ref_read(%r) } else { %y } };\n"
           "  (%f(%x), 2.5f64).0\n}"),
       14335527289410414844u);
+}
+
+TEST(StructuralHash, OfALargeConstantDependsOnEachByte) {
+  register_all_ops();
+  NDArray weight = NDArray::zeros({64, 64}, DType::float_(32));
+  const uint64_t before = structural_hash(constant(weight));
+  EXPECT_EQ(before, structural_hash(constant(weight.copy())));
+  for (const size_t byte : {size_t{0}, weight.bytes() / 2 + 3, weight.bytes() - 1}) {
+    NDArray other = weight.copy();
+    static_cast<uint8_t*>(other.data())[byte] = 1;
+    EXPECT_NE(before, structural_hash(constant(other))) << byte;
+  }
 }
 
 }  // namespace

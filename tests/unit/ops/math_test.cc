@@ -2,6 +2,7 @@
 #include "baton/ops/math.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -11,13 +12,14 @@ namespace {
 
 using MathFunction = Halide::Expr (*)(const Halide::Expr&);
 
-std::vector<float> evaluate(MathFunction f, const std::vector<float>& at) {
+std::vector<float> evaluate(MathFunction f, const std::vector<float>& at,
+                            const Halide::Target& target = Halide::get_jit_target_from_environment()) {
   Halide::Buffer<float> in(const_cast<float*>(at.data()), static_cast<int>(at.size()));
   Halide::Func g("g");
   const Halide::Var i("i");
   g(i) = f(in(i));
   g.vectorize(i, 16, Halide::TailStrategy::GuardWithIf);
-  const Halide::Buffer<float> out = g.realize({static_cast<int>(at.size())});
+  const Halide::Buffer<float> out = g.realize({static_cast<int>(at.size())}, target);
   return {out.begin(), out.end()};
 }
 
@@ -29,15 +31,16 @@ std::vector<float> samples() {
   return at;
 }
 
-void expect_close(MathFunction f, double (*exact)(double), double tolerance, bool positive = false) {
-  const std::vector<float> at = samples(), got = evaluate(f, at);
+void expect_close(MathFunction f, double (*exact)(double), double tolerance, bool positive = false,
+                  const Halide::Target& target = Halide::get_jit_target_from_environment()) {
+  const std::vector<float> at = samples(), got = evaluate(f, at, target);
   double worst = 0;
   float where = 0;
   for (size_t i = 0; i < at.size(); ++i) {
     const double want = exact(at[i]);
-    // Beyond the normal numbers: infinite, or 0.
-    if (want > std::numeric_limits<float>::max() || (positive && want < 1.2e-38)) {
-      EXPECT_TRUE(want > 1 ? got[i] == INFINITY : got[i] <= 1.2e-38f) << at[i];
+    // Beyond the normal numbers, and just before them: infinite, or next to 0.
+    if (want > std::numeric_limits<float>::max() || (positive && want < 1.7e-38)) {
+      EXPECT_TRUE(want > 1 ? got[i] == INFINITY : got[i] <= 1.71e-38f) << at[i];
       continue;
     }
     const double error = want == 0 ? std::fabs(got[i]) : std::fabs(got[i] / want - 1);
@@ -54,6 +57,44 @@ TEST(Math, SigmoidIsWithinAFewUnitsInTheLastPlace) {
   expect_close(vector_sigmoid, exact_sigmoid, 5e-7, true);
 }
 TEST(Math, ErfIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_erf, std::erf, 5e-7); }
+
+// Without contraction the steps of the argument's reduction are rounded one by one.
+TEST(Math, AccuracyWithoutContraction) {
+  const Halide::Target strict =
+      Halide::get_jit_target_from_environment().with_feature(Halide::Target::StrictFloat);
+  expect_close(vector_exp, std::exp, 4e-7, true, strict);
+  expect_close(vector_sigmoid, exact_sigmoid, 5e-7, true, strict);
+  expect_close(vector_tanh, std::tanh, 5e-7, false, strict);
+  expect_close(vector_erf, std::erf, 5e-7, false, strict);
+}
+
+// All NaNs are propagated, whatever their sign and payload.
+TEST(Math, NanWithPayload) {
+  std::vector<float> nans;
+  for (const uint32_t bits : {0x7fc00001u, 0xffc12345u, 0x7fffffffu, 0xff800001u}) {
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    nans.push_back(value);
+  }
+  for (MathFunction f : {vector_exp, vector_sigmoid, vector_tanh, vector_erf})
+    for (const float got : evaluate(f, nans)) EXPECT_TRUE(std::isnan(got));
+}
+
+// exp reaches the largest number; 1 + exp(-x) overflows to a sigmoid of 0, without a step before it.
+TEST(Math, EndsOfTheRange) {
+  const std::vector<float> large = evaluate(vector_exp, {88.7f, 88.72f, 88.73f, 89.5f, -86.9f, -88.0f});
+  const auto exact = [](float x) { return std::exp(static_cast<double>(x)); };
+  EXPECT_NEAR(large[0] / exact(88.7f), 1, 4e-7);
+  EXPECT_NEAR(large[1] / exact(88.72f), 1, 4e-7);
+  EXPECT_EQ(large[2], INFINITY);
+  EXPECT_EQ(large[3], INFINITY);
+  EXPECT_NEAR(large[4] / exact(-86.9f), 1, 4e-7);
+  EXPECT_EQ(large[5], 0.0f);
+  const std::vector<float> small = evaluate(vector_sigmoid, {-86.5f, -88.5f, -90.0f, 40.0f, 87.0f, 88.0f});
+  EXPECT_NEAR(small[0] / exact(-86.5f), 1, 5e-7);
+  for (int i : {1, 2}) EXPECT_LE(small[i], 4e-39f);
+  for (int i : {3, 4, 5}) EXPECT_EQ(small[i], 1.0f);
+}
 
 TEST(Math, InfinitiesAndNan) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

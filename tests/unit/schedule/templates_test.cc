@@ -162,8 +162,9 @@ LoweredKernel conv(const ConvCase& t) {
 
 LoweredKernel depthwise(const ConvCase& t) {
   KernelBuilder b("dwconv");
-  const Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
+  Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
   const Value weight = b.input({t.c / t.in_block, 1, t.kernel, t.kernel, 1, t.in_block});
+  if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
   Conv2DAttrs a = attrs_of(t);
   a.groups = t.c;
   a.kernel_layout = block("OIHW1i@o", 0, t.in_block);
@@ -200,11 +201,32 @@ TEST(ConvDepthwise, ShapesPaddingsAndEpilogues) {
       {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, "sbm"}, {1, 32, 15, 13, 32, 3, 2, {1, 1}, 16, 16, "b"},
       {1, 16, 7, 7, 16, 3, 1, {0, 0}, 16, 16, "m"},     {2, 16, 9, 9, 16, 5, 1, {2, 2}, 16, 16, ""},
       {1, 12, 5, 2, 12, 3, 1, {1, 1}, 12, 12, "r"},     {1, 8, 8, 8, 8, 3, 1, {2, 2}, 8, 8, "m", 2},
+      {1, 8, 9, 15, 8, 5, 1, {2, 2}, 8, 8, "g"},        {1, 8, 10, 23, 8, 3, 2, {0, 0, 1, 1}, 8, 8, "bg"},
+      {1, 8, 7, 30, 8, 3, 1, {1, 0, 2, 0}, 8, 8, "b"},  {1, 8, 6, 9, 8, 3, 1, {0, 1, 0, 2}, 8, 8, "b"},
+      {1, 8, 2, 2, 8, 5, 1, {2, 2}, 8, 8, ""},          {1, 8, 1, 1, 8, 5, 1, {2, 2}, 8, 8, "m"},
+      {2, 8, 13, 17, 8, 5, 3, {2, 2}, 8, 8, "sr"},      {1, 8, 16, 33, 8, 7, 1, {3, 3}, 8, 8, "m"},
+      {1, 8, 9, 20, 8, 3, 1, {4, 4}, 8, 8, "", 2},      {1, 8, 12, 12, 8, 3, 1, {1, 1}, 8, 8, "m", 1, true},
   };
   for (const ConvCase& t : cases) {
     SCOPED_TRACE(std::to_string(t.c) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " " + t.ops);
-    check("conv_depthwise", [&] { return depthwise(t); });
+    check("conv_depthwise", [&] { return depthwise(t); }, 3e-6, 4);
   }
+}
+
+// Padding the data takes as long as a third of the sums, or more: only where they are computed in the kernel,
+// or where a row has too few sums to hide the latency of additions, they are copied.
+TEST(ConvDepthwise, PaddedDataAreReadInPlace) {
+  const auto copies = [](const ConvCase& t) {
+    return named("conv_depthwise").default_params(depthwise(t), sheet()).at("copy");
+  };
+  for (const int64_t extent : {14, 28, 56, 112, 15})
+    for (const int64_t kernel : {3, 5})
+      for (const int64_t stride : {1, 2})
+        EXPECT_EQ(copies({1, 8, extent, extent, 8, kernel, stride, {kernel / 2, kernel / 2}, 8, 8, "b"}), 0);
+  EXPECT_EQ(copies({1, 8, 7, 7, 8, 5, 1, {2, 2}, 8, 8, "b"}), 0);
+  EXPECT_EQ(copies({1, 8, 14, 14, 8, 3, 1, {1, 1}, 8, 8, "b", 1, true}), 1);
+  EXPECT_EQ(copies({1, 8, 8, 2, 8, 3, 1, {1, 1}, 8, 8, "b"}), 1);
+  EXPECT_EQ(copies({1, 8, 14, 14, 8, 3, 1, {0, 0}, 8, 8, "b"}), 0);
 }
 
 /// Winograd with weights that are transformed in the test, and the direct convolution with the same ones.
@@ -420,7 +442,7 @@ struct DenseCase {
 LoweredKernel dense(const DenseCase& t, bool packed) {
   KernelBuilder b("dense");
   const Value x = b.input({t.m, t.k});
-  const Value weight = packed ? b.input({t.n / t.block, t.k, t.block}) : b.input({t.n, t.k});
+  const Value weight = packed ? b.input({(t.n + t.block - 1) / t.block, t.k, t.block}) : b.input({t.n, t.k});
   const std::string op = packed ? "nn.contrib_dense_pack" : "nn.dense";
   Value y = b.call(op, {x, weight}, op_attrs(op, {{"units", t.n}}), {t.m, t.n});
   if (t.epilogue) {
@@ -437,10 +459,36 @@ TEST(Gemm, ShapesAndEpilogues) {
                                                    {29, 64, 96, 16, false},
                                                    {3, 1, 7, 7, true},
                                                    {64, 40, 10, 10, true},
-                                                   {1, 7, 3, 1, false}}) {
+                                                   {1, 7, 3, 1, false},
+                                                   // No tile divides the blocks; the last block is part full.
+                                                   {1, 9, 101, 8, true},
+                                                   {33, 44, 389, 8, true},
+                                                   {6, 5, 13, 16, false},
+                                                   {40, 3, 8 * 23, 8, true}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("gemm", [&] { return dense(t, true); });
   }
+}
+
+/// Weights from memory: the next panel is fetched while one is used.
+TEST(Gemm, FetchesTheNextPanel) {
+  DeviceSheet small = sheet();
+  small.float_lanes = 8, small.vector_registers = 16, small.l2_bytes = 1 << 12;
+  for (const DenseCase& t :
+       std::vector<DenseCase>{{128, 64, 96, 8, true}, {130, 18, 203, 8, false}, {66, 33, 80, 16, true}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    const ScheduleParams params = named("gemm").default_params(dense(t, true), small);
+    EXPECT_EQ(params.at("stream"), 1) << text(params);
+    test::with_halide_errors([&] {
+      LoweredKernel plain = dense(t, true), ahead = dense(t, true);
+      named("trivial").apply(plain, {}, small);
+      named("gemm").apply(ahead, params, small);
+      ASSERT_EQ(ahead.streams.size(), 1u);
+      expect_near(run(ahead, true), run(plain, true), 3e-6, "fetched ahead");
+    });
+  }
+  EXPECT_EQ(named("gemm").default_params(dense({16, 64, 96, 8, true}, true), small).at("stream"), 0)
+      << "each of the few tiles would have to fetch much";
 }
 
 /// Rows that lie a multiple of 4096 bytes apart: at most 8 of them per tile, or a copy whose rows lie further
@@ -537,11 +585,21 @@ TEST(Matmul, DenseWithAWeightThatIsNoConstant) {
 }
 
 TEST(Rows, Dense) {
-  for (const DenseCase& t : std::vector<DenseCase>{
-           {1, 512, 100, 1, true}, {3, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 512, 100, 1, true},
+                                                   {3, 300, 33, 1, false},
+                                                   {3, 5, 7, 1, true},
+                                                   {1, 1000, 1, 1, false},
+                                                   {2, 4097, 9, 1, true},
+                                                   {1, 33, 8, 1, true}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("rows", [&] { return dense(t, false); });
   }
+}
+
+TEST(Rows, FewRowsOfDenseReadSeveralRowsOfTheWeightAtATime) {
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 100, 1, true}, false), sheet()).at("tile_n"), 8);
+  EXPECT_EQ(named("rows").default_params(dense({3, 512, 100, 1, true}, false), sheet()).at("tile_n"), 2);
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 3, 1, true}, false), sheet()).at("tile_n"), 3);
 }
 
 TEST(Rows, Softmax) {
@@ -620,6 +678,21 @@ LoweredKernel pool(const PoolCase& t) {
   return b.finish(b.call(t.op, {x}, op_attrs(t.op, attrs), t.out));
 }
 
+// One reduction after the other is a chain of additions, each of which waits for the one before.
+TEST(Pool, GlobalPoolsReduceBlocksSideBySide) {
+  const auto side_by_side = [](Shape in, Shape out, int64_t size) {
+    return named("pool")
+        .default_params(pool({"nn.max_pool2d", in, out, size, size, {0, 0}}), sheet())
+        .at("tile_c");
+  };
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 1, 1, 8}, 14), 4);
+  EXPECT_EQ(side_by_side({1, 33, 14, 14, 8}, {1, 33, 1, 1, 8}, 14), 4);
+  EXPECT_EQ(side_by_side({64, 2, 14, 14, 8}, {64, 2, 1, 1, 8}, 14), 2);
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 2, 2, 8}, 7), 2);
+  EXPECT_EQ(side_by_side({1, 60, 14, 14, 8}, {1, 60, 7, 7, 8}, 2), 1);
+  EXPECT_EQ(side_by_side({1, 4, 14, 14, 8}, {1, 4, 1, 1, 8}, 14), 1);  // for several threads
+}
+
 TEST(Pool, WindowsAndPlanes) {
   for (const PoolCase& t : std::vector<PoolCase>{
            {"nn.max_pool2d", {1, 2, 23, 23, 16}, {1, 2, 12, 12, 16}, 3, 2, {1, 1}},
@@ -636,6 +709,11 @@ TEST(Pool, WindowsAndPlanes) {
            {"nn.global_avg_pool2d", {1, 4, 7, 7, 16}, {1, 4, 1, 1, 16}, 0, 0, {}},
            {"nn.global_avg_pool2d", {2, 5, 6, 7}, {2, 5, 1, 1}, 0, 0, {}},
            {"nn.global_max_pool2d", {1, 2, 3, 3, 8}, {1, 2, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {1, 36, 7, 5, 8}, {1, 36, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {1, 33, 6, 6, 8}, {1, 33, 1, 1, 8}, 0, 0, {}},
+           {"nn.global_max_pool2d", {3, 15, 4, 4, 8}, {3, 15, 1, 1, 8}, 0, 0, {}},
+           {"nn.max_pool2d", {1, 32, 5, 5, 8}, {1, 32, 2, 2, 8}, 3, 2, {0, 0}},
+           {"nn.avg_pool2d", {1, 34, 6, 4, 8}, {1, 34, 3, 2, 8}, 2, 2, {0, 0}},
            {"nn.max_pool2d", {1, 2, 6, 6, 16}, {1, 2, 3, 3, 16}, 2, 2, {0, 0}, false, true}}) {
     SCOPED_TRACE(std::string(t.op) + " rank " + std::to_string(t.in.size()) + " width " +
                  std::to_string(t.in[3]));

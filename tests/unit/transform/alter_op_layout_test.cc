@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "baton/ir/op.h"
 #include "baton/ir/rules/layout_rule.h"
@@ -98,6 +98,28 @@ TEST(AlterOpLayout, DepthwiseAndDense) {
 %4 = nn.batch_flatten(%3);
 %5 = layout_transform(%d, src_layout="NK", dst_layout="NK16n");
 nn.contrib_dense_pack(%4, %5, units=64, out_dtype="float32", weight_layout="NK16n")
+)");
+}
+
+// Read once, a packed weight would only be a second copy of it.
+TEST(AlterOpLayout, LongRowsOfAWeightForFewRowsOfDataStayAsTheyAre) {
+  const auto dense = [](const std::string& rows) {
+    return altered("def @main(%x: Tensor[(" + rows +
+                   ", 8192), float32], %d: Tensor[(64, 8192), float32]) {\n" +
+                   "  nn.dense(%x, %d, units=64)\n}");
+  };
+  EXPECT_EQ(dense("3"), "nn.dense(%x, %d, units=64)\n");
+  EXPECT_THAT(dense("4"), testing::HasSubstr("nn.contrib_dense_pack"));
+}
+
+/// The last block of the weight is filled up with zeros, of any number of units.
+TEST(AlterOpLayout, DenseOfOddUnits) {
+  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(3, 20), float32], %d: Tensor[(37, 20), float32]) {
+  nn.dense(%x, %d, units=None)
+})"),
+            R"(%0 = nn.pad(%d, 0f, pad_width=[[0, 11], [0, 0]]);
+%1 = layout_transform(%0, src_layout="NK", dst_layout="NK16n");
+nn.contrib_dense_pack(%x, %1, units=37, out_dtype="float32", weight_layout="NK16n")
 )");
 }
 

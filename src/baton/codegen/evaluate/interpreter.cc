@@ -489,8 +489,11 @@ class Translator {
     if (e.is_intrinsic(C::strict_sub)) return arithmetic(Opcode::kSub, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::strict_mul)) return arithmetic(Opcode::kMul, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::strict_div)) return arithmetic(Opcode::kDiv, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::strict_min)) return arithmetic(Opcode::kMin, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::strict_max)) return arithmetic(Opcode::kMax, e.type, arg(0), arg(1));
+    // Of NaN and a number, the second operand, as in kernels; kMin and kMax take the first.
+    if (e.is_intrinsic({C::strict_min, C::strict_max})) {
+      const int first = arg(0), second = arg(1);
+      return arithmetic(e.is_intrinsic(C::strict_min) ? Opcode::kMin : Opcode::kMax, e.type, second, first);
+    }
     if (e.is_intrinsic(C::strict_eq)) return comparison(Opcode::kEq, e.args[0], e.args[1], env);
     if (e.is_intrinsic(C::strict_lt)) return comparison(Opcode::kLt, e.args[0], e.args[1], env);
     if (e.is_intrinsic(C::strict_le)) return comparison(Opcode::kLe, e.args[0], e.args[1], env);

@@ -288,6 +288,12 @@ void run_loop(const ElementProgram& program, const Loop& loop, std::vector<int64
   }
 }
 
+// Compiled for wider vectors, too: weights of Winograd's algorithm are millions of elements. AVX2 without
+// FMA, so that all processors give the same bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
+__attribute__((target_clones("avx2", "default"), flatten))
+#endif
 void run_one(const ElementProgram& program, const Instruction& i, std::vector<int64_t>& r) {
   switch (i.op) {
     case Opcode::kConstant:

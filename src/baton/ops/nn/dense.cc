@@ -77,12 +77,20 @@ void dense_compute(Compute& c, const DenseAttrs&) {
   c.result(copy_stage(c, dense));
 }
 
+/// The features of a packed weight: all of its blocks, unless `units` ends within the last one.
+Dim packed_units(const TensorTypeNode& weight, const std::optional<int64_t>& units) {
+  const Dim blocks = weight.shape()[0], block = weight.shape()[2], all = times(blocks, block);
+  if (!units || all.is_any()) return all;
+  const bool in_last = *units <= all.value() && *units > all.value() - block.value();
+  return in_last ? Dim(*units) : all;
+}
+
 GradientRule dense_gradient() {
   return {[](const Call& call, const Expr& g) { return dense_adjoints(*call, g); }};
 }
 
-// nn.contrib_dense_pack: data (M, K) times a weight (N / n, K, n): stages "left" (the data), "dense" (the
-// sum) and "out".
+// nn.contrib_dense_pack: data (M, K) times a weight (ceil(N / n), K, n): stages "left" (the data), "dense"
+// (the sum) and "out".
 void dense_pack_compute(Compute& c, const DensePackAttrs&) {
   const Tensor &data = c.in(0), &weight = c.in(1);
   const int block = as_int(weight.extent(2));
@@ -156,8 +164,8 @@ const OpDef& op_nn_contrib_dense_pack() {
       .name = "nn.contrib_dense_pack",
       .doc =
           "nn.dense with a packed weight: out[i, b * n + j] = sum over k of data[i, k] * weight[b, k, j], n "
-          "the block.",
-      .inputs = {{"data", "matrix (rows, k)"}, {"weight", "tensor (units / n, k, n)"}},
+          "the block. The last block may be filled up: `units` says how many features there are.",
+      .inputs = {{"data", "matrix (rows, k)"}, {"weight", "tensor (ceil(units / n), k, n)"}},
       .fuse = Fuse::kOutFusable,
       .relation =
           [](RelationContext& ctx, const DensePackAttrs& attrs) {
@@ -169,7 +177,7 @@ const OpDef& op_nn_contrib_dense_pack() {
               return fail_arg(ctx, 1,
                               "data of shape " + shape_text(data->shape()) + " need a weight of depth " +
                                   extent_text(k) + ", got " + type_text(ctx.input(1)));
-            const Dim units = times(weight->shape()[0], weight->shape()[2]);
+            const Dim units = packed_units(*weight, attrs.units);
             const DType dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
             return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));
           },
@@ -178,7 +186,8 @@ const OpDef& op_nn_contrib_dense_pack() {
       .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
       .rules = op_rules(dense_brief(), dense_layout_flow(), AnchorRule{"gemm"}),
       .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
-                      "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n"},
+                      "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n",
+                      "(3, 4)f32, (2, 4, 8)f32, units=11, weight_layout=NC8n"},
   };
   return def;
 }

@@ -169,6 +169,12 @@ void depth_to_space_compute(Compute& c, const SubPixelAttrs& attrs) {
   const int block = as_int(attrs.block_size);
   const auto shape = convert_shape(c.in(0).shape(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"));
   const int channels = as_int(shape[1] / attrs.block_size / attrs.block_size);
+  const int64_t held =
+      convert_shape(c.out().extents(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"))[1];
+  if (held != channels)
+    throw NotSupported("`nn.depth_to_space` to " + std::to_string(channels) +
+                       " channels, which do not fill the blocks of layout " + attrs.layout + ": they hold " +
+                       std::to_string(held));
   moved_compute(c, attrs, "depth_to_space", [&](const Index& o) {
     const Halide::Expr cell = o[2] % block * block + o[3] % block;
     const Halide::Expr channel = attrs.mode == "DCR" ? cell * channels + o[1] : o[1] * (block * block) + cell;

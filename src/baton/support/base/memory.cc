@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -32,6 +35,12 @@ void* allocate_aligned(size_t bytes) {
   if (alignment == kHugePage) (void)madvise(block, room / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
   return block;
+}
+
+void release_free_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace baton

@@ -10,4 +10,8 @@ namespace baton {
 /// more than 1 TiB. Freed by std::free.
 void* allocate_aligned(size_t bytes);
 
+/// Returns to the system what malloc keeps of freed blocks, of all threads (glibc; elsewhere nothing is
+/// done). Milliseconds. For the ends of phases that free much.
+void release_free_memory();
+
 }  // namespace baton

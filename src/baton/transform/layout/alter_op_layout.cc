@@ -6,7 +6,8 @@
 //   nn.conv2d_transpose      ->  the same in blocks, or, of few output channels, with the weight by taps;
 //   also
 //                                of one and three axes
-//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks
+//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks; the last one is filled
+//   up
 // Weights are packed by layout_transforms, which FoldConstant computes.
 #include "baton/transform/layout/alter_op_layout.h"
 
@@ -190,6 +191,23 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
       .outputs = {packed(plain, packed_out)}};
 }
 
+bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
+  const TensorTypeNode *data = static_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
+  if (!data || !weight || data->rank() != 2) return false;
+  const std::vector<int64_t> by = weight->extents();
+  return !choice.packs_dense({.rows = data->extents()[0], .units = by[0], .depth = by[1]}, sheet);
+}
+
+/// `weight` (NK) in the layout `packed`, with rows of zeros at its end that fill the last block.
+Expr filled(const Expr& weight, int64_t rows, const std::string& packed) {
+  NDArray zero = NDArray::empty({}, DType::float_(32));
+  zero.as<float>()[0] = 0;
+  const Expr padded =
+      call_op("nn.pad", {weight, constant(std::move(zero))},
+              {{"pad_width", AttrList{std::vector<int64_t>{0, rows}, std::vector<int64_t>{0, 0}}}});
+  return call_op("layout_transform", {padded}, {{"src_layout", "NK"}, {"dst_layout", packed}});
+}
+
 std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice& choice,
                                        const DeviceSheet& sheet) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
@@ -198,15 +216,22 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
   if (!op || !data || !weight || !result || data->rank() != 2 || data->dtype() != DType::float_(32) ||
       weight->dtype() != DType::float_(32) || result->dtype() != DType::float_(32))
     return std::nullopt;
-  const int64_t size = choice.dense_block(weight->extents()[0], sheet);
+  const int64_t units = weight->extents()[0], size = choice.dense_block(units, sheet);
   if (size == 1) return std::nullopt;
   const std::string kernel = block("NK", size, 'n');
-  return PlannedCall{
+  PlannedCall planned{
       .op = op,
-      .attrs = carry_attrs(*op, call, {{"weight_layout", kernel}, {"out_dtype", result->dtype()}}),
+      .attrs = carry_attrs(*op, call,
+                           {{"units", units}, {"weight_layout", kernel}, {"out_dtype", result->dtype()}}),
       .wants = "reads its weight in " + kernel,
       .inputs = {{}, packed("NK", kernel)},
       .outputs = {{}}};
+  const int64_t missing = (size - units % size) % size;
+  if (missing > 0) {
+    planned.prepare = {{}, [kernel, missing](const Expr& plain) { return filled(plain, missing, kernel); }};
+    planned.inputs[1] = {};
+  }
+  return planned;
 }
 
 /// What is altered, and what follows by the rules of the operators where inputs come in other layouts.
@@ -238,6 +263,7 @@ class FastLayouts final : public LayoutPlanner {
     if (!layer) return std::nullopt;
     switch (*layer) {
       case LayerKind::kDense:
+        if (reads_weight_as_given(call, choice_, sheet_)) return std::nullopt;
         return alter_dense(call, choice_, sheet_);
       case LayerKind::kConvolutionTransposed:
         return alter_conv_transpose(call, choice_, sheet_);
