@@ -163,6 +163,9 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
                         .stride_width = ints_attr(call, "strides").back(),
                         .groups = groups};
   const ConvChoice chosen = choice.conv_transpose(shape, sheet);
+  // Without strides it is a convolution by positions, which reads the taps of a channel one after the other.
+  const bool strided = std::ranges::any_of(ints_attr(call, "strides"), [](int64_t s) { return s != 1; });
+  if (chosen.out_block == 1 && !strided) return std::nullopt;
   const bool depthwise = groups > 1 && groups == in[1] && groups == out[1];
   const std::string spatial = names.spatial;
   std::string packed_data = plain, packed_out = plain, by_taps = spatial + names.in + names.out;
