@@ -102,7 +102,8 @@ TEST_P(Pipeline, MakesTheKernelsOfTvm) {
   FAIL() << "no reference " << id;
 }
 
-/// The same by their operators, with one name for all ways to convolve in blocks.
+/// The same by their operators, with one name for all ways to convolve in blocks, and one for dense layers: a
+/// long weight for few rows of data is not packed.
 std::vector<std::string> operators(const IRModule& module) {
   std::vector<std::string> names;
   for (const FunctionNode* function : kernel_functions(module)) {
@@ -110,8 +111,11 @@ std::vector<std::string> operators(const IRModule& module) {
     post_order(function->body(), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
       if (!call || !call->op()) return;
-      const bool winograd = call->op()->name == "nn.contrib_conv2d_winograd_without_weight_transform";
-      name += "_" + (winograd ? "nn.contrib_conv2d_NCHWc" : call->op()->name);
+      static const std::map<std::string, std::string> one_name = {
+          {"nn.contrib_conv2d_winograd_without_weight_transform", "nn.contrib_conv2d_NCHWc"},
+          {"nn.dense", "nn.contrib_dense_pack"}};
+      const auto known = one_name.find(call->op()->name);
+      name += "_" + (known == one_name.end() ? call->op()->name : known->second);
     });
     std::ranges::replace(name, '.', '_');
     names.push_back(function->attr("relay.reshape_only") ? "__nop" : name);
