@@ -90,12 +90,14 @@ int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
 }
 
 int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
-  // Vectors of positions are read unaligned. Half a vector of channels and more is kept with 16 lanes, since
-  // the layers around are packed.
+  // Vectors of positions are read unaligned. Half a vector of channels is kept, and with 16 lanes what is
+  // more, since the layers around are packed; 5 to 7 of 8 lanes are loaded in pieces.
   constexpr double kPlain = 0.8;
   constexpr int64_t kPacked = 8;
   const int64_t block = channel_block(s.out_channels, sheet);
-  if (s.groups != 1 || block >= std::min<int64_t>(kPacked, sheet.float_lanes)) return block;
+  if (s.groups != 1 || block >= std::min<int64_t>(kPacked, sheet.float_lanes) ||
+      block * 2 == sheet.float_lanes)
+    return block;
   const double plain = busy_lanes_of_positions(s.out_height * s.out_width, sheet);
   const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);
   const double saved = chosen.kind == ConvAlgorithm::Kind::kWinograd

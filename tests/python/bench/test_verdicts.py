@@ -74,11 +74,11 @@ def test_the_bars_of_random_layers(capsys):
     assert not run_layers.report([{**row, "ratio": 0.5, "difference": 1e-3}])
 
 
-@pytest.mark.parametrize("cold, cached, built, loaded, holds", [(1.4, 0.1, 119, 99, True), (1.6, 0.1, 119, 99, False), (1.4, 0.2, 119, 99, False),
-                                                                (1.4, 0.1, 121, 99, False), (1.4, 0.1, 119, 101, False)])
-def test_the_bars_of_builds(cold, cached, built, loaded, holds):
+@pytest.mark.parametrize("cold, cached, slowest, built, loaded, holds", [(1.4, 0.1, 0.9, 119, 99, True), (1.6, 0.1, 0.9, 119, 99, False), (1.4, 0.2, 0.9, 119, 99, False),
+                                                                (1.4, 0.1, 1.1, 119, 99, False), (1.4, 0.1, 0.9, 121, 99, False), (1.4, 0.1, 0.9, 119, 101, False)])
+def test_the_bars_of_builds(cold, cached, slowest, built, loaded, holds):
     def times(seconds):
-        return {"seconds": seconds, "cpu": 2 * seconds, "kernels": 20}
+        return {"seconds": seconds, "cpu": 2 * seconds, "kernels": 20, "slowest": {"func_name": "conv", "seconds": slowest}}
 
     memory = {"baton": built, "ort": 100, "loaded": loaded}
     assert run_builds.report("resnet-18", {"cold": times(cold), "cached": times(cached), "memory_mb": memory, "artifact_mb": 50}) == holds

@@ -4,11 +4,11 @@
 
 namespace baton {
 
-/// `function`, with tensors (n, C, H, W, c) as (n, C, 1, H * W, c), or (n, C, H, W) as (n, C, 1, H * W), where the kernel's convolution does not
-/// look at neighbours (OnePixelRule): tiles of pixels then need not end with a row, and 14 x 14 pixels make
-/// 33 tiles of 6 and not 42. The bytes of parameters and results, and the calls in order, stay the same; the
-/// data of a convolution with strides keeps its shape. Returns `function` itself where its operators do not
-/// allow it. `function` is typed, as lower() asks.
+/// `function`, with tensors (n, C, H, W, c) as (n, C, 1, H * W, c), or (n, C, H, W) as (n, C, 1, H * W),
+/// where the kernel's convolution does not look at neighbours (OnePixelRule): tiles of pixels then need not
+/// end with a row, and 14 x 14 pixels make 33 tiles of 6 and not 42. The bytes of parameters and results, and
+/// the calls in order, stay the same; the data of a convolution with strides keeps its shape. Returns
+/// `function` itself where its operators do not allow it. `function` is typed, as lower() asks.
 Function join_rows(const Function& function);
 
 }  // namespace baton

@@ -12,9 +12,10 @@ struct AnchorRule {
   std::string_view of_template;
 };
 
-/// Calls of a convolution on (n, C, H, W) or (n, C, H, W, c) that compute each pixel of the result from one pixel of the
-/// data: the same one, or with strides every s-th of each row. Its compute takes a result whose rows are
-/// joined, (n, C, 1, H * W) or (n, C, 1, H * W, c), of data that are joined too, or of data with strides as they are.
+/// Calls of a convolution on (n, C, H, W) or (n, C, H, W, c) that compute each pixel of the result from one
+/// pixel of the data: the same one, or with strides every s-th of each row. Its compute takes a result whose
+/// rows are joined, (n, C, 1, H * W) or (n, C, 1, H * W, c), of data that are joined too, or of data with
+/// strides as they are.
 struct OnePixelRule {
   bool (*applies)(const CallNode&);
 };

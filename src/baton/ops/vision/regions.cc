@@ -161,7 +161,10 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
                      ix = Halide::cast<int>(x0);
   const Halide::Expr top = in.pixel(iy, ix) * (1.0f - dx) + in.pixel(iy, ix + 1) * dx;
   const Halide::Expr bottom = in.pixel(iy + 1, ix) * (1.0f - dx) + in.pixel(iy + 1, ix + 1) * dx;
-  const Halide::Expr value = select(outside, 0.0f, top * (1.0f - dy) + bottom * dy);
+  Halide::Expr value = select(outside, 0.0f, top * (1.0f - dy) + bottom * dy);
+  // Strict for integers: 7 or just below it, depending on which multiplications and additions are fused,
+  // would become 7 or 6.
+  if (!halide_type(c.out().dtype()).is_float()) value = Halide::strict_float(value);
   Halide::Func pooled = c.stage(mean ? "sum" : "max"), out = c.stage("roi_align");
   const auto i = in.i.reversed();
   pooled(i) = mean ? Halide::Expr(0.0f) : lowest(Halide::Float(32));

@@ -168,6 +168,8 @@ TEST_F(KernelFuzz, PastFindings) {
            // No regions' bins, whose size was divided by their number.
            "vision.roi_align: (1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[0, 2], "
            "spatial_scale=1.",
+           // Just below an integer, or the integer: as multiplications and additions were fused.
+           "vision.roi_align: (3, 3, 6, 6)i8, (3, 5)i8[0, 3], pooled_size=[2, 5], spatial_scale=0.5",
            // Halide leaves out a maximum with the least finite number: such padding was -inf.
            "nn.max_pool2d: (1, 1, 2, 2)f64, pool_size=[1, 1], padding=[1, 1, 1, 1]",
            "nn.max_pool1d: (1, 1, 2)f32, pool_size=[1], padding=[1, 1]",
