@@ -233,11 +233,12 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
          (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // ties: the squarest one has the fewest loads
 }
 
-RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& sheet) {
+RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& sheet, TileColumns allowed) {
   RegisterTile best;
   double least = 1e300;
-  for (int columns : divisors(p.columns)) {
+  for (int columns = 1; columns <= p.columns; ++columns) {
     if (columns * p.vectors > sheet.vector_registers / 2) break;
+    if (allowed == TileColumns::kDivide && p.columns % columns != 0) continue;
     for (int rows = 1; rows <= std::min(p.rows, sheet.vector_registers); ++rows) {
       const double cost = register_tile_cost(p, {rows, columns}, sheet);
       if (cost < least) least = cost, best = {rows, columns};

@@ -95,7 +95,10 @@ struct TiledProduct {
 bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet);
 /// Expected cycles per result for a tile; minimised by choose_register_tile.
 double register_tile_cost(const TiledProduct& product, RegisterTile tile, const DeviceSheet& sheet);
-/// The tile with the lowest expected cost; its columns divide those of the product.
-RegisterTile choose_register_tile(const TiledProduct& product, const DeviceSheet& sheet);
+/// Whether the columns of a tile divide those of the product, or the last tile overlaps the one before.
+enum class TileColumns { kDivide, kAny };
+/// The tile with the lowest expected cost.
+RegisterTile choose_register_tile(const TiledProduct& product, const DeviceSheet& sheet,
+                                  TileColumns columns = TileColumns::kDivide);
 
 }  // namespace baton

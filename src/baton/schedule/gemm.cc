@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "baton/schedule/common.h"
+#include "baton/schedule/kernel_choice.h"
 
 namespace baton {
 namespace {
@@ -23,23 +24,6 @@ GemmExtents gemm_extents_of(const LoweredKernel& kernel) {
   return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)),
           static_cast<int>(weight.extent(1)), result_extent(kernel, 1)};
 }
-
-/// The tile of the least expected cost. Its blocks need not divide those of the product: the last panel is
-/// shifted inwards.
-RegisterTile gemm_tile(const TiledProduct& product, const DeviceSheet& sheet) {
-  RegisterTile best;
-  double least = 1e300;
-  for (int columns = 1; columns <= product.columns && columns * product.vectors <= sheet.vector_registers / 2;
-       ++columns)
-    for (int rows = 1; rows <= std::min(product.rows, sheet.vector_registers); ++rows) {
-      const double cost = register_tile_cost(product, {rows, columns}, sheet);
-      if (cost < least) least = cost, best = {rows, columns};
-    }
-  return best;
-}
-
-/// Fewer rows are computed at the speed of the weights' memory.
-constexpr int kFewRows = 4;
 
 int64_t weight_bytes(const GemmExtents& e) { return int64_t(e.blocks) * e.block * e.depth * 4; }
 
@@ -62,18 +46,18 @@ constexpr int kPaddedFloats = 16;
 ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = gemm_extents_of(kernel);
   const int vectors = tiles_of(e.block, sheet.float_lanes);
-  if (e.rows < kFewRows) {  // memory bound: few streams, which the prefetchers can follow
+  if (e.rows < kFewestGemmRows) {  // memory bound: few streams, which the prefetchers can follow
     const int columns = std::clamp(4 / vectors, 1, e.blocks);
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", 4}, {"copy_rows", 0}, {"stream", 0}};
   }
-  const bool streamed = weight_bytes(e) > sheet.l2_bytes && !streams_panels(e, {kFewRows, 1}, sheet);
+  const bool streamed = weight_bytes(e) > sheet.l2_bytes && !streams_panels(e, {kFewestGemmRows, 1}, sheet);
   TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, int64_t(e.depth) * 4};
-  RegisterTile tile = gemm_tile(product, sheet);
+  RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny);
   const double in_place = register_tile_cost(product, tile, sheet);
   // Rows that conflict in the cache limit the rows of a tile. A copy whose rows lie a line further apart
   // permits any tile; it costs about half a cycle per element.
   product.row_bytes = (int64_t(e.depth) + kPaddedFloats) * 4;
-  const RegisterTile free_tile = gemm_tile(product, sheet);
+  const RegisterTile free_tile = choose_register_tile(product, sheet, TileColumns::kAny);
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
   if (copy) tile = free_tile;
@@ -134,8 +118,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
             steps = tiles_of(e.depth, unroll);
   const RVar ro("ro"), ri("ri");
   dense.update().split(r, ro, ri, unroll).reorder(d[0], d[1], d[2], ri, ro).unroll(ri);
-  const auto stream = params.find("stream");  // schedules tuned before there was one have none
-  if (stream != params.end() && stream->second) {
+  if (params.at("stream")) {
     const LoopRef sum{dense.name(), 1, ro.name()}, rows{out.name(), 0, yo.name()};
     kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
                               .issue = sum,

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "baton/schedule/regions.h"
+
 namespace baton {
 namespace {
 
@@ -50,28 +52,10 @@ std::optional<PaddingParts> padding_parts(const Halide::Func& pad) {
   return found;
 }
 
-/// The reads of one Func.
-class PaddedReads final : public hi::IRGraphVisitor {
- public:
-  explicit PaddedReads(std::string name) : name_(std::move(name)) {}
-  std::vector<const hi::Call*> reads;
-
- private:
-  using IRGraphVisitor::visit;
-  void visit(const hi::Call* call) override {
-    if (call->call_type == hi::Call::Halide && call->name == name_) reads.push_back(call);
-    IRGraphVisitor::visit(call);
-  }
-
-  const std::string name_;
-};
-
 /// The row that the update definition of `sum` reads; undefined unless there is one read.
-Halide::Expr row_read(const Halide::Func& pad, Halide::Func sum) {
-  if (sum.num_update_definitions() != 1) return {};
-  PaddedReads finder(pad.name());
-  sum.update_value().accept(&finder);
-  return finder.reads.size() == 1 ? finder.reads.front()->args[kRowAxis] : Halide::Expr();
+Halide::Expr row_read(const Halide::Func& pad, const Halide::Func& sum) {
+  const hi::Call* read = only_read(sum, pad);
+  return read ? read->args[kRowAxis] : Halide::Expr();
 }
 
 /// Likely conditions on a variable are as good as others: the loop over it is not to be cut in three for

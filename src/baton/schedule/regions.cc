@@ -104,11 +104,10 @@ std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,
   for (size_t d = 0; d < loops.size(); ++d) bind(bounds, {args[d].name(), loops[d].min, loops[d].extent});
   for (const hi::ReductionVariable& r : from.update().get_schedule().rvars())
     bounds.push(r.var, hi::Interval(r.min, hi::simplify(r.min + r.extent - 1)));
-  ReadFinder finder(func.name());
-  from.update_value().accept(&finder);
-  if (finder.reads.size() != 1) return std::nullopt;
+  const hi::Call* only = only_read(from, func);
+  if (!only) return std::nullopt;
   std::vector<LoopRange> read;
-  for (const Halide::Expr& at : finder.reads[0]->args) {
+  for (const Halide::Expr& at : only->args) {
     const hi::Interval range = hi::bounds_of_expr_in_scope(at, bounds);
     if (!range.is_bounded()) return std::nullopt;
     const auto first = hi::as_const_int(hi::simplify(range.min)),
@@ -226,6 +225,13 @@ RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const 
   copy.regions = define(copy.func, value_of(func), loops, regions);
   replace_calls(reader, func, copy.func);
   return copy;
+}
+
+const hi::Call* only_read(Halide::Func reader, const Halide::Func& from) {
+  if (reader.num_update_definitions() != 1) return nullptr;
+  ReadFinder finder(from.name());
+  reader.update_value().accept(&finder);
+  return finder.reads.size() == 1 ? finder.reads.front() : nullptr;
 }
 
 void replace_calls(Halide::Func reader, const Halide::Func& from, const Halide::Func& to) {

@@ -51,6 +51,9 @@ struct RegionCopy {
 RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const std::vector<LoopRange>& loops,
                            const LoopRegions& regions);
 
+/// The read of `from` in the update definition of `reader`; null unless there is one of each.
+const Halide::Internal::Call* only_read(Halide::Func reader, const Halide::Func& from);
+
 /// The updates of `reader` read `to` where they read `from`.
 void replace_calls(Halide::Func reader, const Halide::Func& from, const Halide::Func& to);
 

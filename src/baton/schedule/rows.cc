@@ -135,8 +135,8 @@ void dense_apply(LoweredKernel& kernel, int tile, int vectors, const DeviceSheet
 }
 
 void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
-  if (const auto tile = params.find("tile_n"); tile != params.end() && tile->second > 0)
-    return dense_apply(kernel, tile->second, params.at("lanes") / sheet.float_lanes, sheet);
+  if (const int tile = params.at("tile_n"))
+    return dense_apply(kernel, tile, params.at("lanes") / sheet.float_lanes, sheet);
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
