@@ -42,6 +42,17 @@ TEST(ConvBlock, HalfOfALongVectorIsKept) {
   EXPECT_EQ(conv_block(shape(64, 259, 52, 1), with_lanes(16)), 1);
 }
 
+/// The weights of F(4,3) are 36 numbers for 9, those of F(2,3) 16: on small maps, reading them takes longer
+/// than the multiplications do.
+TEST(ConvAlgorithm, MemoryDecidesTheTilesOfSmallMaps) {
+  DeviceSheet sheet = with_lanes(8);
+  sheet.bytes_per_multiply_add = 3.5;
+  EXPECT_EQ(choose_conv_algorithm(shape(512, 512, 7, 3), sheet).tile_size, 2);
+  EXPECT_EQ(choose_conv_algorithm(shape(512, 512, 14, 3), sheet).tile_size, 4);
+  sheet.bytes_per_multiply_add = 14;
+  EXPECT_EQ(choose_conv_algorithm(shape(512, 512, 7, 3), sheet).tile_size, 4);
+}
+
 TEST(TransposeBlocks, VectorsInPiecesLose) {
   ConvShape conv = shape(120, 18, 58, 3);
   EXPECT_EQ(transpose_blocks(conv, with_lanes(8)).out, 1);
