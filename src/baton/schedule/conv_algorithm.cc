@@ -71,10 +71,6 @@ std::string megas(double fmas) {
   return text;
 }
 
-ConvAlgorithm direct(std::string reason) {
-  return {ConvAlgorithm::Kind::kDirect, 0, "direct: " + std::move(reason)};
-}
-
 int64_t largest_divisor(int64_t extent, int64_t limit) {
   for (int64_t divisor = std::min(extent, limit); divisor > 1; --divisor)
     if (extent % divisor == 0) return divisor;
@@ -95,28 +91,43 @@ double busy_lanes_of_positions(int64_t positions, const DeviceSheet& sheet) {
 
 }  // namespace
 
-ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
+namespace {
+
+/// Why Winograd's algorithm does not apply, or empty.
+std::string refuses_winograd(const ConvShape& s) {
   constexpr int64_t kMostTaps = 7;
   if (std::max(s.kernel_height, s.kernel_width) > kMostTaps)
-    return direct("Winograd needs a kernel of at most 7 taps along an axis");
-  if (s.kernel_height * s.kernel_width == 1) return direct("the kernel has one tap");
-  if (s.stride_height != 1 || s.stride_width != 1) return direct("Winograd needs strides of 1");
-  if (s.dilation_height != 1 || s.dilation_width != 1) return direct("Winograd needs dilations of 1");
-  if (s.groups != 1) return direct("Winograd needs one group");
-  if (!s.float32) return direct("Winograd needs float32");
+    return "Winograd needs a kernel of at most 7 taps along an axis";
+  if (s.kernel_height * s.kernel_width == 1) return "the kernel has one tap";
+  if (s.stride_height != 1 || s.stride_width != 1) return "Winograd needs strides of 1";
+  if (s.dilation_height != 1 || s.dilation_width != 1) return "Winograd needs dilations of 1";
+  if (s.groups != 1) return "Winograd needs one group";
+  if (!s.float32) return "Winograd needs float32";
   if (s.in_channels < kWinogradChannels || s.out_channels < kWinogradChannels)
-    return direct("fewer than " + std::to_string(kWinogradChannels) + " channels");
-  double least = direct_cost(s, sheet);
-  std::string costs = "expected cost in vector multiply-adds: direct " + megas(least);
-  int chosen = 0;
+    return "fewer than " + std::to_string(kWinogradChannels) + " channels";
+  return "";
+}
+
+}  // namespace
+
+ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
+  const double sum = direct_cost(s, sheet);
+  ConvAlgorithm found{ConvAlgorithm::Kind::kDirect, 0, "", sum, sum};
+  if (const std::string why = refuses_winograd(s); !why.empty()) {
+    found.reason = "direct: " + why;
+    return found;
+  }
+  std::string costs = "expected cost in vector multiply-adds: direct " + megas(sum);
   for (const int tile : {2, 4}) {
     if (!is_exact_enough(s, tile)) continue;
     const double cost = winograd_cost(s, tile, sheet);
     costs += ", " + tile_name(s, tile) + " " + megas(cost);
-    if (cost < least) least = cost, chosen = tile;
+    if (cost < found.cost) found.cost = cost, found.tile_size = tile;
   }
-  if (chosen == 0) return direct(costs);
-  return {ConvAlgorithm::Kind::kWinograd, chosen, "Winograd " + tile_name(s, chosen) + ": " + costs};
+  if (found.tile_size > 0) found.kind = ConvAlgorithm::Kind::kWinograd;
+  found.reason =
+      (found.tile_size > 0 ? "Winograd " + tile_name(s, found.tile_size) : "direct") + ": " + costs;
+  return found;
 }
 
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
@@ -134,9 +145,7 @@ int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
     return block;
   const double plain = busy_lanes_of_positions(s.out_height * s.out_width, sheet);
   const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);
-  const double saved = chosen.kind == ConvAlgorithm::Kind::kWinograd
-                           ? direct_cost(s, sheet) / winograd_cost(s, chosen.tile_size, sheet)
-                           : 1;
+  const double saved = chosen.kind == ConvAlgorithm::Kind::kWinograd ? chosen.direct_cost / chosen.cost : 1;
   return busy_lanes(block, sheet) * saved >= kPlain * plain ? block : 1;
 }
 

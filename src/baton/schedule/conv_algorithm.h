@@ -24,6 +24,8 @@ struct ConvAlgorithm {
   Kind kind = Kind::kDirect;
   int tile_size = 0;   ///< kWinograd: output tile size, 2 or 4
   std::string reason;  ///< one line for `explain`
+  /// Expected, in vector multiply-adds of one core: of this algorithm, and of the direct sum.
+  double cost = 0, direct_cost = 0;
 };
 
 /// The algorithm with the lowest expected time. Winograd F(2,3) has the same error as the direct sum, F(4,3)

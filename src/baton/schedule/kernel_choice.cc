@@ -40,7 +40,8 @@ class StrictChoice final : public KernelChoice {
   ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const override {
     ConvChoice chosen = choice_->conv2d(shape, sheet);
     if (chosen.algorithm.kind != ConvAlgorithm::Kind::kDirect)
-      chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict"};
+      chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict",
+                          chosen.algorithm.direct_cost, chosen.algorithm.direct_cost};
     return chosen;
   }
   ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {

@@ -20,6 +20,7 @@
 #include "baton/support/pointer_map.h"
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
+#include "baton/transform/layout/transposed_phases.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -343,8 +344,10 @@ Pass fast_layouts() {
                          const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
                          const auto choice = choice_or_default(context.choice);
                          const Function asked = asks ? altered_by_user(function, module) : function;
-                         FastLayouts planner(asked, *choice, context.device(), asks);
-                         return spread_layouts(asked, planner);
+                         const Function phased =
+                             with_transposed_phases(asked, *module, *choice, context.device());
+                         FastLayouts planner(phased, *choice, context.device(), asks);
+                         return spread_layouts(phased, planner);
                        });
 }
 
