@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/join_axes.h"
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
@@ -102,7 +103,7 @@ const ScheduleTemplate& template_named(const std::string& name) {
 
 Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
-  out.kernel = lower(*join_rows(request.function), {symbol, request.variant.ablated});
+  out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated});
   const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name);

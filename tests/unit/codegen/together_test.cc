@@ -1,6 +1,7 @@
 // Kernels that are compiled together: in one module of LLVM, and cut apart afterwards.
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug/elf_object.h"
 #include "baton/codegen/kernel/split_object.h"
@@ -58,7 +59,7 @@ std::vector<KernelRequest> requests_of_all_kinds() {
 
 TEST(CompiledTogether, AKernelHasTheBytesItHasAlone) {
   const std::vector<KernelRequest> requests = requests_of_all_kinds();
-  const DeviceSheet& sheet = host_context().host();
+  const DeviceSheet sheet = DeviceSheet::host();
   const std::vector<Kernel> together = compile_together(requests, sheet);
   ASSERT_EQ(together.size(), requests.size());
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -110,7 +111,7 @@ TEST(CompiledTogether, AnErrorNamesTheKernelThatHasIt) {
   const std::vector<KernelRequest> requests = {request_of(unary("exp", {3, 100})),
                                                request_of(test::primitive({x}, sum))};
   try {
-    compile_together(requests, host_context().host());
+    compile_together(requests, DeviceSheet::host());
     FAIL() << "a million million elements were accepted";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("`broadcast_to` would give"));
@@ -119,7 +120,7 @@ TEST(CompiledTogether, AnErrorNamesTheKernelThatHasIt) {
 
 TEST(SplitObject, KeepsTheKernelsOwnFunctionsOnly) {
   const std::vector<KernelRequest> requests = {request_of(unary("exp", {3, 100}))};
-  const Kernel kernel = compile_together(requests, host_context().host()).front();
+  const Kernel kernel = compile_together(requests, DeviceSheet::host()).front();
   const std::optional<std::string> again = split_object(kernel.object, kernel.symbol);
   ASSERT_TRUE(again);
   EXPECT_TRUE(*again == kernel.object);
@@ -131,7 +132,7 @@ TEST(SplitObject, KeepsTheKernelsOwnFunctionsOnly) {
 }
 
 TEST(SplitObject, TakesNoDamagedObjects) {
-  const Kernel kernel = compile_kernel(request_of(unary("exp", {3, 100})), host_context().host());
+  const Kernel kernel = compile_kernel(request_of(unary("exp", {3, 100})), DeviceSheet::host());
   for (size_t size = 0; size < kernel.object.size(); size += 7)
     EXPECT_FALSE(split_object(kernel.object.substr(0, size), kernel.symbol)) << size;
   EXPECT_FALSE(split_object(std::string(4096, '\0'), kernel.symbol));
