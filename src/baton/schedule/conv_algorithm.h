@@ -27,8 +27,9 @@ struct ConvAlgorithm {
 };
 
 /// The algorithm with the lowest expected time. Winograd F(2,3) has the same error as the direct sum, F(4,3)
-/// one of 5e-6 of the largest output (see docs of the winograd template). Weights are assumed to be read from
-/// memory, as in networks larger than the caches.
+/// one of 5e-6 of the largest output (see docs of the winograd template), and so have F(2,5), and F(4,7)
+/// along one axis; tiles of larger errors are not chosen. Weights are assumed to be read from memory, as in
+/// networks larger than the caches.
 ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& sheet);
 
 /// Channels per block of a packed layout for `channels` channels: the largest divisor that fits a vector

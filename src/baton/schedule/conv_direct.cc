@@ -60,14 +60,15 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
   // A short reduction over few channels is unrolled, since the loop overhead would dominate. LLVM then needs
   // one more register, or it spills.
   const int unroll = e.in_block < 8 ? e.in_block : 1;
-  for (int c : divisors(e.out_blocks)) {
-    if (c * vectors > sheet.vector_registers / 2) break;
+  for (int c = 1; c <= e.out_blocks && c * vectors <= sheet.vector_registers / 2; ++c) {
     for (int y = 1; y <= std::min(2, e.height); ++y)
       for (int x = 1; x <= std::min(e.width, sheet.vector_registers); ++x) {
         if (unroll > 1 && (x * y + 1) * c * vectors + 1 > sheet.vector_registers) break;
-        // The last tile of a row or column overlaps its neighbour, which is redundant work.
-        const double lost =
-            double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
+        // The last tile along an axis overlaps its neighbour, which is redundant work.
+        const auto covered = [](int extent, int size) {
+          return double(tiles_of(extent, size) * size) / extent;
+        };
+        const double lost = covered(e.width, x) * covered(e.height, y) * covered(e.out_blocks, c);
         TiledProduct product{x * y, c, vectors, e.in_block};
         product.sum_length = int64_t{e.in_blocks} * e.in_block * e.taps;
         product.prefetched = e.one_row();
@@ -116,7 +117,7 @@ std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, 
         for (int tasks : {1, 4, 16})
           for (int prefetch : {0, 1, 2}) {
             const int sums = x * c * vectors;
-            if (e.out_blocks % c || x > e.width || sums + c * vectors + 1 > sheet.vector_registers ||
+            if (c > e.out_blocks || x > e.width || sums + c * vectors + 1 > sheet.vector_registers ||
                 sums < 7)
               continue;
             ScheduleParams params = all.front();
@@ -130,7 +131,7 @@ std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, 
     for (int y : {1, 2})
       for (int x : {4, 6, 7, 8, 12, 14, 28})
         for (int rows_outer : {0, 1}) {
-          if (e.out_blocks % c || x > e.width || y > e.height) continue;
+          if (c > e.out_blocks || x > e.width || y > e.height) continue;
           const int sums = x * y * c * vectors;
           if (sums + c * vectors + 1 > sheet.vector_registers || sums < 7) continue;
           ScheduleParams params = {{"tile_x", x},

@@ -2,12 +2,11 @@
 // This is what builds use; AlterOpLayout called by name is in alter_op_layout_by_name.cc.
 //   nn.conv2d NCHW           ->  nn.contrib_conv2d_NCHWc, channels in blocks of at most one vector register
 //   depthwise nn.conv2d      ->  nn.contrib_depthwise_conv2d_NCHWc
-//   3x3, where it is faster  ->  nn.contrib_conv2d_winograd_without_weight_transform
+//   up to 7 taps an axis, where it is faster
+//                            ->  nn.contrib_conv2d_winograd_without_weight_transform
 //   nn.conv2d_transpose      ->  the same in blocks, or, of few output channels, with the weight by taps;
-//   also
-//                                of one and three axes
-//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks; the last one is filled
-//   up
+//                                also of one and three axes
+//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks, the last filled up
 // Weights are packed by layout_transforms, which FoldConstant computes.
 #include "baton/transform/layout/alter_op_layout.h"
 
@@ -76,9 +75,10 @@ std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape&
   if (!op || !weights) return std::nullopt;
   const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
   const std::string kernel = block("HWOI", in_block, 'i') + std::to_string(out_block) + "o";
-  const auto transformed = [kernel, tile_size](const Expr& weight) -> Expr {
-    const Expr transform =
-        call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
+  const bool unit_axis = shape.kernel_height == 1 || shape.kernel_width == 1;
+  const auto transformed = [kernel, tile_size, unit_axis](const Expr& weight) -> Expr {
+    const Expr transform = call_op("nn.contrib_conv2d_winograd_weight_transform", {weight},
+                                   {{"tile_size", tile_size}, {"skip_unit_axes", unit_axis}});
     return call_op("layout_transform", {transform}, {{"src_layout", "HWOI"}, {"dst_layout", kernel}});
   };
   return PlannedCall{
