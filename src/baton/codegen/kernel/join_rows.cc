@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "baton/codegen/kernel/join_axes.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/pass_traits.h"
@@ -80,7 +81,7 @@ class RowJoiner {
                            node->with_type(type));
     }
     const auto* call = as<CallNode>(node);
-    if (!call || (call != &anchor_ && !position_free(*call))) return fail();
+    if (!call || (call != &anchor_ && !is_position_free(*call))) return fail();
     std::vector<Expr> args;
     for (const Expr& arg : call->args()) {
       if (call != &anchor_ && kept_.count(arg.get()) && joined_type(type_of(arg)).get() != type_of(arg).get())
@@ -88,13 +89,6 @@ class RowJoiner {
       args.push_back(made_.at(arg.get()));
     }
     return make_call(call->callee(), std::move(args), call->attrs(), call->with_type(type));
-  }
-
-  /// Whether an operator's result at a position follows from its operands at this position alone, and no
-  /// attribute names an axis or a shape.
-  static bool position_free(const CallNode& call) {
-    const OpDef* op = call.op();
-    return op && (op->fuse == Fuse::kElementwise || (op->fuse == Fuse::kBroadcast && !call.attrs()));
   }
 
   /// `type` itself where neither height nor width occurs in it; null where they cannot be joined.
