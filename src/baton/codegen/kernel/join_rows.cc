@@ -6,6 +6,7 @@
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/pass_traits.h"
+#include "baton/ir/rules/position_free_rule.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -94,7 +95,9 @@ class RowJoiner {
   /// attribute names an axis or a shape.
   static bool position_free(const CallNode& call) {
     const OpDef* op = call.op();
-    return op && (op->fuse == Fuse::kElementwise || (op->fuse == Fuse::kBroadcast && !call.attrs()));
+    if (!op) return false;
+    if (const auto* rule = op->rules.get<PositionFreeRule>()) return rule->applies(call);
+    return op->fuse == Fuse::kElementwise || (op->fuse == Fuse::kBroadcast && !call.attrs());
   }
 
   /// `type` itself where neither height nor width occurs in it; null where they cannot be joined.
