@@ -27,6 +27,8 @@ struct ConvExtents {
   int weight_size, data_size;  ///< bytes of an element
   /// Steps of the sum over a block of input channels.
   int steps() const { return in_block / together; }
+  /// A loop of few steps would consist of branches that are mispredicted.
+  int unrolled() const { return in_block < 8 || pairs ? steps() : 1; }
   /// Registers beside sums, weights and broadcast data: products that another instruction adds, and for pairs
   /// the ones that add them up. With two free ones more, four pixels are faster than five (98 and 95 % of the
   /// peak of an AVX2 processor).
@@ -73,7 +75,7 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
   double least = 1e300;
   // A short reduction over few channels is unrolled, since the loop overhead would dominate. LLVM then needs
   // one more register, or it spills.
-  const int unroll = e.in_block < 8 ? e.steps() : 1;
+  const int unroll = e.unrolled();
   for (int c : divisors(e.out_blocks)) {
     if (c * vectors > sheet.vector_registers / 2) break;
     for (int y = 1; y <= std::min(2, e.height); ++y)
@@ -153,7 +155,7 @@ std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, 
                                    {"tile_y", y},
                                    {"tile_c", c},
                                    {"rows_outer", rows_outer},
-                                   {"unroll", e.in_block < 8 ? e.steps() : 1},
+                                   {"unroll", e.unrolled()},
                                    {"tiles_x", tiles_of(e.width, x)},
                                    {"prefetch", 0},
                                    {"stream", all.front().at("stream")}};

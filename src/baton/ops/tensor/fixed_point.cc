@@ -76,40 +76,45 @@ Halide::Expr multiplied(const Halide::Expr& value, const Halide::Expr& multiplie
          shift;
 }
 
-// The same of 32-bit numbers without a left shift, in int32. Processors before AVX-512 have no arithmetic
-// shift of 64 bits, but a logical one: numbers are moved up by 2^63 before it, and the result down again.
+// The same of 32-bit numbers, in int32: value * multiplier / 2^shift, where `shift`, 31 + right - left, is
+// from 1 to 63. Processors before AVX-512 have no arithmetic shift of 64 bits, but a logical one: numbers are
+// moved up by 2^63 before it, and the result down again.
 Halide::Expr multiplied_32(const Halide::Expr& value, const Halide::Expr& multiplier,
-                           const Halide::Expr& right) {
-  const Halide::Expr one = Halide::cast<uint64_t>(1),
-                     shift = Halide::cast<uint64_t>(right) + Halide::cast<uint64_t>(31);
+                           const Halide::Expr& shift) {
+  const Halide::Expr one = Halide::cast<uint64_t>(1), by = Halide::cast<uint64_t>(shift);
   const Halide::Expr product = Halide::cast<uint64_t>(Halide::cast<int64_t>(value) *
                                                       Halide::cast<int64_t>(multiplier)),
-                     moved = product + ((one << 63) + (one << (shift - one)));
-  return Halide::cast<int32_t>(Halide::cast<uint32_t>(moved >> shift) -
-                               Halide::cast<uint32_t>(one << (Halide::cast<uint64_t>(63) - shift)));
+                     moved = product + ((one << 63) + (one << (by - one)));
+  return Halide::cast<int32_t>(Halide::cast<uint32_t>(moved >> by) -
+                               Halide::cast<uint32_t>(one << (Halide::cast<uint64_t>(63) - by)));
 }
 
-// The same for a known shift: from 2 on what is added before shifting is a multiple of 2^32, so that the
-// upper halves of the products are enough. Added as unsigned numbers: Halide would otherwise make a rounding
-// shift of it, for which it computes the products twice.
-Halide::Expr multiplied_32(const Halide::Expr& value, const Halide::Expr& multiplier, int right) {
-  if (right < 2 || right > 31) return multiplied_32(value, multiplier, Halide::Expr(right));
-  const Halide::Expr upper = Halide::cast<int32_t>(
-                         (Halide::cast<int64_t>(value) * Halide::cast<int64_t>(multiplier)) >> 32),
-                     half = Halide::cast<uint32_t>(Halide::Expr(1 << (right - 2)));
-  return Halide::cast<int32_t>(Halide::cast<uint32_t>(upper) + half) >> (right - 1);
+// The same for a known shift. Up to 32, the bits that remain do not depend on the sign. From 33 on, what is
+// added before shifting is a multiple of 2^32, so that the upper halves of the products are enough; it is
+// added as an unsigned number: Halide would otherwise make a rounding shift of it, for which it computes the
+// products twice.
+Halide::Expr multiplied_32(const Halide::Expr& value, const Halide::Expr& multiplier, int shift) {
+  const Halide::Expr product = Halide::cast<int64_t>(value) * Halide::cast<int64_t>(multiplier);
+  if (shift <= 32) {
+    const Halide::Expr half = Halide::cast<uint64_t>(1) << Halide::cast<uint64_t>(shift - 1);
+    return Halide::cast<int32_t>((Halide::cast<uint64_t>(product) + half) >> Halide::cast<uint64_t>(shift));
+  }
+  const Halide::Expr upper = Halide::cast<int32_t>(product >> 32),
+                     half = Halide::cast<uint32_t>(Halide::Expr(1 << (shift - 33)));
+  return Halide::cast<int32_t>(Halide::cast<uint32_t>(upper) + half) >> (shift - 32);
 }
 
 void fixed_point_compute(Compute& c, const FixedPointMultiplyAttrs& attrs) {
   const Axes i(c.out().rank());
   const int left = as_int(std::max<int64_t>(attrs.shift, 0)),
             right = as_int(std::max<int64_t>(-attrs.shift, 0));
-  const bool narrow = c.in(0).dtype() == DType::int_(32) && left == 0 && attrs.multiplier >= 0 &&
-                      attrs.multiplier <= INT32_MAX;
+  const int64_t shift = 31 - attrs.shift;
+  const bool narrow = c.in(0).dtype() == DType::int_(32) && shift >= 1 && shift <= 62 &&
+                      attrs.multiplier >= 0 && attrs.multiplier <= INT32_MAX;
   const Halide::Expr value = c.in(0)(i.exprs());
   Halide::Func product = c.stage("fixed_point_multiply");
   product(i.reversed()) =
-      narrow ? multiplied_32(value, Halide::Expr(as_int(attrs.multiplier)), right)
+      narrow ? multiplied_32(value, Halide::Expr(as_int(attrs.multiplier)), as_int(shift))
              : cast_to(c.out().dtype(), multiplied(value, Halide::Expr(attrs.multiplier), left, right));
   c.result(product);
 }
@@ -128,13 +133,12 @@ void fixed_point_per_axis_compute(Compute& c, const FixedPointMultiplyPerAxisAtt
   };
   const Halide::Expr value = c.in(0)(i.exprs()), factor = at(1),
                      right = attrs.is_rshift_required ? at(3) : Halide::Expr(0);
-  const bool narrow =
-      !attrs.is_lshift_required && value.type() == Halide::Int(32) && factor.type() == Halide::Int(32);
+  const bool narrow = value.type() == Halide::Int(32) && factor.type() == Halide::Int(32);
+  const Halide::Expr left = attrs.is_lshift_required ? at(2) : Halide::Expr(0);
   Halide::Func product = c.stage("fixed_point_multiply");
   product(i.reversed()) =
-      narrow ? multiplied_32(value, factor, right)
-             : cast_to(c.out().dtype(),
-                       multiplied(value, factor, attrs.is_lshift_required ? at(2) : Halide::Expr(0), right));
+      narrow ? multiplied_32(value, factor, Halide::cast<int32_t>(right) - Halide::cast<int32_t>(left) + 31)
+             : cast_to(c.out().dtype(), multiplied(value, factor, left, right));
   c.result(product);
 }
 

@@ -74,7 +74,9 @@ struct IntegerProduct {
 };
 
 IntegerProduct integer_product(const CallNode& call, const DeviceSheet& sheet) {
-  switch (byte_products(call.args()[0], call.args()[1], sheet)) {
+  const auto* weight = as<ConstantNode>(call.args()[1]);
+  const DType data = tensor_type_of(call.args()[0])->dtype();
+  switch (weight ? byte_products(data, weight->value(), sheet) : ByteProducts::kNone) {
     case ByteProducts::kFours:
       return {4, "4@", Preparations(2)};
     case ByteProducts::kPairs:

@@ -1,4 +1,6 @@
 """Convolutions and dense layers of integers: packed (opt level 3) they compute exactly what plain loops do (opt level 1)."""
+import re
+
 import numpy as np
 import pytest
 
@@ -141,9 +143,28 @@ def test_quantized_network(height):
     assert_same(function, {"data": image}, "conv2d_NCHWc")
     assert len(np.unique(run(function, {"data": image}, 3))) > 10, "outputs that tell nothing"
     optimized = text(function)
-    assert any(layout in optimized for layout in BYTES), "layers of uint8 are multiplied as bytes"
+    assert not re.search(r'kernel_layout="OIHW\d+i\d+o2i"', optimized), "all are multiplied as bytes, whatever their zero points"
     # Rescaling along packed channels: between its layers nothing is brought back to plain layouts.
     assert optimized.count("layout_transform") <= 3
+
+
+@pytest.mark.parametrize("dtype, zero", [("uint8", 0), ("uint8", 131), ("int8", 0), ("int8", -128), ("int8", 127)])
+@pytest.mark.parametrize("largest", [64, 127])
+@pytest.mark.parametrize("padding", [(0, 0), (1, 2)])
+def test_zero_points(dtype, zero, largest, padding):
+    """The largest and smallest data, and padding by the zero point."""
+    low, high = RANGES[dtype]
+    data = relay.var("data", shape=(1, 16, 6, 5), dtype=dtype)
+    weight = random((32, 16, 3, 3), "int8", largest=largest)
+    zeros = [scalar(zero, "int32"), scalar(0, "int32"), scalar(0.1), scalar(0.2)]
+    made = qnn.conv2d(data, relay.const(weight), *zeros, kernel_size=(3, 3), channels=32, padding=padding, out_dtype="int32")
+    function = relay.Function([data], made)
+    for values in (random((1, 16, 6, 5), dtype), np.full((1, 16, 6, 5), low, dtype), np.full((1, 16, 6, 5), high - 1, dtype)):
+        assert_same(function, {"data": values})
+    rows = relay.var("rows", shape=(5, 33), dtype=dtype)
+    weight = random((17, 33), "int8", largest=largest)
+    function = relay.Function([rows], qnn.dense(rows, relay.const(weight), *zeros, units=17, out_dtype="int32"))
+    assert_same(function, {"rows": random((5, 33), dtype)})
 
 
 def test_origins_of_narrowed_products():
