@@ -134,6 +134,24 @@ int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
   return largest_divisor(channels, sheet.float_lanes);
 }
 
+int64_t integer_block(int64_t channels) {
+  for (const int64_t block : {16, 8})
+    if (channels % block == 0) return block;
+  return largest_divisor(channels, 16);
+}
+
+bool sums_four_bytes(const DeviceSheet& sheet) {
+  for (const char* feature : {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids"})
+    if (sheet.code_target.find(feature) != std::string::npos) return true;
+  return false;
+}
+
+int64_t integer_in_block(int64_t channels, int64_t summed) {
+  const int64_t block = integer_block(channels);
+  if (block % summed == 0) return block;
+  return std::min<int64_t>(16, tiles(channels, summed) * summed);
+}
+
 int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
   // Vectors of positions are read unaligned. Half a vector of channels is kept, and with 16 lanes what is
   // more, since the layers around are packed; 5 to 7 of 8 lanes are loaded in pieces.

@@ -3,6 +3,9 @@
 namespace baton {
 
 ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet) const {
+  if (!shape.float32)
+    return {choose_conv_algorithm(shape, sheet), integer_block(shape.in_channels),
+            integer_block(shape.out_channels)};
   return {choose_conv_algorithm(shape, sheet), channel_block(shape.in_channels, sheet),
           conv_block(shape, sheet)};
 }
