@@ -20,6 +20,9 @@ void expect(bool condition) {
   if (!condition) throw NotSplit();
 }
 
+/// Of sections; padding to what damaged headers ask for might take all memory.
+constexpr uint64_t kLargestAlignment = 4096;
+
 /// Headers, symbols and relocations of an object file.
 class WholeObject {
  public:
@@ -30,6 +33,7 @@ class WholeObject {
            header_.e_type == ET_REL && header_.e_shentsize == sizeof(Elf64_Shdr));
     for (size_t i = 0; i < header_.e_shnum; ++i)
       sections.push_back(read<Elf64_Shdr>(header_.e_shoff + i * sizeof(Elf64_Shdr)));
+    for (const Elf64_Shdr& section : sections) expect(section.sh_addralign <= kLargestAlignment);
     relocations.resize(sections.size());
     for (const Elf64_Shdr& section : sections) {
       if (section.sh_type == SHT_SYMTAB) {
@@ -79,7 +83,7 @@ class WholeObject {
   std::vector<Record> table(const Elf64_Shdr& section) const {
     const std::string_view all = bytes(section);
     std::vector<Record> records(all.size() / sizeof(Record));
-    std::memcpy(records.data(), all.data(), records.size() * sizeof(Record));
+    if (!records.empty()) std::memcpy(records.data(), all.data(), records.size() * sizeof(Record));
     return records;
   }
 
