@@ -21,6 +21,7 @@ constexpr int kLeastTiles = 4;
 struct ConvExtents {
   int batch, out_blocks, height, width, out_block, in_blocks, in_block, taps;
   int64_t weight_bytes, data_bytes;
+  int64_t bytes_per_weight;
   /// All pixels are one row (codegen/kernel/join_rows.h), and each is read once per channel: there are no
   /// rows to make tasks of, and none to end tiles at.
   bool one_row() const { return height == 1 && taps == 1; }
@@ -34,7 +35,8 @@ ConvExtents conv_direct_extents_of(const LoweredKernel& kernel) {
   e.out_block = result_extent(kernel, 4);
   e.in_blocks = static_cast<int>(data.extent(1)), e.in_block = static_cast<int>(data.extent(4));
   e.taps = static_cast<int>(weight.extent(2) * weight.extent(3));
-  e.weight_bytes = 4, e.data_bytes = 4;
+  e.bytes_per_weight = static_cast<int64_t>(weight.dtype().bytes());
+  e.weight_bytes = e.bytes_per_weight, e.data_bytes = 4;
   for (int64_t extent : weight.shape()) e.weight_bytes *= extent;
   for (int64_t extent : data.shape()) e.data_bytes *= extent;
   return e;
@@ -198,15 +200,16 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
     const int64_t tiles = tiles_of(stretch, tile_x),
                   stretches = int64_t{tiles_of(e.width, stretch)} * tiles_of(e.height, tile_y);
     const LoopRef blocks{conv.name(), 1, r[3].name()}, all{out.name(), 0, task.name()};
-    kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
-                              .issue = blocks,
-                              .ahead = all,
-                              .distance = static_cast<int>(stretches),
-                              .bytes = int64_t{4} * tile_c * e.out_block * e.in_blocks * e.in_block * e.taps,
-                              .turns = {{blocks, 1},
-                                        {{out.name(), 0, xo.name()}, e.in_blocks},
-                                        {all, e.in_blocks * tiles, stretches}},
-                              .iterations = stretches * tiles * e.in_blocks});
+    kernel.streams.push_back(
+        {.array = input_name(anchor_of(kernel).inputs[1]),
+         .issue = blocks,
+         .ahead = all,
+         .distance = static_cast<int>(stretches),
+         .bytes = e.bytes_per_weight * tile_c * e.out_block * e.in_blocks * e.in_block * e.taps,
+         .turns = {{blocks, 1},
+                   {{out.name(), 0, xo.name()}, e.in_blocks},
+                   {all, e.in_blocks * tiles, stretches}},
+         .iterations = stretches * tiles * e.in_blocks});
   }
   const Func* stored = stored_data(anchor_of(kernel));
   if (params.at("prefetch")) {

@@ -16,16 +16,20 @@ using Halide::Var;
 
 struct GemmExtents {
   int rows, blocks, block, depth;
-  int units;  ///< the last block may have fewer features than its weights
+  int units;         ///< the last block may have fewer features than its weights
+  int weight_bytes;  ///< of one weight
 };
 
 GemmExtents gemm_extents_of(const LoweredKernel& kernel) {
   const Tensor& weight = anchor_of(kernel).inputs[1];
-  return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)),
-          static_cast<int>(weight.extent(1)), result_extent(kernel, 1)};
+  return {result_extent(kernel, 0),           static_cast<int>(weight.extent(0)),
+          static_cast<int>(weight.extent(2)), static_cast<int>(weight.extent(1)),
+          result_extent(kernel, 1),           static_cast<int>(weight.dtype().bytes())};
 }
 
-int64_t weight_bytes(const GemmExtents& e) { return int64_t(e.blocks) * e.block * e.depth * 4; }
+int64_t bytes_of_weights(const GemmExtents& e) {
+  return int64_t(e.blocks) * e.block * e.depth * e.weight_bytes;
+}
 
 /// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache,
 /// and so many tiles of rows share a panel that each has to prefetch little. Tiles of wide vectors have too
@@ -33,7 +37,7 @@ int64_t weight_bytes(const GemmExtents& e) { return int64_t(e.blocks) * e.block 
 bool streams_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
   constexpr int kTiles = 8;
   return sheet.float_lanes < 16 && tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
-         weight_bytes(e) > sheet.l2_bytes;
+         bytes_of_weights(e) > sheet.l2_bytes;
 }
 
 std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
@@ -50,7 +54,8 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
     const int columns = std::clamp(4 / vectors, 1, e.blocks);
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", 4}, {"copy_rows", 0}, {"stream", 0}};
   }
-  const bool streamed = weight_bytes(e) > sheet.l2_bytes && !streams_panels(e, {kFewestGemmRows, 1}, sheet);
+  const bool streamed =
+      bytes_of_weights(e) > sheet.l2_bytes && !streams_panels(e, {kFewestGemmRows, 1}, sheet);
   TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, int64_t(e.depth) * 4};
   RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny);
   const double in_place = register_tile_cost(product, tile, sheet);
@@ -123,7 +128,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
                               .issue = sum,
                               .ahead = {out.name(), 0, xo.name()},
-                              .bytes = int64_t(tile_n) * e.block * e.depth * 4,
+                              .bytes = int64_t(tile_n) * e.block * e.depth * e.weight_bytes,
                               .turns = {{sum, 1}, {rows, steps}},
                               .iterations = int64_t(steps) * tiles});
   }

@@ -198,6 +198,33 @@ def @main(%x: Tensor[(1, 16, {width}, {width}), float32], %w: Tensor[(24, 16, 3,
         np.testing.assert_allclose(values, model(width, level=0), rtol=0, atol=1e-4)
 
 
+def test_weights_in_bfloat16(tmp_path):
+    """Precision "bf16": near to float32, also in a file; half the bytes of weights."""
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 512), float32], %w: Tensor[(300, 512), float32]) { nn.relu(nn.dense(%x, %w, units=300)) }"""
+    random = np.random.default_rng(7)
+    x, w = (random.uniform(-1, 1, shape).astype("float32") for shape in ((1, 512), (300, 512)))
+
+    def built(precision):
+        with tvm.transform.PassContext(opt_level=3, config={"baton.precision": precision}):
+            return relay.build(tvm.parser.fromtext(text), "llvm", params={"w": w})
+
+    def output(lib):
+        graph = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+        graph.run(x=x)
+        return graph.get_output(0).numpy()
+
+    small = built("bf16")
+    got = output(small)
+    assert np.abs(got - np.maximum(x @ w.T, 0)).max() < 0.02 * np.abs(x @ w.T).max()
+    assert not np.array_equal(got, output(built("f32")))
+    assert sorted({value.dtype for value in small.get_params().values()}) == ["bfloat16"]
+    small.export_library(str(tmp_path / "small.baton"))
+    np.testing.assert_array_equal(output(tvm.runtime.load_module(str(tmp_path / "small.baton"))), got)
+    with pytest.raises(ValueError, match='"bf16" are known'):
+        built("bfloat16")
+
+
 def test_networks():
     weights = relay.testing.init.Xavier()
     module, params = relay.testing.mlp.get_workload(1, initializer=weights)
