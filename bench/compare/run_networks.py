@@ -1,4 +1,4 @@
-"""All networks of bench/networks beside ONNX Runtime and OpenVINO (f32), engine by engine in turn.
+"""All networks of bench/networks beside ONNX Runtime and OpenVINO (f32; one in int8 beside ONNX Runtime), engine by engine in turn.
 
     python3 bench/compare/run_networks.py [--networks resnet-18,bert-4] [--threads 1,2] [--bursts 10] [--min-ms 300]
                                       [--peers ort,openvino] [--no-kernels] [--output FILE.json] [--list]
@@ -29,15 +29,16 @@ def main():
     environment.become_ready()
     import networks
 
+    known = {**networks.NETWORKS, **networks.INT8}
     if options.list:
-        for network in networks.NETWORKS.values():
+        for network in known.values():
             print(f"{network.name:<16} {'bar ' + str(network.bar) if network.bar else ''}")
         return 0
-    unknown = [name for name in options.networks if name not in networks.NETWORKS]
+    unknown = [name for name in options.networks if name not in known]
     if unknown:
-        sys.exit(f"no network is called {', '.join(unknown)}\n  known: {' '.join(networks.NETWORKS)}")
+        sys.exit(f"no network is called {', '.join(unknown)}\n  known: {' '.join(known)}")
     results = {**environment.about(), "bursts": options.bursts, "min_ms": options.min_ms, "networks": {}}
-    chosen = [networks.NETWORKS[name] for name in options.networks or networks.NETWORKS]
+    chosen = [known[name] for name in options.networks or known]
     failed = []
     print(f"{results['date']}, {results['processor']}, {results['processors']} processors, commit {results['commit']}", flush=True)
     with environment.interruptible(options.output, results):
@@ -77,6 +78,9 @@ def say(text):
 def measure(network, options):
     """Everything about one network: `rows`, one per number of threads, `kernels` and `roof`."""
     found = {"bar": network.bar, "rows": []}
+    peers = [each for each in options.peers if network.peers is None or each in network.peers]
+    if not peers:
+        raise ValueError(f"none of {', '.join(options.peers)} has a form of it: {', '.join(network.peers)}")
     with tempfile.TemporaryDirectory(prefix="baton-compare-") as folder:
         files = network.write(folder)
         if not options.no_kernels:
@@ -85,8 +89,8 @@ def measure(network, options):
             found.update(against_roof(profile))
         for threads in options.threads:
             report = environment.program("bench", *files["model"], *files["input"], *files["onnx"], "--threads", threads,
-                                         "--bursts", options.bursts, "--min-ms", options.min_ms, "--peers", ",".join(["python", *options.peers]))
-            row = compared(report, network.bar, found.get("roof"))
+                                         "--bursts", options.bursts, "--min-ms", options.min_ms, "--peers", ",".join(["python", *peers]))
+            row = compared(report, network.bar, found.get("roof"), network.tolerance)
             add_scaling(row, found["rows"])
             found["rows"].append(row)
             print_row(network.name, row)
@@ -95,7 +99,7 @@ def measure(network, options):
     return found
 
 
-def compared(report, bar, roof):
+def compared(report, bar, roof, tolerance=OUTPUT_TOLERANCE):
     """One row: times in ms of Baton and its peers, the ratio, and whether the bar holds."""
     threads, others = report["threads"], {name: each for name, each in report["peers"].items() if name != "python"}
     key = "best_cpu_s" if threads == 1 else "median_wall_s"
@@ -111,7 +115,7 @@ def compared(report, bar, roof):
            "versions": {name: each["version"] for name, each in report["peers"].items()}}
     # Without a bar of its own a network must not be slower than the best peer.
     row["verdict"] = verdict(ratio, bar or 1.0, roof)
-    if difference > OUTPUT_TOLERANCE:
+    if difference > tolerance:
         row["verdict"] = "OUTPUTS DIFFER"
     row["ok"] = not row["verdict"].isupper()
     return row

@@ -3,7 +3,7 @@
 `NETWORKS[name].build()` gives (module, params): `main` of float32 with batch 1, without a softmax at the end, so that outputs
 can be compared; params are numpy arrays of a seeded generator (weights.py).
 """
-from . import bert, classifiers, lstm, mobile, small, testing
+from . import bert, classifiers, lstm, mobile, quantized, small, testing
 from .network import Network
 
 # The bars of one thread: Baton's time over that of the best other engine. None: there is none yet.
@@ -24,4 +24,10 @@ NETWORKS = {each.name: each for each in (
     Network("lstm", lstm.lstm, 0.60, lstm.lstm_onnx),
     Network("dcgan", small.dcgan, 0.60),
     Network("mlp", small.mlp, 0.60),
+)}
+
+# Networks in int8: another question than the same network in float32, and never part of its figures. Rounding differs between
+# engines: a value on the border between two steps falls on either side, and layers carry that on.
+INT8 = {each.name: each for each in (
+    Network("resnet-50-int8", bar=1.0, peers=("ort",), tolerance=0.1, **quantized.of(classifiers.resnet50)),
 )}

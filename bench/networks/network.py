@@ -12,6 +12,8 @@ class Network:
     build: Callable  # () -> (IRModule, {name: numpy array})
     bar: float | None = None
     onnx: Callable | None = None  # (params) -> bytes, for what relay_to_onnx.convert would translate badly
+    peers: tuple | None = None  # those that have a form of it; None: all
+    tolerance: float = 1e-4  # of outputs, in parts of the largest
 
     def write(self, folder):
         """Writes NAME.relay, NAME.npz, input/data.npy and, if `onnx`, NAME.onnx; returns the arguments for the program."""

@@ -26,7 +26,7 @@ ProfileReport.kernels = _rows("kernels", "dicts in the order of execution: name,
                               "roofline (share of the machine's peak), bound, inside, ...; pandas.DataFrame(report.kernels) is a table")
 ProfileReport.operators = _rows("operators", "dicts by id: op, line, type, nodes, folded_into, unfused_us, inside_us, retired, ...; "
                                 "pandas.DataFrame(report.operators) is a table")
-ProfileReport.peaks = _rows("peaks", "dict: gflops, gbytes_per_s, cache_gbytes_per_s, cache_bytes of this machine, or None")
+ProfileReport.peaks = _rows("peaks", "dict: gflops, gbytes_per_s, cache_gbytes_per_s, cache_bytes, l3_gbytes_per_s, l3_program_bytes of this machine, or None")
 ProfileReport.unfused = property(lambda self: _rows("unfused", "").fget(self)["kernels"],
                                  doc="dicts in the order of execution of the build without fusion: name, origins, median_us, flops, bytes")
 ProfileDiff.operators = _rows("operators", "dicts by id: op, line, us (a, b, delta, ratio, interval, differs), a, b, ...")

@@ -124,7 +124,7 @@ void note_missing(const std::string& path, const std::vector<std::string>& names
   io.err << ": filled in by the tensor rule (docs/guide.md)\n";
 }
 
-BuiltModel build_model(const ModelFlags& flags, Io& io) {
+BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument) {
   const InterruptScope interrupt;
   Progress progress(io);
   BuiltModel built;
@@ -135,6 +135,7 @@ BuiltModel build_model(const ModelFlags& flags, Io& io) {
   BuildOptions options;
   options.params = built.params;
   options.context = flags.context();
+  if (instrument) options.context.passes->instruments.push_back(std::move(instrument));
   options.context.interrupt = interrupt.flag();
   options.context.progress = [&](const std::string& phase, int done, int total) {
     progress.show(phase, done, total);

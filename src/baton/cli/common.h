@@ -10,6 +10,7 @@
 #include "baton/cli/verb.h"
 #include "baton/driver/build.h"
 #include "baton/driver/load_model.h"
+#include "baton/pass/pass.h"
 #include "baton/runtime/model.h"
 #include "baton/support/require.h"
 
@@ -73,7 +74,8 @@ struct BuiltModel {
   NamedArrays params;
   BuildResult build;
 };
-BuiltModel build_model(const ModelFlags& flags, Io& io);
+/// `instrument`: of its passes; may be null.
+BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument = nullptr);
 
 /// Sets the inputs of `executor` to `given` (by name; Error for unknown ones), the others by the tensor rule.
 void set_inputs(Executor& executor, const NamedArrays& given);

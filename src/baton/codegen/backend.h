@@ -40,7 +40,7 @@ struct Built {
       library;                       ///< the same, loaded in this process where possible; else null
   std::vector<BuiltKernel> kernels;  ///< one per function, in the order given
   NamedArrays constants;             ///< to be packed with the model's constants
-  double kernels_s = 0, link_s = 0;
+  double choose_s = 0, kernels_s = 0, link_s = 0;
 };
 
 /// The lowering of an external compiler's region: a program of primitive functions over the same parameters,

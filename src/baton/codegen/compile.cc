@@ -1,14 +1,18 @@
 #include "baton/codegen/compile.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <optional>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/join_axes.h"
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
 #include "baton/codegen/kernel/shape_of.h"
+#include "baton/codegen/kernel/split_object.h"
 #include "baton/codegen/kernel/stable_names.h"
 #include "baton/codegen/listing.h"
 #include "baton/ir/op.h"
@@ -84,6 +88,7 @@ struct Scheduled {
   const ScheduleTemplate* chosen = nullptr;
   ScheduleParams params;
   std::vector<std::string> skipped;
+  double choose_s = 0;
 };
 
 const ScheduleTemplate& template_named(const std::string& name) {
@@ -98,7 +103,8 @@ const ScheduleTemplate& template_named(const std::string& name) {
 
 Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
-  out.kernel = lower(*join_rows(request.function), {symbol, request.variant.ablated});
+  out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated});
+  const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name);
     const std::string why = out.chosen->refuses(out.kernel, sheet);
@@ -116,6 +122,7 @@ Scheduled schedule(const KernelRequest& request, const std::string& symbol, cons
     BATON_CHECK(out.chosen, "no schedule template takes " + relay_summary(*request.function));
   }
   out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
+  out.choose_s = seconds_since(start);
   out.chosen->apply(out.kernel, out.params, sheet);
   return out;
 }
@@ -182,34 +189,29 @@ void add_facts(Kernel& kernel, const FunctionNode& function) {
 
 namespace {
 
-/// `listing`: optional output; its object is the kernel's.
-Kernel compile(const KernelRequest& request, const DeviceSheet& sheet, KernelListing* listing) {
+/// A kernel that Halide has lowered, before LLVM.
+struct Lowered {
+  const KernelRequest* request;
+  Kernel kernel;       ///< without its object
+  std::string symbol;  ///< its name in the module: unseen_symbol()
+  std::vector<Halide::Func> outputs;
+  Halide::Module module;
+};
+
+Lowered lower_request(const KernelRequest& request, const DeviceSheet& sheet) {
   quiet();
+  const auto start = std::chrono::steady_clock::now();
   Kernel kernel;
   kernel.key = kernel_key(request, sheet);
   kernel.symbol = kernel_symbol(kernel.key);
   const std::string symbol = unseen_symbol(kernel.key);
-  guarded(*request.function, request.template_name, [&] {
+  return guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
     const Halide::Target target = target_of(sheet, request.strict).with_feature(Halide::Target::NoRuntime);
-    const Halide::Module module =
-        make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
-    if (listing) {
-      const MemoryFile object, assembly;
-      module.compile({{Halide::OutputFileType::object, object.path()},
-                      {Halide::OutputFileType::assembly, assembly.path()}});
-      std::vector<Halide::Func> outputs;
-      for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
-      *listing = {kernel.symbol, renamed(object.text(), symbol, kernel.symbol),
-                  renamed(assembly.text(), symbol, kernel.symbol), shape_of(module, outputs, symbol)};
-      rename(listing->shape, symbol, kernel.symbol);
-      kernel.object = listing->object;
-    } else {
-      const Halide::Buffer<uint8_t> object = module.compile_to_buffer();
-      kernel.object = renamed({reinterpret_cast<const char*>(object.data()), object.size_in_bytes()}, symbol,
-                              kernel.symbol);
-    }
+    Halide::Module module = make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
+    std::vector<Halide::Func> outputs;
+    for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
     kernel.template_name = scheduled.chosen->name;
     kernel.params = scheduled.params;
     kernel.skipped = scheduled.skipped;
@@ -218,27 +220,128 @@ Kernel compile(const KernelRequest& request, const DeviceSheet& sheet, KernelLis
       kernel.stages.emplace_back();
       for (const Stage& stage : block.stages) kernel.stages.back().push_back(stage.name);
     }
+    kernel.compile_s = seconds_since(start);
+    kernel.choose_s = scheduled.choose_s;
+    kernel.lower_s = kernel.compile_s - kernel.choose_s;
+    return Lowered{&request, std::move(kernel), symbol, std::move(outputs), std::move(module)};
   });
-  return kernel;
+}
+
+std::string_view text_of(const Halide::Buffer<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size_in_bytes()};
+}
+
+/// The kernel's part of an object file; nothing where that cannot be told.
+std::optional<std::string> part_of(const Halide::Buffer<uint8_t>& object, const Lowered& lowered) {
+  std::optional<std::string> part = split_object(text_of(object), lowered.symbol);
+  if (!part) return std::nullopt;
+  return renamed(std::move(*part), lowered.symbol, lowered.kernel.symbol);
+}
+
+/// Compiles one module. Objects of single kernels are cut like those of several: the bytes are the same.
+void compile_alone(Lowered& lowered) {
+  guarded(*lowered.request->function, lowered.request->template_name, [&] {
+    const Halide::Buffer<uint8_t> object = lowered.module.compile_to_buffer();
+    std::optional<std::string> part = part_of(object, lowered);
+    lowered.kernel.object =
+        part ? std::move(*part)
+             : renamed(std::string(text_of(object)), lowered.symbol, lowered.kernel.symbol);
+  });
+}
+
+/// Compiles the modules as one. Kernels that fail, or cannot be told apart, are left without an object.
+void compile_joined(const std::vector<Lowered*>& all) {
+  Halide::Module joined("kernels", all.front()->module.target());
+  joined.set_any_strict_float(all.front()->module.any_strict_float());
+  for (const Lowered* each : all)
+    for (const Halide::Internal::LoweredFunc& function : each->module.functions()) joined.append(function);
+  try {
+    const Halide::Buffer<uint8_t> object = joined.compile_to_buffer();
+    for (Lowered* each : all)
+      if (std::optional<std::string> part = part_of(object, *each)) each->kernel.object = std::move(*part);
+  } catch (const Halide::Error&) {  // one of them: which, is found by compiling each by itself
+  }
+}
+
+/// Which modules may be joined: tables of constants are in one section, whichever kernel they belong to, and
+/// strictness is a property of a module.
+std::vector<std::vector<Lowered*>> groups_of(std::vector<Lowered>& all) {
+  std::vector<std::vector<Lowered*>> groups;
+  for (Lowered& each : all) {
+    if (!each.module.buffers().empty()) continue;
+    const auto fits = [&](const std::vector<Lowered*>& group) {
+      const Halide::Module& other = group.front()->module;
+      return other.any_strict_float() == each.module.any_strict_float() &&
+             other.target() == each.module.target();
+    };
+    auto group = std::ranges::find_if(groups, fits);
+    if (group == groups.end()) group = groups.insert(group, std::vector<Lowered*>());
+    group->push_back(&each);
+  }
+  return groups;
+}
+
+/// The assembly text comes with an object of its own, whose code is that of the kernel.
+KernelListing list(const KernelRequest& request, const DeviceSheet& sheet, Kernel* kernel) {
+  Lowered lowered = lower_request(request, sheet);
+  const std::string &from = lowered.symbol, &to = lowered.kernel.symbol;
+  KernelListing listing;
+  guarded(*request.function, request.template_name, [&] {
+    const MemoryFile object, assembly;
+    lowered.module.compile({{Halide::OutputFileType::object, object.path()},
+                            {Halide::OutputFileType::assembly, assembly.path()}});
+    listing = {to, renamed(object.text(), from, to), renamed(assembly.text(), from, to),
+               shape_of(lowered.module, lowered.outputs, from)};
+  });
+  rename(listing.shape, from, to);
+  if (kernel) *kernel = std::move(lowered.kernel);
+  return listing;
 }
 
 }  // namespace
 
+std::vector<Kernel> compile_together(std::span<const KernelRequest> requests, const DeviceSheet& sheet) {
+  std::vector<Lowered> lowered;
+  for (const KernelRequest& request : requests) lowered.push_back(lower_request(request, sheet));
+  for (const std::vector<Lowered*>& group : groups_of(lowered)) {
+    if (group.size() < 2) continue;
+    const auto start = std::chrono::steady_clock::now();
+    compile_joined(group);
+    // Their shares of the time, by size: what LLVM takes grows with the code.
+    size_t bytes = 0;
+    for (const Lowered* each : group) bytes += each->kernel.object.size();
+    for (Lowered* each : group)
+      if (bytes)
+        each->kernel.compile_s += seconds_since(start) * static_cast<double>(each->kernel.object.size()) /
+                                  static_cast<double>(bytes);
+  }
+  std::vector<Kernel> kernels;
+  for (Lowered& each : lowered) {
+    if (each.kernel.object.empty()) {
+      const auto start = std::chrono::steady_clock::now();
+      compile_alone(each);
+      each.kernel.compile_s += seconds_since(start);
+    }
+    add_facts(each.kernel, *each.request->function);
+    kernels.push_back(std::move(each.kernel));
+  }
+  return kernels;
+}
+
 Kernel compile_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
-  const auto start = std::chrono::steady_clock::now();
   const std::string& folder = request.variant.debug_lines;
-  KernelListing listing;
-  Kernel kernel = compile(request, sheet, folder.empty() ? nullptr : &listing);
-  if (!folder.empty()) kernel.object = object_with_lines(listing, *request.function, folder);
+  if (folder.empty()) return std::move(compile_together({&request, 1}, sheet).front());
+  const auto start = std::chrono::steady_clock::now();
+  Kernel kernel;
+  const KernelListing listing = list(request, sheet, &kernel);
+  kernel.object = object_with_lines(listing, *request.function, folder);
   add_facts(kernel, *request.function);
   kernel.compile_s = seconds_since(start);
   return kernel;
 }
 
 KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet) {
-  KernelListing listing;
-  compile(request, sheet, &listing);
-  return listing;
+  return list(request, sheet, nullptr);
 }
 
 JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet) {

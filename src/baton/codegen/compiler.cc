@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
-#include <numeric>
 #include <unordered_map>
 
 #include "baton/codegen/compile.h"
@@ -44,45 +44,52 @@ class Memo {
   std::unordered_map<KernelKey, KernelRef> kernels_;
 };
 
-KernelRef obtain(const KernelRequest& request, const KernelKey& key, const DeviceSheet& sheet,
-                 KernelCache& cache, bool& stored) {
+/// The kernel of that key, if this process or the cache has it.
+KernelRef find_kernel(const KernelRequest& request, const KernelKey& key, KernelCache& cache) {
   Memo& memo = Memo::instance();
   // Debug information refers to a source file; if that is gone, only recompiling restores it.
   const std::string& folder = request.variant.debug_lines;
-  const bool complete = folder.empty() || access(source_path(folder, kernel_symbol(key)).c_str(), R_OK) == 0;
-  if (KernelRef known = complete ? memo.find(key) : nullptr) {
+  if (!folder.empty() && access(source_path(folder, kernel_symbol(key)).c_str(), R_OK) != 0) return nullptr;
+  if (KernelRef known = memo.find(key)) {
     if (access(cache.path(key).c_str(), F_OK) != 0) cache.store(*known);
     return known;
   }
-  if (std::optional<Kernel> kernel = complete ? cache.load(key) : std::nullopt) {
-    add_facts(*kernel, *request.function);
-    return memo.keep(std::move(*kernel));
-  }
-  KernelRef fresh = memo.keep(compile_kernel(request, sheet));
-  cache.store(*fresh);
-  stored = true;
-  return fresh;
+  std::optional<Kernel> kernel = cache.load(key);
+  if (!kernel) return nullptr;
+  add_facts(*kernel, *request.function);
+  return memo.keep(std::move(*kernel));
 }
 
-/// A rank by how long kernels take to compile: those of Winograd's algorithm some 300 ms, other tiled ones 30
-/// to 200, all others 20 to 50.
-int compile_rank(const FunctionNode& function) {
-  int rank = 0;
+/// About how long a kernel takes to compile, in units of the shortest: 25 to 50 ms.
+int compile_cost(const FunctionNode& function) {
+  int cost = 1;
   for (const KernelBlock& block : kernel_blocks(function))
     if (const auto* anchor = block.call->op()->rules.get<AnchorRule>())
-      rank = std::max(rank, anchor->of_template == "conv_winograd" ? 2 : 1);
-  return rank;
+      cost = std::max(cost, anchor->of_template == "conv_winograd" ? 6 : 2);
+  return cost;
 }
 
-/// The indices of `requests`, slowest to compile first: threads then end together.
-std::vector<int> slowest_first(const std::vector<KernelRequest>& requests) {
-  std::vector<std::pair<int, int>> ranked;
-  for (size_t i = 0; i < requests.size(); ++i)
-    ranked.emplace_back(-compile_rank(*requests[i].function), static_cast<int>(i));
-  std::ranges::sort(ranked);
-  std::vector<int> order;
-  for (const auto& [rank, index] : ranked) order.push_back(index);
-  return order;
+/// Kernels that are compiled together, as indices of `missing`: slowest first, and fewer towards the end, so
+/// that all threads end at about the same time.
+std::vector<std::vector<int>> batches(const std::vector<KernelRequest>& requests, std::vector<int> missing,
+                                      int threads) {
+  constexpr size_t kMost = 8;  // a trivial kernel takes 28, 14, 11, 10 ms in LLVM as one of 1, 4, 8, 16
+  std::vector<int> costs;
+  for (const KernelRequest& request : requests) costs.push_back(compile_cost(*request.function));
+  std::ranges::stable_sort(missing, std::greater(), [&](int i) { return costs[i]; });
+  int left = 0;
+  for (const int i : missing) left += costs[i];
+  std::vector<std::vector<int>> all;
+  int room = 0;
+  for (const int i : missing) {
+    const bool alone = !requests[i].variant.debug_lines.empty();
+    if (all.empty() || alone || room < costs[i] || all.back().size() == kMost)
+      all.emplace_back(), room = left / (2 * threads);
+    all.back().push_back(i);
+    room -= alone ? room : costs[i];
+    left -= costs[i];
+  }
+  return all;
 }
 
 }  // namespace
@@ -100,9 +107,8 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
     KernelCache& cache;
     std::vector<KernelRequest> distinct;
     std::vector<KernelKey> keys;
-    std::vector<int> order;
+    std::vector<std::vector<int>> batches;
     std::vector<KernelRef> made;
-    std::atomic<bool> stored{false};
   };
   const auto shared = std::make_shared<Shared>(sheet, cache);
   std::vector<int> which;
@@ -112,18 +118,36 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
     if (fresh) shared->distinct.push_back(request), shared->keys.push_back(key);
     which.push_back(at->second);
   }
+  const auto count = static_cast<int>(shared->distinct.size());
   shared->made.resize(shared->distinct.size());
-  shared->order = slowest_first(shared->distinct);
-  const bool known = std::all_of(shared->keys.begin(), shared->keys.end(),
-                                 [](const KernelKey& key) { return Memo::instance().find(key) != nullptr; });
-  const bool may_abandon = !known && !context.cache;  // known kernels load quickly
-  run_parallel(static_cast<int>(shared->distinct.size()), context, may_abandon, [shared](int turn) {
-    const int i = shared->order[turn];
-    bool fresh = false;
-    shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->sheet, shared->cache, fresh);
-    if (fresh) shared->stored = true;
-  });
-  if (shared->stored) cache.trim();
+  BuildContext loading = context;
+  loading.progress = nullptr;
+  run_parallel(count, loading, false,
+               [&](int i) { shared->made[i] = find_kernel(shared->distinct[i], shared->keys[i], cache); });
+  std::vector<int> missing, sizes;
+  for (int i = 0; i < count; ++i)
+    if (!shared->made[i]) missing.push_back(i);
+  const int known = count - static_cast<int>(missing.size());
+  if (context.progress && known > 0) context.progress("kernels", known, count);
+  shared->batches = batches(shared->distinct, missing, thread_count(context));
+  for (const std::vector<int>& batch : shared->batches) sizes.push_back(static_cast<int>(batch.size()));
+  const auto compile = [shared](int turn) {
+    const std::vector<int>& batch = shared->batches[turn];
+    std::vector<KernelRequest> together;
+    for (const int i : batch) together.push_back(shared->distinct[i]);
+    std::vector<Kernel> kernels;
+    if (batch.size() == 1) {
+      kernels.push_back(compile_kernel(together.front(), shared->sheet));
+    } else {
+      kernels = compile_together(together, shared->sheet);
+    }
+    for (size_t k = 0; k < batch.size(); ++k) {
+      shared->made[batch[k]] = Memo::instance().keep(std::move(kernels[k]));
+      shared->cache.store(*shared->made[batch[k]]);
+    }
+  };
+  run_parallel(static_cast<int>(sizes.size()), context, !context.cache, compile, sizes, known);
+  if (!missing.empty()) cache.trim();
   std::vector<KernelRef> kernels;
   for (int index : which) kernels.push_back(shared->made[index]);
   return kernels;

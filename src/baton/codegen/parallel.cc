@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,18 +27,27 @@ std::function<void(int, int)> kernels_progress(const BuildContext& context) {
 
 /// State shared by the threads of one run_parallel. Outlives an interrupted caller.
 struct Work {
-  Work(int tasks, std::function<void(int)> run, const BuildContext& context)
-      : count(tasks), task(std::move(run)), progress(kernels_progress(context)), failed_index(tasks) {}
+  Work(int tasks, std::function<void(int)> run, const BuildContext& context, std::vector<int> kernels,
+       int before)
+      : count(tasks),
+        task(std::move(run)),
+        progress(kernels_progress(context)),
+        sizes(std::move(kernels)),
+        total(before + (sizes.empty() ? tasks : std::reduce(sizes.begin(), sizes.end()))),
+        failed_index(tasks),
+        done(before) {}
 
   const int count;
   const std::function<void(int)> task;
   const std::function<void(int, int)> progress;
+  const std::vector<int> sizes;  // kernels per task
+  const int total;               // of kernels
   std::atomic<int> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
   std::condition_variable ended;  // a thread of `running` has ended
   std::exception_ptr failure;
-  int failed_index, done = 0, running = 0;
+  int failed_index, done, running = 0;
   bool abandoned = false;
 
   void run(const std::atomic<bool>* interrupt) {
@@ -45,8 +55,8 @@ struct Work {
       try {
         task(index);
         const std::lock_guard lock(mutex);
-        ++done;
-        if (progress && !abandoned) progress(done, count);
+        done += sizes.empty() ? 1 : sizes[static_cast<size_t>(index)];
+        if (progress && !abandoned) progress(done, total);
       } catch (...) {
         const std::lock_guard lock(mutex);
         stop = true;
@@ -122,10 +132,14 @@ void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
 
 }  // namespace
 
-void run_parallel(int count, const BuildContext& context, bool may_abandon, std::function<void(int)> task) {
-  const int wanted = context.threads > 0 ? context.threads : context.host().cores;
-  const int threads = std::clamp(wanted, 1, std::max(1, count));
-  const auto work = std::make_shared<Work>(count, std::move(task), context);
+int thread_count(const BuildContext& context) {
+  return std::max(1, context.threads > 0 ? context.threads : context.host().cores);
+}
+
+void run_parallel(int count, const BuildContext& context, bool may_abandon, std::function<void(int)> task,
+                  std::vector<int> sizes, int before) {
+  const int threads = std::min(thread_count(context), std::max(1, count));
+  const auto work = std::make_shared<Work>(count, std::move(task), context, std::move(sizes), before);
   bool interrupted = false;
   if (may_abandon && context.interrupt) {
     interrupted = !run_in_background(work, threads, *context.interrupt);

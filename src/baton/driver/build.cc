@@ -87,6 +87,7 @@ void compile(BuildResult& result, const BuildContext& context) {
         throw NotSupported("backend " + backend->name + " does not take `" + each.func_name + "`: " + why);
     Built built = backend->compile(functions, *sheet, context);
     BATON_CHECK(built.kernels.size() == functions.size(), backend->name + " left functions out");
+    result.times.choose_s += built.choose_s;
     result.times.kernels_s += built.kernels_s;
     result.times.link_s += built.link_s;
     for (BuiltKernel& kernel : built.kernels) {

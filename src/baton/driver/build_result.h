@@ -15,9 +15,9 @@
 
 namespace baton {
 
-/// Seconds per phase.
+/// Seconds per phase. `choose_s`: looking for schedules that a tuner kept.
 struct BuildTimes {
-  double optimize_s = 0, plan_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
+  double optimize_s = 0, plan_s = 0, choose_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
 };
 
 /// The code of a backend other than the host's, loaded by its runtime half.

@@ -55,6 +55,15 @@ const Halide::Func* stored_data(const OpBlock& anchor);
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type = false);
 
+/// Schedules the update of `sum` so that one instruction sums the products of neighbours (pmaddwd, vpdpwssd,
+/// vpdpbusd): vectors along `lane`, of `lanes`, and within along the reduction variable `neighbours`. Where
+/// these are sums of pairs that a Func of their own computes, it is scheduled for pmaddubsw, at `at`.
+void sum_neighbours(Halide::Func sum, const Halide::RVar& neighbours, const Halide::Var& lane,
+                    const Halide::Var& at, int lanes);
+
+/// Whether a product is of float32, or of integers of up to 16 bits with an int32 result.
+bool is_float32_or_integers(const OpBlock& block);
+
 /// Schedules the producers of the anchor's operands. Those used only by its stored_data() are inlined there
 /// if it is stored; others get loop nests before everything else.
 void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_is_stored = true);
@@ -86,9 +95,10 @@ struct TiledProduct {
   int rows = 1, columns = 1, vectors = 1, depth = 1;
   bool streamed =
       false;  ///< the weights are streamed from memory; further passes over the rows read them from cache
-  int64_t row_bytes = 0;    ///< from one row of the left side to the next; 0: they are next to each other
-  int64_t sum_length = 0;   ///< terms of a sum that lie in one piece of the packed weights; 0: not told
-  bool prefetched = false;  ///< what comes from farther away than the first-level cache is prefetched
+  int64_t row_bytes = 0;      ///< from one row of the left side to the next; 0: they are next to each other
+  int64_t sum_length = 0;     ///< terms of a sum that lie in one piece of the packed weights; 0: not told
+  bool prefetched = false;    ///< what comes from farther away than the first-level cache is prefetched
+  int product_registers = 0;  ///< of products that are added by instructions of their own
 };
 /// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for

@@ -25,27 +25,50 @@ double direct_cost(const ConvShape& s, const DeviceSheet& sheet) {
                     taps * s.in_channels / s.groups * s.out_channels * 4, sheet);
 }
 
+/// One axis of a tile: F(m, taps). Along an axis of one tap there is nothing to transform.
+struct TileAxis {
+  TileAxis(int64_t taps, int64_t tile) : m(taps > 1 ? tile : 1), a(m + taps - 1) {}
+  int64_t m, a;
+  /// Multiply-adds per element of a pass over this axis: the numbers of a matrix row that are not 0.
+  double combined() const { return a == 1 ? 0 : a == 4 ? 2 : a == 6 ? 3.5 : static_cast<double>(a) - 2; }
+};
+
 double winograd_cost(const ConvShape& s, int tile, const DeviceSheet& sheet) {
   const double lanes = sheet.float_lanes;
-  const int a = tile + 2;
-  const double count = static_cast<double>(s.batch * tiles(s.out_height, tile) * tiles(s.out_width, tile));
-  const double gemm = count * a * a * s.in_channels * s.out_channels / lanes;
-  // A transform is two passes of small dense combinations, and a load and a store per element.
-  const double passes = tile == 2 ? 2.0 : 3.5;
-  const double transform_in = count * s.in_channels / lanes * a * a * (passes + 2);
-  const double transform_out = count * s.out_channels / lanes * a * (a + tile) / 2.0 * (passes + 2);
-  return overlapped(gemm, static_cast<double>(a * a) * s.in_channels * s.out_channels * 4, sheet) +
-         transform_in + transform_out;
+  const TileAxis down(s.kernel_height, tile), across(s.kernel_width, tile);
+  const auto count =
+      static_cast<double>(s.batch * tiles(s.out_height, down.m) * tiles(s.out_width, across.m));
+  const auto products = static_cast<double>(down.a * across.a);
+  const double gemm = count * products * s.in_channels * s.out_channels / lanes;
+  // A transform is a pass of small dense combinations over each axis, and a load and a store per element.
+  const double passes = (down.combined() + across.combined()) / 2;
+  const double first_results = static_cast<double>(
+      s.kernel_height > 1 ? down.m * across.a : down.a * across.m);  // after one of the passes
+  const double transform_in = count * s.in_channels / lanes * products * (passes + 2);
+  const double transform_out = count * s.out_channels / lanes * (products + first_results) / 2 * (passes + 2);
+  return overlapped(gemm, products * s.in_channels * s.out_channels * 4, sheet) + transform_in +
+         transform_out;
+}
+
+/// Whether the error of such tiles is at most that of F(4,3) over two axes.
+bool is_exact_enough(const ConvShape& s, int tile) {
+  const TileAxis down(s.kernel_height, tile), across(s.kernel_width, tile);
+  constexpr int64_t kMostOfTwo = 6, kMostOfOne = 10;
+  return std::max(down.a, across.a) <= (std::min(down.a, across.a) > 1 ? kMostOfTwo : kMostOfOne);
+}
+
+std::string tile_name(const ConvShape& s, int tile) {
+  const auto taps = [](int64_t count) { return std::to_string(count); };
+  const std::string kernel = s.kernel_height == s.kernel_width
+                                 ? taps(s.kernel_width)
+                                 : taps(s.kernel_height) + "x" + taps(s.kernel_width);
+  return "F(" + std::to_string(tile) + "," + kernel + ")";
 }
 
 std::string megas(double fmas) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2fM", fmas / 1e6);
   return text;
-}
-
-ConvAlgorithm direct(std::string reason) {
-  return {ConvAlgorithm::Kind::kDirect, 0, "direct: " + std::move(reason)};
 }
 
 int64_t largest_divisor(int64_t extent, int64_t limit) {
@@ -68,25 +91,65 @@ double busy_lanes_of_positions(int64_t positions, const DeviceSheet& sheet) {
 
 }  // namespace
 
-ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
-  if (s.kernel_height != 3 || s.kernel_width != 3) return direct("Winograd needs a 3x3 kernel");
-  if (s.stride_height != 1 || s.stride_width != 1) return direct("Winograd needs strides of 1");
-  if (s.dilation_height != 1 || s.dilation_width != 1) return direct("Winograd needs dilations of 1");
-  if (s.groups != 1) return direct("Winograd needs one group");
-  if (!s.float32) return direct("Winograd needs float32");
+namespace {
+
+/// Why Winograd's algorithm does not apply, or empty.
+std::string refuses_winograd(const ConvShape& s) {
+  constexpr int64_t kMostTaps = 7;
+  if (std::max(s.kernel_height, s.kernel_width) > kMostTaps)
+    return "Winograd needs a kernel of at most 7 taps along an axis";
+  if (s.kernel_height * s.kernel_width == 1) return "the kernel has one tap";
+  if (s.stride_height != 1 || s.stride_width != 1) return "Winograd needs strides of 1";
+  if (s.dilation_height != 1 || s.dilation_width != 1) return "Winograd needs dilations of 1";
+  if (s.groups != 1) return "Winograd needs one group";
+  if (!s.float32) return "Winograd needs float32";
   if (s.in_channels < kWinogradChannels || s.out_channels < kWinogradChannels)
-    return direct("fewer than " + std::to_string(kWinogradChannels) + " channels");
-  const double plain = direct_cost(s, sheet), two = winograd_cost(s, 2, sheet),
-               four = winograd_cost(s, 4, sheet);
-  const std::string costs = "expected cost in vector multiply-adds: direct " + megas(plain) + ", F(2,3) " +
-                            megas(two) + ", F(4,3) " + megas(four);
-  if (plain <= std::min(two, four)) return direct(costs);
-  const int tile = two < four ? 2 : 4;
-  return {ConvAlgorithm::Kind::kWinograd, tile, "Winograd F(" + std::to_string(tile) + ",3): " + costs};
+    return "fewer than " + std::to_string(kWinogradChannels) + " channels";
+  return "";
+}
+
+}  // namespace
+
+ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
+  const double sum = direct_cost(s, sheet);
+  ConvAlgorithm found{ConvAlgorithm::Kind::kDirect, 0, "", sum, sum};
+  if (const std::string why = refuses_winograd(s); !why.empty()) {
+    found.reason = "direct: " + why;
+    return found;
+  }
+  std::string costs = "expected cost in vector multiply-adds: direct " + megas(sum);
+  for (const int tile : {2, 4}) {
+    if (!is_exact_enough(s, tile)) continue;
+    const double cost = winograd_cost(s, tile, sheet);
+    costs += ", " + tile_name(s, tile) + " " + megas(cost);
+    if (cost < found.cost) found.cost = cost, found.tile_size = tile;
+  }
+  if (found.tile_size > 0) found.kind = ConvAlgorithm::Kind::kWinograd;
+  found.reason =
+      (found.tile_size > 0 ? "Winograd " + tile_name(s, found.tile_size) : "direct") + ": " + costs;
+  return found;
 }
 
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
   return largest_divisor(channels, sheet.float_lanes);
+}
+
+int64_t integer_block(int64_t channels) {
+  for (const int64_t block : {16, 8})
+    if (channels % block == 0) return block;
+  return largest_divisor(channels, 16);
+}
+
+bool sums_four_bytes(const DeviceSheet& sheet) {
+  for (const char* feature : {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids"})
+    if (sheet.code_target.find(feature) != std::string::npos) return true;
+  return false;
+}
+
+int64_t integer_in_block(int64_t channels, int64_t summed) {
+  const int64_t block = integer_block(channels);
+  if (block % summed == 0) return block;
+  return std::min<int64_t>(16, tiles(channels, summed) * summed);
 }
 
 int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
@@ -100,9 +163,7 @@ int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
     return block;
   const double plain = busy_lanes_of_positions(s.out_height * s.out_width, sheet);
   const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);
-  const double saved = chosen.kind == ConvAlgorithm::Kind::kWinograd
-                           ? direct_cost(s, sheet) / winograd_cost(s, chosen.tile_size, sheet)
-                           : 1;
+  const double saved = chosen.kind == ConvAlgorithm::Kind::kWinograd ? chosen.direct_cost / chosen.cost : 1;
   return busy_lanes(block, sheet) * saved >= kPlain * plain ? block : 1;
 }
 

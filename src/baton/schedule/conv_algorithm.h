@@ -16,7 +16,7 @@ struct ConvShape {
   int64_t stride_height = 1, stride_width = 1;
   int64_t dilation_height = 1, dilation_width = 1;
   int64_t groups = 1;
-  bool float32 = true;
+  bool float32 = true;  ///< else integers, with sums in int32
 };
 
 struct ConvAlgorithm {
@@ -24,16 +24,30 @@ struct ConvAlgorithm {
   Kind kind = Kind::kDirect;
   int tile_size = 0;   ///< kWinograd: output tile size, 2 or 4
   std::string reason;  ///< one line for `explain`
+  /// Expected, in vector multiply-adds of one core: of this algorithm, and of the direct sum.
+  double cost = 0, direct_cost = 0;
 };
 
 /// The algorithm with the lowest expected time. Winograd F(2,3) has the same error as the direct sum, F(4,3)
-/// one of 5e-6 of the largest output (see docs of the winograd template). Weights are assumed to be read from
-/// memory, as in networks larger than the caches.
+/// one of 5e-6 of the largest output (see docs of the winograd template), and so have F(2,5), and F(4,7)
+/// along one axis; tiles of larger errors are not chosen. Weights are assumed to be read from memory, as in
+/// networks larger than the caches.
 ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& sheet);
 
 /// Channels per block of a packed layout for `channels` channels: the largest divisor that fits a vector
 /// register (16 with AVX-512), so that no block is padded. 1 for larger primes.
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet);
+
+/// The same for integers: 16 (two vectors of sums with AVX2; what they are narrowed to is stored as one), or
+/// 8, or else the largest divisor.
+int64_t integer_block(int64_t channels);
+
+/// Whether an instruction of the processor adds four products of uint8 and int8 to an int32 (VNNI).
+bool sums_four_bytes(const DeviceSheet& sheet);
+
+/// The block of the input channels of a convolution of integers, which holds whole groups of `summed`
+/// channels: integer_block(), or the channels filled up with zeros where it holds none.
+int64_t integer_in_block(int64_t channels, int64_t summed);
 
 /// The block of a convolution's output channels; 1 where vectors of positions in plain layouts use more
 /// lanes.

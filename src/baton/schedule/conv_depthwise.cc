@@ -24,7 +24,9 @@ constexpr int kUnrolledTiles = 2;
 constexpr double kCopy = 0.35;
 
 std::string conv_depthwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, "conv_depthwise", "dwconv2d");
+  const std::string reason = refuses_anchor(kernel, "conv_depthwise", "dwconv2d", true);
+  if (!reason.empty()) return reason;
+  return is_float32_or_integers(anchor_of(kernel)) ? "" : "neither float32 nor a sum of integers in int32";
 }
 
 int conv_depthwise_vectors_of(const LoweredKernel& kernel, const DeviceSheet& sheet) {

@@ -1,5 +1,6 @@
-// Winograd convolution on packed channels. The stages are: pad, input transform, a * a matrix products,
-// output transform; fused consumers work on the finished tile. Two orders of the stages:
+// Winograd convolution on packed channels. The stages are: pad, input transform, one matrix product for each
+// element of a transformed tile, output transform; fused consumers work on the finished tile. Two orders of
+// the stages:
 //   by rows:     some rows of tiles at a time go through all stages, so that V (transformed inputs) and M
 //                (products) stay in the second-level cache; the weights are read once per step. For large
 //                maps.
@@ -8,6 +9,7 @@
 //                weights are larger.
 #include <algorithm>
 
+#include "baton/ir/inspect.h"
 #include "baton/schedule/common.h"
 
 namespace baton {
@@ -17,23 +19,38 @@ using Halide::Func;
 using Halide::RVar;
 using Halide::Var;
 
+/// Of a tile along one axis: m and a = m + taps - 1.
+struct TileExtents {
+  int outputs, inputs;
+  /// The kernel has one tap along the axis: there is nothing to transform.
+  bool unit() const { return inputs == 1; }
+};
+
 struct WinogradExtents {
-  int tile, a, width, height, across, down, out_blocks, out_block, in_blocks, in_block, batch;
+  TileExtents vertical, horizontal;
+  int width, height, across, down, out_blocks, out_block, in_blocks, in_block, batch;
   int64_t weight_bytes;
   int64_t tiles() const { return int64_t(across) * down; }
   /// Bytes of V or M for that many tiles and channels.
-  int64_t transformed(int64_t count, int64_t channels) const { return 4 * int64_t(a) * a * count * channels; }
+  int64_t transformed(int64_t count, int64_t channels) const {
+    return 4 * int64_t(vertical.inputs) * horizontal.inputs * count * channels;
+  }
 };
 
 WinogradExtents conv_winograd_extents_of(const LoweredKernel& kernel) {
   const Tensor &data = anchor_of(kernel).inputs[0], &weight = anchor_of(kernel).inputs[1];
   WinogradExtents e;
-  e.a = static_cast<int>(weight.extent(0)), e.tile = e.a - 2;
+  const std::vector<int64_t> taps = ints_attr(*anchor_of(kernel).call, "kernel_size");
+  const auto tile_of = [&](int axis) {
+    const auto inputs = static_cast<int>(weight.extent(axis));
+    return TileExtents{inputs - static_cast<int>(taps[static_cast<size_t>(axis)]) + 1, inputs};
+  };
+  e.vertical = tile_of(0), e.horizontal = tile_of(1);
   e.batch = result_extent(kernel, 0), e.out_blocks = result_extent(kernel, 1);
   e.height = result_extent(kernel, 2), e.width = result_extent(kernel, 3),
   e.out_block = result_extent(kernel, 4);
   e.in_blocks = static_cast<int>(data.extent(1)), e.in_block = static_cast<int>(data.extent(4));
-  e.across = tiles_of(e.width, e.tile), e.down = tiles_of(e.height, e.tile);
+  e.across = tiles_of(e.width, e.horizontal.outputs), e.down = tiles_of(e.height, e.vertical.outputs);
   e.weight_bytes = 4;
   for (int64_t extent : weight.shape()) e.weight_bytes *= extent;
   return e;
@@ -117,7 +134,6 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
             tile_c = divisor_below(e.out_blocks, params.at("tile_c"));
   int group = divisor_below(e.out_blocks, params.at("group_c"));
   if (group % tile_c) group = tile_c;
-  const int m = e.tile, a = e.a;
 
   Func out = output_of(kernel), out_xf = anchor_stage(kernel, "out_xf"),
        out_rows = anchor_stage(kernel, "out_xf1");
@@ -128,8 +144,9 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
   const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), turn("turn"), obo("obo"), obi("obi"), to("to"), ti("ti"),
       task("task");
 
-  out.split(x, xo, xi, m, guarded(e.width, m))
-      .split(y, yo, yi, m, guarded(e.height, m))
+  const int across_m = e.horizontal.outputs, down_m = e.vertical.outputs;
+  out.split(x, xo, xi, across_m, guarded(e.width, across_m))
+      .split(y, yo, yi, down_m, guarded(e.height, down_m))
       .split(ob, obo, obi, group)
       .vectorize(o)
       .unroll(xi)
@@ -149,25 +166,27 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
   // The transforms multiply by one matrix from either side: the rows of the result are unrolled, as each has
   // its own sum, the columns a loop. Unrolled, too, they would not be faster, as a tile does not fit the
   // registers, and a third of the compile time of the kernel.
+  // Along an axis of one tap there is none: the other one's is the whole transform.
   std::vector<Var> v = out_xf.args();  // o, p, q, t, ob, n
   out_xf.compute_at(out, xo)
       .bound_extent(v[0], e.out_block)
-      .bound_extent(v[1], m)
-      .bound_extent(v[2], m)
+      .bound_extent(v[1], across_m)
+      .bound_extent(v[2], down_m)
       .vectorize(v[0])
-      .unroll(v[1]);
+      .unroll(v[e.horizontal.unit() ? 2 : 1]);
   v = out_rows.args();  // o, ex, q, t, ob, n
-  out_rows.compute_at(out, xo)
-      .bound_extent(v[0], e.out_block)
-      .reorder(v[0], v[2], v[1])
-      .vectorize(v[0])
-      .unroll(v[2]);
+  if (!e.vertical.unit() && !e.horizontal.unit())
+    out_rows.compute_at(out, xo)
+        .bound_extent(v[0], e.out_block)
+        .reorder(v[0], v[2], v[1])
+        .vectorize(v[0])
+        .unroll(v[2]);
 
   v = gemm.args();  // o, t, ob, ex, ey, n
   gemm.compute_at(out, per_group)
       .bound_extent(v[0], e.out_block)
-      .bound_extent(v[3], a)
-      .bound_extent(v[4], a)
+      .bound_extent(v[3], e.horizontal.inputs)
+      .bound_extent(v[4], e.vertical.inputs)
       .split(v[1], to, ti, tile_t, inside(count, tile_t))
       .split(v[2], obo, obi, tile_c)
       .reorder(v[0], obi, ti, to, obo, v[3], v[4], v[5])
@@ -188,7 +207,7 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
     const LoopRef blocks{acc.name(), 1, r1.name()}, passes{gemm.name(), 0, to.name()};
     kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
                               .issue = blocks,
-                              .ahead = {gemm.name(), 0, gemm.args()[3].name()},
+                              .ahead = {gemm.name(), 0, gemm.args()[e.horizontal.unit() ? 4 : 3].name()},
                               .bytes = int64_t{4} * tile_c * e.out_block * e.in_blocks * e.in_block,
                               .turns = {{blocks, 1}, {passes, e.in_blocks}},
                               .iterations = int64_t{tiles_of(count, tile_t)} * e.in_blocks});
@@ -196,22 +215,23 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
 
   v = in_xf.args();  // i, t, cb, ex, ey, n
   in_xf.bound_extent(v[0], e.in_block)
-      .bound_extent(v[3], a)
-      .bound_extent(v[4], a)
+      .bound_extent(v[3], e.horizontal.inputs)
+      .bound_extent(v[4], e.vertical.inputs)
       .reorder(v[0], v[3], v[4], v[1], v[2], v[5])
       .vectorize(v[0])
-      .unroll(v[3]);
+      .unroll(v[e.horizontal.unit() ? 4 : 3]);
   if (by_channels)
     in_xf.compute_root().parallel(v[2]);
   else
     in_xf.compute_at(out, task);
   const Var transform_tile = v[1];
   v = in_rows.args();  // i, p, ey, t, cb, n
-  in_rows.compute_at(in_xf, transform_tile)
-      .bound_extent(v[0], e.in_block)
-      .reorder(v[0], v[2], v[1])
-      .vectorize(v[0])
-      .unroll(v[2]);
+  if (!e.vertical.unit() && !e.horizontal.unit())
+    in_rows.compute_at(in_xf, transform_tile)
+        .bound_extent(v[0], e.in_block)
+        .reorder(v[0], v[2], v[1])
+        .vectorize(v[0])
+        .unroll(v[2]);
 
   if (const Func* found = anchor_of(kernel).stage("pad")) {
     Func pad = *found;

@@ -15,20 +15,33 @@ using Halide::RVar;
 using Halide::Var;
 
 struct GemmExtents {
-  int rows, blocks, block, depth;
-  int units;         ///< the last block may have fewer features than its weights
-  int weight_bytes;  ///< of one weight
+  int rows, blocks, block;
+  int depth;                   ///< steps of a sum
+  int units;                   ///< the last block may have fewer features than its weights
+  int together;                ///< terms in a step: 1, or those of integers that one instruction sums
+  bool pairs;                  ///< they are summed in pairs first, in int16
+  int weight_size, data_size;  ///< bytes of an element
+  int64_t row_bytes() const { return int64_t(depth) * together * data_size; }
 };
 
 GemmExtents gemm_extents_of(const LoweredKernel& kernel) {
   const Tensor& weight = anchor_of(kernel).inputs[1];
-  return {result_extent(kernel, 0),           static_cast<int>(weight.extent(0)),
-          static_cast<int>(weight.extent(2)), static_cast<int>(weight.extent(1)),
-          result_extent(kernel, 1),           static_cast<int>(weight.dtype().bytes())};
+  return {result_extent(kernel, 0),
+          static_cast<int>(weight.extent(0)),
+          static_cast<int>(weight.extent(2)),
+          static_cast<int>(weight.extent(1)),
+          result_extent(kernel, 1),
+          weight.rank() == 5   ? 4
+          : weight.rank() == 4 ? static_cast<int>(weight.extent(3))
+                               : 1,
+          weight.rank() == 5,
+          halide_type(weight.dtype()).bytes(),
+          halide_type(anchor_of(kernel).inputs[0].dtype()).bytes()};
 }
 
-int64_t bytes_of_weights(const GemmExtents& e) {
-  return int64_t(e.blocks) * e.block * e.depth * e.weight_bytes;
+/// The bytes of the weights of `blocks` blocks of features.
+int64_t weight_bytes(const GemmExtents& e, int blocks) {
+  return int64_t(blocks) * e.block * e.depth * e.together * e.weight_size;
 }
 
 /// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache,
@@ -37,15 +50,17 @@ int64_t bytes_of_weights(const GemmExtents& e) {
 bool streams_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
   constexpr int kTiles = 8;
   return sheet.float_lanes < 16 && tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
-         bytes_of_weights(e) > sheet.l2_bytes;
+         weight_bytes(e, e.blocks) > sheet.l2_bytes;
 }
 
 std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, "gemm", "dense");
+  const std::string reason = refuses_anchor(kernel, "gemm", "dense", true);
+  if (!reason.empty()) return reason;
+  return is_float32_or_integers(anchor_of(kernel)) ? "" : "neither float32 nor a sum of integers in int32";
 }
 
-/// The padding between rows that are copied because they conflict in the first-level cache: a line.
-constexpr int kPaddedFloats = 16;
+/// The bytes between rows that are copied because they conflict in the first-level cache: a line.
+constexpr int kLineBytes = 64;
 
 ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = gemm_extents_of(kernel);
@@ -55,13 +70,14 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", 4}, {"copy_rows", 0}, {"stream", 0}};
   }
   const bool streamed =
-      bytes_of_weights(e) > sheet.l2_bytes && !streams_panels(e, {kFewestGemmRows, 1}, sheet);
-  TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, int64_t(e.depth) * 4};
+      weight_bytes(e, e.blocks) > sheet.l2_bytes && !streams_panels(e, {kFewestGemmRows, 1}, sheet);
+  TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, e.row_bytes()};
+  product.product_registers = e.pairs ? 2 : e.together > 1 ? 1 : 0;
   RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny);
   const double in_place = register_tile_cost(product, tile, sheet);
   // Rows that conflict in the cache limit the rows of a tile. A copy whose rows lie a line further apart
   // permits any tile; it costs about half a cycle per element.
-  product.row_bytes = (int64_t(e.depth) + kPaddedFloats) * 4;
+  product.row_bytes = e.row_bytes() + kLineBytes;
   const RegisterTile free_tile = choose_register_tile(product, sheet, TileColumns::kAny);
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
@@ -87,7 +103,7 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
                                  {"unroll", unroll},
                                  {"copy_rows", 0},
                                  {"stream", streams_panels(e, {m, n}, sheet)}};
-        if (rows_conflict(m, int64_t(e.depth) * 4, sheet)) params["copy_rows"] = 1;
+        if (rows_conflict(m, e.row_bytes(), sheet)) params["copy_rows"] = 1;
         if (params != all.front()) all.push_back(std::move(params));
       }
   return all;
@@ -111,7 +127,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
       .parallel(xo);
 
   const std::vector<Var> d = dense.args();  // o, ob, y
-  const RVar r(dense.rvars()[0].name());
+  const RVar together(dense.rvars().front().name()), r(dense.rvars().back().name());
   dense.compute_at(out, yo)
       .bound_extent(d[0], e.block)
       .bound_extent(d[1], tile_n)
@@ -123,22 +139,23 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
             steps = tiles_of(e.depth, unroll);
   const RVar ro("ro"), ri("ri");
   dense.update().split(r, ro, ri, unroll).reorder(d[0], d[1], d[2], ri, ro).unroll(ri);
+  if (e.together > 1) sum_neighbours(dense, together, d[0], d[1], e.block);
   if (params.at("stream")) {
     const LoopRef sum{dense.name(), 1, ro.name()}, rows{out.name(), 0, yo.name()};
     kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
                               .issue = sum,
                               .ahead = {out.name(), 0, xo.name()},
-                              .bytes = int64_t(tile_n) * e.block * e.depth * e.weight_bytes,
+                              .bytes = weight_bytes(e, tile_n),
                               .turns = {{sum, 1}, {rows, steps}},
                               .iterations = int64_t(steps) * tiles});
   }
   if (params.at("copy_rows")) {
     Func left = anchor_stage(kernel, "left");
     const std::vector<Var> l = left.args();  // k, y
+    const int length = e.depth * e.together, lanes = std::min(length, lanes_of(left.types().front(), sheet));
     left.compute_root()
-        .align_storage(l[0], e.depth + kPaddedFloats)
-        .vectorize(l[0], std::min(e.depth, sheet.float_lanes),
-                   inside(e.depth, std::min(e.depth, sheet.float_lanes)))
+        .align_storage(l[0], length + kLineBytes / e.data_size)
+        .vectorize(l[0], lanes, inside(length, lanes))
         .parallel(l[1], std::min(e.rows, tile_m), inside(e.rows, std::min(e.rows, tile_m)));
   }
   schedule_feeders(kernel, sheet);

@@ -3,6 +3,9 @@
 namespace baton {
 
 ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet) const {
+  if (!shape.float32)
+    return {choose_conv_algorithm(shape, sheet), integer_block(shape.in_channels),
+            integer_block(shape.out_channels)};
   return {choose_conv_algorithm(shape, sheet), channel_block(shape.in_channels, sheet),
           conv_block(shape, sheet)};
 }
@@ -50,7 +53,8 @@ class StrictChoice final : public KernelChoice {
   ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const override {
     ConvChoice chosen = choice_->conv2d(shape, sheet);
     if (chosen.algorithm.kind != ConvAlgorithm::Kind::kDirect)
-      chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict"};
+      chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict",
+                          chosen.algorithm.direct_cost, chosen.algorithm.direct_cost};
     return chosen;
   }
   ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {

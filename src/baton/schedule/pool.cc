@@ -33,8 +33,11 @@ std::string pool_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   std::string stage;
   for (const Stage& s : anchor_of(kernel).stages)
     if (s.func.name() == reduction->name()) stage = s.name;
-  const std::string reason = refuses_anchor(kernel, "pool", stage);
+  const std::string reason = refuses_anchor(kernel, "pool", stage, true);
   if (!reason.empty()) return reason;
+  const Halide::Type type = reduction->types().front();
+  if (type != Halide::Float(32) && !(type.is_int_or_uint() && type.bits() >= 8 && type.bits() <= 32))
+    return "neither float32 nor integers of up to 32 bits";
   const Func& result = anchor_of(kernel).results.front();
   if (result.name() == reduction->name()) return "the reduction is the result itself";
   return result.dimensions() < 4 ? "fewer than 4 axes" : "";

@@ -53,6 +53,8 @@ void visit_peaks(Peaks& peaks, Visit&& visit) {
   visit("peak.gbytes_per_s", peaks.gbytes_per_s);
   visit("peak.cache_gbytes_per_s", peaks.cache_gbytes_per_s);
   visit("peak.cache_bytes", peaks.cache_bytes);
+  visit("peak.l3_gbytes_per_s", peaks.l3_gbytes_per_s);
+  visit("peak.l3_program_bytes", peaks.l3_program_bytes);
   visit("peak.measured_s", peaks.measured_s);
 }
 

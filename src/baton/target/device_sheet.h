@@ -18,6 +18,8 @@ struct DevicePeaks {
   double gbytes_per_s = 0;        ///< from memory
   double cache_gbytes_per_s = 0;  ///< repeated reads from the cores' caches
   double cache_bytes = 0;         ///< total capacity of these caches
+  double l3_gbytes_per_s = 0;     ///< repeated reads from the cache that cores share; 0: there is none
+  double l3_program_bytes = 0;    ///< what a program may need and stay in it: half of it, others use it too
   int64_t measured_s = 0;         ///< seconds since 1970
   friend bool operator==(const DevicePeaks&, const DevicePeaks&) = default;
 };

@@ -150,6 +150,19 @@ def test_json_is_alone_on_standard_output(tmp_path):
     assert [part["method"] for part in report["kernels"][0]["inside"]][-1] == "whole"
 
 
+def test_a_build_says_where_its_time_goes(tmp_path):
+    arguments = ("build", str(MODELS / "small.relay"), "-o", "a.baton", "--timing")
+    done = run(*arguments, cwd=tmp_path, BATON_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode == 0
+    for line in (r"\tFoldConstant: \d+us", r"LowerTE: \d+us", r"kernels: 1, 1 of them compiled;", r"  \d\.\d{3} choosing templates and parameters",
+                 r"  \d\.\d{3} lowering \(Halide\)", r"  \d\.\d{3} of it the slowest: tvmgen_default_fused_add_nn_relu \(pointwise\)"):
+        assert re.search(line, done.stdout), line
+    done = run(*arguments, "--json", cwd=tmp_path, BATON_CACHE_DIR=str(tmp_path / "cache"))
+    report = json.loads(done.stdout)
+    assert set(report["threads_s"]) == {"tuned", "choose", "lower", "llvm"} and report["threads_s"]["llvm"] == 0
+    assert "kernels: 1, 0 of them compiled" in done.stderr and "slowest" not in done.stderr
+
+
 def test_an_artifact_can_be_profiled(tmp_path):
     assert run("build", str(MODELS / "small.relay"), "-o", "a.baton", cwd=tmp_path).returncode == 0
     done = run("profile", "a.baton", "--json", "--repeat", "3", cwd=tmp_path)

@@ -12,12 +12,20 @@ namespace {
 DeviceSheet measured_at(int64_t now) {
   DeviceSheet sheet;
   sheet.name = "a machine";
-  sheet.peaks = DevicePeaks{1, 100, 10, 50, 1e6, now};
+  sheet.peaks = DevicePeaks{.gflops = 100,
+                            .gbytes_per_s = 10,
+                            .cache_gbytes_per_s = 50,
+                            .cache_bytes = 1e6,
+                            .l3_gbytes_per_s = 25,
+                            .l3_program_bytes = 1e7,
+                            .measured_s = now};
   return sheet;
 }
 
-Roofline roofline_of(double us, double flops, double bytes, const std::string& dtype = "float32") {
+Roofline roofline_of(double us, double flops, double bytes, const std::string& dtype = "float32",
+                     double program_bytes = 2e7) {
   ProfileReport report;
+  report.memory.emplace().constants_bytes = program_bytes;
   KernelRow row;
   row.median_us = us;
   row.flops = flops;
@@ -41,6 +49,14 @@ TEST(Peaks, WhatFitsIntoTheCacheIsHeldAgainstTheCache) {
   const Roofline memory = roofline_of(250, 1000, 2e6);  // 200 us
   EXPECT_EQ(memory.bound, "memory");
   EXPECT_DOUBLE_EQ(memory.share, 0.8);
+}
+
+TEST(Peaks, WhatStaysInL3IsHeldAgainstIt) {
+  const Roofline weights = roofline_of(160, 1000, 2e6, "float32", 1e7);  // 80 us from L3, 200 us from memory
+  EXPECT_EQ(weights.bound, "L3");
+  EXPECT_DOUBLE_EQ(weights.share, 0.5);
+  EXPECT_EQ(roofline_of(160, 1000, 1e6, "float32", 1e7).bound, "cache");
+  EXPECT_EQ(roofline_of(250, 1000, 2e6, "float32", 1.1e7).bound, "memory") << "other kernels displace it";
 }
 
 TEST(Peaks, OtherPrecisionsHaveOtherRoofs) {

@@ -42,6 +42,35 @@ TEST(ConvBlock, HalfOfALongVectorIsKept) {
   EXPECT_EQ(conv_block(shape(64, 259, 52, 1), with_lanes(16)), 1);
 }
 
+/// The weights of F(4,3) are 36 numbers for 9, those of F(2,3) 16: on small maps, reading them takes longer
+/// than the multiplications do.
+TEST(ConvAlgorithm, MemoryDecidesTheTilesOfSmallMaps) {
+  DeviceSheet sheet = with_lanes(8);
+  sheet.bytes_per_multiply_add = 3.5;
+  EXPECT_EQ(choose_conv_algorithm(shape(512, 512, 7, 3), sheet).tile_size, 2);
+  EXPECT_EQ(choose_conv_algorithm(shape(512, 512, 14, 3), sheet).tile_size, 4);
+  sheet.bytes_per_multiply_add = 14;
+  EXPECT_EQ(choose_conv_algorithm(shape(512, 512, 7, 3), sheet).tile_size, 4);
+}
+
+/// Tiles with larger errors than F(4,3) over two axes are not chosen, whatever they save.
+TEST(ConvAlgorithm, OtherKernelsGoByWinogradWhereItIsExactEnough) {
+  const DeviceSheet sheet = with_lanes(8);
+  const auto tile = [&](int64_t rows, int64_t columns) {
+    ConvShape s = shape(192, 192, 17, columns);
+    s.kernel_height = rows;
+    return choose_conv_algorithm(s, sheet).tile_size;
+  };
+  EXPECT_EQ(tile(1, 7), 4);
+  EXPECT_EQ(tile(7, 1), 4);
+  EXPECT_EQ(tile(1, 3), 4);
+  EXPECT_EQ(tile(5, 5), 2);
+  EXPECT_EQ(tile(2, 2), 4);
+  EXPECT_EQ(tile(7, 7), 0);
+  EXPECT_EQ(tile(9, 1), 0);
+  EXPECT_EQ(tile(1, 1), 0);
+}
+
 TEST(TransposeBlocks, VectorsInPiecesLose) {
   ConvShape conv = shape(120, 18, 58, 3);
   EXPECT_EQ(transpose_blocks(conv, with_lanes(8)).out, 1);

@@ -287,32 +287,85 @@ TEST(ConvWinograd, LargeMapsGoByRowsAndLargeWeightsByChannels) {
   expect_near(run(channels, true), want, 1e-5, "by channels");
 }
 
+/// Kernels of other extents; along an axis of one tap the weight is as given.
+TEST(ConvWinograd, OtherKernels) {
+  const std::string op = "nn.contrib_conv2d_winograd_without_weight_transform";
+  for (const auto& [rows, columns, tile] : {std::tuple<int64_t, int64_t, int64_t>{1, 7, 4},
+                                            {7, 1, 4},
+                                            {1, 3, 2},
+                                            {3, 1, 4},
+                                            {5, 5, 2},
+                                            {2, 2, 4},
+                                            {2, 3, 2},
+                                            {4, 1, 2}})
+    for (const bool large : {false, true}) {
+      const int64_t height = large ? 30 : 9, width = large ? 41 : 10;
+      const auto transformed = [&, m = tile](int64_t taps) { return taps == 1 ? 1 : m + taps - 1; };
+      const auto make = [&, r = rows, s = columns, m = tile] {
+        KernelBuilder b("wino");
+        const Value x = b.input({1, 3, height, width, 8}),
+                    weight = b.input({transformed(r), transformed(s), 2, 3, 8, 8});
+        const Attrs attrs = op_attrs(op, {{"tile_size", m},
+                                          {"padding", std::vector<int64_t>{r / 2, s / 2}},
+                                          {"channels", 16},
+                                          {"kernel_size", std::vector<int64_t>{r, s}},
+                                          {"data_layout", "NCHW8c"},
+                                          {"kernel_layout", "HWOI8i8o"},
+                                          {"out_layout", "NCHW8c"}});
+        const Shape out{1, 2, height + 2 * (r / 2) - r + 1, width + 2 * (s / 2) - s + 1, 8};
+        return b.finish(b.call("nn.relu", {b.call(op, {x, weight}, attrs, out)}, {}, out));
+      };
+      SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(columns) + " m=" + std::to_string(tile));
+      check("conv_winograd", make, 1e-5, 1);
+    }
+}
+
 /// The whole algorithm in one kernel, weight transform included, next to the convolution that it stands for.
 TEST(ConvWinograd, IsAConvolution) {
-  for (int64_t tile : {2, 4}) {
+  struct Case {
+    int64_t rows, columns, tile;
+    bool skip_unit_axes;
+    double error;
+  };
+  for (const Case& t : std::vector<Case>{{3, 3, 2, false, 1e-6},
+                                         {3, 3, 4, false, 1e-5},
+                                         {5, 5, 2, false, 1e-5},
+                                         {2, 2, 4, false, 1e-5},
+                                         {3, 2, 4, true, 1e-5},
+                                         {7, 1, 4, true, 2e-5},
+                                         {1, 7, 4, true, 2e-5},
+                                         {1, 4, 2, true, 1e-6}}) {
+    const auto transformed = [&](int64_t taps) {
+      return taps == 1 && t.skip_unit_axes ? 1 : t.tile + taps - 1;
+    };
+    const Shape out{1, 24, 13 + 2 * (t.rows / 2) - t.rows + 1, 11 + 2 * (t.columns / 2) - t.columns + 1};
+    const std::vector<int64_t> padding{t.rows / 2, t.columns / 2};
     auto make = [&](bool fast) {
       KernelBuilder b("whole");
-      const Value x = b.input({1, 20, 13, 11}), weight = b.input({24, 20, 3, 3});
+      const Value x = b.input({1, 20, 13, 11}), weight = b.input({24, 20, t.rows, t.columns});
       if (!fast) {
         Conv2DAttrs plain;
-        plain.padding = {1, 1};
-        return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(plain), {1, 24, 13, 11}));
+        plain.padding = padding;
+        return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(plain), out));
       }
       const std::string transform = "nn.contrib_conv2d_winograd_weight_transform",
                         op = "nn.contrib_conv2d_winograd_without_weight_transform";
-      const Value u = b.call(transform, {weight}, op_attrs(transform, {{"tile_size", tile}}),
-                             {tile + 2, tile + 2, 24, 20});
-      const Attrs attrs = op_attrs(op, {{"tile_size", tile},
-                                        {"padding", std::vector<int64_t>{1, 1}},
+      const Value u =
+          b.call(transform, {weight},
+                 op_attrs(transform, {{"tile_size", t.tile}, {"skip_unit_axes", t.skip_unit_axes}}),
+                 {transformed(t.rows), transformed(t.columns), 24, 20});
+      const Attrs attrs = op_attrs(op, {{"tile_size", t.tile},
+                                        {"padding", padding},
                                         {"channels", 24},
-                                        {"kernel_size", std::vector<int64_t>{3, 3}}});
-      return b.finish(b.call(op, {x, u}, attrs, {1, 24, 13, 11}));
+                                        {"kernel_size", std::vector<int64_t>{t.rows, t.columns}}});
+      return b.finish(b.call(op, {x, u}, attrs, out));
     };
     LoweredKernel fast = make(true), plain = make(false);
     named("trivial").apply(fast, {}, sheet());
     named("trivial").apply(plain, {}, sheet());
-    expect_near(run(fast, true), run(plain, true), tile == 2 ? 1e-6 : 1e-5,
-                "F(" + std::to_string(tile) + ",3)");
+    expect_near(
+        run(fast, true), run(plain, true), t.error,
+        "F(" + std::to_string(t.tile) + "," + std::to_string(t.rows) + "x" + std::to_string(t.columns) + ")");
   }
 }
 

@@ -33,7 +33,7 @@ DeviceSheet measured_sheet() {
   sheet.code_target = "x86-64-linux-avx2";
   sheet.float_lanes = 8;
   sheet.memory_bytes = int64_t{1} << 40;
-  sheet.peaks = DevicePeaks{3, 88.2, 1.0 / 3, 1e9, 4096, 1700000000};
+  sheet.peaks = DevicePeaks{3, 88.2, 1.0 / 3, 1e9, 4096, 77.7, 65536, 1700000000};
   sheet.links = {{"mirror 0", 12.5, 8}, {"gpu", 1e-3, 0}};
   return sheet;
 }

@@ -69,9 +69,11 @@ Built compile(std::span<const BackendFunction> functions, const DeviceSheet& she
   const std::string lines = debug_folder(context.passes->config);
   if (!lines.empty() && find_linker().empty())
     throw Error("kernels with lines of Relay need an assembler and a linker: install binutils");
-  const std::vector<KernelRequest> requests = requests_for(functions, sheet, context, lines);
   Built built;
   Clock::time_point start = Clock::now();
+  const std::vector<KernelRequest> requests = requests_for(functions, sheet, context, lines);
+  built.choose_s = seconds_since(start);
+  start = Clock::now();
   const std::vector<KernelRef> kernels = compile_kernels(requests, sheet, context);
   NamedKernels named;
   for (size_t i = 0; i < kernels.size(); ++i) {

@@ -3,9 +3,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "baton/codegen/kernel/join_axes.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/pass_traits.h"
+#include "baton/ir/rules/position_free_rule.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -38,6 +40,12 @@ class RowJoiner {
     // What the convolution reads keeps its shape, except data that have the pixels of the result.
     for (size_t i = strided_ ? 0 : 1; i < anchor.args().size(); ++i)
       post_order(anchor.args()[i], [&](const Expr& node) { kept_.insert(node.get()); });
+    // Shapes of these operands are not aligned with the result's.
+    post_order(function.body(), [&](const Expr& node) {
+      const auto* call = as<CallNode>(node);
+      if (!call || !call->op() || !call->op()->rules.get<PositionFreeRule>()) return;
+      for (size_t i = 1; i < call->args().size(); ++i) unaligned_.insert(call->args()[i].get());
+    });
   }
 
   /// Null where the rows cannot be joined.
@@ -46,7 +54,7 @@ class RowJoiner {
     std::vector<Var> params;
     for (const Var& param : function_.params()) {
       Var joined = param;
-      if (!kept_.count(param.get())) {
+      if (!kept_.count(param.get()) && !unaligned_.count(param.get())) {
         const Type type = joined_type(type_of(*param));
         if (!type) return {};
         joined = make_var(param->name(), type, param->with_type(type));
@@ -71,7 +79,7 @@ class RowJoiner {
 
   /// A kept value may be used outside of the convolution only if joining would not change it.
   Expr remade(const Expr& node) {
-    if (kept_.count(node.get()) || node->kind() == ExprKind::kOp) return node;
+    if (kept_.count(node.get()) || unaligned_.count(node.get()) || node->kind() == ExprKind::kOp) return node;
     const Type type = joined_type(node->checked_type());
     if (!type) return fail();
     if (const auto* constant = as<ConstantNode>(node)) {
@@ -80,9 +88,11 @@ class RowJoiner {
                            node->with_type(type));
     }
     const auto* call = as<CallNode>(node);
-    if (!call || (call != &anchor_ && !position_free(*call))) return fail();
+    if (!call || (call != &anchor_ && !is_same_in_one_row(*call))) return fail();
     std::vector<Expr> args;
+    const bool takes_unaligned = call->op()->rules.get<PositionFreeRule>();
     for (const Expr& arg : call->args()) {
+      if (unaligned_.count(arg.get()) && !takes_unaligned) return fail();
       if (call != &anchor_ && kept_.count(arg.get()) && joined_type(type_of(arg)).get() != type_of(arg).get())
         return fail();
       args.push_back(made_.at(arg.get()));
@@ -90,11 +100,10 @@ class RowJoiner {
     return make_call(call->callee(), std::move(args), call->attrs(), call->with_type(type));
   }
 
-  /// Whether an operator's result at a position follows from its operands at this position alone, and no
-  /// attribute names an axis or a shape.
-  static bool position_free(const CallNode& call) {
-    const OpDef* op = call.op();
-    return op && (op->fuse == Fuse::kElementwise || (op->fuse == Fuse::kBroadcast && !call.attrs()));
+  /// Whether its results stay the same when height and width are one axis.
+  static bool is_same_in_one_row(const CallNode& call) {
+    const auto* rule = call.op() ? call.op()->rules.get<PositionFreeRule>() : nullptr;
+    return rule ? rule->applies(call) : is_position_free(call);
   }
 
   /// `type` itself where neither height nor width occurs in it; null where they cannot be joined.
@@ -117,7 +126,7 @@ class RowJoiner {
   int rank_ = 0;
   int64_t height_ = 0, width_ = 0;
   bool strided_ = false, possible_ = true;
-  std::unordered_set<const ExprNode*> kept_;
+  std::unordered_set<const ExprNode*> kept_, unaligned_;
   std::unordered_map<const ExprNode*, Expr> made_;
 };
 

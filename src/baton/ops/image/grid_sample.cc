@@ -117,6 +117,8 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
   if (method != "nearest" && method != "bilinear" && !(cubic && count == 2))
     throw NotSupported("interpolation method \"" + method + "\" is not known");
 
+  const bool wide = data.dtype() == DType::float_(64) || grid.dtype() == DType::float_(64);
+  const Halide::Type type = wide ? Halide::Float(64) : Halide::Float(32);
   auto bounded = [&](Halide::Expr x, int k) {  // a position, or a whole one
     if (mirror) x = reflected(x, data.extent(2 + k), align_corners);
     return clamp(x, 0.0f, static_cast<float>(data.extent(2 + k) - 1));
@@ -125,7 +127,7 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
   for (int k = 0; k < count; ++k) {
     Index at = i.exprs();
     at[1] = count - 1 - k;
-    const Halide::Expr g = cast<float>(grid(at));
+    const Halide::Expr g = cast(type, grid(at));
     const float extent = static_cast<float>(data.extent(2 + k));
     const Halide::Expr x =
         align_corners ? (g + 1.0f) * ((extent - 1) / 2) : ((g + 1.0f) * extent - 1.0f) / 2.0f;
@@ -156,8 +158,8 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
   const std::function<Halide::Expr(int, Index, Halide::Expr)> sampled =
       [&](int k, Index at, const Halide::Expr& inside) -> Halide::Expr {
     if (k == count) {
-      const Halide::Expr value = cast<float>(data(at));
-      return zeros ? select(inside, value, 0.0f) : value;
+      const Halide::Expr value = cast(type, data(at));
+      return zeros ? select(inside, value, cast(type, Halide::Expr(0.0f))) : value;
     }
     Halide::Expr sum;
     for (const Tap& tap : taps[k]) {

@@ -90,19 +90,46 @@ GradientRule dense_gradient() {
   return {[](const Call& call, const Expr& g) { return dense_adjoints(*call, g); }};
 }
 
-// nn.contrib_dense_pack: data (M, K) times a weight (ceil(N / n), K, n): stages "left" (the data), "dense"
-// (the sum) and "out".
+/// The terms of a sum that lie next to each other in a weight (ceil(N / n), K, n), (.., K / k, n, k) or
+/// (.., K / 4, n, 2, 2).
+int neighbours_in(const Tensor& weight) {
+  return weight.rank() == 5 ? 4 : weight.rank() == 4 ? as_int(weight.extent(3)) : 1;
+}
+
+// nn.contrib_dense_pack: stages "left" (the data), "dense" (the sum) and "out". Neighbours are an axis of the
+// sum of their own, innermost.
 void dense_pack_compute(Compute& c, const DensePackAttrs&) {
   const Tensor &data = c.in(0), &weight = c.in(1);
-  const int block = as_int(weight.extent(2));
+  const int block = as_int(weight.extent(2)), together = neighbours_in(weight);
+  const bool pairs = weight.rank() == 5;
   const Halide::Type type = halide_type(c.out().dtype());
-  const Halide::RDom r(0, as_int(weight.extent(1)), "r");
+  std::vector<Halide::Range> ranges;
+  if (weight.rank() > 3) ranges.emplace_back(0, pairs ? 2 : together);
+  ranges.emplace_back(0, as_int(weight.extent(1)));
+  const Halide::RDom r(ranges, "r");
+  const Halide::Expr step = r[weight.rank() > 3 ? 1 : 0];
   const Halide::Var o("o"), ob("ob"), x("x"), y("y"), k("k");
   // Blocks are a separate axis, so that schedules need not undo a division.
   Halide::Func left = c.stage("left"), dense = c.stage("dense"), out = c.stage("out");
-  left(k, y) = cast(type, data(y, k));
+  left(k, y) = data(y, k);
   dense(o, ob, y) = cast(type, 0);
-  dense(o, ob, y) += cast(type, weight(ob, r.x, o)) * left(r.x, y);
+  if (pairs) {
+    // No stage: computed where it is read.
+    const Halide::Type half = Halide::Int(16);
+    const Halide::Var q("q");
+    const Halide::RDom p(0, 2, "p");
+    Halide::Func sums(dense.name() + "_pairs");
+    sums(q, o, ob, y, k) = cast(half, 0);
+    sums(q, o, ob, y, k) =
+        saturating_add(sums(q, o, ob, y, k), cast(half, weight(ob, k, o, q, p.x)) *
+                                                 cast(half, left(k * together + q * 2 + p.x, y)));
+    dense(o, ob, y) += cast(type, sums(r[0], o, ob, y, step));
+  } else {
+    Index term{ob, step, o};
+    if (together > 1) term.push_back(r[0]);
+    const Halide::Expr at = together > 1 ? step * together + r[0] : step;
+    dense(o, ob, y) += cast(type, weight(term)) * cast(type, left(at, y));
+  }
   out(x, y) = dense(x % block, x / block, y);
   c.result(out);
 }
@@ -165,15 +192,22 @@ const OpDef& op_nn_contrib_dense_pack() {
       .name = "nn.contrib_dense_pack",
       .doc =
           "nn.dense with a packed weight: out[i, b * n + j] = sum over k of data[i, k] * weight[b, k, j], n "
-          "the block. The last block may be filled up: `units` says how many features there are.",
-      .inputs = {{"data", "matrix (rows, k)"}, {"weight", "tensor (ceil(units / n), k, n)"}},
+          "the block. The last block may be filled up: `units` says how many features there are. A weight of "
+          "integers may lie in groups of neighbours along k, NC16n2c: (ceil(units / n), k / 2, n, 2). In "
+          "NC16n2c2c, of uint8 data and int8 weights, the products of neighbours are summed in int16, which "
+          "saturates.",
+      .inputs = {{"data", "matrix (rows, k)"},
+                 {"weight", "tensor (ceil(units / n), k, n) or (ceil(units / n), k / c, n, c)"}},
       .fuse = Fuse::kOutFusable,
       .relation =
           [](RelationContext& ctx, const DensePackAttrs& attrs) {
             const TensorTypeNode *data = ctx.tensor(0), *weight = ctx.tensor(1);
             if (!data || !weight) return kDefer;
-            if (!check_rank(ctx, *data, 2, 0) || !check_rank(ctx, *weight, 3, 1)) return kFailed;
-            const Dim k = data->shape()[1], depth = weight->shape()[1];
+            const bool grouped = weight->rank() == 4 || weight->rank() == 5;  // the terms of a sum
+            if (!check_rank(ctx, *data, 2, 0) || !(grouped || check_rank(ctx, *weight, 3, 1))) return kFailed;
+            const Dim k = data->shape()[1];
+            Dim depth = weight->shape()[1];
+            for (int axis = 3; axis < weight->rank(); ++axis) depth = times(depth, weight->shape()[axis]);
             if (!k.is_any() && !depth.is_any() && k != depth)
               return fail_arg(ctx, 1,
                               "data of shape " + shape_text(data->shape()) + " need a weight of depth " +
@@ -188,7 +222,11 @@ const OpDef& op_nn_contrib_dense_pack() {
       .rules = op_rules(dense_brief(), dense_layout_flow(), AnchorRule{"gemm"}, NarrowWeight{}),
       .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
                       "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n",
-                      "(3, 4)f32, (2, 4, 8)f32, units=11, weight_layout=NC8n"},
+                      "(3, 4)f32, (2, 4, 8)f32, units=11, weight_layout=NC8n",
+                      "(5, 6)i16[-9, 9], (2, 3, 8, 2)i16[-9, 9], units=13, weight_layout=NC8n2c, "
+                      "out_dtype=int32",
+                      "(5, 8)u8[0, 256], (2, 2, 8, 2, 2)i8[-64, 65], units=13, weight_layout=NC8n2c2c, "
+                      "out_dtype=int32"},
   };
   return def;
 }

@@ -65,6 +65,15 @@ std::optional<LayoutPlan> spatial_plan(const CallNode& call, const LayoutStates&
   return LayoutPlan{{data}, {data}, with_field(call, "layout", data.now->str())};
 }
 
+std::optional<LayoutPlan> depth_to_space_plan(const CallNode& call, const LayoutStates& inputs) {
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  if (text_attr(call, "mode") != "DCR" || !result || !inputs[0].changed() || inputs[0].was->str() != "NCHW")
+    return std::nullopt;
+  const Dim channels = result->shape()[1];
+  if (channels.is_any() || channels.value() % inputs[0].now->factor('C') != 0) return std::nullopt;
+  return spatial_plan(call, inputs);
+}
+
 /// `layout` concatenated along its axis `letter`: every part must consist of whole blocks.
 bool joins_in_blocks(const std::vector<const TensorTypeNode*>& parts, const Layout& layout, int axis,
                      char letter) {
@@ -180,6 +189,7 @@ const LayoutRule* layout_rule_of(const OpDef& op) {
 }
 
 LayoutRule spatial_layout_rule() { return {spatial_plan}; }
+LayoutRule depth_to_space_layout_rule() { return {depth_to_space_plan}; }
 LayoutRule concatenate_layout_rule() { return {concatenate_plan}; }
 LayoutRule reduce_layout_rule() { return {reduce_plan}; }
 LayoutRule flow_layout_rule() { return {flow_plan}; }

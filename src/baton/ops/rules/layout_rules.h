@@ -11,6 +11,8 @@ const LayoutRule* layout_rule_of(const OpDef& op);
 
 /// Operators with a `layout` attribute and windows over H and W: pools, global pools, adaptive pools.
 LayoutRule spatial_layout_rule();
+/// nn.depth_to_space, mode DCR: the channels of each cell must be whole blocks.
+LayoutRule depth_to_space_layout_rule();
 /// concatenate: in the packed layout that its parts have, when all consist of whole blocks.
 LayoutRule concatenate_layout_rule();
 /// sum, mean, max, ... over axes that are not split. The operator needs a LayoutFlowRule.

@@ -1,4 +1,10 @@
 // Products with factors in fixed point.
+#include <algorithm>
+#include <cctype>
+
+#include "baton/ir/rules/layout_parts.h"
+#include "baton/ir/rules/layout_rule.h"
+#include "baton/ir/rules/position_free_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -70,13 +76,46 @@ Halide::Expr multiplied(const Halide::Expr& value, const Halide::Expr& multiplie
          shift;
 }
 
+// The same of 32-bit numbers, in int32: value * multiplier / 2^shift, where `shift`, 31 + right - left, is
+// from 1 to 63. Processors before AVX-512 have no arithmetic shift of 64 bits, but a logical one: numbers are
+// moved up by 2^63 before it, and the result down again.
+Halide::Expr multiplied_32(const Halide::Expr& value, const Halide::Expr& multiplier,
+                           const Halide::Expr& shift) {
+  const Halide::Expr one = Halide::cast<uint64_t>(1), by = Halide::cast<uint64_t>(shift);
+  const Halide::Expr product = Halide::cast<uint64_t>(Halide::cast<int64_t>(value) *
+                                                      Halide::cast<int64_t>(multiplier)),
+                     moved = product + ((one << 63) + (one << (by - one)));
+  return Halide::cast<int32_t>(Halide::cast<uint32_t>(moved >> by) -
+                               Halide::cast<uint32_t>(one << (Halide::cast<uint64_t>(63) - by)));
+}
+
+// The same for a known shift. Up to 32, the bits that remain do not depend on the sign. From 33 on, what is
+// added before shifting is a multiple of 2^32, so that the upper halves of the products are enough; it is
+// added as an unsigned number: Halide would otherwise make a rounding shift of it, for which it computes the
+// products twice.
+Halide::Expr multiplied_32(const Halide::Expr& value, const Halide::Expr& multiplier, int shift) {
+  const Halide::Expr product = Halide::cast<int64_t>(value) * Halide::cast<int64_t>(multiplier);
+  if (shift <= 32) {
+    const Halide::Expr half = Halide::cast<uint64_t>(1) << Halide::cast<uint64_t>(shift - 1);
+    return Halide::cast<int32_t>((Halide::cast<uint64_t>(product) + half) >> Halide::cast<uint64_t>(shift));
+  }
+  const Halide::Expr upper = Halide::cast<int32_t>(product >> 32),
+                     half = Halide::cast<uint32_t>(Halide::Expr(1 << (shift - 33)));
+  return Halide::cast<int32_t>(Halide::cast<uint32_t>(upper) + half) >> (shift - 32);
+}
+
 void fixed_point_compute(Compute& c, const FixedPointMultiplyAttrs& attrs) {
   const Axes i(c.out().rank());
   const int left = as_int(std::max<int64_t>(attrs.shift, 0)),
             right = as_int(std::max<int64_t>(-attrs.shift, 0));
+  const int64_t shift = 31 - attrs.shift;
+  const bool narrow = c.in(0).dtype() == DType::int_(32) && shift >= 1 && shift <= 62 &&
+                      attrs.multiplier >= 0 && attrs.multiplier <= INT32_MAX;
+  const Halide::Expr value = c.in(0)(i.exprs());
   Halide::Func product = c.stage("fixed_point_multiply");
   product(i.reversed()) =
-      cast_to(c.out().dtype(), multiplied(c.in(0)(i.exprs()), Halide::Expr(attrs.multiplier), left, right));
+      narrow ? multiplied_32(value, Halide::Expr(as_int(attrs.multiplier)), as_int(shift))
+             : cast_to(c.out().dtype(), multiplied(value, Halide::Expr(attrs.multiplier), left, right));
   c.result(product);
 }
 
@@ -92,11 +131,53 @@ void fixed_point_per_axis_compute(Compute& c, const FixedPointMultiplyPerAxisAtt
     index.resize(tensor.rank(), Halide::Expr(0));
     return tensor(index);
   };
-  const Halide::Expr left = attrs.is_lshift_required ? at(2) : Halide::Expr(0),
+  const Halide::Expr value = c.in(0)(i.exprs()), factor = at(1),
                      right = attrs.is_rshift_required ? at(3) : Halide::Expr(0);
+  const bool narrow = value.type() == Halide::Int(32) && factor.type() == Halide::Int(32);
+  const Halide::Expr left = attrs.is_lshift_required ? at(2) : Halide::Expr(0);
   Halide::Func product = c.stage("fixed_point_multiply");
-  product(i.reversed()) = cast_to(c.out().dtype(), multiplied(c.in(0)(i.exprs()), at(1), left, right));
+  product(i.reversed()) =
+      narrow ? multiplied_32(value, factor, Halide::cast<int32_t>(right) - Halide::cast<int32_t>(left) + 31)
+             : cast_to(c.out().dtype(), multiplied(value, factor, left, right));
   c.result(product);
+}
+
+/// Whether the factors of packed channels (n, C, H, W, c) or of plain ones depend on the channel alone.
+bool along_channels(const CallNode& call) {
+  constexpr int64_t kChannel = 1, kHeight = 2, kWidth = 3;
+  const auto& axes = attrs_as<FixedPointMultiplyPerAxisAttrs>(call.attrs()).axes;
+  const auto* type = as_type<TensorTypeNode>(call.checked_type());
+  return std::ranges::all_of(axes, [&](int64_t each) {
+    const int64_t axis = from_front(each, type->rank());
+    return axis >= kChannel && axis != kHeight && axis != kWidth;
+  });
+}
+
+/// In a packed layout of the data the factors along one axis lie along the parts of that axis.
+std::optional<LayoutPlan> per_axis_plan(const CallNode& call, const LayoutStates& inputs) {
+  const auto& attrs = attrs_as<FixedPointMultiplyPerAxisAttrs>(call.attrs());
+  const LayoutState& data = inputs[0];
+  const auto* type = tensor_type_of(call.args()[0]);
+  if (!data.changed() || !type || data.was->rank() != type->rank() || attrs.axes.size() != 1)
+    return std::nullopt;
+  const int64_t axis = from_front(attrs.axes[0], type->rank());
+  const char letter = data.was->axes()[axis].letter;
+  Ints axes;
+  std::string along;
+  for (int i = 0; i < data.now->rank(); ++i) {
+    const LayoutAxis& part = data.now->axes()[i];
+    if (part.letter != letter) continue;
+    axes.push_back(i);
+    along += part.is_primal() ? std::string(1, letter)
+                              : std::to_string(part.factor) + static_cast<char>(std::tolower(letter));
+  }
+  LayoutPlan plan{inputs, {data}, with_field(call.attrs(), call.op()->name, "axes", AttrValue(axes))};
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    const auto* factors = tensor_type_of(call.args()[i]);
+    if (inputs[i].changed() || !factors || factors->rank() != 1) return std::nullopt;
+    plan.inputs[i] = {known_layout(std::string(1, letter)), known_layout(along)};
+  }
+  return plan;
 }
 
 }  // namespace
@@ -111,7 +192,12 @@ const OpDef& op_fixed_point_multiply() {
       .compute = fixed_point_compute,
       .python = "tensor",
       .rules = op_rules(same_layout_flow()),
-      .test_shapes = {"(6)i32[-1000, 1000], multiplier=1288490189, shift=0"},
+      .test_shapes = {"(6)i32[-1000, 1000], multiplier=1288490189, shift=0",
+                      "(37)i32[-2147483648, 2147483647], multiplier=2147483647, shift=0",
+                      "(37)i32[-2147483648, 2147483647], multiplier=1073741824, shift=-1",
+                      "(37)i32[-2147483648, 2147483647], multiplier=1288490189, shift=-2",
+                      "(37)i32[-2147483648, 2147483647], multiplier=1988490189, shift=-9",
+                      "(7)i32[-1000, 1000], multiplier=1288490189, shift=3"},
   };
   return def;
 }
@@ -127,8 +213,11 @@ const OpDef& op_fixed_point_multiply_per_axis() {
       .fuse = Fuse::kBroadcast,
       .relation = per_axis_relation,
       .compute = fixed_point_per_axis_compute,
+      .rules = op_rules(LayoutRule{per_axis_plan}, PositionFreeRule{along_channels}),
       .test_shapes = {"(3, 2)i32[-1000, 1000], (3)i32{1073741824, 1288490189, 2000000000}, (3)i32{0, 1, 2}, "
-                      "(3)i32{1, 0, 3}, is_lshift_required=True, is_rshift_required=True, axes=[0]"},
+                      "(3)i32{1, 0, 3}, is_lshift_required=True, is_rshift_required=True, axes=[0]",
+                      "(2, 4, 5)i32[-2147483648, 2147483647], (4)i32{1073741824, 1288490189, 2147483647, 0}, "
+                      "(4)i32{0, 0, 0, 0}, (4)i32{0, 1, 2, 30}, is_rshift_required=True, axes=[1]"},
   };
   return def;
 }

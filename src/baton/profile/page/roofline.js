@@ -69,7 +69,8 @@ class Roofline {
     };
     slope(peaks.gbytes_per_s, "memory", `memory ${peaks.gbytes_per_s.toPrecision(3)} GB/s`);
     slope(peaks.cache_gbytes_per_s, "cache", `cache ${peaks.cache_gbytes_per_s?.toPrecision(3)} GB/s`);
-    const y = this.y(peaks.gflops), knee = Math.max(left, peaks.gflops / Math.max(peaks.gbytes_per_s, peaks.cache_gbytes_per_s || 0));
+    slope(peaks.l3_gbytes_per_s, "cache", `L3 ${peaks.l3_gbytes_per_s?.toPrecision(3)} GB/s`);
+    const y = this.y(peaks.gflops), knee = Math.max(left, peaks.gflops / Math.max(peaks.gbytes_per_s, peaks.cache_gbytes_per_s || 0, peaks.l3_gbytes_per_s || 0));
     chart.append(svg("line", {x1: this.x(knee), x2: frame.right, y1: y, y2: y, class: "roof compute"}),
                  svg("text", {x: frame.right, y: y - 6, "text-anchor": "end", class: "roof-label"}, `${peaks.name ? peaks.name + ", " : ""}${peaks.gflops.toPrecision(4)} GFLOP/s`));
   }

@@ -70,7 +70,7 @@ class Field {
 KernelKey entry_key(const DeviceSheet& sheet, int threads) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const std::string text = std::string("sheet 1/") + std::string(version()) + '/' + host + '/' +
+  const std::string text = std::string("sheet 2/") + std::string(version()) + '/' + host + '/' +
                            std::to_string(threads) + '\n' + sheet.text();
   return digest128(text.data(), text.size());
 }
@@ -86,17 +86,28 @@ double flops_roof(const DevicePeaks& peaks, const std::string& dtype) {
   return dtype == "float64" ? peaks.gflops / 2 : 0;
 }
 
-Roofline roofline_of(const KernelRow& row, const DevicePeaks& peaks) {
+struct Supply {
+  const char* name;
+  double gbytes_per_s;
+};
+
+/// Where the operands of `row` come from, run after run, in a program that needs `program_bytes`.
+Supply supply_of(const KernelRow& row, const DevicePeaks& peaks, double program_bytes) {
+  if (row.bytes <= peaks.cache_bytes) return {"cache", peaks.cache_gbytes_per_s};
+  if (program_bytes > 0 && program_bytes <= peaks.l3_program_bytes) return {"L3", peaks.l3_gbytes_per_s};
+  return {"memory", peaks.gbytes_per_s};
+}
+
+Roofline roofline_of(const KernelRow& row, const DevicePeaks& peaks, double program_bytes) {
   Roofline roof = row.roofline;
   if (row.median_us <= 0) return roof;
-  const bool near = row.bytes <= peaks.cache_bytes;
-  const double bandwidth = near ? peaks.cache_gbytes_per_s : peaks.gbytes_per_s,
-               peak = flops_roof(peaks, roof.dtype);
+  const auto [supply, bandwidth] = supply_of(row, peaks, program_bytes);
+  const double peak = flops_roof(peaks, roof.dtype);
   const double compute_us = peak > 0 ? row.flops / peak / 1e3 : 0,
                move_us = bandwidth > 0 ? row.bytes / bandwidth / 1e3 : 0;
   if (compute_us <= 0 && move_us <= 0) return roof;
   roof.share = std::max(compute_us, move_us) / row.median_us;
-  roof.bound = compute_us >= move_us ? "compute" : near ? "cache" : "memory";
+  roof.bound = compute_us >= move_us ? "compute" : supply;
   return roof;
 }
 
@@ -124,15 +135,22 @@ DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads) {
       threads, 30, [&](int thread) { keep(thread, loops.read(field.data() + thread * part, part)); });
   peaks.gbytes_per_s = static_cast<double>(part) * sizeof(float) * threads / read * 1e-9;
 
-  const int64_t near =
-      std::min<int64_t>(sheet.l2_bytes / 2 / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
-  constexpr int kTimes = 40;
-  const double again = least_seconds(threads, 20, [&](int thread) {
-    float sum = 0;
-    for (int i = 0; i < kTimes; ++i) sum += loops.read(field.data() + thread * part, near);
-    keep(thread, sum);
-  });
-  peaks.cache_gbytes_per_s = static_cast<double>(near) * sizeof(float) * kTimes * threads / again * 1e-9;
+  // GB/s of reading `bytes` per thread again and again.
+  const auto again = [&](int64_t bytes, int times) {
+    const int64_t count = std::min(bytes / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
+    const double seconds = least_seconds(threads, 20, [&](int thread) {
+      float sum = 0;
+      for (int i = 0; i < times; ++i) sum += loops.read(field.data() + thread * part, count);
+      keep(thread, sum);
+    });
+    return static_cast<double>(count) * sizeof(float) * times * threads / seconds * 1e-9;
+  };
+  peaks.cache_gbytes_per_s = again(sheet.l2_bytes / 2, 40);
+  if (const int64_t half = sheet.l3_bytes / 2; half > sheet.l2_bytes * threads) {
+    peaks.l3_program_bytes = static_cast<double>(half);
+    // Little of it is left in the cores' own caches then, and other programs displace little.
+    peaks.l3_gbytes_per_s = again(std::min(4 * sheet.l2_bytes, half / threads), 16);
+  }
   return peaks;
 }
 
@@ -169,8 +187,10 @@ std::optional<DeviceSheet> measured_sheet(const DeviceSheet& sheet, int threads,
 void add_peaks(ProfileReport& report, const DeviceSheet& sheet) {
   BATON_CHECK(sheet.peaks, "a sheet without peaks");
   report.device = sheet;
+  const auto& memory = report.memory;
+  const double needed = memory ? memory->constants_bytes + memory->inputs_bytes + memory->workspace_bytes : 0;
   for (KernelRow& row : report.kernels)
-    if (row.unreliable.empty()) row.roofline = roofline_of(row, *sheet.peaks);
+    if (row.unreliable.empty()) row.roofline = roofline_of(row, *sheet.peaks, needed);
 }
 
 }  // namespace baton

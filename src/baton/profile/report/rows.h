@@ -46,7 +46,7 @@ struct Roofline {
   double gflops = 0, gbytes_per_s = 0;  ///< achieved
   double share =
       0;  ///< fraction of the roof: minimum time for its operations or bytes / its time; 0: no peaks
-  std::string bound;     ///< what the roof is: "compute", "memory" or "cache"; empty: no peaks
+  std::string bound;     ///< what the roof is: "compute", "cache", "L3" or "memory"; empty: no peaks
   bool nominal = false;  ///< the algorithm performs fewer operations than counted (Winograd)
 };
 

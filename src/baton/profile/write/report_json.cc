@@ -178,7 +178,9 @@ constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     required<DevicePeaks, &DevicePeaks::gflops>("gflops"),
     required<DevicePeaks, &DevicePeaks::gbytes_per_s>("gbytes_per_s"),
     required<DevicePeaks, &DevicePeaks::cache_gbytes_per_s>("cache_gbytes_per_s"),
-    may_lack<DevicePeaks, &DevicePeaks::cache_bytes>("cache_bytes")};
+    may_lack<DevicePeaks, &DevicePeaks::cache_bytes>("cache_bytes"),
+    may_lack<DevicePeaks, &DevicePeaks::l3_gbytes_per_s>("l3_gbytes_per_s"),
+    may_lack<DevicePeaks, &DevicePeaks::l3_program_bytes>("l3_program_bytes")};
 
 }  // namespace
 

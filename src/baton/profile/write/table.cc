@@ -218,11 +218,15 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
 void write_machine(std::ostream& out, const ProfileReport& report, int width) {
   if (!report.device) return;
   const DevicePeaks& peaks = *report.device->peaks;
+  std::string l3;
+  if (peaks.l3_program_bytes > 0)
+    l3 = formatted(", L3 %.1f GB/s for programs of up to %.1f MB", peaks.l3_gbytes_per_s,
+                   peaks.l3_program_bytes / 1e6);
   out << wrapped(
       formatted("roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for "
-                "up to %.2f MB (%s)",
+                "up to %.2f MB%s (%s)",
                 peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6,
-                clipped(report.device->name, 20).c_str()),
+                l3.c_str(), clipped(report.device->name, 20).c_str()),
       7, width);
   const auto over = [&](bool nominal) {
     return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {

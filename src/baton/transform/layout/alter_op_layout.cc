@@ -2,12 +2,14 @@
 // This is what builds use; AlterOpLayout called by name is in alter_op_layout_by_name.cc.
 //   nn.conv2d NCHW           ->  nn.contrib_conv2d_NCHWc, channels in blocks of at most one vector register
 //   depthwise nn.conv2d      ->  nn.contrib_depthwise_conv2d_NCHWc
-//   3x3, where it is faster  ->  nn.contrib_conv2d_winograd_without_weight_transform
+//   up to 7 taps an axis, where it is faster
+//                            ->  nn.contrib_conv2d_winograd_without_weight_transform
 //   nn.conv2d_transpose      ->  the same in blocks, or, of few output channels, with the weight by taps;
-//   also
-//                                of one and three axes
-//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks; the last one is filled
-//   up
+//                                also of one and three axes
+//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks, the last filled up
+// Convolutions and dense layers of integers are packed for instructions that sum the products of neighbouring
+// channels: pairs of int16, which 8-bit operands are widened to, or fours of uint8 and int8
+// (narrow_products.h).
 // Weights are packed by layout_transforms, which FoldConstant computes.
 #include "baton/transform/layout/alter_op_layout.h"
 
@@ -21,6 +23,8 @@
 #include "baton/support/pointer_map.h"
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
+#include "baton/transform/layout/narrow_products.h"
+#include "baton/transform/layout/transposed_phases.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -35,6 +39,59 @@ LayoutState packed(const std::string& was, const std::string& now) {
 
 std::string block(const char* axes, int64_t size, char axis) { return axes + std::to_string(size) + axis; }
 
+/// The types that products are computed in.
+enum class ProductTypes { kFloat32, kIntegers };
+
+bool is_narrow_integer(DType dtype) {
+  return dtype == DType::int_(8) || dtype == DType::uint_(8) || dtype == DType::int_(16);
+}
+
+/// Nullopt where there is no template for a product of these types.
+std::optional<ProductTypes> product_types(DType data, DType weight, DType result) {
+  const DType f32 = DType::float_(32);
+  if (data == f32 && weight == f32 && result == f32) return ProductTypes::kFloat32;
+  if (is_narrow_integer(data) && is_narrow_integer(weight) && result == DType::int_(32))
+    return ProductTypes::kIntegers;
+  return std::nullopt;
+}
+
+using Preparations = std::vector<std::function<Expr(const Expr&)>>;
+
+Expr widened(const Expr& value) { return call_op("cast", {value}, {{"dtype", DType::int_(16)}}); }
+
+/// How a product of integers is computed.
+struct IntegerProduct {
+  int64_t summed = 1;    ///< neighbours along the sum that lie next to each other
+  std::string splits;    ///< of the weight's last axis, in a layout: "2@", "4@", "2@2@"
+  Preparations prepare;  ///< operands in int16, unless the processor multiplies 8-bit ones
+
+  /// The end of the weight's layout, where `axis` is that of the sum.
+  std::string neighbours(char axis) const {
+    std::string text = splits;
+    std::ranges::replace(text, '@', axis);
+    return text;
+  }
+};
+
+IntegerProduct integer_product(const CallNode& call, const DeviceSheet& sheet) {
+  const auto* weight = as<ConstantNode>(call.args()[1]);
+  const DType data = tensor_type_of(call.args()[0])->dtype();
+  switch (weight ? byte_products(data, weight->value(), sheet) : ByteProducts::kNone) {
+    case ByteProducts::kFours:
+      return {4, "4@", Preparations(2)};
+    case ByteProducts::kPairs:
+      return {4, "2@2@", Preparations(2)};
+    case ByteProducts::kNone:
+      break;
+  }
+  Preparations all(2);
+  for (size_t i = 0; i < 2; ++i)
+    if (tensor_type_of(call.args()[i])->dtype() != DType::int_(16)) all[i] = widened;
+  return {2, "2@", all};
+}
+
+bool is_empty(const std::vector<int64_t>& extents) { return std::ranges::find(extents, 0) != extents.end(); }
+
 /// A convolution in NCHW and OIHW with all extents known.
 struct Conv {
   ConvShape shape;
@@ -46,11 +103,12 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::string out_layout = text_attr(call, "out_layout");
   if (!data || !weight || !result || !result->is_static() || text_attr(call, "data_layout") != "NCHW" ||
-      text_attr(call, "kernel_layout") != "OIHW" || !(out_layout.empty() || out_layout == "NCHW") ||
-      data->dtype() != DType::float_(32) || weight->dtype() != DType::float_(32) ||
-      result->dtype() != DType::float_(32))
+      text_attr(call, "kernel_layout") != "OIHW" || !(out_layout.empty() || out_layout == "NCHW"))
     return std::nullopt;
+  const auto types = product_types(data->dtype(), weight->dtype(), result->dtype());
   const auto in = data->extents(), kernel = weight->extents(), out = result->extents();
+  if (!types || (types == ProductTypes::kIntegers && (is_empty(in) || is_empty(kernel) || is_empty(out))))
+    return std::nullopt;
   const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation");
   Conv conv;
   conv.shape = {.batch = in[0],
@@ -64,7 +122,8 @@ std::optional<Conv> plain_conv(const CallNode& call) {
                 .stride_width = strides.back(),
                 .dilation_height = dilation.at(0),
                 .dilation_width = dilation.back(),
-                .groups = int_attr(call, "groups")};
+                .groups = int_attr(call, "groups"),
+                .float32 = types == ProductTypes::kFloat32};
   conv.depthwise = conv.shape.groups > 1 && conv.shape.groups == in[1] && out[1] == in[1];
   return conv;
 }
@@ -76,9 +135,10 @@ std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape&
   if (!op || !weights) return std::nullopt;
   const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
   const std::string kernel = block("HWOI", in_block, 'i') + std::to_string(out_block) + "o";
-  const auto transformed = [kernel, tile_size](const Expr& weight) -> Expr {
-    const Expr transform =
-        call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
+  const bool unit_axis = shape.kernel_height == 1 || shape.kernel_width == 1;
+  const auto transformed = [kernel, tile_size, unit_axis](const Expr& weight) -> Expr {
+    const Expr transform = call_op("nn.contrib_conv2d_winograd_weight_transform", {weight},
+                                   {{"tile_size", tile_size}, {"skip_unit_axes", unit_axis}});
     return call_op("layout_transform", {transform}, {{"src_layout", "HWOI"}, {"dst_layout", kernel}});
   };
   return PlannedCall{
@@ -101,7 +161,11 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice
   const auto conv = plain_conv(call);
   if (!conv || (conv->shape.groups != 1 && !conv->depthwise)) return std::nullopt;
   const ConvChoice chosen = choice.conv2d(conv->shape, sheet);
-  const int64_t in_block = chosen.in_block, out_block = chosen.out_block;
+  const bool packs_integers = !conv->shape.float32 && !conv->depthwise;
+  const IntegerProduct product = packs_integers ? integer_product(call, sheet) : IntegerProduct();
+  const int64_t out_block = chosen.out_block,
+                in_block = packs_integers ? integer_in_block(conv->shape.in_channels, product.summed)
+                                          : chosen.in_block;
   if (out_block == 1) return std::nullopt;  // blocks of one channel gain nothing
   if (!conv->depthwise && chosen.algorithm.kind == ConvAlgorithm::Kind::kWinograd)
     if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, chosen.algorithm.tile_size))
@@ -110,8 +174,8 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice
       find_op(conv->depthwise ? "nn.contrib_depthwise_conv2d_NCHWc" : "nn.contrib_conv2d_NCHWc");
   if (!op) return std::nullopt;
   const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
-  const std::string kernel =
-      block("OIHW", conv->depthwise ? 1 : in_block, 'i') + std::to_string(out_block) + "o";
+  const std::string kernel = block("OIHW", conv->depthwise ? 1 : in_block / product.summed, 'i') +
+                             std::to_string(out_block) + "o" + product.neighbours('i');
   return PlannedCall{
       .op = op,
       .attrs = carry_attrs(
@@ -122,6 +186,7 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice
            {"channels", conv->shape.out_channels},
            {"kernel_size", std::vector<int64_t>{conv->shape.kernel_height, conv->shape.kernel_width}}}),
       .wants = "computes in " + data,
+      .prepare = product.prepare,
       .inputs = {packed("NCHW", data), packed("OIHW", kernel)},
       .outputs = {packed("NCHW", out)}};
 }
@@ -133,8 +198,6 @@ struct TransposeLayouts {
 };
 constexpr TransposeLayouts kTransposeLayouts[] = {
     {"NCW", "W", 'O', 'I'}, {"NCHW", "HW", 'I', 'O'}, {"NCDHW", "DHW", 'O', 'I'}};
-
-bool is_empty(const std::vector<int64_t>& extents) { return std::ranges::find(extents, 0) != extents.end(); }
 
 // The weight is read tap by tap: (blocks of output channels, taps, input channels, channel of the block), or
 // (taps, input channels, output channels) in plain layouts.
@@ -193,7 +256,7 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
 
 bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
   const TensorTypeNode *data = static_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
-  if (!data || !weight || data->rank() != 2) return false;
+  if (!data || !weight || data->rank() != 2 || data->dtype() != DType::float_(32)) return false;
   const std::vector<int64_t> by = weight->extents();
   return !choice.packs_dense({.rows = data->extents()[0], .units = by[0], .depth = by[1]}, sheet);
 }
@@ -208,16 +271,49 @@ Expr filled(const Expr& weight, int64_t rows, const std::string& packed) {
   return call_op("layout_transform", {padded}, {{"src_layout", "NK"}, {"dst_layout", packed}});
 }
 
+/// `data` (rows, depth) with `columns` of zeros at the end of each row.
+Expr deepened(const Expr& data, DType dtype, int64_t columns) {
+  return call_op("nn.pad", {data, constant(NDArray::zeros({}, dtype))},
+                 {{"pad_width", AttrList{std::vector<int64_t>{0, 0}, std::vector<int64_t>{0, columns}}}});
+}
+
+/// Features in blocks of `size`, terms in groups that one instruction sums; both are filled up with zeros.
+std::optional<PlannedCall> alter_integer_dense(const CallNode& call, const OpDef& op, int64_t size,
+                                               const DeviceSheet& sheet) {
+  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  if (is_empty(data->extents()) || is_empty(weight->extents())) return std::nullopt;
+  const IntegerProduct product = integer_product(call, sheet);
+  const int64_t depth = weight->extents()[1],
+                missing = (product.summed - depth % product.summed) % product.summed;
+  const std::string kernel = block("NK", size, 'n') + product.neighbours('k');
+  PlannedCall planned{
+      .op = &op,
+      .attrs = carry_attrs(
+          op, call,
+          {{"units", weight->extents()[0]}, {"weight_layout", kernel}, {"out_dtype", DType::int_(32)}}),
+      .wants = "reads its weight in " + kernel,
+      .prepare = product.prepare,
+      .inputs = {{}, packed("NK", kernel)},
+      .outputs = {{}}};
+  if (missing > 0)
+    planned.prepare[0] = [then = planned.prepare[0], dtype = data->dtype(), missing](const Expr& value) {
+      const Expr deep = deepened(value, dtype, missing);
+      return then ? then(deep) : deep;
+    };
+  return planned;
+}
+
 std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice& choice,
                                        const DeviceSheet& sheet) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
   const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  if (!op || !data || !weight || !result || data->rank() != 2 || data->dtype() != DType::float_(32) ||
-      weight->dtype() != DType::float_(32) || result->dtype() != DType::float_(32))
-    return std::nullopt;
+  const auto types = data && weight && result ? product_types(data->dtype(), weight->dtype(), result->dtype())
+                                              : std::nullopt;
+  if (!op || !types || data->rank() != 2) return std::nullopt;
   const int64_t units = weight->extents()[0], size = choice.dense_block(units, sheet);
   if (size == 1) return std::nullopt;
+  if (types == ProductTypes::kIntegers) return alter_integer_dense(call, *op, size, sheet);
   const std::string kernel = block("NK", size, 'n');
   PlannedCall planned{
       .op = op,
@@ -338,14 +434,18 @@ Function altered_by_user(const Function& function, const IRModule& module) {
 }  // namespace
 
 Pass fast_layouts() {
-  return function_pass({3, "AlterOpLayout", {"InferType"}},
-                       [](const Function& function, const IRModule& module, const BuildContext& context) {
-                         const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
-                         const auto choice = choice_or_default(context.choice);
-                         const Function asked = asks ? altered_by_user(function, module) : function;
-                         FastLayouts planner(asked, *choice, context.device(), asks);
-                         return spread_layouts(asked, planner);
-                       });
+  return function_pass(
+      {3, "AlterOpLayout", {"InferType"}},
+      [](const Function& function, const IRModule& module, const BuildContext& context) {
+        const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
+        const auto choice = choice_or_default(context.choice);
+        const Function asked = asks ? altered_by_user(function, module) : function;
+        const Function phased = with_transposed_phases(asked, *module, *choice, context.device());
+        const Function narrow =
+            as_ref<FunctionNode>(infer_type(narrow_products(phased, context.device()), module.get()));
+        FastLayouts planner(narrow, *choice, context.device(), asks);
+        return spread_layouts(narrow, planner);
+      });
 }
 
 }  // namespace baton

@@ -170,6 +170,12 @@ TEST_F(KernelFuzz, PastFindings) {
            "spatial_scale=1.",
            // Just below an integer, or the integer: as multiplications and additions were fused.
            "vision.roi_align: (3, 3, 6, 6)i8, (3, 5)i8[0, 3], pooled_size=[2, 5], spatial_scale=0.5",
+           // Code generators concluded that 1 / sqrt(x) of a bool is never that of false.
+           "rsqrt: (15)bool",
+           // Sampled in float32, which is less than what its types promise.
+           "image.grid_sample: (3, 2, 4, 4)f64, (3, 2, 3, 3)f64[-1.2, 1.2], method=bicubic, "
+           "padding_mode=reflection",
+           "image.grid_sample: (3, 2, 4, 4)f64, (3, 2, 3, 3)f32[-1.2, 1.2]",
            // Halide leaves out a maximum with the least finite number: such padding was -inf.
            "nn.max_pool2d: (1, 1, 2, 2)f64, pool_size=[1, 1], padding=[1, 1, 1, 1]",
            "nn.max_pool1d: (1, 1, 2)f32, pool_size=[1], padding=[1, 1]",

@@ -1,5 +1,9 @@
 // The 2-D convolutions on packed layouts, in the form that the schedule templates know: the reduction runs
-// over (block of input channels, kernel row, kernel column, channel in the block), innermost last.
+// over (block of input channels, kernel row, kernel column, channel in the block), innermost last. For
+// integers the channels of a block lie in pairs or fours (OIHW8i16o2i), whose products one instruction sums:
+// an axis of the reduction of its own, innermost. In OIHW4i16o2i2i the products of uint8 and int8 are summed
+// in pairs, in int16 that saturates, as processors without VNNI do: for weights where that cannot happen
+// (transform/layout/narrow_products.h).
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/narrow_weight.h"
@@ -22,6 +26,22 @@ int64_t channels_in_block(const std::string& layout) {
 
 std::string weight_layout(int64_t in_block, int64_t out_block) {
   return "OIHW" + std::to_string(in_block) + "i" + std::to_string(out_block) + "o";
+}
+
+/// How many channels of a block lie next to each other in the weight: k in OIHW{n / k}i{o}o{k}i, 1 in
+/// OIHW{n}i{o}o, 0 in another layout.
+struct Neighbours {
+  int64_t together = 0;
+  bool pairs = false;  ///< OIHW{n / 4}i{o}o2i2i: products are summed in pairs, in int16
+};
+
+Neighbours neighbours_in(const std::string& layout, int64_t in_block, int64_t out_block) {
+  if (in_block == 0 || out_block == 0) return {};
+  if (layout == weight_layout(in_block, out_block)) return {1};
+  for (const auto& [suffix, together] : {std::pair("2i", 2), std::pair("4i", 4), std::pair("2i2i", 4)})
+    if (in_block % together == 0 && layout == weight_layout(in_block / together, out_block) + suffix)
+      return {together, layout.ends_with("2i2i")};
+  return {};
 }
 
 }  // namespace
@@ -95,17 +115,17 @@ Halide::Func strided_pixels(Compute& c, const Tensor& data, const Conv2DAttrs& a
   return pixels;
 }
 
-// nn.contrib_conv2d_NCHWc. Data NCHW{i}c, weight OIHW{i}i{o}o, result NCHW{o}c: stages "pad" (only with
-// padding), "strided" (only with strides, of joined rows), "conv2d" (the sum) and "out". Other layouts and
-// groups: conv2d_compute.
+// nn.contrib_conv2d_NCHWc. Data NCHW{i}c, weight OIHW{i}i{o}o or OIHW{i/k}i{o}o{k}i, result NCHW{o}c: stages
+// "pad" (only with padding), "strided" (only with strides, of joined rows), "conv2d" (the sum) and "out".
+// Other layouts and groups: conv2d_compute.
 void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
   const Conv2DAttrs attrs = with_weight_layout(c, given, "nn.contrib_conv2d_NCHWc");
   const int64_t in_block = channels_in_block(attrs.data_layout);
   const int64_t out_block =
       channels_in_block(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
-  if (!in_block || !out_block || attrs.groups != 1 ||
-      attrs.kernel_layout != weight_layout(in_block, out_block))
-    return conv2d_compute(c, attrs);
+  const Neighbours neighbours = neighbours_in(attrs.kernel_layout, in_block, out_block);
+  const int together = as_int(neighbours.together);
+  if (!together || attrs.groups != 1) return conv2d_compute(c, attrs);
 
   const Tensor &data = c.in(0), &weight = c.in(1);
   const Halide::Type type = halide_type(c.out().dtype());
@@ -114,15 +134,39 @@ void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
   const Halide::Func padded =
       joined ? strided_pixels(c, data, attrs) : packed_pad(c, data, *padding_2d(attrs.padding));
   const int strides[2] = {joined ? 1 : as_int(attrs.strides[0]), joined ? 1 : as_int(attrs.strides[1])};
-  const Halide::RDom r(0, as_int(in_block), 0, as_int(weight.extent(3)), 0, as_int(weight.extent(2)), 0,
-                       as_int(weight.extent(1)), "r");
+  std::vector<Halide::Range> ranges;
+  if (together > 1) ranges.emplace_back(0, neighbours.pairs ? 2 : together);
+  for (const int64_t extent : {in_block / together, weight.extent(3), weight.extent(2), weight.extent(1)})
+    ranges.emplace_back(0, as_int(extent));
+  const Halide::RDom r(ranges, "r");
+  const int first = together > 1 ? 1 : 0;
+  const Halide::Expr i = r[first], kx = r[first + 1], ky = r[first + 2], kb = r[first + 3];
   const Halide::Var o("o"), x("x"), y("y"), ob("ob"), n("n");
-  const Halide::Expr px = x * strides[1] + r[1] * as_int(attrs.dilation[1]);
-  const Halide::Expr py = y * strides[0] + r[2] * as_int(attrs.dilation[0]);
+  const auto pixel = [&](const Halide::Expr& channel, const Halide::Expr& dx, const Halide::Expr& dy,
+                         const Halide::Expr& block) {
+    return padded(channel, x * strides[1] + dx * as_int(attrs.dilation[1]),
+                  y * strides[0] + dy * as_int(attrs.dilation[0]), block, n);
+  };
   Halide::Func conv = c.stage("conv2d");
   conv(o, x, y, ob, n) = cast(type, 0);
-  conv(o, x, y, ob, n) +=
-      cast(type, weight(ob, r[3], r[2], r[1], r[0], o)) * cast(type, padded(r[0], px, py, r[3], n));
+  if (neighbours.pairs) {
+    // No stage: computed where it is read.
+    const Halide::Type half = Halide::Int(16);
+    const Halide::Var q("q"), vi("i"), vx("kx"), vy("ky"), vb("kb");
+    const Halide::RDom p(0, 2, "p");
+    Halide::Func pairs(conv.name() + "_pairs");
+    pairs(q, o, x, y, ob, n, vi, vx, vy, vb) = cast(half, 0);
+    pairs(q, o, x, y, ob, n, vi, vx, vy, vb) =
+        saturating_add(pairs(q, o, x, y, ob, n, vi, vx, vy, vb),
+                       cast(half, weight(ob, vb, vy, vx, vi, o, q, p.x)) *
+                           cast(half, pixel(vi * together + q * 2 + p.x, vx, vy, vb)));
+    conv(o, x, y, ob, n) += cast(type, pairs(r[0], o, x, y, ob, n, i, kx, ky, kb));
+  } else {
+    Index tap{ob, kb, ky, kx, i, o};
+    if (together > 1) tap.push_back(r[0]);
+    const Halide::Expr channel = together > 1 ? i * together + r[0] : i;
+    conv(o, x, y, ob, n) += cast(type, weight(tap)) * cast(type, pixel(channel, kx, ky, kb));
+  }
   c.result(copy_stage(c, conv));
 }
 
@@ -154,7 +198,10 @@ void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
 const OpDef& op_nn_contrib_conv2d_NCHWc() {
   static const OpDef def = OpSpec<Conv2DAttrs>{
       .name = "nn.contrib_conv2d_NCHWc",
-      .doc = "nn.conv2d on packed layouts such as NCHW16c and OIHW16i16o.",
+      .doc =
+          "nn.conv2d on packed layouts such as NCHW16c and OIHW16i16o, of integers also OIHW8i16o2i and "
+          "OIHW4i16o4i. In OIHW4i16o2i2i, of uint8 data and int8 weights, the products of channels 2k and "
+          "2k + 1 are summed in int16, which saturates.",
       .inputs = {{"data", "packed tensor"}, {"weight", "packed tensor"}},
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
@@ -176,6 +223,16 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
            "data_layout=NCHW4c, kernel_layout=OIHW4i4o",
            "(2, 2, 5, 7, 4)f32, (2, 1, 3, 3, 1, 4)f32, padding=[1, 1, 1, 1], groups=8, channels=8, "
            "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o",
+           // channels of integers in pairs and fours
+           "(1, 2, 5, 6, 4)i16[-9, 9], (2, 2, 3, 3, 2, 4, 2)i16[-9, 9], padding=[1, 1, 1, 1], channels=8, "
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW2i4o2i, out_dtype=int32",
+           "(1, 1, 5, 3, 16)u8[0, 9], (2, 1, 1, 1, 4, 8, 4)i8[-9, 9], strides=[2, 2], channels=16, "
+           "kernel_size=[1, 1], data_layout=NCHW16c, kernel_layout=OIHW4i8o4i, out_layout=NCHW8c, "
+           "out_dtype=int32",
+           "(1, 2, 5, 6, 16)u8[0, 256], (2, 2, 3, 3, 4, 8, 2, 2)i8[-64, 65], padding=[1, 1, 1, 1], "
+           "channels=16, "
+           "kernel_size=[3, 3], data_layout=NCHW16c, kernel_layout=OIHW4i8o2i2i, out_layout=NCHW8c, "
+           "out_dtype=int32",
            "(1, 1, 3, 1, 8)f32, (2, 1, 1, 1, 8, 4)f32, channels=8, kernel_size=[1, 1], "
            "data_layout=NCHW8c, out_layout=NCHW4c",
            "(0, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, channels=8, kernel_size=[3, 3], "

@@ -1,4 +1,5 @@
 // Winograd convolutions over two axes: a tile of m x m outputs from a x a inputs, as a * a matrix products.
+// An axis along which the kernel has one tap may be left out: tiles are then 1 x m or m x 1.
 #include "baton/ir/rules/brief.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/conv/conv2d.h"
@@ -26,42 +27,57 @@ const AttrSchema& attr_schema<Conv2DWinogradAttrs>() {
 
 namespace {
 
-// nn.contrib_conv2d_winograd_without_weight_transform: F(m x m, 3 x 3), m = tile_size = 2 or 4, strides 1.
-// Data NCHW{i}c with weight HWOI{i}i{o}o, or data NCHW with weight (a, a, O, I), a = m + 2. Stages: "pad"
+/// One axis of a tile.
+struct TileAxis {
+  int outputs, inputs;  ///< m and a
+  const WinogradMatrices& matrices;
+};
+
+/// `transformed`: the extent of the transformed weight. 1: the kernel has one tap here, and was not
+/// transformed.
+TileAxis tile_axis(int64_t tile_size, int64_t taps, int64_t transformed) {
+  const int m = taps == 1 && transformed == 1 ? 1 : as_int(tile_size), r = as_int(taps);
+  return {m, m + r - 1, winograd_matrices(m, r)};
+}
+
+// nn.contrib_conv2d_winograd_without_weight_transform: F(m x m, r x s), m = tile_size = 2 or 4, strides 1.
+// Data NCHW{i}c with weight HWOI{i}i{o}o, or data NCHW with weight (a, b, O, I), a = m + r - 1. Stages: "pad"
 // (only with padding), "in_xf1", "in_xf", "gemm_acc", "gemm", "out_xf1", "out_xf", "out". The difference to
-// the direct sum is below 1e-6 (m = 2) or 1e-5 (m = 4) of the largest output.
+// the direct sum of 3 x 3 taps is below 1e-6 (m = 2) or 1e-5 (m = 4) of the largest output.
 void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
-  const int m = as_int(attrs.tile_size);
-  const WinogradMatrices& t = winograd_matrices(m);
-  const int a = m + 2;
   const Tensor &data = c.in(0), &weight = c.in(1);
+  if (!attrs.kernel_size || attrs.kernel_size->size() != 2 || weight.rank() < 4)
+    throw NotSupported(
+        "Winograd convolution without kernel_size: the weight is transformed, and does not say it");
+  const TileAxis vertical = tile_axis(attrs.tile_size, attrs.kernel_size->at(0), weight.extent(0)),
+                 horizontal = tile_axis(attrs.tile_size, attrs.kernel_size->at(1), weight.extent(1));
+  const int down_m = vertical.outputs, across_m = horizontal.outputs;
   const bool packed = data.rank() == 5;
   const std::vector<int64_t> out_shape = c.out().extents();
   const std::vector<int64_t> weight_shape =
-      packed ? std::vector<int64_t>{a, a, out_shape[1], data.extent(1), data.extent(4), out_shape.back()}
-             : std::vector<int64_t>{a, a, out_shape[1], data.extent(1)};
+      packed ? std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_shape[1],
+                                    data.extent(1),  data.extent(4),    out_shape.back()}
+             : std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_shape[1], data.extent(1)};
   const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
   const auto known = [&](const std::string& layout, int64_t block) {
     return layout == (packed ? "NCHW" + std::to_string(block) + "c" : "NCHW");
   };
   if (weight.shape() != weight_shape || !known(attrs.data_layout, data.extent(-1)) ||
       !known(out_layout, out_shape.back()) || attrs.groups != 1 ||
-      *attrs.kernel_size != std::vector<int64_t>{3, 3} || attrs.strides != std::vector<int64_t>{1, 1} ||
-      attrs.dilation != std::vector<int64_t>{1, 1})
+      attrs.strides != std::vector<int64_t>{1, 1} || attrs.dilation != std::vector<int64_t>{1, 1})
     throw NotSupported(
-        "Winograd convolution: a 3 x 3 kernel, strides and dilation of 1, one group, and data NCHW{i}c with "
-        "a "
-        "weight HWOI{i}i{o}o, or NCHW with HWOI, of " +
-        std::to_string(a) + " x " + std::to_string(a) + " are needed");
+        "Winograd convolution: strides and dilation of 1, one group, and data NCHW{i}c with a weight "
+        "HWOI{i}i{o}o, or NCHW with HWOI, of " +
+        std::to_string(vertical.inputs) + " x " + std::to_string(horizontal.inputs) + " are needed");
   const int in_block = packed ? as_int(data.extent(4)) : 1;
   const int height = as_int(out_shape[2]), width = as_int(out_shape[3]);
-  const int across = (width + m - 1) / m;
+  const int across = (width + across_m - 1) / across_m;
   const Halide::Type type = halide_type(c.out().dtype());
 
   // The tiles reach over the right and lower edge: there, too, they read zeros.
   Padding2D pad = *padding_2d(attrs.padding);
-  pad.bottom += (height + m - 1) / m * m - height;
-  pad.right += across * m - width;
+  pad.bottom += (height + down_m - 1) / down_m * down_m - height;
+  pad.right += across * across_m - width;
   const Halide::Func padded = packed_pad(c, data, pad);
   const Halide::Var i("i"), o("o"), x("x"), y("y"), tile("t"), cb("cb"), ob("ob"), n("n"), ex("ex"), ey("ey"),
       p("p"), q("q");
@@ -70,10 +86,11 @@ void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
     return cast(type, packed ? padded(ci, px, py, cb, n) : padded(px, py, cb, n));
   };
   Halide::Func in_rows = c.stage("in_xf1"), in_xf = c.stage("in_xf");
-  in_rows(i, p, ey, tile, cb, n) = matrix_product(
-      t.data, type, ey, [&](int j) { return input(i, tile % across * m + p, tile / across * m + j); });
-  in_xf(i, tile, cb, ex, ey, n) =
-      matrix_product(t.data, type, ex, [&](int j) { return in_rows(i, j, ey, tile, cb, n); });
+  in_rows(i, p, ey, tile, cb, n) = matrix_product(vertical.matrices.data, type, ey, [&](int j) {
+    return input(i, tile % across * across_m + p, tile / across * down_m + j);
+  });
+  in_xf(i, tile, cb, ex, ey, n) = matrix_product(horizontal.matrices.data, type, ex,
+                                                 [&](int j) { return in_rows(i, j, ey, tile, cb, n); });
 
   const Halide::RDom r(0, in_block, 0, as_int(data.extent(1)), "r");
   const Halide::Expr u = packed ? weight(ey, ex, ob, r[1], r[0], o) : weight(ey, ex, ob, r[1]);
@@ -84,11 +101,11 @@ void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
 
   Halide::Func out_rows = c.stage("out_xf1"), out_xf = c.stage("out_xf"), out = c.stage("out");
   out_rows(o, ex, q, tile, ob, n) =
-      matrix_product(t.result, type, q, [&](int j) { return gemm(o, tile, ob, ex, j, n); });
-  out_xf(o, p, q, tile, ob, n) =
-      matrix_product(t.result, type, p, [&](int j) { return out_rows(o, j, q, tile, ob, n); });
-  const Halide::Expr value =
-      out_xf(packed ? Halide::Expr(o) : Halide::Expr(0), x % m, y % m, x / m + across * (y / m), ob, n);
+      matrix_product(vertical.matrices.result, type, q, [&](int j) { return gemm(o, tile, ob, ex, j, n); });
+  out_xf(o, p, q, tile, ob, n) = matrix_product(horizontal.matrices.result, type, p,
+                                                [&](int j) { return out_rows(o, j, q, tile, ob, n); });
+  const Halide::Expr value = out_xf(packed ? Halide::Expr(o) : Halide::Expr(0), x % across_m, y % down_m,
+                                    x / across_m + across * (y / down_m), ob, n);
   if (packed)
     out(o, x, y, ob, n) = value;
   else
@@ -96,21 +113,21 @@ void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
   c.result(out);
 }
 
-// nn.contrib_conv2d_winograd_weight_transform: weight (O, I, 3, 3) -> (a, a, O, I). Stages "rows" and
+// nn.contrib_conv2d_winograd_weight_transform: weight (O, I, r, s) -> (a, b, O, I). Stages "rows" and
 // "transform".
 void winograd_weight_transform_compute(Compute& c, const ConvWinogradWeightTransformAttrs& attrs) {
   const Tensor& weight = c.in(0);
-  if (weight.rank() != 4 || weight.extent(2) != 3 || weight.extent(3) != 3)
-    throw NotSupported("the Winograd transform of a kernel that is not 3 x 3");
-  const WinogradMatrices& t = winograd_matrices(as_int(attrs.tile_size));
+  const std::vector<int64_t> transformed = c.out().extents();
+  const TileAxis vertical = tile_axis(attrs.tile_size, weight.extent(2), transformed[0]),
+                 horizontal = tile_axis(attrs.tile_size, weight.extent(3), transformed[1]);
   const Halide::Type type = halide_type(c.out().dtype());
   const Halide::Type wide = type.is_float() ? Halide::Float(64) : type;  // computed once, so let it be exact
   const Halide::Var in("i"), out("o"), ex("ex"), ey("ey"), k("k");
   Halide::Func rows = c.stage("rows"), result = c.stage("transform");
-  rows(k, ey, in, out) =
-      matrix_product(t.kernel, wide, ey, [&](int j) { return cast(wide, weight(out, in, j, k)); });
-  result(in, out, ex, ey) =
-      cast(type, matrix_product(t.kernel, wide, ex, [&](int j) { return rows(j, ey, in, out); }));
+  rows(k, ey, in, out) = matrix_product(vertical.matrices.kernel, wide, ey,
+                                        [&](int j) { return cast(wide, weight(out, in, j, k)); });
+  result(in, out, ex, ey) = cast(type, matrix_product(horizontal.matrices.kernel, wide, ex,
+                                                      [&](int j) { return rows(j, ey, in, out); }));
   c.result(result);
 }
 
@@ -120,8 +137,9 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
   static const OpDef def = OpSpec<Conv2DWinogradAttrs>{
       .name = "nn.contrib_conv2d_winograd_without_weight_transform",
       .doc =
-          "nn.conv2d with a 3x3 kernel by Winograd's algorithm; the weight was transformed before, for the "
-          "same tile_size.",
+          "nn.conv2d by Winograd's algorithm, without strides; the weight was transformed before, for the "
+          "same "
+          "tile_size.",
       .inputs = {{"data", "tensor in data_layout"},
                  {"weight", "result of nn.contrib_conv2d_winograd_weight_transform, possibly packed"}},
       .fuse = Fuse::kOutFusable,
@@ -131,7 +149,8 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
       .cost = conv_cost,
       .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_winograd"}),
       .test_shapes =
-          {"(1, 3, 8, 8)f32, (4, 4, 8, 3)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]"},
+          {"(1, 3, 8, 8)f32, (4, 4, 8, 3)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]",
+           "(1, 3, 8, 9)f32, (1, 10, 8, 3)f32, tile_size=4, padding=[0, 3], channels=8, kernel_size=[1, 7]"},
   };
   return def;
 }
@@ -140,7 +159,8 @@ const OpDef& op_nn_contrib_conv2d_winograd_weight_transform() {
   static const OpDef def = OpSpec<ConvWinogradWeightTransformAttrs>{
       .name = "nn.contrib_conv2d_winograd_weight_transform",
       .doc =
-          "The weight of a 3x3 convolution as Winograd's algorithm wants it: (O, I, 3, 3) -> (t + 2, t + 2, "
+          "The weight of a convolution as Winograd's algorithm wants it: (O, I, r, s) -> (t + r - 1, t + s - "
+          "1, "
           "O, I), t = tile_size.",
       .inputs = {{"weight", "tensor (O, I, height, width)"}},
       .fuse = Fuse::kOutFusable,
@@ -153,14 +173,15 @@ const OpDef& op_nn_contrib_conv2d_winograd_weight_transform() {
             std::vector<Dim> shape;
             for (int axis : {2, 3}) {
               const Dim kernel = weight->shape()[axis];
-              shape.push_back(kernel + (attrs.tile_size - 1));
+              const bool skipped = attrs.skip_unit_axes && kernel == Dim(1);
+              shape.push_back(skipped ? kernel : kernel + (attrs.tile_size - 1));
             }
             shape.push_back(weight->shape()[0]);
             shape.push_back(weight->shape()[1]);
             return ctx.assign_result(tensor_type(std::move(shape), weight->dtype()));
           },
       .compute = winograd_weight_transform_compute,
-      .test_shapes = {"(4, 3, 3, 3)f32, tile_size=2"},
+      .test_shapes = {"(4, 3, 3, 3)f32, tile_size=2", "(4, 3, 7, 1)f32, tile_size=4, skip_unit_axes=True"},
   };
   return def;
 }

@@ -44,6 +44,8 @@ RelationStatus winograd3d_weight_relation(RelationContext& ctx,
   if (!weight) return kDefer;
   if (!check_rank(ctx, *weight, 5, 0)) return kFailed;
   if (!check_least(ctx, "tile_size", {&attrs.tile_size, 1}, 1)) return kFailed;
+  if (attrs.skip_unit_axes)
+    return fail_attr(ctx, "skip_unit_axes", "True", "it is for kernels over two axes");
   const std::vector<Dim>& in = weight->shape();
   const bool with_depth = !in[2].is_any() && in[2] == in[3] && in[2].value() > 2 && in[2].value() < 8;
   std::vector<Dim> shape;
