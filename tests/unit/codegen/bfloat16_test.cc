@@ -10,6 +10,7 @@
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
+#include "baton/pass/origin_verifier.h"
 #include "baton/runtime/model.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/text/parser.h"
@@ -50,6 +51,7 @@ class Bfloat16 : public testing::Test {
                     int level = 3) {
     auto passes = std::make_shared<PassContext>();
     passes->opt_level = level;
+    passes->instruments = {std::make_shared<OriginVerifier>()};
     passes->config.set("baton.precision", AttrValue(std::string(precision)));
     BuildOptions options{.context = host_context().with_passes(passes)};
     options.context.cache = &cache_;

@@ -73,14 +73,14 @@ class WeightNarrower final : public Rewriter {
     if (!choice_->narrows_weight({elements, products, model_bytes_}, sheet_)) return rebuilt;
     const auto* now = as<CallNode>(rebuilt);
     std::vector<Expr> args = now->args();
-    args[call->op()->rules.get<NarrowWeight>()->operand] = narrow(*weight);
+    args[call->op()->rules.get<NarrowWeight>()->operand] = narrow(*weight, original->origins());
     return make_call(now->callee(), std::move(args), now->attrs(), original->info());
   }
 
   Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
 
   /// Once for all layers that share a weight.
-  Expr narrow(const ConstantNode& weight) {
+  Expr narrow(const ConstantNode& weight, const OriginSet& layer) {
     Expr& made = made_[&weight];
     if (made) return made;
     const NDArray& value = weight.value();
@@ -88,8 +88,11 @@ class WeightNarrower final : public Rewriter {
     const auto from = value.as<float>();
     const auto to = small.as<uint16_t>();
     for (size_t i = 0; i < from.size(); ++i) to[i] = rounded(from[i]);
-    made = make_constant(small,
-                         NodeInfo(weight.origins(), weight.span(), tensor_type(value.shape(), kBfloat16)));
+    // A parameter has no origins: its layer is then the cause.
+    const OriginSet origins = weight.origins().empty()
+                                  ? OriginSet::made_for(layer, "weights are stored as bfloat16")
+                                  : weight.origins();
+    made = make_constant(small, NodeInfo(origins, weight.span(), tensor_type(value.shape(), kBfloat16)));
     kept_.emplace_back(&weight);
     return made;
   }
