@@ -6,6 +6,7 @@
 // (transform/layout/narrow_products.h).
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/brief.h"
+#include "baton/ir/rules/narrow_weight.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/conv/conv2d.h"
 #include "baton/ops/op_spec.h"
@@ -210,7 +211,7 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
-      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"},
+      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"}, NarrowWeight{},
                         OnePixelRule{reads_one_pixel}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
