@@ -137,8 +137,16 @@ void schedule_one_pixel(Func out, Func sum, Func pad, const ConvPositions& p, co
   for (const auto& rvar : update.get_schedule().rvars()) loops.push_back(RVar(rvar.var));
   loops.insert(loops.end(), s.begin() + 2, s.end());
   update.split(s[0], vector, lane, lanes).reorder(loops).vectorize(lane).unroll(vector).unroll(s[1]);
-  if (p.tiles < kCopiedTiles) return;
   const std::vector<Var> a = pad.args();
+  if (p.row > 0) {
+    // Row by row of the pixels that the strides leave, or each of them costs a division.
+    pad.compute_root()
+        .split(a[0], outer, vector, p.row)
+        .vectorize(vector, std::min(sheet.float_lanes, p.row), TailStrategy::GuardWithIf)
+        .parallel(a[2]);
+    return;
+  }
+  if (p.tiles < kCopiedTiles) return;
   pad.compute_at(out, item).bound_extent(a[0], width).vectorize(a[0], lanes).unroll(a[0]);
 }
 
@@ -256,7 +264,7 @@ void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   Func out = output_of(kernel), sum = anchor_stage(kernel, "sums"), pad = anchor_stage(kernel, "pad");
   if (p.one_pixel) {
     schedule_one_pixel(out, sum, pad, p, params, sheet);
-    schedule_feeders(kernel, sheet, p.tiles >= kCopiedTiles);
+    schedule_feeders(kernel, sheet, p.tiles >= kCopiedTiles || p.row > 0);
     return;
   }
   const Var task = schedule_tasks(out, p, sheet);

@@ -368,6 +368,7 @@ struct PositionsCase {
   Shape in, kernel, stride, pad;  ///< of the spatial axes; padding: all befores, then all afters
   int64_t groups = 1, dilation = 1;
   bool epilogue = false, relu_before = false;
+  bool joined = false;  ///< the rows of the result are one
 };
 
 /// With its weight in blocks of one channel the convolution is summed as it is defined.
@@ -382,6 +383,7 @@ LoweredKernel by_positions(const PositionsCase& t, bool as_defined) {
     y.push_back(out_extent(t.in[k], t.pad[k] + t.pad[count + k], t.kernel[k], t.dilation, t.stride[k]));
   }
   if (as_defined) weight.push_back(1);
+  if (t.joined && !as_defined) y = {t.n, t.o, 1, y[2] * y[3]};
   Value value = b.input(x);
   const Value weights = b.input(weight);
   if (t.relu_before) value = b.call("nn.relu", {value}, {}, x);
@@ -419,6 +421,10 @@ TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
       {2, 33, 29, {1, 77}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, 1, true},
       {1, 12, 10, {1, 5}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 2, 1, true, true},
       {1, 66, 92, {1, 1000}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 2, 1, false, true},
+      // the same with strides: the data keep their rows
+      {1, 40, 23, {6, 50}, {1, 1}, {2, 2}, {0, 0, 0, 0}, 1, 1, true, false, true},
+      {2, 9, 5, {7, 9}, {1, 1}, {3, 2}, {0, 0, 0, 0}, 1, 1, false, false, true},
+      {1, 12, 20, {9, 70}, {1, 1}, {1, 2}, {0, 0, 0, 0}, 2, 1, true, true, true},
       // one and three axes
       {2, 7, 10, {51}, {5}, {1}, {2, 2}, 1, 1, true},
       {1, 6, 4, {40}, {3}, {2}, {1, 0}, 2, 2},
