@@ -168,14 +168,9 @@ Var schedule_tasks(Func out, const ConvPositions& p, const DeviceSheet& sheet) {
   tasks.push_back(i[p.count + 1]);
   order.insert(order.end(), tasks.begin(), tasks.end());
   out.reorder(order);
-  Var task = tasks.front();
-  for (size_t t = 1; t < tasks.size(); ++t) {
-    const Var fused("task" + std::to_string(t));
-    out.fuse(task, tasks[t], fused);
-    task = fused;
-  }
-  out.parallel(task);
-  return task;
+  int64_t work = int64_t{p.positions()} * p.out_per_group * p.in_per_group;
+  for (const int extent : p.kernel) work *= extent;
+  return parallel_tasks(out, tasks, int64_t{p.bands} * p.groups * p.out[0] * p.batch, work, kTaskWork);
 }
 
 void schedule_sums(Func sum, const ConvPositions& p, const ScheduleParams& params, const DeviceSheet& sheet) {
