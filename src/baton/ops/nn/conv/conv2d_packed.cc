@@ -94,12 +94,9 @@ Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* 
 bool reads_one_pixel(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const Padding2D pad = *padding_2d(attrs.padding);
   return result && result->is_static() && result->rank() == 5 && attrs.groups == 1 &&
          channels_in_block(attrs.data_layout) &&
-         (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) &&
-         attrs.kernel_size == std::vector<int64_t>{1, 1} && pad.top == 0 && pad.left == 0 &&
-         pad.bottom == 0 && pad.right == 0;
+         (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) && has_one_tap(attrs);
 }
 
 /// The pixels of the data that a convolution with one tap and strides reads, where those of the result are
