@@ -99,7 +99,8 @@ std::shared_ptr<const KernelChoice> tuned_choice(KernelCache* cache, const Sched
 
 std::vector<KernelSchedule> other_schedules(const Function& function, const KernelSchedule& chosen,
                                             const DeviceSheet& sheet) {
-  const LoweredKernel kernel = lower(*join_axes(join_rows(function)), {"tuned" + key_of(function, sheet).hex(), {}});
+  const LoweredKernel kernel =
+      lower(*join_axes(join_rows(function)), {"tuned" + key_of(function, sheet).hex(), {}});
   std::vector<KernelSchedule> own, others;
   for (const ScheduleTemplate* each : schedule_templates()) {
     const bool is_chosen = each->name == chosen.template_name;
