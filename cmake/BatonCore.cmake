@@ -96,4 +96,15 @@ add_custom_command(
   COMMENT "Putting the page of a profile together")
 target_sources(baton_core PRIVATE "${page_file}")
 
+# The tables of tuned schedules that are shipped, one per family of processors.
+baton_sources(table_sources "*.txt" src/baton/codegen/tables)
+set(tables_file "${CMAKE_BINARY_DIR}/generated/schedule_tables.cc")
+add_custom_command(
+  OUTPUT "${tables_file}"
+  COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${CMAKE_SOURCE_DIR}/src/baton/codegen/tables" "-DOUTPUT=${tables_file}" -P
+          "${CMAKE_SOURCE_DIR}/cmake/EmbedTables.cmake"
+  DEPENDS ${table_sources} "${CMAKE_SOURCE_DIR}/cmake/EmbedTables.cmake"
+  COMMENT "Putting the tables of tuned schedules together")
+target_sources(baton_core PRIVATE "${tables_file}")
+
 install(TARGETS baton_core LIBRARY DESTINATION lib)

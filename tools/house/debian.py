@@ -11,7 +11,7 @@ PACKAGES = (
     "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
     "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev",
 )
-FUZZING = ("clang-19", "libclang-rt-19-dev", "llvm-19")  # for ./baton test --slow
+SLOW = ("clang-19", "libclang-rt-19-dev", "llvm-19", "qemu-user")  # for ./baton test --slow
 
 
 def missing(more=()):

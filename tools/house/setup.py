@@ -28,7 +28,7 @@ def run(build, verb, arguments, peers):
                     prepare(Build(build.root, preset), None, bench=True)
                 for preset, program in checks.SANITIZED:
                     prepare(Build(build.root, preset), program, bench=True)
-                prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
+                prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.SLOW)
             return checks.run(build, options)
         prepare(build, "baton", bench=peers)
         from_python = peers and any("python" in word for word in arguments)  # baton bench --peers python

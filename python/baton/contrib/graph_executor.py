@@ -31,7 +31,7 @@ class GraphModule:
         if key is not None:
             self.module.set_input(key, value)
         for name, each in params.items():
-            if self.get_input_index(name) >= 0:
+            if self.module.has_input(name):
                 self.module.set_input(name, each)
 
     @property

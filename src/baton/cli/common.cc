@@ -38,8 +38,9 @@ void add_build_flags(ModelFlags& model, Flags& flags) {
   flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();
   flags
       .option("precision", &model.precision,
-              "f32, or strict: no Winograd, each operation rounded by itself (slower)")
-      .choices({"f32", "strict"});
+              "f32; strict: no Winograd, each operation rounded by itself (slower); or bf16: weights of "
+              "layers that are bound by reading them are stored as bfloat16 (less accurate)")
+      .choices({"f32", "strict", "bf16"});
 }
 
 }  // namespace

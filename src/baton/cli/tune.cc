@@ -1,14 +1,18 @@
 #include "baton/tune/tune.h"
 
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
+#include "baton/codegen/schedule_table.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/write/table_format.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/support/base/files.h"
+#include "baton/support/require.h"
 
 namespace baton::cli {
 
@@ -16,7 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kSlower = 1.01;  // of a whole model: what was found is not kept then
+constexpr double kSlower = 1.01;   // of a whole model: what was found is not kept then
+constexpr double kShipped = 0.96;  // of the default's time: what a table for other machines has to gain
 constexpr int kRounds = 6;
 
 class TuneVerb final : public Verb {
@@ -32,12 +37,17 @@ class TuneVerb final : public Verb {
                 "time for the search, compiling included; a later call goes on where it ended")
         .show_default()
         .range(0.0, 1e6);
+    flags.option(
+        "export", &export_,
+        "a table of tuned schedules (design note 0021): what is faster by 4 % or more is added to it");
     flags.flag("forget", &forget_, "drop what was found for this model's kernels, and search nothing");
     flags.flag("json", &json_, "one JSON object on standard output");
   }
 
   int run(Io& io) override {
     const InterruptScope interrupt;
+    ScheduleTable table;
+    if (!export_.empty()) table = table_to_extend(flags_.context().host());
     flags_.config.set("baton.tuned", AttrValue(int64_t{0}));
     BuiltModel plain = build_model(flags_, io);
     TuneOptions options(flags_.context());
@@ -62,6 +72,7 @@ class TuneVerb final : public Verb {
       }
     }
     progress.clear();
+    if (!export_.empty()) write_table(std::move(table), found);
     json_ ? print_json(io, found, outcome) : print(io, found, outcome);
     return *interrupt.flag() ? InterruptScope::exit_status() : 0;
   }
@@ -148,6 +159,32 @@ class TuneVerb final : public Verb {
     if (outcome.dropped) io.out << "the whole model is slower with these: they are not used\n";
   }
 
+  /// The table in the file, or an empty one.
+  ScheduleTable table_to_extend(const DeviceSheet& sheet) const {
+    const std::string family = processor_family(sheet);
+    if (family.empty())
+      throw Error("there are tables for processors with AVX2 or AVX-512 only: this one has neither");
+    const Result<std::string> text = read_file(export_);
+    if (!text.ok()) return {family, {}};
+    ScheduleTable table = ScheduleTable::from_text(*text);
+    if (table.family != family)
+      throw UsageError("`" + export_ + "` is a table for " + table.family + ", and this processor's is for " +
+                       family + ": name another file");
+    return table;
+  }
+
+  /// What was found replaces what the table has for a layer.
+  void write_table(ScheduleTable table, const std::vector<TunedKernel>& found) const {
+    std::set<std::string> seen;
+    for (const TunedKernel& each : found) {  // with several epilogues: the one that takes longest
+      const std::string layer = scheduled_layer(*each.function);
+      if (!is_faster(each) || layer.empty() || !seen.insert(layer).second) continue;
+      if (each.after.us <= kShipped * each.after.default_us) table.entries[layer] = each.after;
+    }
+    const std::string text = table.text();
+    require(replace_file(export_, {text}));
+  }
+
   int threads_shown() const { return threads_ > 0 ? threads_ : default_threads(); }
 
   void print_json(Io& io, const std::vector<TunedKernel>& found, const Outcome& outcome) const {
@@ -176,6 +213,7 @@ class TuneVerb final : public Verb {
   ModelFlags flags_;
   int threads_ = 0;
   double seconds_ = 60;
+  std::string export_;
   bool forget_ = false, json_ = false;
 };
 

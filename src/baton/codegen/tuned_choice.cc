@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "baton/codegen/kernel/join_axes.h"
 #include "baton/codegen/kernel/join_rows.h"
@@ -14,6 +13,7 @@ namespace baton {
 namespace {
 
 constexpr const char* kKind = "tuned";
+constexpr const char* kUnfitKind = "unfit";  ///< of a shipped schedule: why it cannot be used; empty: it can
 
 KernelKey key_of(const Function& function, const DeviceSheet& sheet) {
   return kernel_key({function, {}, {}, {}}, sheet);
@@ -23,15 +23,19 @@ KernelCache& or_shared(KernelCache* cache) { return cache ? *cache : KernelCache
 
 class TunedChoice final : public KernelChoice {
  public:
-  explicit TunedChoice(KernelCache* cache) : cache_(cache) {}
+  TunedChoice(KernelCache* cache, const ScheduleTable* table) : cache_(cache), table_(table) {}
 
   KernelSchedule schedule(const Function& function, const DeviceSheet& sheet) const override {
-    const auto kept = kept_tuned(function, sheet, or_shared(cache_));
-    return kept ? kept->schedule : KernelSchedule();
+    KernelCache& cache = or_shared(cache_);
+    if (const auto kept = kept_tuned(function, sheet, cache); kept && kept->tried > 0) return kept->schedule;
+    const ScheduleTable& table = table_ ? *table_ : shipped_table(processor_family(sheet));
+    const auto found = table_schedule(table, function, sheet, cache);
+    return found && found->unfit.empty() ? found->tuned.schedule : KernelSchedule();
   }
 
  private:
   KernelCache* const cache_;
+  const ScheduleTable* const table_;
 };
 
 /// How far two sets of parameters are apart: doublings, over all parameters.
@@ -47,41 +51,6 @@ double distance(const ScheduleParams& a, const ScheduleParams& b) {
 
 }  // namespace
 
-std::string schedule_text(const KernelSchedule& schedule) {
-  std::string text = schedule.template_name;
-  for (const auto& [name, value] : schedule.params) text += " " + name + "=" + std::to_string(value);
-  return text;
-}
-
-std::string TunedSchedule::text() const {
-  std::ostringstream out;
-  out << "tuned 1\n" << schedule_text(schedule) << "\n" << second << "\n";
-  out << us << " " << default_us << " " << second_us << " " << tried << " " << candidates << "\nend\n";
-  return out.str();
-}
-
-std::optional<TunedSchedule> TunedSchedule::from_text(const std::string& text) {
-  std::istringstream in(text);
-  std::string head, schedule, end;
-  TunedSchedule tuned;
-  if (!std::getline(in, head) || head != "tuned 1" || !std::getline(in, schedule) ||
-      !std::getline(in, tuned.second))
-    return std::nullopt;
-  if (!(in >> tuned.us >> tuned.default_us >> tuned.second_us >> tuned.tried >> tuned.candidates >> end) ||
-      end != "end")
-    return std::nullopt;
-  std::istringstream words(schedule);
-  words >> tuned.schedule.template_name;
-  for (std::string word; words >> word;) {
-    const size_t equals = word.find('=');
-    char* rest = nullptr;
-    const long value = equals == std::string::npos ? 0 : std::strtol(word.c_str() + equals + 1, &rest, 10);
-    if (!rest || *rest || rest == word.c_str() + equals + 1) return std::nullopt;
-    tuned.schedule.params[word.substr(0, equals)] = static_cast<int>(value);
-  }
-  return tuned;
-}
-
 std::optional<TunedSchedule> kept_tuned(const Function& function, const DeviceSheet& sheet,
                                         KernelCache& cache) {
   const auto text = cache.load_bytes(key_of(function, sheet), kKind);
@@ -93,13 +62,45 @@ void keep_tuned(const Function& function, const DeviceSheet& sheet, KernelCache&
   cache.store_bytes(key_of(function, sheet), kKind, tuned.text());
 }
 
-std::shared_ptr<const KernelChoice> tuned_choice(KernelCache* cache) {
-  return std::make_shared<const TunedChoice>(cache);
+std::optional<TableSchedule> table_schedule(const ScheduleTable& table, const Function& function,
+                                            const DeviceSheet& sheet, KernelCache& cache) {
+  if (table.entries.empty()) return std::nullopt;
+  const auto found = table.entries.find(scheduled_layer(*function));
+  if (found == table.entries.end()) return std::nullopt;
+  TableSchedule shipped{found->second, {}};
+  // Lowering a function takes as long as all else that a cached build does for it.
+  const KernelSchedule& schedule = shipped.tuned.schedule;
+  const KernelKey key = kernel_key({function, {}, schedule.template_name, schedule.params}, sheet);
+  if (const auto known = cache.load_bytes(key, kUnfitKind)) {
+    shipped.unfit = *known;
+  } else {
+    shipped.unfit = unfit_schedule(function, schedule, sheet);
+    cache.store_bytes(key, kUnfitKind, shipped.unfit);
+  }
+  return shipped;
+}
+
+std::string unfit_schedule(const Function& function, const KernelSchedule& schedule,
+                           const DeviceSheet& sheet) {
+  const LoweredKernel kernel = lower(*join_rows(function), {"fits" + key_of(function, sheet).hex(), {}});
+  for (const ScheduleTemplate* each : schedule_templates()) {
+    if (each->name != schedule.template_name) continue;
+    if (std::string why = each->refuses(kernel, sheet); !why.empty()) return why;
+    const std::vector<ScheduleParams> offered = each->candidates(kernel, sheet);
+    if (std::ranges::find(offered, schedule.params) != offered.end()) return "";
+    return "the template does not offer these parameters";
+  }
+  return "there is no such template";
+}
+
+std::shared_ptr<const KernelChoice> tuned_choice(KernelCache* cache, const ScheduleTable* table) {
+  return std::make_shared<const TunedChoice>(cache, table);
 }
 
 std::vector<KernelSchedule> other_schedules(const Function& function, const KernelSchedule& chosen,
                                             const DeviceSheet& sheet) {
-  const LoweredKernel kernel = lower(*join_axes(join_rows(function)), {"tuned" + key_of(function, sheet).hex(), {}});
+  const LoweredKernel kernel =
+      lower(*join_axes(join_rows(function)), {"tuned" + key_of(function, sheet).hex(), {}});
   std::vector<KernelSchedule> own, others;
   for (const ScheduleTemplate* each : schedule_templates()) {
     const bool is_chosen = each->name == chosen.template_name;

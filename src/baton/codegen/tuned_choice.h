@@ -8,23 +8,11 @@
 #include <vector>
 
 #include "baton/codegen/kernel/kernel_cache.h"
+#include "baton/codegen/schedule_table.h"
+#include "baton/codegen/tuned_schedule.h"
 #include "baton/schedule/kernel_choice.h"
 
 namespace baton {
-
-struct TunedSchedule {
-  KernelSchedule schedule;  ///< empty: nothing was faster than the default
-  std::string second;       ///< what came second, as text; empty: nothing else was measured
-  double us = 0, default_us = 0, second_us = 0;  ///< of one call on one thread, microseconds
-  int tried = 0, candidates = 0;                 ///< a tuner goes on after the first `tried`
-
-  std::string text() const;
-  /// nullopt for a damaged text.
-  static std::optional<TunedSchedule> from_text(const std::string& text);
-};
-
-/// "gemm tile_m=8 tile_n=2": a template and its parameters.
-std::string schedule_text(const KernelSchedule& schedule);
 
 /// What is kept for a fused function; nullopt: it was not tuned.
 std::optional<TunedSchedule> kept_tuned(const Function& function, const DeviceSheet& sheet,
@@ -32,8 +20,21 @@ std::optional<TunedSchedule> kept_tuned(const Function& function, const DeviceSh
 void keep_tuned(const Function& function, const DeviceSheet& sheet, KernelCache& cache,
                 const TunedSchedule& tuned);
 
-/// Takes schedules from `cache` (null: the shared one), else the default.
-std::shared_ptr<const KernelChoice> tuned_choice(KernelCache* cache);
+/// What a table has for a function.
+struct TableSchedule {
+  TunedSchedule tuned;
+  std::string unfit;  ///< why it cannot be used: templates have changed; empty: it can
+};
+/// nullopt: the table has no such layer. `cache` remembers what fits.
+std::optional<TableSchedule> table_schedule(const ScheduleTable& table, const Function& function,
+                                            const DeviceSheet& sheet, KernelCache& cache);
+/// Why no template offers `schedule` for a function; empty when one does.
+std::string unfit_schedule(const Function& function, const KernelSchedule& schedule,
+                           const DeviceSheet& sheet);
+
+/// Takes schedules from `cache` (null: the shared one), else from `table` (null: the one shipped for the
+/// family of the processor), else the default. What was tuned holds also where the default was the fastest.
+std::shared_ptr<const KernelChoice> tuned_choice(KernelCache* cache, const ScheduleTable* table = nullptr);
 
 /// Every schedule that templates offer for a function but `chosen`, the default: first those nearest to it.
 /// "trivial" is offered where it is the default only.

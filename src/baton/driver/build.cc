@@ -107,6 +107,7 @@ void compile(BuildResult& result, const BuildContext& context) {
     result.kernels_so = std::move(built.blob);
     result.library = std::move(built.library);
   }
+  result.code_target = context.host().code_target;
   // In plan order, whichever backend compiled them.
   const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
   std::unordered_map<std::string, size_t> order;
@@ -311,6 +312,7 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   ArtifactWriter writer;
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
+  writer.add(section::kProcessor, result.code_target);
   for (const BackendCode& code : result.code) writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));

@@ -35,6 +35,7 @@ struct BuildResult {
   std::vector<TargetRef> targets;                ///< the targets of the build; the first is the default
   std::vector<BuiltKernel> kernels;              ///< the kernels called by the plan, in order
   std::string kernels_so;                        ///< the host's shared library; empty without a linker
+  std::string code_target;                       ///< what it was compiled for: DeviceSheet::code_target
   std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
   std::vector<BackendCode> code;        ///< of the other backends, in the order of their first kernel
   std::optional<OriginReport> origins;  ///< every operator of the source; none after build_prepared()

@@ -11,11 +11,11 @@ namespace baton {
 namespace {
 
 // Names and order as in TVM 0.11.1; each pass has its own level.
-Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets) {
+Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets, bool bfloat16 = false) {
   AttrList options;
   for (const TargetRef& target : targets) options.push_back(target->options());
   const std::string host = targets.front()->host ? targets.front()->host->options() : "";
-  return sequential({
+  std::vector<Pass> passes = {
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
       qnn_lowering(),
@@ -38,7 +38,10 @@ Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targ
       make_pass("SplitArgs"),
       make_pass("PlanDevices", {{"targets", options}, {"host", host}}),
       make_pass("FuseOps"),
-  });
+  };
+  // Between folding, which packs the weights, and splitting, after which they may be far from their layers.
+  if (bfloat16) passes.insert(passes.end() - 3, make_pass("NarrowWeights"));
+  return sequential(std::move(passes));
 }
 
 }  // namespace
@@ -58,8 +61,8 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context) {
   return module;
 }
 
-Pass optimization_passes(const std::vector<TargetRef>& targets) {
-  return passes_with(fast_layouts(), targets);
+Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config) {
+  return passes_with(fast_layouts(), targets, precision_of(config) == Precision::kBfloat16);
 }
 
 IRModule optimize(const IRModule& module, const BuildContext& context) {
@@ -68,7 +71,7 @@ IRModule optimize(const IRModule& module, const BuildContext& context) {
   const BackendRef backend = backend_of_kind(targets.front()->kind);
   if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();
   if (is_strict(context.passes->config)) chosen.choice = strict_choice(choice_or_default(chosen.choice));
-  return prepare_kernels((*optimization_passes(targets))(module, chosen), chosen);
+  return prepare_kernels((*optimization_passes(targets, context.passes->config))(module, chosen), chosen);
 }
 
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context) {

@@ -13,8 +13,8 @@ namespace baton {
 std::vector<TargetRef> build_targets(const BuildContext& context);
 
 /// The passes of a build, run on a module with bound parameters, as one Sequential: gates and required passes
-/// apply.
-Pass optimization_passes(const std::vector<TargetRef>& targets);
+/// apply. `config`: for its precision.
+Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config);
 
 /// The steps after them: returns a module of primitive functions, the input of planning.
 IRModule prepare_kernels(IRModule module, const BuildContext& context);

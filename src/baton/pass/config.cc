@@ -74,10 +74,12 @@ std::string PassConfig::text(const std::string& key, const std::string& fallback
   return at == values_.end() ? fallback : *at->second.as<std::string>();
 }
 
-bool is_strict(const PassConfig& config) {
+Precision precision_of(const PassConfig& config) {
   const std::string precision = config.text("baton.precision", "f32");
-  if (precision == "strict" || precision == "f32") return precision == "strict";
-  throw UsageError("baton.precision is \"" + precision + "\": \"f32\" and \"strict\" are known");
+  if (precision == "f32") return Precision::kFloat32;
+  if (precision == "strict") return Precision::kStrict;
+  if (precision == "bf16") return Precision::kBfloat16;
+  throw UsageError("baton.precision is \"" + precision + "\": \"f32\", \"strict\" and \"bf16\" are known");
 }
 
 }  // namespace baton

@@ -37,7 +37,14 @@ class PassConfig {
   std::map<std::string, AttrValue> values_;
 };
 
-/// Whether "baton.precision" is "strict". UsageError for a precision that is not known.
-bool is_strict(const PassConfig& config);
+/// Values of "baton.precision".
+enum class Precision {
+  kFloat32,   ///< "f32", the default
+  kStrict,    ///< "strict": sums of products, each operation rounded by itself
+  kBfloat16,  ///< "bf16": constant weights of memory-bound layers are stored as bfloat16
+};
+/// UsageError for a precision that is not known.
+Precision precision_of(const PassConfig& config);
+inline bool is_strict(const PassConfig& config) { return precision_of(config) == Precision::kStrict; }
 
 }  // namespace baton

@@ -26,6 +26,7 @@ inline constexpr uint32_t kArtifactVersion = 2;
 namespace section {
 inline constexpr const char* kPlan = "graph.json";
 inline constexpr const char* kKernels = "kernels.so";
+inline constexpr const char* kProcessor = "processor";       ///< what the kernels need: Halide's target
 inline constexpr const char* kParams = "params";             ///< the data of the constants
 inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and offsets
 inline constexpr const char* kOrigins = "origins.json";

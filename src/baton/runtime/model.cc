@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "baton/runtime/processor.h"
+#include "baton/support/base/processor_features.h"
 
 namespace baton {
 namespace {
@@ -10,6 +11,17 @@ namespace {
 Status nothing_to_run(const char* section) {
   return Status::bad_data("the artifact has no section " + std::string(section) +
                           ", so there is nothing to run in it");
+}
+
+/// Kernels of another processor would end the program by an illegal instruction.
+Status runs_here(const Artifact& artifact) {
+  if (!artifact.has(section::kProcessor)) return Status::success();
+  std::string names;
+  for (const std::string& name : missing_features(artifact.text(section::kProcessor)))
+    names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return Status::success();
+  return Status::bad_data("the model's kernels were built for another processor: this one lacks " + names +
+                          "; build the model on this machine");
 }
 
 }  // namespace
@@ -50,6 +62,7 @@ Result<Executor::Modules> Model::load_modules(const Artifact& artifact) {
   // A model without CPU kernels has no kernel library.
   if (codes->empty() && !artifact.has(section::kKernels)) return nothing_to_run(section::kKernels);
   if (artifact.has(section::kKernels)) {
+    if (const Status status = runs_here(artifact); !status.ok()) return status;
     Result<std::shared_ptr<const KernelLibrary>> kernels =
         KernelLibrary::from_memory(artifact.bytes(section::kKernels));
     if (!kernels.ok()) return kernels.status();

@@ -251,7 +251,13 @@ int count_default_threads() {
     const int wanted = text ? std::atoi(text) : 0;
     if (wanted > 0) return std::min(wanted, kMaxThreads);
   }
-  int count = static_cast<int>(std::thread::hardware_concurrency());  // respects the affinity mask
+  // Not those of the machine, which std::thread::hardware_concurrency() counts: several threads on one
+  // processor wait for each other.
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  int count = sched_getaffinity(0, sizeof allowed, &allowed) == 0
+                  ? CPU_COUNT(&allowed)
+                  : static_cast<int>(std::thread::hardware_concurrency());
   if (const int quota = quota_threads()) count = std::min(count, quota);
   return std::clamp(count, 1, kMaxThreads);
 }

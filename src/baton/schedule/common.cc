@@ -5,6 +5,7 @@
 #include <set>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/rules/narrow_weight.h"
 #include "baton/ir/rules/pass_traits.h"
 
 namespace baton {
@@ -95,8 +96,12 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_temp
   const auto* type = as_type<TensorTypeNode>(anchor.call->checked_type());
   if (!type) return "the result is a tuple";
   if (!any_type && halide_type(type->dtype()) != Halide::Float(32)) return "the result is not float32";
-  for (const Tensor& input : anchor.inputs)
-    if (!any_type && halide_type(input.dtype()) != Halide::Float(32)) return "an input is not float32";
+  const auto* narrow = anchor.op->rules.get<NarrowWeight>();
+  for (size_t i = 0; i < anchor.inputs.size(); ++i) {
+    const Halide::Type input = halide_type(anchor.inputs[i].dtype());
+    const bool widened = narrow && narrow->operand == i && input == Halide::BFloat(16);
+    if (!any_type && !widened && input != Halide::Float(32)) return "an input is not float32";
+  }
   if (kernel.outputs.front().shape() != type->extents())
     return "the output has another shape than " + anchor.op->name;
   const std::set<int> after = downstream_of(kernel, kernel.anchor);

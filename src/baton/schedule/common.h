@@ -50,7 +50,8 @@ const Halide::Func* stored_data(const OpBlock& anchor);
 
 /// Requirements common to all templates with an anchor: no tensor is empty; its block names template
 /// `of_template` and has a stage `stage`; there is one output, of the anchor's shape; the blocks in between
-/// are elementwise; unless `any_type`, everything is float32. Returns the reason for refusal, or "".
+/// are elementwise; unless `any_type`, everything is float32, but a NarrowWeight may be bfloat16. Returns the
+/// reason for refusal, or "".
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type = false);
 

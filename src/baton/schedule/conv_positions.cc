@@ -137,8 +137,16 @@ void schedule_one_pixel(Func out, Func sum, Func pad, const ConvPositions& p, co
   for (const auto& rvar : update.get_schedule().rvars()) loops.push_back(RVar(rvar.var));
   loops.insert(loops.end(), s.begin() + 2, s.end());
   update.split(s[0], vector, lane, lanes).reorder(loops).vectorize(lane).unroll(vector).unroll(s[1]);
-  if (p.tiles < kCopiedTiles) return;
   const std::vector<Var> a = pad.args();
+  if (p.row > 0) {
+    // Row by row of the pixels that the strides leave, or each of them costs a division.
+    pad.compute_root()
+        .split(a[0], outer, vector, p.row)
+        .vectorize(vector, std::min(sheet.float_lanes, p.row), TailStrategy::GuardWithIf)
+        .parallel(a[2]);
+    return;
+  }
+  if (p.tiles < kCopiedTiles) return;
   pad.compute_at(out, item).bound_extent(a[0], width).vectorize(a[0], lanes).unroll(a[0]);
 }
 
@@ -160,14 +168,9 @@ Var schedule_tasks(Func out, const ConvPositions& p, const DeviceSheet& sheet) {
   tasks.push_back(i[p.count + 1]);
   order.insert(order.end(), tasks.begin(), tasks.end());
   out.reorder(order);
-  Var task = tasks.front();
-  for (size_t t = 1; t < tasks.size(); ++t) {
-    const Var fused("task" + std::to_string(t));
-    out.fuse(task, tasks[t], fused);
-    task = fused;
-  }
-  out.parallel(task);
-  return task;
+  int64_t work = int64_t{p.positions()} * p.out_per_group * p.in_per_group;
+  for (const int extent : p.kernel) work *= extent;
+  return parallel_tasks(out, tasks, int64_t{p.bands} * p.groups * p.out[0] * p.batch, work, kTaskWork);
 }
 
 void schedule_sums(Func sum, const ConvPositions& p, const ScheduleParams& params, const DeviceSheet& sheet) {
@@ -199,6 +202,29 @@ void schedule_sums(Func sum, const ConvPositions& p, const ScheduleParams& param
     stage.reorder(order);
     if (params.at("unroll") > 1) stage.unroll(r[0]);
   }
+}
+
+/// While a tile of channels goes over all positions, the weights of the next one are fetched: those of a
+/// chunk are short stretches far apart, which the hardware does not follow.
+void fetch_next_weights(LoweredKernel& kernel, const Func& sum, const ConvPositions& p, int positions,
+                        const DeviceSheet& sheet) {
+  const OpBlock& anchor = anchor_of(kernel);
+  const std::string letters = std::string("OI") + std::string(spatial_letters(p.count));
+  const int64_t taps = int64_t{p.kernel[0]} * p.kernel[1] * p.kernel[2],
+                bytes = int64_t{4} * p.groups * p.out_per_group * p.in_per_group * taps;
+  if (text_attr(*anchor.call, "kernel_layout") != letters || bytes <= sheet.l2_bytes / 2) return;
+  const std::vector<Var> s = sum.args();
+  Func of = sum;
+  const auto& r = of.update().get_schedule().rvars();
+  const LoopRef channels{sum.name(), 1, r.at(3).var}, tile{sum.name(), 1, s[2].name()};
+  kernel.streams.push_back({.array = input_name(anchor.inputs[1]),
+                            .issue = channels,
+                            .ahead = tile,
+                            .bytes = int64_t{4} * p.chunk * taps,
+                            .pieces = p.tile,
+                            .step = p.in_per_group * taps,
+                            .turns = {{channels, 1}, {{sum.name(), 1, "outer"}, p.chunk}},
+                            .iterations = int64_t{p.chunk} * positions});
 }
 
 /// The bands, stored row by row: divisions by the pitch would make gathers of vectors. Read by `sum` instead
@@ -256,13 +282,14 @@ void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   Func out = output_of(kernel), sum = anchor_stage(kernel, "sums"), pad = anchor_stage(kernel, "pad");
   if (p.one_pixel) {
     schedule_one_pixel(out, sum, pad, p, params, sheet);
-    schedule_feeders(kernel, sheet, p.tiles >= kCopiedTiles);
+    schedule_feeders(kernel, sheet, p.tiles >= kCopiedTiles || p.row > 0);
     return;
   }
   const Var task = schedule_tasks(out, p, sheet);
   sum.compute_at(out, task);
   schedule_sums(sum, p, params, sheet);
   const int width = params.at("vectors") * sheet.float_lanes;
+  if (params.at("weights_inner")) fetch_next_weights(kernel, sum, p, tiles_of(p.positions(), width), sheet);
   const Func rows = store_by_rows(pad, sum, anchor_of(kernel).inputs[0], p);
   schedule_bands(rows, out, task, p, tiles_of(p.positions(), width) * width, sheet);
   schedule_feeders(kernel, sheet);

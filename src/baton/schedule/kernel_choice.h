@@ -22,6 +22,13 @@ struct DenseShape {
   int64_t rows = 1, units = 1, depth = 1;
 };
 
+/// A constant weight of float32.
+struct WeightUse {
+  int64_t elements = 0;
+  double products = 0;      ///< how often a run multiplies each element
+  int64_t model_bytes = 0;  ///< of all such weights of the model
+};
+
 /// Dense layers of fewer rows are bound by reading their weight, once.
 constexpr int kFewestGemmRows = 4;
 
@@ -44,6 +51,8 @@ class KernelChoice {
   virtual bool packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const;
   /// Output features per block of a packed dense weight (`NK16n`); 1: not packed. Called by the layout pass.
   virtual int64_t dense_block(int64_t units, const DeviceSheet& sheet) const;
+  /// Whether the constant weight of a layer is stored as bfloat16. Called under the precision "bf16".
+  virtual bool narrows_weight(const WeightUse& use, const DeviceSheet& sheet) const;
   /// Called for each fused function when its kernel is compiled.
   virtual KernelSchedule schedule(const Function& function, const DeviceSheet& sheet) const;
 };

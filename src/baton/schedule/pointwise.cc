@@ -4,6 +4,7 @@
 
 #include "baton/schedule/common.h"
 #include "baton/schedule/regions.h"
+#include "baton/schedule/transposed_reads.h"
 
 namespace baton {
 namespace {
@@ -18,6 +19,8 @@ using Halide::VarOrRVar;
 constexpr int kUnrolledRegions = 4;
 /// Shorter innermost axes are unrolled and the next axis is vectorised.
 constexpr int kShortAxis = 4;
+/// Vectors of a tile that is read along one loop and written along another: the tile stays in registers.
+constexpr int kTransposed = 8;
 
 std::string pointwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor >= 0) return anchor_of(kernel).op->name + " is another template's";
@@ -53,41 +56,79 @@ TailStrategy guarded(const VarOrRVar& loop, int extent, int factor) {
   return loop.is_rvar ? TailStrategy::GuardWithIf : baton::guarded(extent, factor);
 }
 
-/// Schedules one loop nest: vectors along the innermost loop, the outermost one in parallel from
-/// `least_parallel` elements on. `loops` and `extents`: innermost first.
-void schedule_nest(Halide::Stage stage, const std::vector<VarOrRVar>& loops, const std::vector<int>& extents,
-                   int lanes, int most_unrolled, int64_t least_parallel = kParallelElements) {
+struct NestOptions {
+  int lanes = 1, most_unrolled = 1;
+  int64_t least_parallel = kParallelElements;
+  std::optional<TransposedLoop> along = {};  ///< the loop that the data are contiguous along
+  bool may_overlap = true;                   ///< elements may be computed twice: not in a region
+};
+
+/// Tiles of vectors along the innermost loop x iterations of the loop along which the data are contiguous:
+/// what one line of the data holds is used at once. In order, all of the data would be read once per
+/// iteration of that loop. Returns the iterations that this loop has left.
+int schedule_tiles(Halide::Stage stage, const std::vector<VarOrRVar>& loops, const std::vector<int>& extents,
+                   const NestOptions& options) {
+  const auto dim = static_cast<size_t>(options.along->dim);
+  const int length = options.along->length, width = std::min(options.lanes, extents[0]);
+  const int count =
+      length < extents[dim] ? divisor_below(length, kTransposed) : std::min(extents[dim], kTransposed);
+  const auto tail = [&](const VarOrRVar& loop, int extent, int factor) {
+    return options.may_overlap ? inside(extent, factor) : guarded(loop, extent, factor);
+  };
+  const VarOrRVar vector = split_of(loops[0], "v"), unrolled = split_of(loops[dim], "u");
+  stage.split(loops[0], loops[0], vector, width, tail(loops[0], extents[0], width))
+      .split(loops[dim], loops[dim], unrolled, count, tail(loops[dim], extents[dim], count));
+  std::vector<VarOrRVar> order{vector, unrolled};
+  order.insert(order.end(), loops.begin(), loops.end());
+  stage.reorder(order).vectorize(vector).unroll(unrolled);
+  return tiles_of(extents[dim], count);
+}
+
+/// Vectors along the innermost loop, or along the next one where it is short, in the order of the loops.
+/// Returns the number of loops that these use.
+size_t schedule_in_order(Halide::Stage stage, const std::vector<VarOrRVar>& loops,
+                         const std::vector<int>& extents, const NestOptions& options) {
   const size_t rank = loops.size();
-  size_t used = 1;  // dimensions used by the inner loops
   if (rank > 1 && extents[0] < kShortAxis && extents[1] > extents[0]) {
-    const int width = std::min(lanes, extents[1]);
+    const int width = std::min(options.lanes, extents[1]);
     const VarOrRVar vector = split_of(loops[1], "v");
     stage.split(loops[1], loops[1], vector, width, guarded(loops[1], extents[1], width))
         .reorder({loops[0], vector})
         .vectorize(vector)
         .unroll(loops[0]);
-    used = 2;
-  } else {
-    const int width = std::min(lanes, extents[0]), count = tiles_of(extents[0], width);
-    const int unroll = divisor_below(extents[0] % width == 0 ? count : 1, most_unrolled);
-    const VarOrRVar vector = split_of(loops[0], "v");
-    stage.split(loops[0], loops[0], vector, width, guarded(loops[0], extents[0], width)).vectorize(vector);
-    if (unroll > 1) {
-      const VarOrRVar more = split_of(loops[0], "u");
-      stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], unroll, unroll)).unroll(more);
-    } else if (rank > 1 && count == 1) {
-      const int next = divisor_below(extents[1], most_unrolled);
-      const VarOrRVar more = split_of(loops[1], "u");
-      if (next > 1)
-        stage.split(loops[1], loops[1], more, next, guarded(loops[1], next, next))
-            .reorder({vector, more})
-            .unroll(more);
-    }
+    return 2;
   }
+  const int width = std::min(options.lanes, extents[0]), count = tiles_of(extents[0], width);
+  const int unroll = divisor_below(extents[0] % width == 0 ? count : 1, options.most_unrolled);
+  const VarOrRVar vector = split_of(loops[0], "v");
+  stage.split(loops[0], loops[0], vector, width, guarded(loops[0], extents[0], width)).vectorize(vector);
+  if (unroll > 1) {
+    const VarOrRVar more = split_of(loops[0], "u");
+    stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], unroll, unroll)).unroll(more);
+  } else if (rank > 1 && count == 1) {
+    const int next = divisor_below(extents[1], options.most_unrolled);
+    const VarOrRVar more = split_of(loops[1], "u");
+    if (next > 1)
+      stage.split(loops[1], loops[1], more, next, guarded(loops[1], next, next))
+          .reorder({vector, more})
+          .unroll(more);
+  }
+  return 1;
+}
+
+/// Schedules one loop nest, its outermost loop in parallel from `least_parallel` elements on. `loops` and
+/// `extents`: innermost first.
+void schedule_nest(Halide::Stage stage, const std::vector<VarOrRVar>& loops, std::vector<int> extents,
+                   const NestOptions& options) {
   int64_t elements = 1;
   for (const int extent : extents) elements *= extent;
-  if (elements < least_parallel) return;
-  for (size_t dim = rank; dim-- > used;)
+  size_t used = 1;
+  if (options.along && extents[0] >= kShortAxis)
+    extents[static_cast<size_t>(options.along->dim)] = schedule_tiles(stage, loops, extents, options);
+  else
+    used = schedule_in_order(stage, loops, extents, options);
+  if (elements < options.least_parallel) return;
+  for (size_t dim = loops.size(); dim-- > used;)
     if (extents[dim] > 1) {
       stage.parallel(loops[dim]);
       return;
@@ -97,19 +138,22 @@ void schedule_nest(Halide::Stage stage, const std::vector<VarOrRVar>& loops, con
 void pointwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel);
   if (out.dimensions() == 0) return;
-  const int lanes = lanes_of(out.types().front(), sheet), unroll = params.at("unroll");
+  NestOptions options{.lanes = lanes_of(out.types().front(), sheet),
+                      .most_unrolled = params.at("unroll"),
+                      .along = find_transposed_loop(out, kernel.outputs.front())};
   const std::vector<LoopRange> loops = loops_over(kernel.outputs.front());
   if (const auto regions = find_regions(out, loops)) {
+    options.may_overlap = false;
     // Code for many regions takes long to compile, and each parallel loop waits for its threads.
-    const bool many = regions->count() > kUnrolledRegions;
+    if (regions->count() > kUnrolledRegions)
+      options.most_unrolled = 1, options.least_parallel = 4 * kParallelElements;
     for (const RegionLoops& region : define_by_regions(out, loops, *regions))
-      schedule_nest(region.stage, region.loops, region.extents, lanes, many ? 1 : unroll,
-                    many ? 4 * kParallelElements : kParallelElements);
+      schedule_nest(region.stage, region.loops, region.extents, options);
     return;
   }
   const std::vector<Var> args = out.args();
   const std::vector<int64_t>& shape = kernel.outputs.front().shape();
-  schedule_nest(out, {args.begin(), args.end()}, {shape.rbegin(), shape.rend()}, lanes, unroll);
+  schedule_nest(out, {args.begin(), args.end()}, {shape.rbegin(), shape.rend()}, options);
 }
 
 }  // namespace

@@ -82,16 +82,17 @@ std::vector<ScheduleParams> pool_candidates(const LoweredKernel& kernel, const D
 /// Bytes of padded data that are kept at a time: they stay in the first-level cache.
 constexpr int kPaddedBytes = 16 << 10;
 
-/// Longer rows have enough vectors between their edges.
-constexpr int kEdgeVectors = 3;
+/// Rows of so many vectors, or of as many as a window has taps, are stored with their padding: at the edges
+/// of others each tap is read element by element, which takes as long as copying a vector per tap.
+constexpr int64_t kEdgeVectors = 3;
 
 /// Stores the padded data, plane by plane or in bands of rows, so that vectors along a row read it without
 /// clamping their indices. Short rows would otherwise consist of edges, read element by element. Returns
 /// false for long rows, and those without padding.
 bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction, const Var& task,
-                   const DeviceSheet& sheet) {
+                   int64_t taps, const DeviceSheet& sheet) {
   const Func* pad = anchor_of(kernel).stage("pad");
-  if (tiles_of(result_extent(kernel, 3), sheet.float_lanes) > kEdgeVectors) return false;
+  if (tiles_of(result_extent(kernel, 3), sheet.float_lanes) > std::max(kEdgeVectors, taps)) return false;
   const auto loops = pad ? loops_read(reduction, loops_over(kernel.outputs.front()), *pad) : std::nullopt;
   const auto regions = loops ? find_regions(*pad, *loops) : std::nullopt;
   if (!regions || regions->dim != 0) return false;
@@ -164,7 +165,7 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
       update.unroll(RVar(r.var));
   const Var task("task");
   out.fuse(i[outer], i[outer + 1], task).parallel(task);
-  const bool padded = !packed(kernel) && store_padding(kernel, out, sum, task, sheet);
+  const bool padded = !packed(kernel) && store_padding(kernel, out, sum, task, taps, sheet);
   schedule_feeders(kernel, sheet, padded);
 }
 

@@ -43,13 +43,6 @@ void bind(Bounds& bounds, const LoopRange& loop) {
   bounds.push(loop.name, hi::Interval(loop.min, loop.end() - 1));
 }
 
-/// The value of a pure Func, calls of other Funcs replaced by theirs; undefined when it is too large.
-Halide::Expr value_of(const Halide::Func& func) {
-  Inliner inliner;
-  const Halide::Expr value = inliner.mutate(func.value());
-  return inliner.gave_up() ? Halide::Expr() : value;
-}
-
 /// Drops the branches of selects that are not taken within bounds.
 class Pruner final : public hi::IRMutator {
  public:
@@ -86,6 +79,12 @@ class ReadFinder final : public hi::IRGraphVisitor {
 
 }  // namespace
 
+Halide::Expr inlined_value(const Halide::Func& func) {
+  Inliner inliner;
+  const Halide::Expr value = inliner.mutate(func.value());
+  return inliner.gave_up() ? Halide::Expr() : value;
+}
+
 std::vector<LoopRange> loops_over(const Tensor& output) {
   std::vector<LoopRange> loops;
   for (const Halide::Var& var : output.func().args()) {
@@ -120,7 +119,7 @@ std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,
 }
 
 std::optional<LoopRegions> find_regions(const Halide::Func& func, const std::vector<LoopRange>& loops) {
-  const Halide::Expr value = has_conditions(func) ? value_of(func) : Halide::Expr();
+  const Halide::Expr value = has_conditions(func) ? inlined_value(func) : Halide::Expr();
   if (!value.defined()) return std::nullopt;
   const std::vector<LoopCuts> all = condition_cuts(value, loops);
   // The loop that decides most; of equal ones the innermost. Where none is decided by one loop alone (blocks
@@ -213,7 +212,7 @@ class CallReplacer final : public hi::IRMutator {
 
 std::vector<RegionLoops> define_by_regions(Halide::Func func, const std::vector<LoopRange>& loops,
                                            const LoopRegions& regions) {
-  const Halide::Expr value = value_of(func);
+  const Halide::Expr value = inlined_value(func);
   func.function().definition().values() = {Halide::undef(func.types().front())};
   return define(func, value, loops, regions);
 }
@@ -222,7 +221,7 @@ RegionCopy copy_by_regions(const Halide::Func& func, Halide::Func reader, const 
                            const LoopRegions& regions) {
   RegionCopy copy{Halide::Func(func.name() + "_in_regions"), {}};
   copy.func(func.args()) = Halide::undef(func.types().front());
-  copy.regions = define(copy.func, value_of(func), loops, regions);
+  copy.regions = define(copy.func, inlined_value(func), loops, regions);
   replace_calls(reader, func, copy.func);
   return copy;
 }

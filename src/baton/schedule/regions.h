@@ -11,6 +11,9 @@
 
 namespace baton {
 
+/// The value of a pure Func, calls of other pure Funcs replaced by theirs; undefined when it is too large.
+Halide::Expr inlined_value(const Halide::Func& func);
+
 /// The loops over `output`, in Halide's order.
 std::vector<LoopRange> loops_over(const Tensor& output);
 /// The loops over what `reader` reads of `func` in its update definition, when its own loops are `loops` (of

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "baton/support/base/processor_features.h"
 #include "baton/target/device_sheet.h"
 
 #if defined(__x86_64__)
@@ -67,16 +68,6 @@ Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
   return r;
 }
 
-constexpr bool bit(unsigned word, int index) { return (word >> index & 1) != 0; }
-
-/// The register state saved by the operating system: without it, vector instructions fault.
-uint64_t saved_state() {
-  if (!bit(cpuid(1).c, 27)) return 0;
-  unsigned low = 0, high = 0;
-  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return static_cast<uint64_t>(high) << 32 | low;
-}
-
 /// LLVM's scheduling model for this processor, in Halide's spelling; empty for the generic one.
 std::string tuning() {
   const Registers vendor = cpuid(0), model = cpuid(1);
@@ -90,56 +81,26 @@ std::string tuning() {
   return "";
 }
 
-/// The processor's features by Halide's names, which are groups of CPU features (a group requires all of its
-/// members).
-std::vector<std::string> features(DeviceSheet& sheet) {
-  const Registers one = cpuid(1), seven = cpuid(7, 0), seven_one = cpuid(7, 1);
-  const uint64_t state = saved_state();
-  const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xE6) == 0xE6;
-  std::vector<std::string> names;
-  if (bit(one.c, 19)) names.push_back("sse41");
-  if (!ymm || !bit(one.c, 28)) return names;
-  names.push_back("avx");
-  if (bit(one.c, 29)) names.push_back("f16c");
-  if (bit(one.c, 12)) names.push_back("fma");
-  sheet.float_lanes = 8;
-  if (!bit(seven.b, 5)) return names;
-  names.push_back("avx2");
-  const bool vnni = bit(seven.c, 11), bf16 = bit(seven_one.a, 5);
-  const bool foundation = zmm && bit(seven.b, 16) && bit(seven.b, 28);                          // F, CD
-  const bool skylake = foundation && bit(seven.b, 31) && bit(seven.b, 30) && bit(seven.b, 17);  // VL, BW, DQ
-  const bool cannonlake = skylake && bit(seven.b, 21) && bit(seven.c, 1);                       // IFMA, VBMI
-  const bool zen4 = cannonlake && vnni && bf16 && bit(seven.c, 6) && bit(seven.c, 12) && bit(seven.c, 14);
-  if (foundation) names.push_back("avx512");
-  if (skylake) names.push_back("avx512_skylake");
-  if (cannonlake) names.push_back("avx512_cannonlake");
-  if (zen4) names.push_back("avx512_zen4");
-  if (skylake) {
-    sheet.float_lanes = 16;
-    sheet.vector_registers = 32;
+#else
+
+std::string tuning() { return ""; }
+
+#endif
+
+/// Sets the widths that follow from the features.
+std::string describe_cpu(DeviceSheet& sheet) {
+  std::string text(processor_machine());
+  if (const std::string tune = tuning(); !tune.empty()) text += "-" + tune;
+  for (const std::string& name : processor_features()) {
+    text += "-" + name;
+    if (name == "avx") sheet.float_lanes = 8;
+    if (name == "avx512_skylake") sheet.float_lanes = 16, sheet.vector_registers = 32;
   }
   // Cores start two multiply-adds of 8 lanes per cycle, and often one of 16: 22 GB/s and 6.5 G/s on a Zen 3.
   if (sheet.float_lanes == 8) sheet.bytes_per_multiply_add = 3.5;
-  return names;
-}
-
-std::string describe_cpu(DeviceSheet& sheet) {
-  std::string text = "x86-64-linux";
-  if (const std::string tune = tuning(); !tune.empty()) text += "-" + tune;
-  for (const std::string& name : features(sheet)) text += "-" + name;
+  if (text.starts_with("arm-64")) sheet.vector_registers = 32;
   return text;
 }
-
-#elif defined(__aarch64__)
-
-std::string describe_cpu(DeviceSheet& sheet) {
-  sheet.vector_registers = 32;
-  return "arm-64-linux";
-}
-
-#else
-#error "Baton knows no Halide target for this processor; add one to target/host_sheet.cc"
-#endif
 
 std::string processor_name(const DeviceSheet& sheet) {
   std::ifstream file("/proc/cpuinfo");

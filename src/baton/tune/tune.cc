@@ -110,7 +110,15 @@ class Tuner {
         compile_trials(function, std::vector<KernelSchedule>(1), options_.context);
     if (first.empty()) throw InternalError(__FILE__, __LINE__, "the default schedule does not compile");
     made.before = first[0].schedule;
-    const std::vector<KernelSchedule> others = other_schedules(function, made.before, sheet_);
+    std::vector<KernelSchedule> others = other_schedules(function, made.before, sheet_);
+    const ScheduleTable& table = shipped_table(processor_family(sheet_));
+    if (const auto shipped = table_schedule(table, function, sheet_, cache_);
+        shipped && shipped->unfit.empty()) {
+      // First, since builds use it until something is tuned.
+      const std::string text = schedule_text(shipped->tuned.schedule);
+      const auto at = std::ranges::find(others, text, schedule_text);
+      if (at != others.end()) std::rotate(others.begin(), at, at + 1);
+    }
     made.after = kept_tuned(function, sheet_, cache_).value_or(TunedSchedule());
     TunedSchedule& kept = made.after;
     kept.candidates = static_cast<int>(others.size());

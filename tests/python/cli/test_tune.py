@@ -55,3 +55,21 @@ def test_an_interrupt_keeps_what_was_found(tmp_path):
     found = json.loads(run.communicate()[0])
     assert run.returncode in (130, 0)  # 0: it was done already
     assert any(kernel["tried"] or kernel["disturbed"] for kernel in found["kernels"])
+
+
+def test_tables_are_written_and_added_to(tmp_path):
+    table = tmp_path / "table.txt"
+    baton("tune", SMALL, "--seconds", "5", "--export", str(table), cache=tmp_path)
+    title, *entries = table.read_text().splitlines()
+    assert title.startswith("tuned schedules 1: ")
+    assert not entries, "an add has no template of its own"
+    kept = "nn.dense(%p0: Tensor[(1, 9), float32], %p1: Tensor[(9, 9), float32]) units=9 | rows lanes=8 tile_n=4 | 1 | 2 | x | 2"
+    table.write_text(f"{title}\n# by hand\n{kept}\n")
+    baton("tune", SMALL, "--seconds", "5", "--export", str(table), cache=tmp_path)
+    assert table.read_text() == f"{title}\n{kept}\n"
+    for text, said in (("tuned schedules 1: z80\n", "is a table for z80"), ("what\n", "line 1 no title")):
+        table.write_text(text)
+        done = subprocess.run([os.environ["BATON_PROGRAM"], "tune", SMALL, "--export", str(table)], capture_output=True, text=True,
+                              check=False, timeout=300, env={**os.environ, "BATON_CACHE_DIR": str(tmp_path)})
+        assert done.returncode != 0 and said in done.stderr
+        assert table.read_text() == text

@@ -116,8 +116,9 @@ TEST_F(Precision, StrictKernelsCompileAgain) {
 }
 
 TEST_F(Precision, OthersAreRefused) {
-  EXPECT_THAT([&] { built(kMultiplyAdd, "f16"); },
-              testing::ThrowsMessage<UsageError>(testing::HasSubstr("\"f32\" and \"strict\" are known")));
+  EXPECT_THAT(
+      [&] { built(kMultiplyAdd, "f16"); },
+      testing::ThrowsMessage<UsageError>(testing::HasSubstr("\"f32\", \"strict\" and \"bf16\" are known")));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "baton/runtime/c_api.h"
 #include "baton/runtime/model.h"
+#include "baton/support/base/processor_features.h"
 #include "baton/support/base/tensor_rule.h"
 
 #include "runtime/plan_text.h"
@@ -177,6 +178,29 @@ TEST_F(ArtifactTest, AFailedWriteLeavesNothing) {
   };
   EXPECT_EXIT(write_with_limit(), ::testing::ExitedWithCode(0), "");
   EXPECT_EQ(files(), 0u);
+}
+
+// Such a model ended the program by an illegal instruction.
+TEST_F(ArtifactTest, KernelsOfAnotherProcessorAreRefused) {
+  PlanText text;
+  text.input("x", {"[2, 2]", 0}).call("twice", "add", "[0, 0, 0], [0, 0, 0]", {{"[2, 2]", 1}});
+  const auto load = [&](const std::string& processor) {
+    ArtifactWriter writer;
+    writer.add(section::kPlan, text.text("[1, 0, 0]"));
+    writer.add(section::kKernels, contents(std::string(build_dir()) + "/generated/test_kernels.so"));
+    writer.add(section::kProcessor, processor);
+    EXPECT_TRUE(writer.write(path()).ok());
+    return Model::load(path()).status();
+  };
+  std::string here(processor_machine());
+  EXPECT_TRUE(load(here).ok());
+  here += "-tune_znver9";
+  for (const std::string& feature : processor_features()) here += "-" + feature;
+  EXPECT_TRUE(load(here).ok());
+  EXPECT_EQ(load(here + "-warp-impulse").message,
+            "the model's kernels were built for another processor: this one lacks warp, impulse; build the "
+            "model on this machine");
+  EXPECT_NE(load("riscv-64-linux").message.find("lacks riscv-64-linux;"), std::string::npos);
 }
 
 TEST_F(ArtifactTest, ModelAndCInterface) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "baton/ops/shared/conv_attrs.h"
+#include "baton/schedule/transposed_reads.h"
 
 #include "codegen/fuzz/guarded_memory.h"
 #include "schedule/kernel_builder.h"
@@ -420,6 +421,7 @@ struct PositionsCase {
   Shape in, kernel, stride, pad;  ///< of the spatial axes; padding: all befores, then all afters
   int64_t groups = 1, dilation = 1;
   bool epilogue = false, relu_before = false;
+  bool joined = false;  ///< the rows of the result are one
 };
 
 /// With its weight in blocks of one channel the convolution is summed as it is defined.
@@ -434,6 +436,7 @@ LoweredKernel by_positions(const PositionsCase& t, bool as_defined) {
     y.push_back(out_extent(t.in[k], t.pad[k] + t.pad[count + k], t.kernel[k], t.dilation, t.stride[k]));
   }
   if (as_defined) weight.push_back(1);
+  if (t.joined && !as_defined) y = {t.n, t.o, 1, y[2] * y[3]};
   Value value = b.input(x);
   const Value weights = b.input(weight);
   if (t.relu_before) value = b.call("nn.relu", {value}, {}, x);
@@ -471,6 +474,10 @@ TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
       {2, 33, 29, {1, 77}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, 1, true},
       {1, 12, 10, {1, 5}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 2, 1, true, true},
       {1, 66, 92, {1, 1000}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 2, 1, false, true},
+      // the same with strides: the data keep their rows
+      {1, 40, 23, {6, 50}, {1, 1}, {2, 2}, {0, 0, 0, 0}, 1, 1, true, false, true},
+      {2, 9, 5, {7, 9}, {1, 1}, {3, 2}, {0, 0, 0, 0}, 1, 1, false, false, true},
+      {1, 12, 20, {9, 70}, {1, 1}, {1, 2}, {0, 0, 0, 0}, 2, 1, true, true, true},
       // one and three axes
       {2, 7, 10, {51}, {5}, {1}, {2, 2}, 1, 1, true},
       {1, 6, 4, {40}, {3}, {2}, {1, 0}, 2, 2},
@@ -899,6 +906,52 @@ TEST(Pointwise, Chains) {
       return b.finish(b.call("nn.relu", {b.call("multiply", {sum, sum}, {}, shape)}, {}, shape));
     });
   }
+}
+
+// What is written in another order than it is read goes by tiles of both: between layouts, transposed, and
+// with elements of several operands.
+TEST(Pointwise, TilesOfTransposedData) {
+  struct Case {
+    const char *from, *to;
+    Shape shape, result;
+  };
+  for (const Case& t : std::vector<Case>{{"NCHW8c", "NCHW", {1, 3, 5, 19, 8}, {1, 24, 5, 19}},
+                                         {"NCHW8c", "NCHW", {2, 1, 1, 6, 8}, {2, 8, 1, 6}},
+                                         {"NCHW12c", "NCHW", {1, 2, 3, 8, 12}, {1, 24, 3, 8}},
+                                         {"NCHW5c", "NCHW", {1, 2, 3, 33, 5}, {1, 10, 3, 33}},
+                                         {"NCHW", "NCHW8c", {1, 16, 7, 7}, {1, 2, 7, 7, 8}},
+                                         {"NCHW", "NCHW8c", {1, 16, 40, 43}, {1, 2, 40, 43, 8}},
+                                         {"NCHW", "NHWC", {2, 11, 3, 13}, {2, 3, 13, 11}},
+                                         {"NHWC", "NCHW", {1, 3, 2, 21}, {1, 21, 3, 2}}}) {
+    SCOPED_TRACE(std::string(t.from) + " to " + t.to + ", innermost " + std::to_string(t.result.back()));
+    check(
+        "pointwise",
+        [&] {
+          KernelBuilder b("tiles");
+          const Attrs attrs = op_attrs(
+              "layout_transform", {{"src_layout", std::string(t.from)}, {"dst_layout", std::string(t.to)}});
+          const Value moved = b.call("layout_transform", {b.input(t.shape)}, attrs, t.result);
+          const Value sum = b.call("add", {moved, b.input(t.result)}, {}, t.result);
+          return b.finish(b.call("nn.relu", {sum}, {}, t.result));
+        },
+        0, 3);
+  }
+}
+
+TEST(Pointwise, FindsTheLoopThatDataAreContiguousAlong) {
+  const auto found = [](const std::string& from, const std::string& to, const Shape& shape,
+                        const Shape& result) {
+    KernelBuilder b("along");
+    const Attrs attrs = op_attrs("layout_transform", {{"src_layout", from}, {"dst_layout", to}});
+    const LoweredKernel kernel = b.finish(b.call("layout_transform", {b.input(shape)}, attrs, result));
+    const auto along = find_transposed_loop(kernel.outputs.front().func(), kernel.outputs.front());
+    return along ? std::pair(along->dim, along->length) : std::pair(0, 0);
+  };
+  EXPECT_EQ(found("NCHW8c", "NCHW", {1, 3, 5, 19, 8}, {1, 24, 5, 19}), std::pair(2, 8));
+  EXPECT_EQ(found("NCHW", "NCHW8c", {1, 24, 5, 19}, {1, 3, 5, 19, 8}), std::pair(1, 19));
+  EXPECT_EQ(found("NCHW", "NHWC", {1, 24, 5, 19}, {1, 5, 19, 24}), std::pair(1, 19));
+  EXPECT_EQ(found("NCHW", "NCWH", {1, 24, 5, 19}, {1, 24, 19, 5}), std::pair(1, 19));
+  EXPECT_EQ(found("NCHW", "CNHW", {2, 24, 5, 19}, {24, 2, 5, 19}), std::pair(0, 0));
 }
 
 /// What an object file wants from others.

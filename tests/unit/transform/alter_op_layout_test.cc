@@ -181,6 +181,8 @@ TEST(AlterOpLayout, EveryLayoutRuleHasAUser) {
       {"nn.adaptive_avg_pool2d", "  %9 = nn.adaptive_avg_pool2d(%0, output_size=[2, 2]);"},
       {"nn.adaptive_max_pool2d", "  %9 = nn.adaptive_max_pool2d(%0, output_size=[2, 2]);"},
       {"nn.avg_pool2d", "  %9 = nn.avg_pool2d(%0, pool_size=[2, 2]);"},
+      {"nn.depth_to_space",
+       "  %1 = concatenate((%0, %0), axis=1);\n  %9 = nn.depth_to_space(%1, block_size=2);", "16"},
       {"nn.global_avg_pool2d", "  %9 = nn.global_avg_pool2d(%0);"},
       {"nn.global_max_pool2d", "  %9 = nn.global_max_pool2d(%0);"},
       {"nn.max_pool2d", "  %9 = nn.max_pool2d(%0, pool_size=[2, 2]);"},

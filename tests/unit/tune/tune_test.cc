@@ -1,6 +1,9 @@
 // Searching schedules: what is found is kept, used by builds, and right.
 #include "baton/tune/tune.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 
 #include "baton/codegen/backend.h"
@@ -98,6 +101,40 @@ TEST_F(Tune, WhatIsFoundIsUsedByTheNextBuild) {
   context_ = context_.with_passes(passes);
   EXPECT_EQ(built().kernels.back().kernel->params, chosen.params) << "unless builds are told not to";
   context_ = tuned;
+}
+
+TEST_F(Tune, ADamagedEntryIsAsNone) {
+  const BuildResult before = built();
+  const BuiltKernel& kernel = before.kernels.back();
+  const KernelSchedule chosen{kernel.kernel->template_name, kernel.kernel->params};
+  const KernelSchedule other = other_schedules(kernel.function, chosen, context_.host()).front();
+  const auto keep = [&] { keep_tuned(kernel.function, context_.host(), cache_, {other, "", 1, 2, 2, 1, 1}); };
+  keep();
+  std::string file;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(folder_.path()))
+    if (each.path().extension() == ".tuned") file = each.path();
+  std::ifstream whole(file, std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(whole), {}};
+  ASSERT_GT(good.size(), 40u);
+  std::string flipped = good;
+  flipped[good.size() / 2] = static_cast<char>(flipped[good.size() / 2] ^ 1);
+  for (const std::string& damaged : {flipped, good.substr(0, good.size() - 1), std::string(), good + "x"}) {
+    std::ofstream(file, std::ios::binary) << damaged;
+    EXPECT_FALSE(kept_tuned(kernel.function, context_.host(), cache_));
+    EXPECT_EQ(built().kernels.back().kernel->params, chosen.params);
+    keep();
+    EXPECT_EQ(built().kernels.back().kernel->params, other.params) << "what is tuned again is kept";
+  }
+}
+
+TEST_F(Tune, EntriesOfAnotherProcessorAreNotUsed) {
+  const BuildResult result = built();
+  const BuiltKernel& kernel = result.kernels.back();
+  DeviceSheet other = context_.host();
+  other.code_target += "-large_buffers";
+  keep_tuned(kernel.function, other, cache_, {{"trivial", {}}, "", 1, 2, 2, 1, 1});
+  EXPECT_FALSE(kept_tuned(kernel.function, context_.host(), cache_));
+  EXPECT_TRUE(kept_tuned(kernel.function, other, cache_));
 }
 
 TEST_F(Tune, GoesOnWhereItEnded) {

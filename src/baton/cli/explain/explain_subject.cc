@@ -126,23 +126,40 @@ std::string relay_text(const Function& function) {
   return text;
 }
 
+std::string in_us(double us) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.1f us", us);
+  return text;
+}
+
+std::string and_second(const TunedSchedule& tuned) {
+  return tuned.second.empty() ? "" : "; second was " + tuned.second + ": " + in_us(tuned.second_us);
+}
+
+/// Where nothing was tuned here.
+std::string chosen_untuned(const Function& function, const DeviceSheet& sheet) {
+  const std::string model = "the cost model; not tuned (baton tune)";
+  const ScheduleTable& shipped_for = shipped_table(processor_family(sheet));
+  const auto shipped = table_schedule(shipped_for, function, sheet, KernelCache::shared());
+  if (!shipped) return model;
+  const std::string table = "the table shipped for " + shipped_for.family;
+  if (!shipped->unfit.empty())
+    return model + "; " + table + " says " + schedule_text(shipped->tuned.schedule) +
+           ", which no longer fits: " + shipped->unfit;
+  return table + ": " + in_us(shipped->tuned.us) + ", " + in_us(shipped->tuned.default_us) +
+         " by default, where it was measured" + and_second(shipped->tuned);
+}
+
 /// Who chose the schedule of a kernel, and what came second.
 std::string chosen_by(const Function& function, const DeviceSheet& sheet) {
   const auto kept = kept_tuned(function, sheet, KernelCache::shared());
-  if (!kept || kept->tried == 0) return "the cost model; not tuned (baton tune)";
-  char text[120];
-  const auto us = [&](double value) {
-    std::snprintf(text, sizeof text, "%.1f us", value);
-    return std::string(text);
-  };
-  std::snprintf(text, sizeof text, " of %d schedules tried, of %d", kept->tried, kept->candidates);
-  const std::string tried = text;
-  const std::string second =
-      kept->second.empty() ? "" : "; second was " + kept->second + ": " + us(kept->second_us);
+  if (!kept || kept->tried == 0) return chosen_untuned(function, sheet);
+  const std::string tried = ", the fastest of " + std::to_string(kept->tried) + " schedules tried, of " +
+                            std::to_string(kept->candidates) + ": ";
   if (kept->schedule.template_name.empty())
-    return "the cost model, the fastest" + tried + ": " + us(kept->default_us) + second;
-  return "baton tune" + (", the fastest" + tried) + ": " + us(kept->us) + ", " + us(kept->default_us) +
-         " by default" + second;
+    return "the cost model" + tried + in_us(kept->default_us) + and_second(*kept);
+  return "baton tune" + tried + in_us(kept->us) + ", " + in_us(kept->default_us) + " by default" +
+         and_second(*kept);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "baton/ir/rules/brief.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/narrow_weight.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
@@ -178,7 +179,7 @@ const OpDef& op_nn_dense() {
       .rules = op_rules(dense_brief(), dense_scale_rule(), dense_gradient(), dense_layout_flow(),
                         int8_dense_rule(), MixedPrecision::kAlways,
                         FakeQuantizationRule{fake_quantized_dense}, product_macs(), AnchorRule{"rows"},
-                        QuantizationRule{QuantizationRule::Does::kLayer}, LayerKind::kDense),
+                        NarrowWeight{}, QuantizationRule{QuantizationRule::Does::kLayer}, LayerKind::kDense),
       .test_shapes = {"(1, 1)f32, (1, 1)f32, units=1", "(3, 7)f64, (5, 7)f64, units=None",
                       "(2, 3, 5)f32, (4, 5)f32, units=None",
                       "(2, 3)i8[-9, 9], (4, 3)i8[-9, 9], units=4, out_dtype=int32"},
@@ -218,7 +219,7 @@ const OpDef& op_nn_contrib_dense_pack() {
       .compute = dense_pack_compute,
       .cost = dense_cost,
       .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
-      .rules = op_rules(dense_brief(), dense_layout_flow(), AnchorRule{"gemm"}),
+      .rules = op_rules(dense_brief(), dense_layout_flow(), AnchorRule{"gemm"}, NarrowWeight{}),
       .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
                       "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n",
                       "(3, 4)f32, (2, 4, 8)f32, units=11, weight_layout=NC8n",

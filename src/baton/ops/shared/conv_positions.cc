@@ -58,6 +58,14 @@ int band_rows(const ConvPositions& p) {
   return best;
 }
 
+/// ConvPositions::row: the results of several rows of the data are one row.
+int joined_row(const ConvPositions& p) {
+  const ConvPositions::Extents ones{1, 1, 1}, none{0, 0, 0};
+  if (p.count != 2 || p.kernel != ones || p.before != none || p.out[1] != 1) return 0;
+  const int rows = (p.in[1] - 1) / p.stride[1] + 1, row = (p.in[2] - 1) / p.stride[2] + 1;
+  return rows > 1 && p.out[2] == rows * row ? row : 0;
+}
+
 }  // namespace
 
 ConvPositionsOf as_convolution(ConvPositionsOf transposed) {
@@ -90,6 +98,7 @@ std::optional<ConvPositions> conv_positions(const ConvPositionsOf& conv) {
     p.dilation[axis] = static_cast<int>(conv.dilation[k]);
     p.before[axis] = static_cast<int>(conv.before[k]);
   }
+  p.row = joined_row(p);
   for (int axis = 1; axis < 3; ++axis) {
     const bool one = p.kernel[axis] == 1 || p.dilation[axis] % p.stride[axis] == 0;
     p.phases[axis] = one ? 1 : p.stride[axis];
@@ -102,7 +111,7 @@ std::optional<ConvPositions> conv_positions(const ConvPositionsOf& conv) {
     p.padded = p.padded || p.before[axis] > 0 ||
                (p.out[axis] - 1) * p.stride[axis] + (p.kernel[axis] - 1) * p.dilation[axis] >= p.in[axis];
   const ConvPositions::Extents ones{1, 1, 1};
-  p.one_pixel = !p.padded && p.kernel == ones && p.stride == ones && p.out[0] * p.out[1] == 1;
+  p.one_pixel = p.row > 0 || (!p.padded && p.kernel == ones && p.stride == ones && p.out[0] * p.out[1] == 1);
   p.tile = channel_tile(p.out_per_group), p.tiles = int(ceil_div(p.out_per_group, p.tile));
   p.band = band_rows(p), p.bands = int(ceil_div(p.out[1], p.band));
   p.band = int(ceil_div(p.out[1], p.bands));

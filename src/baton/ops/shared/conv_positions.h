@@ -20,9 +20,11 @@ struct ConvPositions {
 
   /// Of y and x: phases that are stored, and the distance to the last tap in positions.
   Extents phases{1, 1, 1}, reach{0, 0, 0};
-  /// Each result is computed from one position of the data, the same, and all of them are one row
-  /// (OnePixelRule): the data need no copy, and there is one band.
+  /// Each result is computed from one position of the data, and all of them are one row (OnePixelRule): there
+  /// is one band, and without strides the data need no copy.
   bool one_pixel = false;
+  /// Of those with strides, whose data keep their rows: results per row of the data; else 0.
+  int row = 0;
   bool padded = false;      ///< some tap reads beyond the data, zeros
   int pitch = 1;            ///< positions from one row to the next
   int band = 1, bands = 1;  ///< rows of results that are summed at a time; the last band may have fewer

@@ -165,6 +165,66 @@ def test_two_threads():
         np.testing.assert_allclose(outputs[each], EXPECTED, rtol=1e-5, atol=1e-6)
 
 
+def test_two_models_at_once():
+    """Two threads build and run models of their own, different ones each time."""
+    def model(width, level=3):
+        text = f"""#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 16, {width}, {width}), float32], %w: Tensor[(24, 16, 3, 3), float32]) {{
+  nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3]))
+}}"""
+        random = np.random.default_rng(width)
+        x, w = (random.uniform(-1, 1, shape).astype("float32") for shape in ((1, 16, width, width), (24, 16, 3, 3)))
+        with tvm.transform.PassContext(opt_level=level):
+            lib = relay.build(tvm.parser.fromtext(text), "llvm", params={"w": w})
+        graph = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+        for _ in range(10):
+            graph.run(x=x)
+        return graph.get_output(0).numpy()
+
+    widths, found, begun = (range(21, 33, 2), range(20, 32, 2)), {}, threading.Barrier(2)
+
+    def work(mine):
+        begun.wait()
+        for width in mine:
+            found[width] = model(width)
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in widths]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 12
+    for width, values in found.items():
+        np.testing.assert_allclose(values, model(width, level=0), rtol=0, atol=1e-4)
+
+
+def test_weights_in_bfloat16(tmp_path):
+    """Precision "bf16": near to float32, also in a file; half the bytes of weights."""
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 512), float32], %w: Tensor[(300, 512), float32]) { nn.relu(nn.dense(%x, %w, units=300)) }"""
+    random = np.random.default_rng(7)
+    x, w = (random.uniform(-1, 1, shape).astype("float32") for shape in ((1, 512), (300, 512)))
+
+    def built(precision):
+        with tvm.transform.PassContext(opt_level=3, config={"baton.precision": precision}):
+            return relay.build(tvm.parser.fromtext(text), "llvm", params={"w": w})
+
+    def output(lib):
+        graph = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+        graph.run(x=x)
+        return graph.get_output(0).numpy()
+
+    small = built("bf16")
+    got = output(small)
+    assert np.abs(got - np.maximum(x @ w.T, 0)).max() < 0.02 * np.abs(x @ w.T).max()
+    assert not np.array_equal(got, output(built("f32")))
+    assert sorted({value.dtype for value in small.get_params().values()}) == ["bfloat16"]
+    small.export_library(str(tmp_path / "small.baton"))
+    np.testing.assert_array_equal(output(tvm.runtime.load_module(str(tmp_path / "small.baton"))), got)
+    with pytest.raises(ValueError, match='"bf16" are known'):
+        built("bfloat16")
+
+
 def test_networks():
     weights = relay.testing.init.Xavier()
     module, params = relay.testing.mlp.get_workload(1, initializer=weights)

@@ -206,17 +206,26 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
   c.result(copy_stage(c, conv));
 }
 
+bool has_one_tap(const Conv2DAttrs& attrs) {
+  const Padding2D pad = *padding_2d(attrs.padding);
+  return attrs.kernel_size == std::vector<int64_t>{1, 1} && pad.height() == 0 && pad.width() == 0;
+}
+
 namespace {
 
-// Without strides, and for float32 only: other types are not vectorised along a row.
+// For float32 only: other types are not vectorised along a row. With strides where the data are summed by
+// positions.
 bool reads_one_pixel_of_rows(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const Padding2D pad = *padding_2d(attrs.padding);
-  return result && result->is_static() && result->dtype() == DType::float_(32) &&
-         attrs.data_layout == "NCHW" && (attrs.out_layout.empty() || attrs.out_layout == "NCHW") &&
-         attrs.kernel_size == std::vector<int64_t>{1, 1} && attrs.strides == std::vector<int64_t>{1, 1} &&
-         pad.top == 0 && pad.left == 0 && pad.bottom == 0 && pad.right == 0;
+  if (!result || !result->is_static() || result->dtype() != DType::float_(32) ||
+      attrs.data_layout != "NCHW" || !(attrs.out_layout.empty() || attrs.out_layout == "NCHW") ||
+      !has_one_tap(attrs))
+    return false;
+  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  return attrs.strides == std::vector<int64_t>{1, 1} ||
+         (data && weight && attrs.kernel_layout.find('G') == std::string::npos &&
+          sums_by_positions(conv_nd(attrs, 2), *data, *weight, *result));
 }
 
 // The data's adjoint is a transposed convolution of g with the weight; the weight's is a sum over all

@@ -18,6 +18,9 @@ RelationContext::Status packed_conv2d_relation(RelationContext& ctx, const Conv2
 /// weight and result.
 void conv2d_compute(Compute& compute, const Conv2DAttrs& attrs);
 
+/// Whether each result is a sum over one pixel of the data, none of them padding.
+bool has_one_tap(const Conv2DAttrs& attrs);
+
 /// `data` (with height and width as axes 2 and 3) padded with zeros, as stage "pad" whose coordinates start
 /// at 0 in the corner of the padding; `data` itself when there is no padding.
 Halide::Func packed_pad(Compute& compute, const Tensor& data, const Padding2D& padding);

@@ -6,6 +6,7 @@
 // (transform/layout/narrow_products.h).
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/brief.h"
+#include "baton/ir/rules/narrow_weight.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/conv/conv2d.h"
 #include "baton/ops/op_spec.h"
@@ -93,12 +94,9 @@ Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* 
 bool reads_one_pixel(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const Padding2D pad = *padding_2d(attrs.padding);
   return result && result->is_static() && result->rank() == 5 && attrs.groups == 1 &&
          channels_in_block(attrs.data_layout) &&
-         (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) &&
-         attrs.kernel_size == std::vector<int64_t>{1, 1} && pad.top == 0 && pad.left == 0 &&
-         pad.bottom == 0 && pad.right == 0;
+         (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) && has_one_tap(attrs);
 }
 
 /// The pixels of the data that a convolution with one tap and strides reads, where those of the result are
@@ -210,7 +208,7 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
-      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"},
+      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"}, NarrowWeight{},
                         OnePixelRule{reads_one_pixel}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "

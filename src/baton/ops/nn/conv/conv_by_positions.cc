@@ -8,23 +8,32 @@ namespace baton {
 
 namespace {
 
-std::optional<ConvPositions> positions_of(const Compute& c, const ConvNd& conv,
-                                          const std::string& kernel_letters, bool transposed) {
+struct TypeOf {
+  std::vector<int64_t> shape;
+  DType dtype;
+};
+
+std::optional<ConvPositions> positions_of(const TypeOf& data, const TypeOf& weight, const TypeOf& out,
+                                          const ConvNd& conv, const std::string& kernel_letters,
+                                          bool transposed) {
   const Layout canonical = *Layout::parse(data_letters(conv.count)),
                kernel_canonical = *Layout::parse(kernel_letters);
-  const Tensor &data = c.in(0), &weight = c.in(1);
   const DType f32 = DType::float_(32);
-  if (data.dtype() != f32 || weight.dtype() != f32 || c.out().dtype() != f32) return std::nullopt;
+  if (data.dtype != f32 || weight.dtype != f32 || out.dtype != f32) return std::nullopt;
   if (conv.data_layout != canonical || conv.out_layout != canonical ||
       conv.kernel_layout.rank() != kernel_canonical.rank() ||
       std::ranges::any_of(conv.kernel_layout.axes(),
                           [](const LayoutAxis& axis) { return !axis.is_primal(); }))
     return std::nullopt;
-  ConvPositionsOf of{data.shape(),      convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical),
-                     c.out().extents(), conv.strides,
-                     conv.dilation,     conv.before,
+  ConvPositionsOf of{data.shape,    convert_shape(weight.shape, conv.kernel_layout, kernel_canonical),
+                     out.shape,     conv.strides,
+                     conv.dilation, conv.before,
                      conv.groups};
   return conv_positions(transposed ? as_convolution(std::move(of)) : of);
+}
+
+std::string convolution_letters(const ConvNd& conv) {
+  return std::string("OI") + spatial_letters(conv.count);
 }
 
 /// (n, c, z, y, x) without the axes that the convolution does not have.
@@ -61,7 +70,9 @@ class PositionSums {
     const Halide::Var q("q"), phase("phase"), channel("channel"), z("z"), band("band"), n("n");
     pad_ = c_.stage("pad");
     if (p_.one_pixel) {
-      pad_(q, phase, channel, z, band, n) = c_.in(0)(existing(p_, {n, channel, 0, 0, q}));
+      const Halide::Expr y = p_.row > 0 ? q / p_.row * p_.stride[1] : Halide::Expr(0),
+                         x = p_.row > 0 ? q % p_.row * p_.stride[2] : Halide::Expr(q);
+      pad_(q, phase, channel, z, band, n) = c_.in(0)(existing(p_, {n, channel, 0, y, x}));
       return;
     }
     const Halide::Expr row = band * p_.band + q / p_.pitch,
@@ -87,6 +98,7 @@ class PositionSums {
   void add(const Halide::RDom& r, const Halide::Expr& depth) {
     Halide::Expr distance = 0, phase = 0;
     for (const int axis : {1, 2}) {
+      if (p_.one_pixel) break;
       const Halide::Expr tap = r[2 - axis] * p_.dilation[axis];
       const int stride = p_.stride[axis], step = axis == 1 ? p_.pitch : 1;
       distance += (stride == 1 ? tap : tap / stride) * step;
@@ -132,7 +144,9 @@ class PositionSums {
 };
 
 bool make_sums(Compute& c, const ConvNd& conv, const std::string& kernel_letters, bool transposed) {
-  const std::optional<ConvPositions> p = positions_of(c, conv, kernel_letters, transposed);
+  const std::optional<ConvPositions> p =
+      positions_of({c.in(0).shape(), c.in(0).dtype()}, {c.in(1).shape(), c.in(1).dtype()},
+                   {c.out().extents(), c.out().dtype()}, conv, kernel_letters, transposed);
   if (!p) return false;
   PositionSums(c, *p, conv, kernel_letters, transposed).make();
   return true;
@@ -141,7 +155,14 @@ bool make_sums(Compute& c, const ConvNd& conv, const std::string& kernel_letters
 }  // namespace
 
 bool conv_by_positions(Compute& c, const ConvNd& conv) {
-  return make_sums(c, conv, std::string("OI") + spatial_letters(conv.count), false);
+  return make_sums(c, conv, convolution_letters(conv), false);
+}
+
+bool sums_by_positions(const ConvNd& conv, const TensorTypeNode& data, const TensorTypeNode& weight,
+                       const TensorTypeNode& result) {
+  return positions_of({data.extents(), data.dtype()}, {weight.extents(), weight.dtype()},
+                      {result.extents(), result.dtype()}, conv, convolution_letters(conv), false)
+      .has_value();
 }
 
 bool conv_transpose_by_positions(Compute& c, const ConvNd& conv, const std::string& kernel_letters) {

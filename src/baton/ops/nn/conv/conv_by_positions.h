@@ -13,4 +13,8 @@ bool conv_by_positions(Compute& c, const ConvNd& conv);
 /// order input channels, output channels of a group, spatial.
 bool conv_transpose_by_positions(Compute& c, const ConvNd& conv, const std::string& kernel_letters);
 
+/// Whether conv_by_positions() serves a convolution of these types, all static.
+bool sums_by_positions(const ConvNd& conv, const TensorTypeNode& data, const TensorTypeNode& weight,
+                       const TensorTypeNode& result);
+
 }  // namespace baton

@@ -1,0 +1,167 @@
+// Kernels for x86 processors by their features: every template compiles for each, uses its vectors and no
+// wider ones, and computes the same wherever this processor can run it.
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "baton/codegen/backend.h"
+#include "baton/codegen/compile.h"
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/schedule/kernel_choice.h"
+#include "baton/schedule/template.h"
+#include "baton/support/base/processor_features.h"
+#include "baton/text/parser.h"
+#include "baton/types/infer_type.h"
+
+#include "codegen/kernels.h"
+
+namespace baton {
+namespace {
+
+struct ProcessorKind {
+  const char* name;
+  const char* features;  ///< added to "x86-64-linux"
+  int lanes, registers;
+  const char* vectors;  ///< the registers of its widest vectors
+};
+
+constexpr const char* kWidths[] = {"xmm", "ymm", "zmm"};
+
+constexpr ProcessorKind kSse2 = {"Sse2", "", 4, 16, "xmm"}, kSse41 = {"Sse41", "-sse41", 4, 16, "xmm"},
+                        kAvx = {"Avx", "-sse41-avx", 8, 16, "ymm"},
+                        kAvx2 = {"Avx2", "-sse41-avx-f16c-fma-avx2", 8, 16, "ymm"},
+                        kAvx512 = {"Avx512", "-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake", 16, 32, "zmm"},
+                        kVnni = {
+                            "Avx512Vnni",
+                            "-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4",
+                            16, 32, "zmm"};
+
+/// A kernel of each template.
+constexpr const char* kEveryTemplate = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 32, 36, 36), float32], %m: Tensor[(12, 48), float32],
+          %w0: Tensor[(48, 32, 1, 1), float32], %w1: Tensor[(32, 32, 3, 3), float32],
+          %w2: Tensor[(32, 1, 3, 3), float32], %w3: Tensor[(17, 1, 3, 3), float32],
+          %w4: Tensor[(3, 17, 3, 3), float32], %w5: Tensor[(16, 32, 4, 4), float32],
+          %w6: Tensor[(64, 48), float32]) {
+  %0 = nn.conv2d(%x, %w0, padding=[0, 0, 0, 0], channels=48, kernel_size=[1, 1]);
+  %1 = nn.conv2d(%x, %w1, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
+  %2 = nn.conv2d(%x, %w2, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]);
+  %3 = strided_slice(%x, begin=[0, 0, 0, 0], end=[1, 17, 36, 36], strides=[1, 1, 1, 1], axes=None);
+  %4 = nn.conv2d(%3, %w3, padding=[1, 1, 1, 1], groups=17, channels=17, kernel_size=[3, 3]);
+  %5 = nn.conv2d(%3, %w4, padding=[1, 1, 1, 1], channels=3, kernel_size=[3, 3]);
+  %6 = nn.conv2d_transpose(%x, %w5, channels=16, kernel_size=[4, 4], strides=[2, 2], padding=[1, 1, 1, 1]);
+  %7 = nn.dense(%m, %w6, units=64);
+  %8 = reshape(%m, newshape=[1, 12, 48]);
+  %9 = nn.batch_matmul(%8, %8, transpose_b=True);
+  %10 = nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]);
+  (%0, %1, %2, %4, %5, %6, %7, %9, %10, mean(%x, axis=[2, 3]), nn.softmax(%7), tanh(%m), cumsum(%m, axis=1))
+})";
+constexpr size_t kOutputs = 13;
+
+/// The default, but some convolution is one of Winograd's.
+class SomeWinograd final : public KernelChoice {
+ public:
+  ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const override {
+    ConvChoice choice = KernelChoice::conv2d(shape, sheet);
+    const bool fits = shape.kernel_height == 3 && shape.groups == 1 && shape.in_channels == 32;
+    if (fits) choice.algorithm = {ConvAlgorithm::Kind::kWinograd, 4, "for this test"};
+    return choice;
+  }
+};
+
+class Processors : public testing::TestWithParam<ProcessorKind> {
+ protected:
+  void SetUp() override { initialize(); }
+
+  static DeviceSheet sheet_of(const ProcessorKind& kind) {
+    DeviceSheet sheet = DeviceSheet::host();
+    sheet.code_target = std::string(processor_machine()) + kind.features;
+    sheet.float_lanes = kind.lanes;
+    sheet.vector_registers = kind.registers;
+    return sheet;
+  }
+
+  /// One cache for all processors: none takes another's kernels.
+  BuildResult built_for(const DeviceSheet& sheet) {
+    BuildOptions options{.context = host_context().at_level(3)};
+    options.context.sheets = {sheet};
+    options.context.cache = &cache_;
+    options.context.choice = std::make_shared<SomeWinograd>();
+    const IRModule module = infer_types(parse_module(kEveryTemplate, "every_template.relay"));
+    for (const Var& param : module->functions().at("main")->params())
+      if (param->name().starts_with("w"))
+        options.params.emplace_back(
+            param->name(),
+            tensor_value(param->name(), as_type<TensorTypeNode>(param->checked_type())->extents(),
+                         DType::float_(32)));
+    return build(module, options);
+  }
+
+  static std::vector<NDArray> outputs(const BuildResult& result) {
+    const auto executor = make_executor(result);
+    EXPECT_TRUE(executor->set_input(0, tensor_value("x", {1, 32, 36, 36}, DType::float_(32))).ok());
+    EXPECT_TRUE(executor->set_input(1, tensor_value("m", {12, 48}, DType::float_(32))).ok());
+    EXPECT_TRUE(executor->run().ok());
+    std::vector<NDArray> all;
+    for (size_t i = 0; i < kOutputs; ++i) all.push_back(executor->output(i).copy());
+    return all;
+  }
+
+  const test::Folder folder_;
+  KernelCache cache_{folder_.path()};
+};
+
+double largest(const NDArray& array) {
+  double most = 0;
+  for (int64_t i = 0; i < array.size(); ++i)
+    most = std::max<double>(most, std::fabs(array.as<float>()[static_cast<size_t>(i)]));
+  return most;
+}
+
+TEST_P(Processors, EveryTemplateCompilesAndComputesTheSame) {
+  if (processor_machine() != "x86-64-linux") GTEST_SKIP() << "these are processors of x86-64";
+  const ProcessorKind& kind = GetParam();
+  const DeviceSheet sheet = sheet_of(kind);
+  const BuildResult result = built_for(sheet);
+  EXPECT_EQ(result.code_target, sheet.code_target);
+
+  std::set<std::string> expected, seen;
+  for (const ScheduleTemplate* each : schedule_templates()) expected.insert(each->name);
+  for (const BuiltKernel& built : result.kernels) {
+    const std::string name = built.kernel->template_name;
+    if (built.func_name.find("layout_transform") != std::string::npos) continue;  // short copies
+    if (!seen.insert(name).second) continue;
+    SCOPED_TRACE(name + ": " + built.func_name);
+    const std::string code = kernel_listing(built.request, sheet).assembly;
+    if (name != "trivial") {
+      EXPECT_TRUE(code.find(kind.vectors) != std::string::npos) << "no vectors of " << kind.vectors;
+    }
+    bool wider = false;
+    for (const char* width : kWidths) {
+      if (wider) {
+        EXPECT_TRUE(code.find(width) == std::string::npos) << "vectors of " << width;
+      }
+      wider = wider || std::string(width) == kind.vectors;
+    }
+  }
+  EXPECT_EQ(seen, expected);
+
+  if (const auto missing = missing_features(sheet.code_target); !missing.empty()) {
+    RecordProperty("compiled_only_for_want_of", missing.front());
+    return;
+  }
+  const std::vector<NDArray> got = outputs(result), want = outputs(built_for(DeviceSheet::host()));
+  for (size_t i = 0; i < want.size(); ++i)
+    EXPECT_LE(test::largest_difference(got[i], want[i]), 2e-5 * largest(want[i])) << "output " << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ends, Processors, testing::Values(kSse2, kAvx512),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(SlowAll, Processors, testing::Values(kSse41, kAvx, kAvx2, kVnni),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace baton
