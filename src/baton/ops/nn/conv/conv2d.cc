@@ -208,7 +208,8 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
 
 bool has_one_tap(const Conv2DAttrs& attrs) {
   const Padding2D pad = *padding_2d(attrs.padding);
-  return attrs.kernel_size == std::vector<int64_t>{1, 1} && pad.height() == 0 && pad.width() == 0;
+  return attrs.kernel_size == std::vector<int64_t>{1, 1} && pad.top == 0 && pad.left == 0 &&
+         pad.bottom == 0 && pad.right == 0;
 }
 
 namespace {
