@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "baton/ops/shared/conv_positions.h"
+#include "baton/schedule/layout_cost.h"
+
 namespace baton {
 namespace {
 
@@ -182,6 +185,76 @@ TransposeBlocks transpose_blocks(const ConvShape& s, const DeviceSheet& sheet) {
 int64_t dense_block(int64_t units, const DeviceSheet& sheet) {
   const int64_t lanes = sheet.float_lanes;
   return units > lanes / 2 ? lanes : largest_divisor(units, lanes);
+}
+
+namespace {
+
+/// Vector multiply-adds in whose time a vector is copied, to another layout for instance.
+constexpr double kMove = 10;
+
+double data_elements(const ConvShape& s, const LayerSurroundings& around) {
+  return double(s.batch * s.in_channels) * double(around.in_height * around.in_width);
+}
+double result_elements(const ConvShape& s) {
+  return double(s.batch * s.out_channels) * double(s.out_height * s.out_width);
+}
+
+/// Expected cost of the kernel in blocks of channels, with the layout_transforms that it
+/// needs.
+double blocked_cost(const ConvShape& s, const LayerSurroundings& around, const DeviceSheet& sheet) {
+  // Of the peak. Of channels one by one, each comes from another page, and fills few lines.
+  constexpr double kSums = 0.9, kScattered = 0.6;
+  constexpr int64_t kFewBlocks = 8;
+  const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);
+  const int64_t in_block = channel_block(s.in_channels, sheet);
+  const bool scattered = in_block * 4 <= sheet.float_lanes && s.in_channels / in_block > kFewBlocks &&
+                         s.kernel_height * s.kernel_width > 1;
+  const double sums = chosen.kind == ConvAlgorithm::Kind::kWinograd
+                          ? winograd_cost(s, chosen.tile_size, sheet)
+                          : direct_cost(s, sheet) / (scattered ? kScattered : kSums);
+  const double moved =
+      (around.data_blocked ? 0 : data_elements(s, around)) + (around.result_blocked ? 0 : result_elements(s));
+  return sums / busy_lanes(channel_block(s.out_channels, sheet), sheet) + kMove * moved / sheet.float_lanes;
+}
+
+/// The same in plain layouts, by the template "conv_positions".
+double plain_cost(const ConvShape& s, const LayerSurroundings& around, const DeviceSheet& sheet) {
+  constexpr double kSums = 0.8;  // of the peak: vectors are read at any address
+  constexpr int64_t kTile = 24;  // positions of a register tile, mostly
+  const bool strided = s.stride_height * s.stride_width > 1;
+  // Rows of one-pixel windows are joined (OnePixelRule).
+  const bool one_pixel = s.kernel_height * s.kernel_width == 1 && around.pad_top + around.pad_left == 0;
+  const int64_t out_height = one_pixel ? 1 : s.out_height,
+                out_width = one_pixel ? s.out_height * s.out_width : s.out_width;
+  std::vector<int64_t> data{s.batch, s.in_channels, around.in_height, around.in_width},
+      strides{s.stride_height, s.stride_width};
+  if (one_pixel) data = {s.batch, s.in_channels, 1, out_width}, strides = {1, 1};
+  const auto p = conv_positions({data,
+                                 {s.out_channels, s.in_channels / s.groups, s.kernel_height, s.kernel_width},
+                                 {s.batch, s.out_channels, out_height, out_width},
+                                 strides,
+                                 {s.dilation_height, s.dilation_width},
+                                 {around.pad_top, around.pad_left},
+                                 s.groups});
+  if (!p) return 1e300;
+  const int64_t summed = p->bands * tiles(p->positions(), kTile) * kTile * p->tiles * p->tile * s.groups;
+  const double busy = double(out_height * out_width * s.out_channels) / double(summed);
+  const double copied = !one_pixel ? data_elements(s, around)
+                        : strided  ? double(s.batch * s.in_channels * out_width)
+                                   : 0;
+  const double moved =
+      (around.data_blocked ? data_elements(s, around) : 0) + (around.result_blocked ? result_elements(s) : 0);
+  return direct_cost(s, sheet) / (kSums * busy) + kMove * (copied + moved) / sheet.float_lanes;
+}
+
+}  // namespace
+
+bool pays_in_blocks(const ConvShape& s, const LayerSurroundings& around, const DeviceSheet& sheet) {
+  constexpr double kGain = 0.9;  // that plain layouts must promise
+  if (around.data_blocked && around.result_blocked) return true;
+  if (s.groups == 1) return plain_cost(s, around, sheet) >= kGain * blocked_cost(s, around, sheet);
+  // A depthwise window of one pixel is a product per element, in any layout: less than a transform.
+  return s.groups != s.in_channels || s.kernel_height * s.kernel_width > 1;
 }
 
 }  // namespace baton

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/schedule/layout_cost.h"
+
 namespace baton {
 namespace {
 
@@ -69,6 +71,37 @@ TEST(ConvAlgorithm, OtherKernelsGoByWinogradWhereItIsExactEnough) {
   EXPECT_EQ(tile(7, 7), 0);
   EXPECT_EQ(tile(9, 1), 0);
   EXPECT_EQ(tile(1, 1), 0);
+}
+
+// Between layout_transforms a layer in blocks pays for them: few multiply-adds per element of the result,
+// half empty vectors, or channels one by one are then slower than plain layouts.
+TEST(ConvBlock, LayersThatStandAlone) {
+  const DeviceSheet sheet = with_lanes(8);
+  const auto pays = [&](const ConvShape& conv, bool alone) {
+    return pays_in_blocks(conv,
+                          {.in_height = conv.out_height * conv.stride_height,
+                           .in_width = conv.out_width * conv.stride_width,
+                           .pad_top = conv.kernel_height / 2,
+                           .pad_left = conv.kernel_width / 2,
+                           .data_blocked = !alone,
+                           .result_blocked = !alone},
+                          sheet);
+  };
+  for (const ConvShape& few : {shape(3, 160, 64, 1), shape(24, 320, 56, 1), shape(56, 428, 11, 1)}) {
+    EXPECT_TRUE(pays(few, false));
+    EXPECT_FALSE(pays(few, true));
+  }
+  for (const ConvShape& many : {shape(64, 64, 56, 3), shape(256, 256, 28, 1), shape(48, 64, 35, 5)})
+    EXPECT_TRUE(pays(many, true));
+  ConvShape half = shape(284, 116, 20, 7), prime = shape(199, 416, 48, 7);
+  half.stride_height = half.stride_width = prime.stride_height = prime.stride_width = 2;
+  EXPECT_FALSE(pays(half, true));
+  EXPECT_FALSE(pays(prime, true));
+  ConvShape scale = shape(262, 262, 80, 1), depthwise = shape(64, 64, 80, 3);
+  scale.groups = 262, depthwise.groups = 64;
+  EXPECT_TRUE(pays(scale, false));
+  EXPECT_FALSE(pays(scale, true));
+  EXPECT_TRUE(pays(depthwise, true));
 }
 
 TEST(TransposeBlocks, VectorsInPiecesLose) {

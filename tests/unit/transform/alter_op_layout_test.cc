@@ -137,14 +137,14 @@ nn.contrib_dense_pack(%x, %1, units=37, out_dtype="float32", weight_layout="NK16
 
 TEST(AlterOpLayout, TransformsNameTheirCause) {
   EXPECT_EQ(
-      altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32]) {
-  %0 = nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1]);
+      altered(R"(def @main(%x: Tensor[(1, 256, 8, 8), float32], %w: Tensor[(64, 256, 1, 1), float32]) {
+  %0 = nn.conv2d(%x, %w, channels=64, kernel_size=[1, 1]);
   nn.softmax(%0)
 })",
               true),
       R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
-%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
+%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=64, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
 %3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW") /* made_for=4:3 "nn.softmax at test.relay:4 computes in NCHW" */;
 nn.softmax(%3) /* from=4:3 */
 )");
@@ -219,10 +219,11 @@ TEST(AlterOpLayout, FactorOfSqueezeAndExciteStaysInBlocks) {
 TEST(AlterOpLayout, ConcatenateIsPackedWhereThatMovesLess) {
   const auto joined = [](const std::string& parts) {
     return altered(
-        "def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32], %v: Tensor[(24, "
-        "32, 1, 1), float32], %y: Tensor[(1, 16, 8, 8), float32], %z: Tensor[(1, 8, 8, 8), float32]) {\n"
-        "  %0 = nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1]);\n"
-        "  %1 = nn.conv2d(%x, %v, channels=24, kernel_size=[1, 1]);\n"
+        "def @main(%x: Tensor[(1, 256, 8, 8), float32], %w: Tensor[(32, 256, 3, 3), float32], %v: "
+        "Tensor[(24, "
+        "256, 3, 3), float32], %y: Tensor[(1, 16, 8, 8), float32], %z: Tensor[(1, 8, 8, 8), float32]) {\n"
+        "  %0 = nn.conv2d(%x, %w, channels=32, padding=[1, 1, 1, 1], kernel_size=[3, 3]);\n"
+        "  %1 = nn.conv2d(%x, %v, channels=24, padding=[1, 1, 1, 1], kernel_size=[3, 3]);\n"
         "  %2 = concatenate((" +
         parts + "), axis=1);\n  nn.relu(%2)\n}");
   };
@@ -241,9 +242,9 @@ TEST(AlterOpLayout, ConcatenateIsPackedWhereThatMovesLess) {
 TEST(AlterOpLayout, WeightsWithFactorsOfRunTimeArePackedAtCompileTime) {
   const IRModule module = bind_param(
       typed_module(
-          "def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(16, 32, 1, 1), float32], %s: "
-          "Tensor[(32, "
-          "1, 1), float32]) {\n  %0 = multiply(%w, %s);\n  nn.conv2d(%x, %0, channels=16, kernel_size=[1, "
+          "def @main(%x: Tensor[(1, 512, 8, 8), float32], %w: Tensor[(64, 512, 1, 1), float32], %s: "
+          "Tensor[(512, "
+          "1, 1), float32]) {\n  %0 = multiply(%w, %s);\n  nn.conv2d(%x, %0, channels=64, kernel_size=[1, "
           "1])\n}"),
       "w");
   BuildContext wide;
@@ -255,7 +256,7 @@ TEST(AlterOpLayout, WeightsWithFactorsOfRunTimeArePackedAtCompileTime) {
 %1 = layout_transform(%0, src_layout="OIHW", dst_layout="OIHW16i1o");
 %2 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
 %3 = multiply(meta[relay.Constant][0], %1);
-%4 = nn.contrib_conv2d_NCHWc(%2, %3, channels=16, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
+%4 = nn.contrib_conv2d_NCHWc(%2, %3, channels=64, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
 layout_transform(%4, src_layout="NCHW16c", dst_layout="NCHW")
 )");
 }
@@ -264,18 +265,34 @@ TEST(AlterOpLayout, TuplesAndOddChannels) {
   // Branches of other block sizes meet in a tuple; 17 channels have no block.
   EXPECT_EQ(
       altered(
-          R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(24, 32, 1, 1), float32], %v: Tensor[(17, 32, 1, 1), float32]) {
-  %0 = nn.conv2d(%x, %w, channels=24, kernel_size=[1, 1]);
+          R"(def @main(%x: Tensor[(1, 256, 8, 8), float32], %w: Tensor[(64, 256, 1, 1), float32], %v: Tensor[(17, 256, 1, 1), float32]) {
+  %0 = nn.conv2d(%x, %w, channels=64, kernel_size=[1, 1]);
   %1 = nn.conv2d(%x, %v, channels=17, kernel_size=[1, 1]);
   (%0, %1)
 })"),
       R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
-%1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i12o");
-%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=24, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i12o", out_layout="NCHW12c");
-%3 = layout_transform(%2, src_layout="NCHW12c", dst_layout="NCHW");
+%1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o");
+%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=64, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
+%3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW");
 %4 = nn.conv2d(%x, %v, channels=17, kernel_size=[1, 1]);
 (%3, %4)
 )");
+}
+
+// Between two transforms a layer of few multiply-adds is slower than in plain layouts; with a reader in
+// blocks, or large, it is not.
+TEST(AlterOpLayout, SmallLayersThatStandAloneStayPlain) {
+  const std::string alone = altered(
+      R"(def @main(%x: Tensor[(1, 4, 32, 32), float32], %w: Tensor[(96, 4, 1, 1), float32]) {
+  nn.relu(nn.conv2d(%x, %w, channels=96, kernel_size=[1, 1]))
+})");
+  EXPECT_EQ(alone.find("NCHWc"), std::string::npos) << alone;
+  const std::string read = altered(
+      R"(def @main(%x: Tensor[(1, 4, 32, 32), float32], %w: Tensor[(96, 4, 1, 1), float32], %v: Tensor[(64, 96, 3, 3), float32]) {
+  %0 = nn.relu(nn.conv2d(%x, %w, channels=96, kernel_size=[1, 1]));
+  nn.conv2d(%0, %v, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])
+})");
+  EXPECT_NE(read.find("nn.contrib_conv2d_NCHWc(%0"), std::string::npos) << read;
 }
 
 TEST(AlterOpLayout, TransposedConvolutions) {

@@ -20,7 +20,9 @@
 #include "baton/ir/visit.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/schedule/kernel_choice.h"
+#include "baton/schedule/layout_cost.h"
 #include "baton/support/pointer_map.h"
+#include "baton/transform/layout/layer_neighbours.h"
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
 #include "baton/transform/layout/narrow_products.h"
@@ -95,6 +97,7 @@ bool is_empty(const std::vector<int64_t>& extents) { return std::ranges::find(ex
 /// A convolution in NCHW and OIHW with all extents known.
 struct Conv {
   ConvShape shape;
+  LayerSurroundings around;
   bool depthwise = false;
 };
 
@@ -109,7 +112,8 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   const auto in = data->extents(), kernel = weight->extents(), out = result->extents();
   if (!types || (types == ProductTypes::kIntegers && (is_empty(in) || is_empty(kernel) || is_empty(out))))
     return std::nullopt;
-  const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation");
+  const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation"),
+             padding = ints_attr(call, "padding");
   Conv conv;
   conv.shape = {.batch = in[0],
                 .in_channels = in[1],
@@ -124,6 +128,10 @@ std::optional<Conv> plain_conv(const CallNode& call) {
                 .dilation_width = dilation.back(),
                 .groups = int_attr(call, "groups"),
                 .float32 = types == ProductTypes::kFloat32};
+  conv.around = {.in_height = in[2],
+                 .in_width = in[3],
+                 .pad_top = padding.at(0),
+                 .pad_left = padding.size() > 1 ? padding[1] : padding[0]};
   conv.depthwise = conv.shape.groups > 1 && conv.shape.groups == in[1] && out[1] == in[1];
   return conv;
 }
@@ -156,9 +164,12 @@ std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape&
       .outputs = {packed("NCHW", out)}};
 }
 
-std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice& choice,
-                                        const DeviceSheet& sheet) {
-  const auto conv = plain_conv(call);
+std::optional<PlannedCall> alter_conv2d(const CallNode& call, const LayerNeighbours& neighbours,
+                                        const KernelChoice& choice, const DeviceSheet& sheet) {
+  auto conv = plain_conv(call);
+  if (conv)
+    conv->around.data_blocked = neighbours.data_blocked,
+    conv->around.result_blocked = neighbours.result_blocked;
   if (!conv || (conv->shape.groups != 1 && !conv->depthwise)) return std::nullopt;
   const ConvChoice chosen = choice.conv2d(conv->shape, sheet);
   const bool packs_integers = !conv->shape.float32 && !conv->depthwise;
@@ -167,6 +178,7 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice
                 in_block = packs_integers ? integer_in_block(conv->shape.in_channels, product.summed)
                                           : chosen.in_block;
   if (out_block == 1) return std::nullopt;  // blocks of one channel gain nothing
+  if (conv->shape.float32 && !pays_in_blocks(conv->shape, conv->around, sheet)) return std::nullopt;
   if (!conv->depthwise && chosen.algorithm.kind == ConvAlgorithm::Kind::kWinograd)
     if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, chosen.algorithm.tile_size))
       return altered;
@@ -339,6 +351,8 @@ class FastLayouts final : public LayoutPlanner {
   FastLayouts(const Function& function, const KernelChoice& choice, const DeviceSheet& sheet,
               bool skips_users)
       : choice_(choice), sheet_(sheet), skips_users_(skips_users) {
+    neighbours_ =
+        neighbours_of_layers(function, [&](const CallNode& call) { return is_in_blocks(altered(call)); });
     find_wishes(function);
   }
 
@@ -368,7 +382,12 @@ class FastLayouts final : public LayoutPlanner {
       case LayerKind::kConvolution2D:
         break;
     }
-    return alter_conv2d(call, choice_, sheet_);
+    const LayerNeighbours* neighbours = neighbours_.find(&call);
+    return alter_conv2d(call, neighbours ? *neighbours : LayerNeighbours(), choice_, sheet_);
+  }
+
+  static bool is_in_blocks(const std::optional<PlannedCall>& planned) {
+    return planned && !planned->outputs.empty() && planned->outputs[0].changed();
   }
 
   /// Weights that are products of a constant and a factor known at run time only (of squeeze and excite, by
@@ -418,6 +437,7 @@ class FastLayouts final : public LayoutPlanner {
   const KernelChoice& choice_;
   const DeviceSheet& sheet_;
   const bool skips_users_;
+  PointerMap<LayerNeighbours> neighbours_;
   PointerMap<LayoutState> wishes_;  // by the call that makes the weight
 };
 
