@@ -204,29 +204,6 @@ void schedule_sums(Func sum, const ConvPositions& p, const ScheduleParams& param
   }
 }
 
-/// While a tile of channels goes over all positions, the weights of the next one are fetched: those of a
-/// chunk are short stretches far apart, which the hardware does not follow.
-void fetch_next_weights(LoweredKernel& kernel, const Func& sum, const ConvPositions& p, int positions,
-                        const DeviceSheet& sheet) {
-  const OpBlock& anchor = anchor_of(kernel);
-  const std::string letters = std::string("OI") + std::string(spatial_letters(p.count));
-  const int64_t taps = int64_t{p.kernel[0]} * p.kernel[1] * p.kernel[2],
-                bytes = int64_t{4} * p.groups * p.out_per_group * p.in_per_group * taps;
-  if (text_attr(*anchor.call, "kernel_layout") != letters || bytes <= sheet.l2_bytes / 2) return;
-  const std::vector<Var> s = sum.args();
-  Func of = sum;
-  const auto& r = of.update().get_schedule().rvars();
-  const LoopRef channels{sum.name(), 1, r.at(3).var}, tile{sum.name(), 1, s[2].name()};
-  kernel.streams.push_back({.array = input_name(anchor.inputs[1]),
-                            .issue = channels,
-                            .ahead = tile,
-                            .bytes = int64_t{4} * p.chunk * taps,
-                            .pieces = p.tile,
-                            .step = p.in_per_group * taps,
-                            .turns = {{channels, 1}, {{sum.name(), 1, "outer"}, p.chunk}},
-                            .iterations = int64_t{p.chunk} * positions});
-}
-
 /// The bands, stored row by row: divisions by the pitch would make gathers of vectors. Read by `sum` instead
 /// of `pad`.
 Func store_by_rows(const Func& pad, const Func& sum, const Tensor& data, const ConvPositions& p) {
@@ -289,7 +266,6 @@ void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   sum.compute_at(out, task);
   schedule_sums(sum, p, params, sheet);
   const int width = params.at("vectors") * sheet.float_lanes;
-  if (params.at("weights_inner")) fetch_next_weights(kernel, sum, p, tiles_of(p.positions(), width), sheet);
   const Func rows = store_by_rows(pad, sum, anchor_of(kernel).inputs[0], p);
   schedule_bands(rows, out, task, p, tiles_of(p.positions(), width) * width, sheet);
   schedule_feeders(kernel, sheet);

@@ -105,9 +105,7 @@ std::vector<lowered::Stmt> StreamAheadPass::prefetches(const StreamAhead& stream
     if (each.modulo) variable = variable % static_cast<int>(each.modulo);
     turn += variable * static_cast<int>(each.factor);
   }
-  // A piece may begin anywhere in a line.
-  const int64_t piece_lines = (stream.bytes + kLine - 1) / kLine + (stream.pieces > 1 ? 1 : 0),
-                lines = piece_lines * stream.pieces;
+  const int64_t lines = (stream.bytes + kLine - 1) / kLine;
   // Several lines in an iteration, or a line in every few.
   const int64_t at_once = (lines + stream.iterations - 1) / stream.iterations,
                 every = std::max<int64_t>(1, stream.iterations / lines);
@@ -124,12 +122,7 @@ std::vector<lowered::Stmt> StreamAheadPass::prefetches(const StreamAhead& stream
 
   std::vector<lowered::Stmt> made;
   for (int64_t i = 0; i < at_once; ++i) {
-    const Halide::Expr here = line + static_cast<int>(i);
-    Halide::Expr offset = here * (kLine / 4);
-    if (stream.pieces > 1)
-      offset = here / static_cast<int>(piece_lines) * static_cast<int>(stream.step) +
-               here % static_cast<int>(piece_lines) * (kLine / 4);
-    const Halide::Expr at = lowered::simplify(block + offset);
+    const Halide::Expr at = lowered::simplify(block + (line + static_cast<int>(i)) * (kLine / 4));
     made.push_back(lowered::Evaluate::make(lowered::Call::make(
         Halide::Float(32), lowered::Call::prefetch,
         {lowered::Variable::make(Halide::Handle(), stream.array), at, 1, 1}, lowered::Call::Intrinsic)));

@@ -23,15 +23,14 @@ struct LoopRef {
 /// the others (convolution 256 -> 256 of 14 x 14 pixels by Winograd, weights in memory, Zen 3: 1.26 ms
 /// without prefetch, 1.86 with Halide's, 0.95 with this).
 ///
-/// The operand's block must be contiguous, or consist of `pieces` that are `step` elements apart. Addresses
-/// may leave the operand at its end: a prefetch never faults.
+/// The operand's block must be contiguous. Addresses may leave the operand at its end: a prefetch never
+/// faults.
 struct StreamAhead {
   std::string array;  ///< name of the input (an ImageParam of the kernel)
   LoopRef issue;      ///< prefetches stand at the beginning of this loop's body
   LoopRef ahead;      ///< the block is that of iteration + distance of this loop
   int distance = 1;
-  int64_t bytes = 0;  ///< of a block, or of each of its pieces
-  int64_t pieces = 1, step = 0;
+  int64_t bytes = 0;  ///< of a block
 
   /// The loops between two blocks, whose iterations share the prefetches, `issue` among them: an iteration's
   /// number is the sum of (variable % modulo, where not 0) * factor.

@@ -52,7 +52,6 @@ class PrefetchedElements final : public lowered::IRMutator {
 
 struct Product {
   int rows, tile, depth, columns, batch;
-  bool in_pieces = false;  ///< a column is a piece
 };
 
 /// out[e][c][row][lane] = sum over k of x[e][k][row] * w[e][c][k][lane]; the weights of batch e + 1 are
@@ -87,9 +86,7 @@ std::map<int, std::multiset<int>> prefetched(const Product& p) {
   StreamAheadPass pass({{.array = w.name(),
                          .issue = steps,
                          .ahead = {out.name(), 0, e.name()},
-                         .bytes = int64_t{4} * lanes * p.depth * (p.in_pieces ? 1 : p.columns),
-                         .pieces = p.in_pieces ? p.columns : 1,
-                         .step = p.in_pieces ? lanes * p.depth : 0,
+                         .bytes = int64_t{4} * lanes * p.depth * p.columns,
                          .turns = {{steps, 1},
                                    {{out.name(), 0, to.name()}, p.depth},
                                    {{out.name(), 0, c.name()}, int64_t{p.depth} * passes}},
@@ -124,12 +121,6 @@ TEST(StreamAhead, AsksForEachLineOfTheNextBlock) {
   expect_the_next_block({13, 4, 32, 5, 4});    // odd extents, overlapping last tile
   expect_the_next_block({100, 10, 16, 2, 2});  // far more iterations than lines
   expect_the_next_block({4, 2, 24, 1, 5});
-}
-
-TEST(StreamAhead, AsksForEachPiece) {
-  expect_the_next_block({12, 4, 64, 2, 3, true});
-  expect_the_next_block({13, 4, 32, 5, 4, true});
-  expect_the_next_block({4, 2, 24, 3, 5, true});
 }
 
 TEST(StreamAhead, LoopsOfOneIterationAreLeftOut) {
