@@ -83,6 +83,12 @@ const Func* stored_data(const OpBlock& anchor) {
   return pad ? pad : anchor.stage("strided");
 }
 
+/// Whether an input is a weight in bfloat16, which the operator's compute widens.
+static bool is_widened_weight(const OpBlock& block, size_t input) {
+  const auto* narrow = block.op->rules.get<NarrowWeight>();
+  return narrow && narrow->operand == input && halide_type(block.inputs[input].dtype()) == Halide::BFloat(16);
+}
+
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
@@ -96,12 +102,10 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_temp
   const auto* type = as_type<TensorTypeNode>(anchor.call->checked_type());
   if (!type) return "the result is a tuple";
   if (!any_type && halide_type(type->dtype()) != Halide::Float(32)) return "the result is not float32";
-  const auto* narrow = anchor.op->rules.get<NarrowWeight>();
-  for (size_t i = 0; i < anchor.inputs.size(); ++i) {
-    const Halide::Type input = halide_type(anchor.inputs[i].dtype());
-    const bool widened = narrow && narrow->operand == i && input == Halide::BFloat(16);
-    if (!any_type && !widened && input != Halide::Float(32)) return "an input is not float32";
-  }
+  for (size_t i = 0; i < anchor.inputs.size(); ++i)
+    if (!any_type && !is_widened_weight(anchor, i) &&
+        halide_type(anchor.inputs[i].dtype()) != Halide::Float(32))
+      return "an input is not float32";
   if (kernel.outputs.front().shape() != type->extents())
     return "the output has another shape than " + anchor.op->name;
   const std::set<int> after = downstream_of(kernel, kernel.anchor);
@@ -160,9 +164,10 @@ void sum_neighbours(Func sum, const Halide::RVar& neighbours, const Halide::Var&
 
 bool is_float32_or_integers(const OpBlock& block) {
   const Halide::Type result = block.results.front().types().front();
-  for (const Tensor& input : block.inputs) {
-    const Halide::Type type = halide_type(input.dtype());
-    if (result == Halide::Float(32) ? type != result : !type.is_int_or_uint() || type.bits() > 16)
+  for (size_t i = 0; i < block.inputs.size(); ++i) {
+    const Halide::Type type = halide_type(block.inputs[i].dtype());
+    if (result == Halide::Float(32) ? type != result && !is_widened_weight(block, i)
+                                    : !type.is_int_or_uint() || type.bits() > 16)
       return false;
   }
   return result == Halide::Float(32) || result == Halide::Int(32);

@@ -204,6 +204,15 @@ TEST(AlterOpLayout, EveryLayoutRuleHasAUser) {
     EXPECT_EQ(transforms_between(use.program, use.channels), use.op == std::string("squeeze") ? 2 : 0);
     used.insert(use.op);
   }
+  const std::string integers = altered(R"(
+def @main(%x: Tensor[(1, 32, 8, 8), int16], %w: Tensor[(32, 32, 1, 1), int16], %v: Tensor[(16, 32, 1, 1), int16],
+          %m: Tensor[(32), int32], %s: Tensor[(32), int32]) {
+  %0 = nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1], out_dtype="int32");
+  %1 = fixed_point_multiply_per_axis(%0, %m, %s, %s, is_rshift_required=True, axes=[1]);
+  nn.conv2d(cast(%1, dtype="int16"), %v, channels=16, kernel_size=[1, 1], out_dtype="int32")
+})");
+  EXPECT_THAT(integers, testing::HasSubstr("axes=[1, 4]"));
+  used.insert("fixed_point_multiply_per_axis");
   register_all_ops();
   for (const OpDef* op : all_ops())
     EXPECT_TRUE(!op->rules.get<LayoutRule>() || used.contains(op->name)) << op->name;
