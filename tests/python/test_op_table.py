@@ -12,6 +12,9 @@ TABLE = json.loads((pathlib.Path(__file__).parents[1] / "reference" / "ops_table
 REGISTERED = set(core.list_op_names())
 # Registered by Relay with DenseAttrs, but its calls carry DensePackAttrs, which is what our block has.
 OTHER_ATTRS = {"nn.contrib_dense_pack": ("relay.attrs.DensePackAttrs", ["weight_layout"]),
+               # Kernels of one row or column are transformed along the other axis only (Baton's own).
+               "nn.contrib_conv2d_winograd_weight_transform": ("relay.attrs.ConvWinogradWeightTransformAttrs", ["skip_unit_axes"]),
+               "nn.contrib_conv3d_winograd_weight_transform": ("relay.attrs.ConvWinogradWeightTransformAttrs", ["skip_unit_axes"]),
                # Registered with MaxPool2DAttrs, called with AvgPool2DAttrs: the goldens show them.
                "nn.avg_pool2d_grad": ("relay.attrs.AvgPool2DAttrs", ["count_include_pad"]),
                # Two structures of one name in TVM: the table shows that of qnn.simulated_quantize.

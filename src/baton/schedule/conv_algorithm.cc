@@ -251,7 +251,10 @@ double plain_cost(const ConvShape& s, const LayerSurroundings& around, const Dev
 
 bool pays_in_blocks(const ConvShape& s, const LayerSurroundings& around, const DeviceSheet& sheet) {
   constexpr double kGain = 0.9;  // that plain layouts must promise
+  constexpr double kSmall =
+      1e5;  // vector multiply-adds, some 15 us: such layers keep the blocks that TVM uses
   if (around.data_blocked && around.result_blocked) return true;
+  if (direct_cost(s, sheet) < kSmall) return true;
   if (s.groups == 1) return plain_cost(s, around, sheet) >= kGain * blocked_cost(s, around, sheet);
   // A depthwise window of one pixel is a product per element, in any layout: less than a transform.
   return s.groups != s.in_channels || s.kernel_height * s.kernel_width > 1;

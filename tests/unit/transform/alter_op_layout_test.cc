@@ -292,12 +292,12 @@ TEST(AlterOpLayout, TuplesAndOddChannels) {
 // blocks, or large, it is not.
 TEST(AlterOpLayout, SmallLayersThatStandAloneStayPlain) {
   const std::string alone = altered(
-      R"(def @main(%x: Tensor[(1, 4, 32, 32), float32], %w: Tensor[(96, 4, 1, 1), float32]) {
+      R"(def @main(%x: Tensor[(1, 4, 96, 96), float32], %w: Tensor[(96, 4, 1, 1), float32]) {
   nn.relu(nn.conv2d(%x, %w, channels=96, kernel_size=[1, 1]))
 })");
   EXPECT_EQ(alone.find("NCHWc"), std::string::npos) << alone;
   const std::string read = altered(
-      R"(def @main(%x: Tensor[(1, 4, 32, 32), float32], %w: Tensor[(96, 4, 1, 1), float32], %v: Tensor[(64, 96, 3, 3), float32]) {
+      R"(def @main(%x: Tensor[(1, 4, 96, 96), float32], %w: Tensor[(96, 4, 1, 1), float32], %v: Tensor[(64, 96, 3, 3), float32]) {
   %0 = nn.relu(nn.conv2d(%x, %w, channels=96, kernel_size=[1, 1]));
   nn.conv2d(%0, %v, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])
 })");
