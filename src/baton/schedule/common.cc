@@ -273,11 +273,10 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
                              : p.sum_length > 0 ? 1
                                                 : 0.5,
                latency = narrow && p.row_bytes > 0 ? 10 : 8;
-  // Weights that do not fit the first-level cache come from the second for each tile. Three columns of them
-  // in half the time of three rows (768 -> 192 channels, tiles 4x3) are 10 % slower than two (6x2).
+  // Weights that do not fit the first-level cache come from the second for each tile.
   const bool weights_far =
       narrow && weights * sheet.float_lanes * 4 * static_cast<double>(p.sum_length) > sheet.l1_bytes / 2.0;
-  const double weight_load = !weights_far ? 1 : p.prefetched ? 2.75 : 3;
+  const double weight_load = !weights_far ? 1 : p.prefetched ? 2 : 3;
   const double used = sums + weights + broadcast + p.product_registers;
   if (used > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + kLoop;
