@@ -82,7 +82,8 @@ std::optional<TableSchedule> table_schedule(const ScheduleTable& table, const Fu
 
 std::string unfit_schedule(const Function& function, const KernelSchedule& schedule,
                            const DeviceSheet& sheet) {
-  const LoweredKernel kernel = lower(*join_rows(function), {"fits" + key_of(function, sheet).hex(), {}});
+  const LoweredKernel kernel =
+      lower(*join_axes(join_rows(function)), {"fits" + key_of(function, sheet).hex(), {}});
   for (const ScheduleTemplate* each : schedule_templates()) {
     if (each->name != schedule.template_name) continue;
     if (std::string why = each->refuses(kernel, sheet); !why.empty()) return why;
