@@ -164,6 +164,7 @@ std::map<std::string, Subject> subjects() {
   all.erase("InlineCompilerFunctionsBoundTo");  // works on the functions that it is given the names of
   for (const char* name : {"FirstOrderGradient", "Gradient", "to_cps", "un_cps"}) all[name].program = smooth;
   all["ChangeBatch"].call = "ChangeBatch(data=[[\"data\", 0]], batch_size=2)";
+  all["FreezeShapes"].call = "FreezeShapes(shapes=[[\"data\", [1, 8, 14, 14]]])";
   all["recast"].call = "recast(dtype=\"int8\", out_dtype=\"int32\")";
   all.erase("quantize");  // the four passes that begin with Quantize, and it needs constants
   all["AnnotateUsedMemory"].before = "InferType,ToANormalForm";

@@ -83,11 +83,15 @@ const Func* stored_data(const OpBlock& anchor) {
   return pad ? pad : anchor.stage("strided");
 }
 
+namespace {
+
 /// Whether an input is a weight in bfloat16, which the operator's compute widens.
-static bool is_widened_weight(const OpBlock& block, size_t input) {
+bool is_widened_weight(const OpBlock& block, size_t input) {
   const auto* narrow = block.op->rules.get<NarrowWeight>();
   return narrow && narrow->operand == input && halide_type(block.inputs[input].dtype()) == Halide::BFloat(16);
 }
+
+}  // namespace
 
 std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage, bool any_type) {
