@@ -256,7 +256,6 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   // Cycles for one reduction step over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle
   // or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and loop
   // overhead.
-  constexpr double kLoop = 1;
   // Cycles to stream one weight vector of 64 bytes from memory, and the extra cost of each further pass over
   // them.
   constexpr double kStream = 7, kPass = 0.004;
@@ -269,27 +268,30 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
   // at each step.
   const int broadcast = sheet.float_lanes >= 16 && weights == 1 ? 0 : 1;
+  const int lanes = p.lanes > 0 ? std::min(p.lanes, sheet.float_lanes) : sheet.float_lanes;
+  const bool narrow = sheet.float_lanes < 16 || (sheet.halves_at_full_rate && lanes * 2 <= sheet.float_lanes);
+  // Instructions that start beside the multiply-adds of a wide vector, two cycles' halves each, are free.
+  const double loop = sheet.halves_at_full_rate && !narrow ? 0.2 : 1;
   // With narrower vectors, two multiply-adds a cycle, each scalar takes a load of its own: tiles of many rows
   // that are apart in memory, and those of few sums, stay behind.
-  const bool narrow = sheet.float_lanes < 16;
   const double scalar_load = !narrow            ? 0.5
                              : p.row_bytes > 0  ? 1.5
                              : p.sum_length > 0 ? 1
                                                 : 0.5,
                latency = narrow && p.row_bytes > 0 ? 10 : 8;
   // Weights that do not fit the first-level cache come from the second for each tile.
-  const bool weights_far =
-      narrow && weights * sheet.float_lanes * 4 * static_cast<double>(p.sum_length) > sheet.l1_bytes / 2.0;
-  const double weight_load = !weights_far ? 1 : p.prefetched ? 2 : 3;
+  const auto terms = static_cast<double>(narrow ? p.sum_length : std::max<int64_t>(p.sum_length, p.depth));
+  const bool weights_far = weights * lanes * 4 * terms > sheet.l1_bytes / 2.0;
+  const double weight_load = !weights_far ? 1 : p.prefetched || !narrow ? 2 : 3;
   const double used = sums + weights + broadcast + p.product_registers;
   if (used > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
-  double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + kLoop;
+  double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + loop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
   // Weights that are prefetched arrive during all passes over the rows (StreamAhead), others in the first
   // one.
-  const double stream = p.streamed ? kStream * weights * sheet.float_lanes / 16 : 0;
+  const double stream = p.streamed ? kStream * weights * lanes / 16 : 0;
   const double all_passes =
       p.prefetched ? std::max(passes * step, stream) : std::max(step, stream) + (passes - 1) * step;
   double cycles = all_passes * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);

@@ -99,6 +99,7 @@ struct TiledProduct {
   int64_t sum_length = 0;     ///< terms of a sum that lie in one piece of the packed weights; 0: not told
   bool prefetched = false;    ///< what comes from farther away than the first-level cache is prefetched
   int product_registers = 0;  ///< of products that are added by instructions of their own
+  int lanes = 0;              ///< of a vector; 0: of a register
 };
 /// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for

@@ -84,7 +84,9 @@ int64_t largest_divisor(int64_t extent, int64_t limit) {
 /// two are loaded and stored in pieces.
 double busy_lanes(int64_t block, const DeviceSheet& sheet) {
   constexpr double kPieces = 0.6;
-  return double(block) / sheet.float_lanes * (block % 4 == 0 || block <= 2 ? 1 : kPieces);
+  const int half = sheet.float_lanes / 2,
+            lanes = sheet.halves_at_full_rate && block <= half ? half : sheet.float_lanes;
+  return double(block) / lanes * (block % 4 == 0 || block <= 2 ? 1 : kPieces);
 }
 
 /// The same of vectors of positions.
@@ -134,7 +136,8 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet
 }
 
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
-  return largest_divisor(channels, sheet.float_lanes);
+  const int64_t block = largest_divisor(channels, sheet.float_lanes), half = sheet.float_lanes / 2;
+  return sheet.halves_at_full_rate && block < sheet.float_lanes && channels % half == 0 ? half : block;
 }
 
 int64_t integer_block(int64_t channels) {

@@ -19,7 +19,7 @@ constexpr int kTasks = 32;
 constexpr int kLeastTiles = 4;
 
 struct ConvExtents {
-  int batch, out_blocks, height, width, out_block, in_blocks, in_block, taps;
+  int batch, out_blocks, height, width, out_block, in_blocks, in_block, taps, kernel_width;
   int64_t weight_bytes, data_bytes;
   /// Channels whose products one instruction sums: 1, or those of integers that lie next to each other.
   int together;
@@ -45,7 +45,8 @@ ConvExtents conv_direct_extents_of(const LoweredKernel& kernel) {
   e.height = result_extent(kernel, 2), e.width = result_extent(kernel, 3),
   e.out_block = result_extent(kernel, 4);
   e.in_blocks = static_cast<int>(data.extent(1)), e.in_block = static_cast<int>(data.extent(4));
-  e.taps = static_cast<int>(weight.extent(2) * weight.extent(3));
+  e.kernel_width = static_cast<int>(weight.extent(3));
+  e.taps = static_cast<int>(weight.extent(2)) * e.kernel_width;
   e.pairs = weight.rank() == 8;
   e.together = e.pairs ? 4 : weight.rank() == 7 ? static_cast<int>(weight.extent(6)) : 1;
   e.weight_size = halide_type(weight.dtype()).bytes(), e.data_size = halide_type(data.dtype()).bytes();
@@ -87,6 +88,7 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
         };
         const double lost = covered(e.width, x) * covered(e.height, y) * covered(e.out_blocks, c);
         TiledProduct product{x * y, c, vectors, e.steps()};
+        product.lanes = e.out_block;
         product.sum_length = int64_t{e.in_blocks} * e.steps() * e.taps;
         product.prefetched = e.one_row();
         product.product_registers = e.product_registers();
@@ -219,17 +221,22 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
   if (params.at("stream") && !params.at("rows_outer")) {
     const int64_t tiles = tiles_of(stretch, tile_x),
                   stretches = int64_t{tiles_of(e.width, stretch)} * tiles_of(e.height, tile_y);
-    const LoopRef blocks{conv.name(), 1, r[3].name()}, all{out.name(), 0, task.name()};
+    const LoopRef channels{conv.name(), 1, r[0].name()}, all{out.name(), 0, task.name()};
+    const int64_t steps = e.steps() % unroll ? e.steps() : e.steps() / unroll,
+                  sum = steps * e.taps * e.in_blocks;
     kernel.streams.push_back(
         {.array = input_name(anchor_of(kernel).inputs[1]),
-         .issue = blocks,
+         .issue = channels,
          .ahead = all,
          .distance = static_cast<int>(stretches),
          .bytes = int64_t{e.weight_size} * tile_c * e.out_block * e.in_blocks * e.in_block * e.taps,
-         .turns = {{blocks, 1},
-                   {{out.name(), 0, xo.name()}, e.in_blocks},
-                   {all, e.in_blocks * tiles, stretches}},
-         .iterations = stretches * tiles * e.in_blocks});
+         .turns = {{channels, 1},
+                   {{conv.name(), 1, r[1].name()}, steps},
+                   {{conv.name(), 1, r[2].name()}, steps * e.kernel_width},
+                   {{conv.name(), 1, r[3].name()}, steps * e.taps},
+                   {{out.name(), 0, xo.name()}, sum},
+                   {all, sum * tiles, stretches}},
+         .iterations = stretches * tiles * sum});
   }
   const Func* stored = stored_data(anchor_of(kernel));
   if (params.at("prefetch")) {
@@ -238,7 +245,8 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
                               .issue = blocks,
                               .ahead = blocks,
                               .distance = params.at("prefetch"),
-                              .bytes = int64_t{e.data_size} * tile_x * e.in_block});
+                              .bytes = int64_t{e.data_size} * tile_x * e.in_block,
+                              .level = CacheLevel::kFirst});
   }
   if (stored) {
     Func pad = *stored;

@@ -83,6 +83,7 @@ ScheduleParams params_of(const WinogradExtents& e, const DeviceSheet& sheet, boo
   }
   const int count = rows * e.across;
   TiledProduct product{count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed};
+  product.lanes = e.out_block;
   product.sum_length = product.depth, product.prefetched = true;
   const RegisterTile tile = choose_register_tile(product, sheet);
   // Channels per step: as many as keep M in a quarter of the cache, but at least four steps, for parallelism.
@@ -204,13 +205,15 @@ void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, co
       .unroll(v[2]);
   // With hardware prefetching alone, half of the time that the weights take is not overlapped.
   if (params.at("stream")) {
-    const LoopRef blocks{acc.name(), 1, r1.name()}, passes{gemm.name(), 0, to.name()};
+    const int64_t in_channels = int64_t{e.in_blocks} * e.in_block;
+    const LoopRef channels{acc.name(), 1, r0.name()}, blocks{acc.name(), 1, r1.name()},
+        passes{gemm.name(), 0, to.name()};
     kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
-                              .issue = blocks,
+                              .issue = channels,
                               .ahead = {gemm.name(), 0, gemm.args()[e.horizontal.unit() ? 4 : 3].name()},
                               .bytes = int64_t{4} * tile_c * e.out_block * e.in_blocks * e.in_block,
-                              .turns = {{blocks, 1}, {passes, e.in_blocks}},
-                              .iterations = int64_t{tiles_of(count, tile_t)} * e.in_blocks});
+                              .turns = {{channels, 1}, {blocks, e.in_block}, {passes, in_channels}},
+                              .iterations = tiles_of(count, tile_t) * in_channels});
   }
 
   v = in_xf.args();  // i, t, cb, ex, ey, n

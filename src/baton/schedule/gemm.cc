@@ -45,11 +45,10 @@ int64_t weight_bytes(const GemmExtents& e, int blocks) {
 }
 
 /// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache,
-/// and so many tiles of rows share a panel that each has to prefetch little. Tiles of wide vectors have too
-/// many rows.
+/// and so many tiles of rows share a panel that each has to prefetch little.
 bool streams_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
   constexpr int kTiles = 8;
-  return sheet.float_lanes < 16 && tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
+  return tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
          weight_bytes(e, e.blocks) > sheet.l2_bytes;
 }
 

@@ -62,6 +62,18 @@ int dense_rows_of(const LoweredKernel& kernel) {
   return static_cast<int>(std::min<int64_t>(rows, INT32_MAX));
 }
 
+int64_t weight_row_bytes(const LoweredKernel& kernel) {
+  return int64_t{halide_type(anchor_of(kernel).inputs[1].dtype()).bytes()} *
+         reduction_extent(anchor_stage(kernel, "dense"));
+}
+
+/// Whether the next rows of the weight are fetched while some are multiplied: they come from memory, and both
+/// fit into the second-level cache. Hardware prefetchers stop at each page, thus at each row.
+bool streams_rows(const LoweredKernel& kernel, int tile, const DeviceSheet& sheet) {
+  const int64_t row = weight_row_bytes(kernel);
+  return row * result_extent(kernel, -1) > sheet.l3_bytes / 4 && 2 * tile * row <= sheet.l2_bytes;
+}
+
 /// Rows of the weight that are multiplied at a time; 0 when the layer is none of few rows of data.
 int tile_of_dense(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const OpBlock& anchor = anchor_of(kernel);
@@ -69,18 +81,23 @@ int tile_of_dense(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   if (!dense) return 0;
   const int rows = dense_rows_of(kernel);
   if (rows >= kFewestGemmRows || reduction_extent(*dense) < sheet.float_lanes) return 0;
-  return std::min(kDenseSums / rows, result_extent(kernel, -1));
+  // Half of that many streams from memory are enough for the sums of one row to overlap.
+  const int tile = std::min(kDenseSums / rows, result_extent(kernel, -1)), half = (tile + 1) / 2;
+  return streams_rows(kernel, half, sheet) ? half : tile;
 }
 
 ScheduleParams rows_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  if (const int tile = tile_of_dense(kernel, sheet)) return {{"lanes", sheet.float_lanes}, {"tile_n", tile}};
-  return {{"lanes", 4 * sheet.float_lanes}, {"tile_n", 0}};
+  if (const int tile = tile_of_dense(kernel, sheet))
+    return {{"lanes", sheet.float_lanes}, {"tile_n", tile}, {"stream", streams_rows(kernel, tile, sheet)}};
+  return {{"lanes", 4 * sheet.float_lanes}, {"tile_n", 0}, {"stream", 0}};
 }
 
 std::vector<ScheduleParams> rows_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   std::vector<ScheduleParams> all{rows_default_params(kernel, sheet)};
   const auto add = [&](int vectors, int tile) {
-    ScheduleParams params{{"lanes", vectors * sheet.float_lanes}, {"tile_n", tile}};
+    ScheduleParams params{{"lanes", vectors * sheet.float_lanes},
+                          {"tile_n", tile},
+                          {"stream", tile > 0 && streams_rows(kernel, tile, sheet)}};
     if (params != all.front()) all.push_back(std::move(params));
   };
   if (tile_of_dense(kernel, sheet) > 0)
@@ -94,7 +111,7 @@ std::vector<ScheduleParams> rows_candidates(const LoweredKernel& kernel, const D
 }
 
 /// Dot products of all rows of data with `tile` rows of the weight at a time.
-void dense_apply(LoweredKernel& kernel, int tile, int vectors, const DeviceSheet& sheet) {
+void dense_apply(LoweredKernel& kernel, int tile, int vectors, bool stream, const DeviceSheet& sheet) {
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
   const std::vector<Var> i = out.args(), d = dense.args();
   const int columns = result_extent(kernel, -1), depth = reduction_extent(dense),
@@ -131,12 +148,19 @@ void dense_apply(LoweredKernel& kernel, int tile, int vectors, const DeviceSheet
   sums.push_back(ro);
   partial.update().split(lane, lane, vector, sheet.float_lanes).reorder(sums).vectorize(vector).unroll(lane);
   for (const Var& axis : d) dense.update().unroll(axis), partial.update().unroll(axis);
+  if (stream)
+    kernel.streams.push_back({.array = input_name(anchor_of(kernel).inputs[1]),
+                              .issue = {partial.name(), 1, ro.name()},
+                              .ahead = {out.name(), 0, item.name()},
+                              .bytes = tile * weight_row_bytes(kernel),
+                              .turns = {{{partial.name(), 1, ro.name()}, 1}},
+                              .iterations = tiles_of(depth, width)});
   schedule_feeders(kernel, sheet);
 }
 
 void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   if (const int tile = params.at("tile_n"))
-    return dense_apply(kernel, tile, params.at("lanes") / sheet.float_lanes, sheet);
+    return dense_apply(kernel, tile, params.at("lanes") / sheet.float_lanes, params.at("stream"), sheet);
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();

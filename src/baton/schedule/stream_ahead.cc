@@ -29,6 +29,7 @@ class FirstLoad final : public lowered::IRVisitor {
       before = found, found = lowered::substitute(lets_, found);
     return found.type() == Halide::Int(32) ? found : Halide::Expr();
   }
+  int element_bytes() const { return element_bytes_; }
 
  private:
   using IRVisitor::visit;
@@ -45,14 +46,24 @@ class FirstLoad final : public lowered::IRVisitor {
     IRVisitor::visit(node);
   }
   void visit(const lowered::Load* node) override {
-    if (node->name == array_ && !index_.defined()) index_ = node->index;
+    if (node->name == array_ && !index_.defined()) index_ = node->index, element_bytes_ = node->type.bytes();
     IRVisitor::visit(node);
   }
 
   std::string array_;
   std::map<std::string, Halide::Expr> lets_;
   Halide::Expr index_;
+  int element_bytes_ = 4;
 };
+
+/// LLVM's own intrinsic: Halide's prefetch has no cache level. It stands for x86's prefetchnta, whose lines
+/// leave an AMD's first-level cache for memory: what is used later than that is read twice.
+Halide::Expr prefetch(const Halide::Expr& address, CacheLevel level) {
+  constexpr int kRead = 0, kData = 1;
+  return lowered::Call::make(Halide::Int(32), "llvm.prefetch.p0",
+                             {address, kRead, level == CacheLevel::kFirst ? 3 : 2, kData},
+                             lowered::Call::Extern);
+}
 
 }  // namespace
 
@@ -120,13 +131,17 @@ std::vector<lowered::Stmt> StreamAheadPass::prefetches(const StreamAhead& stream
       block = lowered::substitute(variable.as<lowered::Variable>()->name, 0, block);
   block = lowered::substitute(ahead_name, ahead + stream.distance, block);
 
+  const auto bytes = [](const Halide::Expr& count, int64_t each) {
+    return Halide::cast(Halide::UInt(64), lowered::simplify(count)) *
+           lowered::make_const(Halide::UInt(64), each);
+  };
+  const Halide::Expr array = lowered::Variable::make(Halide::Handle(), stream.array),
+                     first = Halide::reinterpret(Halide::UInt(64), array) +
+                             bytes(block, load.element_bytes()) + bytes(line, kLine);
   std::vector<lowered::Stmt> made;
-  for (int64_t i = 0; i < at_once; ++i) {
-    const Halide::Expr at = lowered::simplify(block + (line + static_cast<int>(i)) * (kLine / 4));
-    made.push_back(lowered::Evaluate::make(lowered::Call::make(
-        Halide::Float(32), lowered::Call::prefetch,
-        {lowered::Variable::make(Halide::Handle(), stream.array), at, 1, 1}, lowered::Call::Intrinsic)));
-  }
+  for (int64_t i = 0; i < at_once; ++i)
+    made.push_back(lowered::Evaluate::make(prefetch(
+        Halide::reinterpret(Halide::Handle(), first + bytes(static_cast<int>(i), kLine)), stream.level)));
   return made;
 }
 

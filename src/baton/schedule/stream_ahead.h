@@ -17,6 +17,9 @@ struct LoopRef {
   std::string var;
 };
 
+/// Where prefetched lines are kept until they are used.
+enum class CacheLevel { kFirst, kSecond };
+
 /// While one block of an operand is multiplied with many rows, the next block is fetched from memory, evenly
 /// spread over that time. Halide's own prefetch reads the lines of one iteration at once: that of weights
 /// that are reused from the cache waits for memory in the first pass over the rows, and leaves memory idle in
@@ -31,6 +34,9 @@ struct StreamAhead {
   LoopRef ahead;      ///< the block is that of iteration + distance of this loop
   int distance = 1;
   int64_t bytes = 0;  ///< of a block
+  /// The second, unless a block is used at once: it may be larger than the first-level cache, or drive from
+  /// it what is used before.
+  CacheLevel level = CacheLevel::kSecond;
 
   /// The loops between two blocks, whose iterations share the prefetches, `issue` among them: an iteration's
   /// number is the sum of (variable % modulo, where not 0) * factor.

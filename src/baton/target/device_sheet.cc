@@ -16,11 +16,16 @@ std::string number(double value) {
 }
 std::string number(int64_t value) { return std::to_string(value); }
 std::string number(int value) { return std::to_string(value); }
+std::string number(bool value) { return value ? "1" : "0"; }
 
 template <class Value>
 bool read(std::string_view text, Value& value) {
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failed == std::errc() && end == text.data() + text.size();
+}
+bool read(std::string_view text, bool& value) {
+  value = text == "1";
+  return value || text == "0";
 }
 bool read(std::string_view text, std::string& value) {
   value = text;
@@ -37,6 +42,7 @@ void visit_facts(Sheet& sheet, Visit&& visit) {
   visit("code_target", sheet.code_target, decides);
   visit("float_lanes", sheet.float_lanes, decides);
   visit("vector_registers", sheet.vector_registers, decides);
+  visit("halves_at_full_rate", sheet.halves_at_full_rate, decides);
   visit("cores", sheet.cores, decides);
   visit("l1_bytes", sheet.l1_bytes, decides);
   visit("l2_bytes", sheet.l2_bytes, decides);

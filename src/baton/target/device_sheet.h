@@ -41,7 +41,9 @@ struct DeviceSheet {
   std::string code_target;    ///< "x86-64-linux-avx512_zen4...": Halide's target without runtime features
   int float_lanes = 4;        ///< float32 per vector register: 16 with AVX-512, 8 with AVX2, else 4
   int vector_registers = 16;  ///< 32 with AVX-512
-  int cores = 1;              ///< usable by this process
+  /// Vectors of half a register reach the multiply-add peak too: a Zen 4 computes 16 lanes in two halves.
+  bool halves_at_full_rate = false;
+  int cores = 1;  ///< usable by this process
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 16 << 20;
   /// Bytes that one core reads from memory in the time of one vector multiply-add: 26 GB/s at 3.7 GHz on a
   /// Zen 4.

@@ -96,6 +96,7 @@ std::string describe_cpu(DeviceSheet& sheet) {
     if (name == "avx") sheet.float_lanes = 8;
     if (name == "avx512_skylake") sheet.float_lanes = 16, sheet.vector_registers = 32;
   }
+  sheet.halves_at_full_rate = sheet.float_lanes == 16 && text.find("tune_znver4") != std::string::npos;
   // Cores start two multiply-adds of 8 lanes per cycle, and often one of 16: 22 GB/s and 6.5 G/s on a Zen 3.
   if (sheet.float_lanes == 8) sheet.bytes_per_multiply_add = 3.5;
   if (text.starts_with("arm-64")) sheet.vector_registers = 32;

@@ -44,6 +44,15 @@ TEST(ConvBlock, HalfOfALongVectorIsKept) {
   EXPECT_EQ(conv_block(shape(64, 259, 52, 1), with_lanes(16)), 1);
 }
 
+TEST(ConvBlock, HalfVectorsWhereTheyAreAtFullRate) {
+  DeviceSheet sheet = with_lanes(16);
+  sheet.halves_at_full_rate = true;
+  EXPECT_EQ(conv_block(shape(64, 1000, 13, 1), sheet), 8);
+  EXPECT_EQ(conv_block(shape(64, 24, 56, 1), sheet), 8);
+  EXPECT_EQ(conv_block(shape(64, 64, 56, 1), sheet), 16);
+  EXPECT_EQ(conv_block(shape(64, 20, 56, 1), sheet), 10);  // no half vectors either
+}
+
 /// The weights of F(4,3) are 36 numbers for 9, those of F(2,3) 16: on small maps, reading them takes longer
 /// than the multiplications do.
 TEST(ConvAlgorithm, MemoryDecidesTheTilesOfSmallMaps) {
