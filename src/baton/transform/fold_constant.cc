@@ -150,9 +150,25 @@ class ConstantFolder final : public Rewriter {
       pending_.emplace(typed.get(), Pending{typed, rebuilt, depth(*typed)});
       return typed;
     }
-    if (const Expr folded = evaluate(*typed, original, origins)) return folded;
+    if (const Expr folded = evaluate(*typed, original, origins)) {
+      release_arguments(*as<CallNode>(original), call);
+      return folded;
+    }
     const Expr alone = compute_pending(call, rebuilt);  // computing them together may have been unsupported
     return alone == rebuilt ? rebuilt : fold_call(original, *as<CallNode>(alone), alone);
+  }
+
+  /// Lets go of folded arguments that nothing else reads: packed weights are as large as those that they are
+  /// made of, and these would stay until all are packed.
+  void release_arguments(const CallNode& original, const CallNode& call) {
+    for (size_t i = 0; i < call.args().size(); ++i) {
+      const Expr &was = original.args()[i], &value = call.args()[i];
+      if (was == value || was->kind() != ExprKind::kCall || value->kind() != ExprKind::kConstant) continue;
+      if (!readers_) readers_ = readers_in(root_);
+      if (const auto reader = readers_->find(was.get());
+          reader != readers_->end() && reader->second == &original)
+        map(was, was);
+    }
   }
 
   /// A call over constants, some of them under on_device.

@@ -30,6 +30,17 @@ struct Params {
   int named = 0;  ///< values by the tensor rule
 };
 
+/// As many values as a tensor of that shape has elements.
+std::vector<double> repeated(std::vector<double> values, const Shape& shape) {
+  if (values.empty()) return values;
+  const size_t given = values.size();
+  size_t count = 1;
+  for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
+  values.resize(count);
+  for (size_t i = given; i < count; ++i) values[i] = values[i % given];
+  return values;
+}
+
 class Reader {
  public:
   /// `previous`: what `_` stands for, or null.
@@ -107,7 +118,7 @@ class Reader {
     if (element == kElements.end()) fail("an element type");
     const DType type = *DType::parse(element->second);
     const bool constant = taken('=');
-    if (taken('{')) return {from_numbers(numbers_until('}'), shape, type), constant};
+    if (taken('{')) return {from_numbers(repeated(numbers_until('}'), shape), shape, type), constant};
     ValueRange range = default_range(type);
     if (taken('[')) {
       const std::vector<double> bounds = numbers_until(']');

@@ -3,7 +3,7 @@
 //
 //   (2, 3)f32              a tensor of values in [-1, 1), integers in [0, 10)
 //   (2, 3)i32[-4, 5]       with values in [-4, 5)
-//   (3)i32{2, 0, 1}        these values
+//   (3)i32{2, 0, 1}        these values, repeated for further elements
 //   (2)i64={4, 3}          the same as a constant of the program
 //   [(2)f32, (3)f32]       a tuple
 //   axis=-1, layout=NHWC, equation="ij->ji", keepdims=True, size=[2, 3], epsilon=1., start=()i32{1}

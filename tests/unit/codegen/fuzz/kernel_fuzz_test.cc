@@ -53,6 +53,8 @@ TEST_F(KernelFuzz, FixedCases) {
   for (const char* each : {
            "mean: (3, 4)f32",
            "argmin: ()f32, keepdims=True",
+           "fixed_point_multiply_per_axis: (1, 8)i32, (8)i32{1073741824, 1288490189, 2147483647, 0}, "
+           "(8)i32{0}, (8)i32{0, 1, 2, 30}, is_rshift_required=True, axes=[1]",
            "argmax: ()i8 | add: _, _",
            "sequence_mask: (8, 8)f32, (8)bool, mask_value=-1., axis=1",
            "sequence_mask: (200, 2)f32, (2)i8[1, 100], mask_value=-1.",
