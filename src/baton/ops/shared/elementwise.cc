@@ -66,10 +66,7 @@ OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules, Texts t
   auto in_real = [f](Halide::Expr x) {
     const Halide::Type type = x.type();
     if (type.is_float() && type.bits() >= 32) return f(std::move(x));
-    Halide::Expr value = f(cast<float>(std::move(x)));
-    // Code generators may take it that no infinity occurs, but 1 / sqrt(false) is one, and thus true.
-    if (!type.is_float()) value = strict_float(value);
-    return from_real(type, value);
+    return from_real(type, f(cast<float>(std::move(x))));
   };
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real,

@@ -53,6 +53,7 @@ TEST_F(KernelFuzz, FixedCases) {
   for (const char* each : {
            "mean: (3, 4)f32",
            "argmin: ()f32, keepdims=True",
+           "vision.multibox_prior: (1, 3, 5, 100)i8, steps=[-1., -1f]",
            "fixed_point_multiply_per_axis: (1, 8)i32, (8)i32{1073741824, 1288490189, 2147483647, 0}, "
            "(8)i32{0}, (8)i32{0, 1, 2, 30}, is_rshift_required=True, axes=[1]",
            "argmax: ()i8 | add: _, _",
