@@ -2,10 +2,10 @@
 
     python3 bench/compare/run_bfloat16.py [--networks lstm,mlp,vgg-11] [--rounds 5] [--min-ms 200] [--no-peer] [--output FILE.json]
 
-One thread, the lowest CPU time of a burst, both precisions in turn. Prints for each network "bar, measured, ok": the time of bf16
-over that of f32, and the largest difference of the outputs, in parts of the largest output. OpenVINO computes in float32 where the
-processor has no AVX512_BF16, and bfloat16 elsewhere; the bar is its time with an error that is no larger. Exit status 1: a bar is
-missed.
+One thread, the lowest CPU time of a burst, engines in turn. Prints for each network "bar, measured, ok": the time of bf16 over
+that of f32, and the largest difference from the outputs of f32, in parts of the largest output. OpenVINO by itself computes in
+bfloat16 where the processor has AVX512_BF16, in float32 elsewhere. Bars: no slower than float32, no slower than OpenVINO, and an
+error no larger than OpenVINO's, or than 1 % where that computes in float32. Exit status 1: a bar is missed.
 """
 import argparse
 import os
@@ -16,8 +16,9 @@ import tempfile
 
 import environment
 
-BARS = {"lstm": 0.97, "mlp": 0.95, "vgg-11": 0.92}  # of the time of f32
-LARGEST_ERROR = 1e-2  # of the largest output
+NETWORKS = ["lstm", "mlp", "vgg-11"]
+LARGEST_ERROR = 1e-2  # of the largest output, where no peer computes in bfloat16
+PEER = "openvino_default"
 
 
 def main():
@@ -38,7 +39,7 @@ def main():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=lambda text: text.split(","), default=list(BARS))
+    parser.add_argument("--networks", type=lambda text: text.split(","), default=NETWORKS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--min-ms", type=float, default=200)
     parser.add_argument("--no-peer", action="store_true", help="without OpenVINO")
@@ -47,20 +48,33 @@ def parse():
 
 
 def measure(network, folder, options):
+    """Times in ms, ratios and errors; `peer` has those of OpenVINO."""
     files, ms = network.write(folder), {}
     for _ in range(options.rounds):
         for precision in ("f32", "bf16"):
             report = environment.program("bench", *files["model"], *files["input"], "--precision", precision, "--threads", 1,
                                          "--min-ms", options.min_ms)
             ms[precision] = min(ms.get(precision, float("inf")), report["best_cpu_s"] * 1e3)
-    row = {"ms": ms, "ratio": ms["bf16"] / ms["f32"], "bar": BARS.get(network.name, 1.0), "error": error(files, folder)}
-    row["ok"] = row["ratio"] <= row["bar"] and row["error"] <= LARGEST_ERROR
+    row = {"ms": ms, "ratio": ms["bf16"] / ms["f32"], "error": error(files, folder), "largest_error": LARGEST_ERROR}
+    row["ok"] = row["ratio"] <= 1
     if not options.no_peer:
-        report = environment.program("bench", *files["model"], *files["input"], *files["onnx"], "--precision", "bf16", "--threads", 1,
-                                     "--bursts", options.rounds, "--min-ms", options.min_ms, "--peers", "openvino")
-        row["openvino"] = {"ms": report["peers"]["openvino"]["best_cpu_s"] * 1e3, "baton_ms": report["best_cpu_s"] * 1e3}
-        row["ok"] = row["ok"] and row["openvino"]["baton_ms"] <= row["openvino"]["ms"]
+        row["peer"] = peer = beside(files, options)
+        # Float32 differs from float32 by the order of sums; bfloat16 has 8 bits.
+        if peer["error"] > 1e-4:
+            row["largest_error"] = peer["error"]
+        row["ok"] = row["ok"] and peer["baton_ms"] <= peer["ms"]
+    row["ok"] = row["ok"] and row["error"] <= row["largest_error"]
     return row
+
+
+def beside(files, options):
+    """OpenVINO's time beside ours in bf16, and the difference of its outputs from ours in f32."""
+    common = [*files["model"], *files["input"], *files["onnx"], "--threads", 1, "--min-ms", options.min_ms, "--peers"]
+    timed = environment.program("bench", *common, PEER, "--bursts", max(5, options.rounds), "--precision", "bf16")
+    exact = environment.program("bench", *common, PEER, "--bursts", 5, "--precision", "f32")
+    theirs = timed["peers"][PEER]
+    return {"version": theirs["version"], "ms": theirs["best_cpu_s"] * 1e3, "baton_ms": timed["best_cpu_s"] * 1e3,
+            "error": exact["peers"][PEER]["max_difference"]}
 
 
 def error(files, folder):
@@ -79,10 +93,12 @@ def error(files, folder):
 
 
 def print_row(name, row):
-    peer = row.get("openvino")
-    beside = f"; OpenVINO's default {peer['ms']:.3f} ms, Baton beside it {peer['baton_ms']:.3f}: {peer['baton_ms'] / peer['ms']:.2f}" if peer else ""
-    print(f"{name:<8} f32 {row['ms']['f32']:.3f} ms, bf16 {row['ms']['bf16']:.3f} ms: bar <= {row['bar']:.2f}, measured {row['ratio']:.2f}, "
-          f"outputs differ by {row['error']:.1e} of the largest (bar {LARGEST_ERROR:.0e}){beside}  {'ok' if row['ok'] else 'MISSED'}", flush=True)
+    peer = row.get("peer")
+    beside_peer = (f"; {peer['version']} {peer['ms']:.3f} ms with error {peer['error']:.1e}, Baton beside it {peer['baton_ms']:.3f}: "
+                   f"bar <= 1, measured {peer['baton_ms'] / peer['ms']:.2f}" if peer else "")
+    print(f"{name:<8} f32 {row['ms']['f32']:.3f} ms, bf16 {row['ms']['bf16']:.3f} ms: bar <= 1, measured {row['ratio']:.2f}; "
+          f"error {row['error']:.1e} of the largest output, bar {row['largest_error']:.1e}{beside_peer}  "
+          f"{'ok' if row['ok'] else 'MISSED'}", flush=True)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ const Stage* reducing_stage(const OpBlock& anchor) {
 struct ReduceShape {
   Func sum;
   int inner_axes = 0;  ///< innermost axes of the data that are reduced
-  int inner = 1;       ///< the product of their extents
+  int64_t inner = 1;   ///< the product of their extents
   int64_t reduced = 1, results = 1;
   int lanes = 1;  ///< per vector
 };
@@ -67,7 +67,7 @@ ReduceShape reduce_shape_of(const LoweredKernel& kernel, const DeviceSheet& shee
   shape.reduced /= shape.results;
   if (!found.read) return shape;
   while (shape.inner_axes < data.rank() && is_reduced(found.read->args[shape.inner_axes]))
-    shape.inner *= static_cast<int>(data.extent(data.rank() - 1 - shape.inner_axes++));
+    shape.inner *= data.extent(data.rank() - 1 - shape.inner_axes++);
   return shape;
 }
 
@@ -83,6 +83,8 @@ std::string reduce_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet
     if (type.bits() < 8) return "truth values are reduced";
   const ReduceShape shape = reduce_shape_of(kernel, sheet);
   if (shape.inner_axes > 0 && sum.types().size() > 1) return "positions along the innermost axis are reduced";
+  if (shape.inner > INT32_MAX)
+    return "more elements are reduced along the innermost axes than one loop counts";
   return "";
 }
 
@@ -136,7 +138,7 @@ void reduce_inner_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
     step.fuse(all, RVar(rvars[k].name()), fused);
     all = fused;
   }
-  reduce_in_vectors(sum, all, shape.inner, vectors, shape.lanes);
+  reduce_in_vectors(sum, all, static_cast<int>(shape.inner), vectors, shape.lanes);
 }
 
 void reduce_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {

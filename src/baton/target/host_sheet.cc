@@ -8,10 +8,6 @@
 #include "baton/support/base/processor_features.h"
 #include "baton/target/device_sheet.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 namespace baton {
 namespace {
 
@@ -56,41 +52,10 @@ void read_caches(DeviceSheet& sheet) {
   }
 }
 
-#if defined(__x86_64__)
-
-struct Registers {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-};
-
-Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
-  Registers r;
-  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d)) return {};
-  return r;
-}
-
-/// LLVM's scheduling model for this processor, in Halide's spelling; empty for the generic one.
-std::string tuning() {
-  const Registers vendor = cpuid(0), model = cpuid(1);
-  if (vendor.b != signature_AMD_ebx) return "";
-  const unsigned family = (model.a >> 8 & 0xF) + (model.a >> 20 & 0xFF);
-  const unsigned number = (model.a >> 4 & 0xF) | (model.a >> 12 & 0xF0);
-  if (family == 0x17) return number >= 0x30 ? "tune_znver2" : "tune_znver1";
-  if (family == 0x19)
-    return (number >= 0x10 && number <= 0x1F) || number >= 0x60 ? "tune_znver4" : "tune_znver3";
-  if (family == 0x1A) return "tune_znver5";
-  return "";
-}
-
-#else
-
-std::string tuning() { return ""; }
-
-#endif
-
 /// Sets the widths that follow from the features.
 std::string describe_cpu(DeviceSheet& sheet) {
   std::string text(processor_machine());
-  if (const std::string tune = tuning(); !tune.empty()) text += "-" + tune;
+  if (const std::string tune = processor_tuning(); !tune.empty()) text += "-" + tune;
   for (const std::string& name : processor_features()) {
     text += "-" + name;
     if (name == "avx") sheet.float_lanes = 8;

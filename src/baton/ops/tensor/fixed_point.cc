@@ -104,6 +104,55 @@ Halide::Expr multiplied_32(const Halide::Expr& value, const Halide::Expr& multip
   return Halide::cast<int32_t>(Halide::cast<uint32_t>(upper) + half) >> (shift - 32);
 }
 
+// The same of values of at most 2^14, for shifts from 17 to 46, without numbers of 64 bits: the multiplier in
+// two halves, whose products fit; what the lower one has below 2^16 does not reach the result.
+Halide::Expr multiplied_16(const Halide::Expr& value, int multiplier, int shift) {
+  const Halide::Expr upper = value * (multiplier >> 16), lower = value * (multiplier & 0xffff),
+                     half = Halide::cast<uint32_t>(Halide::Expr(1 << (shift - 17)));
+  return Halide::cast<int32_t>(Halide::cast<uint32_t>(upper + (lower >> 16)) + half) >> (shift - 16);
+}
+
+constexpr bool kConstant = true;  ///< bounds that are numbers
+
+/// Adds the ranges of the Funcs that an expression calls, as far as their definitions tell.
+void add_ranges(const Halide::Expr& expr, Halide::Internal::FuncValueBounds& known) {
+  namespace lowered = Halide::Internal;
+  class Calls final : public lowered::IRGraphVisitor {
+   public:
+    std::vector<lowered::Function> found;
+
+   private:
+    using IRGraphVisitor::visit;
+    void visit(const lowered::Call* node) override {
+      if (node->call_type == lowered::Call::Halide) found.emplace_back(node->func);
+      IRGraphVisitor::visit(node);
+    }
+  };
+  Calls calls;
+  expr.accept(&calls);
+  for (const lowered::Function& func : calls.found) {
+    if (!func.has_pure_definition() || func.has_update_definition() || func.values().size() != 1 ||
+        known.count({func.name(), 0}))
+      continue;
+    add_ranges(func.values()[0], known);
+    known[{func.name(), 0}] = lowered::bounds_of_expr_in_scope(
+        func.values()[0], lowered::Scope<lowered::Interval>(), known, kConstant);
+  }
+}
+
+/// Whether all values are at most `most`, as after a clip or a cast from int8.
+bool is_at_most(const Halide::Expr& value, int64_t most) {
+  namespace lowered = Halide::Internal;
+  lowered::FuncValueBounds known;
+  add_ranges(value, known);
+  const lowered::Interval range =
+      lowered::bounds_of_expr_in_scope(value, lowered::Scope<lowered::Interval>(), known, kConstant);
+  if (!range.is_bounded()) return false;
+  const auto least = lowered::as_const_int(lowered::simplify(range.min)),
+             greatest = lowered::as_const_int(lowered::simplify(range.max));
+  return least && greatest && *least >= -most && *greatest <= most;
+}
+
 void fixed_point_compute(Compute& c, const FixedPointMultiplyAttrs& attrs) {
   const Axes i(c.out().rank());
   const int left = as_int(std::max<int64_t>(attrs.shift, 0)),
@@ -113,9 +162,11 @@ void fixed_point_compute(Compute& c, const FixedPointMultiplyAttrs& attrs) {
                       attrs.multiplier >= 0 && attrs.multiplier <= INT32_MAX;
   const Halide::Expr value = c.in(0)(i.exprs());
   Halide::Func product = c.stage("fixed_point_multiply");
+  const bool short_values = narrow && shift >= 17 && shift <= 46 && is_at_most(value, 1 << 14);
   product(i.reversed()) =
-      narrow ? multiplied_32(value, Halide::Expr(as_int(attrs.multiplier)), as_int(shift))
-             : cast_to(c.out().dtype(), multiplied(value, Halide::Expr(attrs.multiplier), left, right));
+      short_values ? multiplied_16(value, as_int(attrs.multiplier), as_int(shift))
+      : narrow     ? multiplied_32(value, Halide::Expr(as_int(attrs.multiplier)), as_int(shift))
+                   : cast_to(c.out().dtype(), multiplied(value, Halide::Expr(attrs.multiplier), left, right));
   c.result(product);
 }
 

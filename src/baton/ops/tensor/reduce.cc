@@ -201,13 +201,15 @@ template <bool kLargest>
 void arg_compute(Compute& c, const ArgReduceAttrs& a) {
   const Reduction r(c, a.axis, a.exclude, a.keepdims);
   const Halide::Type type = halide_type(c.in(0).dtype());
-  Halide::Func best = c.stage("best"), position = c.stage(kLargest ? "argmax" : "argmin");
   const auto i = r.i.reversed();
+  const auto position_stage = [&] { return c.stage(kLargest ? "argmax" : "argmin"); };
   if (!r.any) {
+    Halide::Func position = position_stage();
     position(i) = 0;
     c.result(position);
     return;
   }
+  Halide::Func best = c.stage("best"), position = position_stage();
   best(i) = Halide::Tuple(Halide::Expr(0), kLargest ? lowest(type) : highest(type));
   const Halide::Expr value = c.in(0)(r.at), old = best(i)[1], at = best(i)[0];
   const Halide::Expr better = kLargest ? value > old : value < old;

@@ -150,7 +150,10 @@ void sequence_mask_compute(Compute& c, const SequenceMaskAttrs& attrs) {
   const int time = static_cast<int>(attrs.axis);
   const Halide::Expr length = c.in(1)(Index{i[1 - time]});
   Halide::Func masked = c.stage("sequence_mask");
-  masked(i.reversed()) = select(cast(length.type(), i[time]) < length, c.in(0)(i.exprs()),
+  // In a type that holds both: positions in that of the lengths (bool, int8) would wrap.
+  const Halide::Type type = length.type(),
+                     wide = type.with_bits(type.is_float() ? std::max(32, type.bits()) : 64);
+  masked(i.reversed()) = select(cast(wide, i[time]) < cast(wide, length), c.in(0)(i.exprs()),
                                 constant_of(c.out().dtype(), attrs.mask_value));
   c.result(masked);
 }

@@ -37,6 +37,18 @@ uint64_t saved_state() {
 
 std::string_view processor_machine() { return "x86-64-linux"; }
 
+std::string processor_tuning() {
+  const CpuidRegisters vendor = features_leaf(0), model = features_leaf(1);
+  if (vendor.b != signature_AMD_ebx) return "";
+  const unsigned family = (model.a >> 8 & 0xF) + (model.a >> 20 & 0xFF);
+  const unsigned number = (model.a >> 4 & 0xF) | (model.a >> 12 & 0xF0);
+  if (family == 0x17) return number >= 0x30 ? "tune_znver2" : "tune_znver1";
+  if (family == 0x19)
+    return (number >= 0x10 && number <= 0x1F) || number >= 0x60 ? "tune_znver4" : "tune_znver3";
+  if (family == 0x1A) return "tune_znver5";
+  return "";
+}
+
 std::vector<std::string> processor_features() {
   const CpuidRegisters one = features_leaf(1), seven = features_leaf(7), seven_one = features_leaf(7, 1);
   const uint64_t state = saved_state();
@@ -66,6 +78,7 @@ std::vector<std::string> processor_features() {
 #elif defined(__aarch64__)
 
 std::string_view processor_machine() { return "arm-64-linux"; }
+std::string processor_tuning() { return ""; }
 std::vector<std::string> processor_features() { return {}; }
 
 #else

@@ -10,6 +10,10 @@ namespace baton {
 /// "x86-64-linux": the machine whose code this process runs.
 std::string_view processor_machine();
 
+/// LLVM's scheduling model for this processor, in Halide's spelling ("tune_znver4"); empty for the generic
+/// one.
+std::string processor_tuning();
+
 /// Features by Halide's names, each a group of CPU features that requires all of its members; only those
 /// whose registers the operating system saves.
 std::vector<std::string> processor_features();

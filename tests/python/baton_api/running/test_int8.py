@@ -188,6 +188,21 @@ def test_fixed_point(shift):
         np.testing.assert_array_equal(run(function, {"data": values}, 3), expected)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+@pytest.mark.parametrize("shift", [14, 3, 0, -1, -15, -16, -31])
+def test_fixed_point_of_short_values(dtype, shift):
+    """Known to be short by the cast: they go without 64 bits, unless a shift is too long; int16 only after the clip."""
+    low, high = RANGES[dtype]
+    values = np.arange(low, high).astype(dtype)
+    for multiplier in (1 << 30, 1288490189, (1 << 31) - 1):
+        data = relay.var("data", shape=values.shape, dtype=dtype)
+        short = relay.clip(relay.cast(data, "int32"), -(1 << 14), 1 << 14)
+        function = relay.Function([data], relay.fixed_point_multiply(short, multiplier, shift))
+        clipped = np.clip(values.astype("int64"), -(1 << 14), 1 << 14)
+        expected = [(int(each) << max(shift, 0)) * multiplier + (1 << (30 + max(-shift, 0))) >> (31 + max(-shift, 0)) for each in clipped]
+        np.testing.assert_array_equal(run(function, {"data": values}, 3), np.array(expected, "int64").astype("int32"))
+
+
 def test_fixed_point_per_channel():
     values = random((1, 32, 5, 7), "int32")
     random_bits = np.random.default_rng(1)

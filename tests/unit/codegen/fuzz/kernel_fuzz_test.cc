@@ -52,6 +52,10 @@ TEST_F(KernelFuzz, FixedCases) {
   }
   for (const char* each : {
            "mean: (3, 4)f32",
+           "argmin: ()f32, keepdims=True",
+           "argmax: ()i8 | add: _, _",
+           "sequence_mask: (8, 8)f32, (8)bool, mask_value=-1., axis=1",
+           "sequence_mask: (200, 2)f32, (2)i8[1, 100], mask_value=-1.",
            "annotation.bitpack_start: (64, 5)f32 | where: _, (64, 5)f32, (64, 5)f32",
            "abs: (1)f32[-2, 2]",
            "random.threefry_generate: (10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, out_shape=[2, 6]",

@@ -1,0 +1,184 @@
+// Templates of dense layers and matrix products.
+#include "schedule/layers.h"
+
+namespace baton {
+namespace {
+
+using test::check;
+using test::dense;
+using test::DenseCase;
+using test::expect_near;
+using test::KernelBuilder;
+using test::MakeKernel;
+using test::named;
+using test::op_attrs;
+using test::run;
+using test::Shape;
+using test::sheet;
+using test::text;
+using test::Value;
+
+TEST(Gemm, ShapesAndEpilogues) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 100, 64, 16, true},
+                                                   {1, 33, 1000, 8, false},
+                                                   {5, 17, 48, 16, true},
+                                                   {29, 64, 96, 16, false},
+                                                   {3, 1, 7, 7, true},
+                                                   {64, 40, 10, 10, true},
+                                                   {1, 7, 3, 1, false},
+                                                   // No tile divides the blocks; the last block is part full.
+                                                   {1, 9, 101, 8, true},
+                                                   {33, 44, 389, 8, true},
+                                                   {6, 5, 13, 16, false},
+                                                   {40, 3, 8 * 23, 8, true}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    check("gemm", [&] { return dense(t, true); });
+  }
+}
+
+/// Weights from memory: the next panel is fetched while one is used.
+TEST(Gemm, FetchesTheNextPanel) {
+  DeviceSheet small = sheet();
+  small.float_lanes = 8, small.vector_registers = 16, small.l2_bytes = 1 << 12;
+  for (const DenseCase& t :
+       std::vector<DenseCase>{{128, 64, 96, 8, true}, {130, 18, 203, 8, false}, {66, 33, 80, 16, true}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    const ScheduleParams params = named("gemm").default_params(dense(t, true), small);
+    EXPECT_EQ(params.at("stream"), 1) << text(params);
+    test::with_halide_errors([&] {
+      LoweredKernel plain = dense(t, true), ahead = dense(t, true);
+      named("trivial").apply(plain, {}, small);
+      named("gemm").apply(ahead, params, small);
+      ASSERT_EQ(ahead.streams.size(), 1u);
+      expect_near(run(ahead, true), run(plain, true), 3e-6, "fetched ahead");
+    });
+  }
+  EXPECT_EQ(named("gemm").default_params(dense({16, 64, 96, 8, true}, true), small).at("stream"), 0)
+      << "each of the few tiles would have to fetch much";
+}
+
+/// Rows that lie a multiple of 4096 bytes apart: at most 8 of them per tile, or a copy whose rows lie further
+/// apart.
+TEST(Gemm, RowsThatConflictInTheCache) {
+  DeviceSheet wide = sheet();
+  wide.float_lanes = 16, wide.vector_registers = 32, wide.l1_bytes = 32 << 10;
+  wide.halves_at_full_rate = false;
+  for (const int64_t depth : {1024, 2048, 3072, 4096})
+    for (const int64_t rows : {8, 16, 26, 100, 128, 1000}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows of depth " + std::to_string(depth));
+      const ScheduleParams params =
+          named("gemm").default_params(dense({rows, depth, 768, 16, true}, true), wide);
+      EXPECT_TRUE(params.at("copy_rows") || params.at("tile_m") <= 8) << text(params);
+    }
+  EXPECT_GT(named("gemm").default_params(dense({128, 3088, 768, 16, true}, true), wide).at("tile_m"), 8);
+  check("gemm", [] { return dense({21, 1024, 32, 8, true}, true); });
+  const MakeKernel make = [] { return dense({21, 1024, 32, 8, true}, true); };
+  test::with_halide_errors([&] {
+    LoweredKernel plain = make(), copied = make();
+    named("trivial").apply(plain, {}, sheet());
+    named("gemm").apply(
+        copied, {{"tile_m", 10}, {"tile_n", 1}, {"unroll", 1}, {"copy_rows", 1}, {"stream", 0}}, sheet());
+    expect_near(run(copied, true), run(plain, true), 3e-6, "rows copied");
+  });
+}
+
+struct MatmulCase {
+  int64_t left, right, m, k, n;  ///< the batches of both, then the extents
+  std::string ops;
+};
+
+LoweredKernel batch_matmul(const MatmulCase& t, bool transpose_a, bool transpose_b) {
+  KernelBuilder b("matmul");
+  const Shape shape{std::max(t.left, t.right), t.m, t.n};
+  const Value x = b.input(transpose_a ? Shape{t.left, t.k, t.m} : Shape{t.left, t.m, t.k});
+  const Value w = b.input(transpose_b ? Shape{t.right, t.n, t.k} : Shape{t.right, t.k, t.n});
+  Value y = b.call("nn.batch_matmul", {x, w},
+                   op_attrs("nn.batch_matmul", {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}),
+                   shape);
+  if (t.ops == "epilogue") {
+    y = b.call("add", {y, b.input({t.n})}, {}, shape);
+    y = b.call("nn.relu", {b.call("multiply", {y, b.input({})}, {}, shape)}, {}, shape);
+  }
+  return b.finish(y);
+}
+
+TEST(Matmul, BatchesTransposedAndBroadcast) {
+  for (const MatmulCase& t : std::vector<MatmulCase>{{12, 12, 17, 64, 40, "epilogue"},
+                                                     {3, 3, 128, 20, 33, ""},
+                                                     {1, 5, 9, 17, 24, "epilogue"},
+                                                     {5, 1, 9, 17, 64, ""},
+                                                     {4, 1, 30, 3, 8, "epilogue"},
+                                                     {1, 1, 50, 31, 100, ""},
+                                                     {200, 200, 4, 4, 4, "epilogue"},
+                                                     {2, 2, 1, 17, 3, ""},
+                                                     {7, 7, 3, 1, 1, "epilogue"},
+                                                     {2, 2, 20, 1024, 17, ""},
+                                                     {1, 1, 1, 1, 1, ""}})
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        SCOPED_TRACE(std::to_string(t.left) + ", " + std::to_string(t.right) + " x " + std::to_string(t.m) +
+                     "x" + std::to_string(t.k) + "x" + std::to_string(t.n) + (transpose_a ? " T" : " N") +
+                     (transpose_b ? "T" : "N"));
+        check("matmul", [&] { return batch_matmul(t, transpose_a, transpose_b); });
+      }
+}
+
+TEST(Matmul, MatricesOfAnyRank) {
+  for (const auto& [left, right, ta, tb] :
+       std::vector<std::tuple<Shape, Shape, bool, bool>>{{{33, 70}, {70, 50}, false, false},
+                                                         {{70, 33}, {50, 70}, true, true},
+                                                         {{2, 3, 9, 17}, {17, 20}, false, false},
+                                                         {{2, 17, 9}, {17, 3}, true, false},
+                                                         {{300, 40}, {40, 8}, false, false},
+                                                         {{1, 40}, {40, 100}, false, false}}) {
+    Shape shape = left;
+    if (ta) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    shape.back() = right[tb ? 0 : 1];
+    SCOPED_TRACE(std::to_string(left.size()) + " axes, columns " + std::to_string(shape.back()));
+    check("matmul", [&, &left = left, &right = right, ta = ta, tb = tb] {
+      KernelBuilder b("matmul");
+      const Value y = b.call("nn.matmul", {b.input(left), b.input(right)},
+                             op_attrs("nn.matmul", {{"transpose_a", ta}, {"transpose_b", tb}}), shape);
+      return b.finish(b.call("nn.relu", {y}, {}, shape));
+    });
+  }
+}
+
+TEST(Matmul, DenseWithAWeightThatIsNoConstant) {
+  for (const DenseCase& t : std::vector<DenseCase>{
+           {128, 300, 33, 1, true}, {4, 64, 128, 1, false}, {50, 5, 7, 1, true}, {9, 1, 1, 1, false}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    check("matmul", [&] { return dense(t, false); });
+  }
+}
+
+TEST(Rows, Dense) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 512, 100, 1, true},
+                                                   {3, 300, 33, 1, false},
+                                                   {3, 5, 7, 1, true},
+                                                   {1, 1000, 1, 1, false},
+                                                   {2, 4097, 9, 1, true},
+                                                   {1, 33, 8, 1, true}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    check("rows", [&] { return dense(t, false); });
+  }
+}
+
+TEST(Rows, FewRowsOfDenseReadSeveralRowsOfTheWeightAtATime) {
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 100, 1, true}, false), sheet()).at("tile_n"), 8);
+  EXPECT_EQ(named("rows").default_params(dense({3, 512, 100, 1, true}, false), sheet()).at("tile_n"), 2);
+  EXPECT_EQ(named("rows").default_params(dense({1, 512, 3, 1, true}, false), sheet()).at("tile_n"), 3);
+}
+
+TEST(Rows, Softmax) {
+  for (const Shape& shape : std::vector<Shape>{{1, 1000}, {7, 128}, {2, 3, 257}, {4, 5}, {3, 1}, {1, 64}})
+    for (const char* op : {"nn.softmax", "nn.log_softmax"}) {
+      SCOPED_TRACE(op + std::to_string(shape.back()));
+      check("rows", [&] {
+        KernelBuilder b("softmax");
+        return b.finish(b.call(op, {b.input(shape)}, op_attrs(op), shape));
+      });
+    }
+}
+}  // namespace
+}  // namespace baton
