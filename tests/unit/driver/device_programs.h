@@ -40,7 +40,7 @@ inline std::vector<NDArray> outputs_of(Executor& executor) {
   return outputs;
 }
 
-inline std::vector<NDArray> run(const BuildResult& built) { return outputs_of(*make_executor(built)); }
+inline std::vector<NDArray> outputs_of(const BuildResult& built) { return outputs_of(*make_executor(built)); }
 
 inline std::vector<const PlanNode*> copies_of(const BuildResult& built) {
   std::vector<const PlanNode*> copies;

@@ -53,7 +53,7 @@ void expect_equal_outputs(const std::string& text) {
   const BuildResult split = build(parsed(text, true), on({"llvm", "mirror"}));
   EXPECT_GT(kernels_on_mirror(split), 0);
   expect_conserved(split);
-  EXPECT_LT(properties::difference(run(plain), run(split)), 1e-5);
+  EXPECT_LT(properties::difference(outputs_of(plain), outputs_of(split)), 1e-5);
 }
 
 const char* const kThereAndBack = R"(#[version = "0.0.5"]
@@ -147,7 +147,7 @@ TEST(Mirror, AProgramMayBeOnMirrorAlone) {
   BuildResult built = build(module, on({"mirror"}));
   EXPECT_TRUE(copies_of(built).empty());
   for (const PlanEntry& entry : built.plan.graph->entries) EXPECT_EQ(entry.device_type, kMirror);
-  EXPECT_LT(properties::difference(run(build(module, on({"llvm"}))), run(built)), 1e-5);
+  EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(built)), 1e-5);
 }
 
 TEST(Mirror, AnArtifactCarriesItsCode) {
@@ -157,13 +157,13 @@ TEST(Mirror, AnArtifactCarriesItsCode) {
   auto model = Model::load(path);
   ASSERT_TRUE(model.ok()) << model.status().message;
   EXPECT_THAT((*model)->artifact().names(), ::testing::Contains("plugin/mirror"));
-  EXPECT_EQ(properties::difference(run(built), outputs_of((*model)->executor())), 0);
+  EXPECT_EQ(properties::difference(outputs_of(built), outputs_of((*model)->executor())), 0);
   std::filesystem::remove(path);
 }
 
 TEST(Mirror, TwoExecutorsAtOnce) {
   const BuildResult built = build(parsed(kThereAndBack, true), on({"llvm", "mirror"}));
-  const std::vector<NDArray> wanted = run(built);
+  const std::vector<NDArray> wanted = outputs_of(built);
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 2; ++t)
@@ -202,7 +202,8 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
     EXPECT_THAT(copy->reason, ::testing::StartsWith("copied from device type "));
   }
   EXPECT_EQ(copies_of(built).size(), 3u) << "two inputs and the result";
-  EXPECT_LT(properties::difference(run(build(parse_module(plain, "plain.relay"), on({"llvm"}))), run(built)),
+  EXPECT_LT(properties::difference(outputs_of(build(parse_module(plain, "plain.relay"), on({"llvm"}))),
+                                   outputs_of(built)),
             1e-5);
 }
 
@@ -224,7 +225,7 @@ TEST(Mirror, ResNet18RunsInTurnsOnBoth) {
   EXPECT_GT(kernels_on_mirror(built), 8);
   EXPECT_GT(copies_of(built).size(), 8u);
   expect_conserved(built);
-  EXPECT_LT(properties::difference(run(build(module, one)), run(built)), 1e-3);
+  EXPECT_LT(properties::difference(outputs_of(build(module, one)), outputs_of(built)), 1e-3);
 }
 
 TEST(Mirror, RandomProgramsScatteredOverBoth) {
@@ -239,7 +240,7 @@ TEST(Mirror, RandomProgramsScatteredOverBoth) {
               on({"llvm", "mirror"}));
     ++looked_at;
     expect_conserved(split);
-    EXPECT_LT(properties::difference(run(build(module, on({"llvm"}))), run(split)), 1e-4);
+    EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(split)), 1e-4);
   }
   EXPECT_EQ(looked_at, 12);
 }

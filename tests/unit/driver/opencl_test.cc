@@ -62,7 +62,8 @@ TEST_F(OpenCl, AProgramMayBeOnItAlone) {
   EXPECT_GT(kernels_on(built, "opencl"), 1);
   EXPECT_EQ(kernels_on(built, ""), 0);
   expect_conserved(built);
-  EXPECT_LT(properties::difference(run(build(layers(kLayers), on({"llvm"}))), run(built)), 1e-5);
+  EXPECT_LT(properties::difference(outputs_of(build(layers(kLayers), on({"llvm"}))), outputs_of(built)),
+            1e-5);
 }
 
 TEST_F(OpenCl, AnnotatedProgramsRunOnBoth) {
@@ -71,7 +72,8 @@ TEST_F(OpenCl, AnnotatedProgramsRunOnBoth) {
   EXPECT_GT(kernels_on(built, ""), 0);
   EXPECT_FALSE(copies_of(built).empty());
   expect_conserved(built);
-  EXPECT_LT(properties::difference(run(build(layers(kLayers), on({"llvm"}))), run(built)), 1e-5);
+  EXPECT_LT(properties::difference(outputs_of(build(layers(kLayers), on({"llvm"}))), outputs_of(built)),
+            1e-5);
 }
 
 TEST_F(OpenCl, AnArtifactCarriesItsCode) {
@@ -81,7 +83,7 @@ TEST_F(OpenCl, AnArtifactCarriesItsCode) {
   auto model = Model::load(path);
   ASSERT_TRUE(model.ok()) << model.status().message;
   EXPECT_THAT((*model)->artifact().names(), testing::Contains("plugin/opencl"));
-  EXPECT_EQ(properties::difference(run(built), outputs_of((*model)->executor())), 0);
+  EXPECT_EQ(properties::difference(outputs_of(built), outputs_of((*model)->executor())), 0);
   std::filesystem::remove(path);
 }
 
@@ -116,7 +118,7 @@ TEST_F(OpenCl, ResNet18IsRight) {
   one.params = other.params = weights_by_rule(module);
   const BuildResult built = build(module, other);
   expect_conserved(built);
-  EXPECT_LT(properties::difference(run(build(module, one)), run(built)), 1e-4);
+  EXPECT_LT(properties::difference(outputs_of(build(module, one)), outputs_of(built)), 1e-4);
 }
 
 TEST_F(OpenCl, RandomProgramsScatteredOverThreeDevices) {
@@ -131,7 +133,7 @@ TEST_F(OpenCl, RandomProgramsScatteredOverThreeDevices) {
     const BuildResult split = build(scattered, on({"llvm", "opencl", "mirror"}));
     ++looked_at;
     expect_conserved(split);
-    EXPECT_LT(properties::difference(run(build(module, on({"llvm"}))), run(split)), 1e-4);
+    EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(split)), 1e-4);
   }
   EXPECT_EQ(looked_at, 6);
 }
@@ -145,7 +147,7 @@ TEST_F(OpenCl, ExhaustedMemoryIsAnErrorAndTheDeviceGoesOn) {
   EXPECT_THAT(block.status().message, testing::HasSubstr("has no memory for 70368744177664 bytes"));
   EXPECT_THAT(block.status().message, testing::HasSubstr("bytes are in use"));
   EXPECT_TRUE((*device)->allocate(1024).ok());
-  run(build(layers(kLayers), on({"opencl"})));
+  outputs_of(build(layers(kLayers), on({"opencl"})));
 }
 
 /// The message of loading `blob` as the code of a model.
@@ -195,7 +197,8 @@ def @main(%x: Tensor[(2, 3), float16]) {
 
 TEST(OpenClBuild, TheSameKernelHasTheSameCodeWhateverWasCompiledBefore) {
   const BuildResult built = build(layers(kLayers), on({"opencl"}));
-  const DeviceSheet& sheet = *host_context().sheet_of("opencl");
+  const BuildContext context = host_context();
+  const DeviceSheet& sheet = *context.sheet_of("opencl");
   for (const BuiltKernel& kernel : built.kernels)
     EXPECT_EQ(compile_kernel(kernel.request, sheet).object, compile_kernel(kernel.request, sheet).object)
         << kernel.func_name;

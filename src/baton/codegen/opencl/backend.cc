@@ -89,9 +89,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 KernelSchedule chosen_schedule(const Function& function, const DeviceSheet& sheet,
                                const BuildContext& context) {
   KernelSchedule schedule = choice_or_default(context.choice)->schedule(function, sheet);
-  const bool known = std::ranges::any_of(gpu_templates(), [&](const ScheduleTemplate* each) {
-    return schedule.template_name == each->name;
-  });
+  const bool known = std::ranges::any_of(
+      gpu_templates(), [&](const ScheduleTemplate* each) { return schedule.template_name == each->name; });
   return known ? std::move(schedule) : KernelSchedule();
 }
 
