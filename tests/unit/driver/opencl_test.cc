@@ -31,6 +31,7 @@ class OpenCl : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string why = opencl_missing(); !why.empty()) GTEST_SKIP() << why;
+    initialize();
   }
 };
 
