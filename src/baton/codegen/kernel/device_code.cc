@@ -190,9 +190,11 @@ class HostPart final : public hi::IRVisitor {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-/// "_pad_s1_r20__x" -> "_pad_s1_r__x", "_sum__3" -> "_sum__": without the numbers that Halide gives unnamed
-/// loops, and names seen before. Numbers of its temporaries ("_12") begin at 0 in every module.
+/// "_pad_s1_r20__x" -> "_pad_s1_r__x", "_sum__3" -> "_sum__", "_158" -> "_t": without the numbers that Halide
+/// gives unnamed loops, temporaries, and names seen before. Names of the language do not begin with "_".
 std::string without_counts(std::string_view name) {
+  if (!name.starts_with('_')) return std::string(name);
+  if (name.size() > 1 && std::all_of(name.begin() + 1, name.end(), is_digit)) return "_t";
   std::string text;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool counted = i >= 2 && is_digit(name[i]) &&
@@ -231,7 +233,7 @@ class StableIdentifiers {
     std::string name = without_counts(word);
     if (name != word) {
       const std::string base = name;
-      for (int n = 2; !taken_.insert(name).second; ++n) name = base + "_" + std::to_string(n);
+      for (int& n = counts_[base]; !taken_.insert(name).second;) name = base + "_" + std::to_string(++n);
     }
     return at->second = name;
   }
@@ -245,6 +247,7 @@ class StableIdentifiers {
   }
 
   std::map<std::string, std::string> names_;
+  std::map<std::string, int> counts_;
   std::set<std::string> taken_;
 };
 
