@@ -82,6 +82,29 @@ def test_everything_can_be_built_for_the_second_device():
     assert {node["attrs"]["backend"] for node in nodes if node["op"] == "tvm_op" and node["name"] != "__copy"} == {"mirror"}
 
 
+def test_a_program_is_split_over_the_processor_and_opencl():
+    from baton.contrib import graph_executor
+    x, w = relay.var("x", shape=(2, 8)), relay.var("w", shape=(16, 8))
+    layer = relay.annotation.on_device(relay.nn.relu(relay.nn.dense(relay.exp(x), w)), tvm.opencl(0))
+    module = tvm.IRModule.from_expr(relay.Function([x, w], relay.nn.softmax(layer)))
+    lib = relay.build(module, target={"cpu": "llvm", "opencl": "opencl"})
+    nodes = json.loads(lib.get_graph_json())["nodes"]
+    assert {node["attrs"].get("backend") for node in nodes if node["op"] == "tvm_op"} == {None, "opencl"}
+    try:
+        runner = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    except Exception as error:
+        if "OpenCL" in str(error) or "no plug-in `opencl`" in str(error):
+            pytest.skip(str(error))
+        raise
+    data, weight = np.linspace(-1, 1, 16, dtype="float32").reshape(2, 8), np.linspace(0, 1, 128, dtype="float32").reshape(16, 8)
+    runner.set_input("x", data)
+    runner.set_input("w", weight)
+    runner.run()
+    sums = np.maximum(np.exp(data) @ weight.T, 0)
+    wanted = np.exp(sums - sums.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(runner.get_output(0).numpy(), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-4, atol=1e-6)
+
+
 def no_key_twice(pairs):
     assert len({key for key, _ in pairs}) == len(pairs), pairs
     return dict(pairs)
