@@ -69,10 +69,15 @@ void ModelFlags::add_no_verify(Flags& flags) {
              "do not compare an artifact's constants with their checksum: large ones start sooner");
 }
 
+void ModelFlags::add_target(Flags& flags) {
+  flags.option("target", &targets, "what to build for: llvm, the processor (default), or opencl");
+}
+
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }
 
 BuildContext ModelFlags::context() const {
   BuildContext context = host_context();
+  for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
   context.passes->opt_level = opt_level;
   context.passes->config = config;
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));

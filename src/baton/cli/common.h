@@ -19,7 +19,7 @@ namespace baton::cli {
 /// MODEL and its build flags.
 struct ModelFlags {
   std::string model, params, precision;
-  std::vector<std::string> inputs, shapes;
+  std::vector<std::string> inputs, shapes, targets;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact
   PassConfig config;       ///< options set by other flags
@@ -27,6 +27,8 @@ struct ModelFlags {
   void add(Flags& flags);
   /// --no-verify: for verbs that run artifacts.
   void add_no_verify(Flags& flags);
+  /// --target: for verbs that build and run, or keep, whole programs.
+  void add_target(Flags& flags);
   /// The artifact `model`, opened and, unless told otherwise, verified.
   std::unique_ptr<Model> open_artifact() const;
   /// The same for a verb that takes several models, one after the other into `model`.

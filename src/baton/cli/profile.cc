@@ -24,6 +24,7 @@ class ProfileVerb final : public Verb {
     flags.at("MODEL").doc =
         "workload name (baton models lists them), .relay file, - for Relay text on standard input, or a "
         ".baton artifact (times of its kernels only); several are profiled one after the other";
+    flags_.add_target(flags);
     flags_.add_no_verify(flags);
     add_threads(flags, &threads_);
     flags.option("repeat", &options_.measure.min_runs, "runs of each kind, at least")

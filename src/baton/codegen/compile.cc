@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/device_code.h"
 #include "baton/codegen/kernel/join_axes.h"
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
@@ -91,11 +92,11 @@ struct Scheduled {
   double choose_s = 0;
 };
 
-const ScheduleTemplate& template_named(const std::string& name) {
-  for (const ScheduleTemplate* candidate : schedule_templates())
+const ScheduleTemplate& template_named(const std::string& name, const DeviceSheet& sheet) {
+  for (const ScheduleTemplate* candidate : templates_of(sheet))
     if (name == candidate->name) return *candidate;
   std::vector<std::string> names;
-  for (const ScheduleTemplate* candidate : schedule_templates()) names.push_back(candidate->name);
+  for (const ScheduleTemplate* candidate : templates_of(sheet)) names.push_back(candidate->name);
   const std::string near = did_you_mean(name, names);
   throw UsageError("there is no schedule template `" + name + "`" +
                    (near.empty() ? "" : "; did you mean `" + near + "`?"));
@@ -106,12 +107,12 @@ Scheduled schedule(const KernelRequest& request, const std::string& symbol, cons
   out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated});
   const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
-    out.chosen = &template_named(request.template_name);
+    out.chosen = &template_named(request.template_name, sheet);
     const std::string why = out.chosen->refuses(out.kernel, sheet);
     if (!why.empty())
       throw NotSupported("template " + request.template_name + " does not take this kernel: " + why);
   } else {
-    for (const ScheduleTemplate* candidate : schedule_templates()) {
+    for (const ScheduleTemplate* candidate : templates_of(sheet)) {
       const std::string why = candidate->refuses(out.kernel, sheet);
       if (why.empty()) {
         out.chosen = candidate;
@@ -238,6 +239,14 @@ std::optional<std::string> part_of(const Halide::Buffer<uint8_t>& object, const 
   return renamed(std::move(*part), lowered.symbol, lowered.kernel.symbol);
 }
 
+/// The code of a GPU kernel, instead of an object.
+void extract_device_code(Lowered& lowered) {
+  guarded(*lowered.request->function, lowered.request->template_name, [&] {
+    lowered.kernel.object =
+        renamed(packed(device_code(lowered.module)), lowered.symbol, lowered.kernel.symbol);
+  });
+}
+
 /// Compiles one module. Objects of single kernels are cut like those of several: the bytes are the same.
 void compile_alone(Lowered& lowered) {
   guarded(*lowered.request->function, lowered.request->template_name, [&] {
@@ -268,7 +277,7 @@ void compile_joined(const std::vector<Lowered*>& all) {
 std::vector<std::vector<Lowered*>> groups_of(std::vector<Lowered>& all) {
   std::vector<std::vector<Lowered*>> groups;
   for (Lowered& each : all) {
-    if (!each.module.buffers().empty()) continue;
+    if (!each.module.buffers().empty() || !each.kernel.object.empty()) continue;
     const auto fits = [&](const std::vector<Lowered*>& group) {
       const Halide::Module& other = group.front()->module;
       return other.any_strict_float() == each.module.any_strict_float() &&
@@ -303,6 +312,8 @@ KernelListing list(const KernelRequest& request, const DeviceSheet& sheet, Kerne
 std::vector<Kernel> compile_together(std::span<const KernelRequest> requests, const DeviceSheet& sheet) {
   std::vector<Lowered> lowered;
   for (const KernelRequest& request : requests) lowered.push_back(lower_request(request, sheet));
+  if (is_gpu(sheet))
+    for (Lowered& each : lowered) extract_device_code(each);
   for (const std::vector<Lowered*>& group : groups_of(lowered)) {
     if (group.size() < 2) continue;
     const auto start = std::chrono::steady_clock::now();

@@ -314,4 +314,67 @@ RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& shee
   return best;
 }
 
+std::vector<Halide::VarOrRVar> pure_loops(const Halide::Stage& stage) {
+  std::vector<Halide::VarOrRVar> loops;
+  for (const Halide::Internal::Dim& dim : stage.get_schedule().dims()) {
+    if (!dim.is_rvar() && dim.var != Halide::Var::outermost().name()) loops.push_back(Halide::Var(dim.var));
+  }
+  return loops;
+}
+
+namespace {
+
+/// Whether `producer` can be inlined into its user: evaluated once per element, and cheap.
+bool read_in_place(const LoweredKernel& kernel, int producer) {
+  if (kernel.blocks[producer].op->fuse > Fuse::kInjective || kernel.blocks[producer].consumers != 1)
+    return false;
+  for (const OpBlock& block : kernel.blocks)
+    for (int from : block.producers)
+      if (from == producer) return block.op->fuse <= Fuse::kInjective;
+  return false;
+}
+
+int64_t elements(const Type& type) {
+  int64_t count = 1;
+  if (const auto* tensor = as_type<TensorTypeNode>(type))
+    for (int64_t extent : tensor->extents()) count *= extent;
+  return count;
+}
+
+/// The extent of a tensor's last axis; 0 for scalars and tuples.
+int64_t last_extent(const Type& type) {
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  return tensor && tensor->rank() > 0 ? tensor->extents().back() : 0;
+}
+
+}  // namespace
+
+std::vector<StoredFunc> stored_funcs(const LoweredKernel& kernel) {
+  std::vector<StoredFunc> stored;
+  std::set<std::string> done;
+  const auto store = [&](const Func& func, int64_t count, int64_t innermost, bool copy) {
+    if (done.insert(func.name()).second) stored.push_back({func, count, innermost, copy});
+  };
+  for (size_t i = 0; i < kernel.blocks.size(); ++i) {
+    const OpBlock& block = kernel.blocks[i];
+    if (read_in_place(kernel, static_cast<int>(i))) {
+      bool pure = true;
+      for (const Stage& stage : block.stages) pure = pure && !stage.func.has_update_definition();
+      if (pure) continue;
+    }
+    const Type& type = block.call->checked_type();
+    const bool cheap = block.op->fuse <= Fuse::kInjective;
+    for (const Stage& stage : block.stages) {
+      bool result = false;
+      for (const Func& value : block.results) result = result || value.name() == stage.func.name();
+      if (cheap && !result && !stage.func.has_update_definition()) continue;
+      store(stage.func, elements(type), result ? last_extent(type) : 0, false);
+    }
+    for (const Func& value : block.results) store(value, elements(type), last_extent(type), false);
+  }
+  for (const Tensor& output : kernel.outputs)
+    store(output.func(), 0, output.rank() > 0 ? output.extent(-1) : 0, true);
+  return stored;
+}
+
 }  // namespace baton

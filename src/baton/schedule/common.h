@@ -71,6 +71,20 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
 /// The name of the kernel's input that `tensor` is, or "" when it is computed in the kernel.
 std::string input_name(const Tensor& tensor);
 
+/// The pure loops of one definition, innermost first.
+std::vector<Halide::VarOrRVar> pure_loops(const Halide::Stage& stage);
+
+/// A Func that the fallback schedules store: it gets a loop nest of its own.
+struct StoredFunc {
+  Halide::Func func;
+  int64_t elements = 0;   ///< of the result of its block
+  int64_t innermost = 0;  ///< the extent of its last axis; 0: a scalar, or not known
+  bool copies_output = false;
+};
+/// All of them, producers first: every stage but those of elementwise blocks with one user, which are
+/// computed in place.
+std::vector<StoredFunc> stored_funcs(const LoweredKernel& kernel);
+
 /// Gives `func` its own loop nest: vectorised along the innermost dimension, parallel along the outermost.
 void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = true);
 

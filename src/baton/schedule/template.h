@@ -60,6 +60,12 @@ struct ScheduleTemplate {
 /// All templates in order (templates.def): the first that does not refuse is used; the last, "trivial", never
 /// refuses.
 const std::vector<const ScheduleTemplate*>& schedule_templates();
+/// Those of GPUs in order (gpu_templates.def); the last, "gpu_naive", never refuses.
+const std::vector<const ScheduleTemplate*>& gpu_templates();
+/// Whether kernels of the device are GPU kernels.
+bool is_gpu(const DeviceSheet& sheet);
+/// The templates of the device.
+const std::vector<const ScheduleTemplate*>& templates_of(const DeviceSheet& sheet);
 const ScheduleTemplate& find_template(const LoweredKernel& kernel, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -3,6 +3,7 @@
 namespace baton {
 
 #define BATON_TEMPLATE(function) const ScheduleTemplate& function();
+#include "baton/schedule/gpu_templates.def"
 #include "baton/schedule/templates.def"
 #undef BATON_TEMPLATE
 
@@ -15,8 +16,23 @@ const std::vector<const ScheduleTemplate*>& schedule_templates() {
   return all;
 }
 
+const std::vector<const ScheduleTemplate*>& gpu_templates() {
+  static const std::vector<const ScheduleTemplate*> all = {
+#define BATON_TEMPLATE(function) &function(),
+#include "baton/schedule/gpu_templates.def"
+#undef BATON_TEMPLATE
+  };
+  return all;
+}
+
+bool is_gpu(const DeviceSheet& sheet) { return Halide::Target(sheet.code_target).has_gpu_feature(); }
+
+const std::vector<const ScheduleTemplate*>& templates_of(const DeviceSheet& sheet) {
+  return is_gpu(sheet) ? gpu_templates() : schedule_templates();
+}
+
 const ScheduleTemplate& find_template(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  for (const ScheduleTemplate* candidate : schedule_templates())
+  for (const ScheduleTemplate* candidate : templates_of(sheet))
     if (candidate->refuses(kernel, sheet).empty()) return *candidate;
   internal_error(__FILE__, __LINE__, "the last template takes everything", kernel.name);
 }

@@ -1,35 +1,26 @@
 // Programs over the processor and the simulated device `mirror`: what forgets a copy would crash here.
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <random>
-#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
-#include "baton/driver/initialize.h"
 #include "baton/driver/origins/operator_map.h"
 #include "baton/driver/plan/graph_json.h"
 #include "baton/frontend/workloads/networks.h"
-#include "baton/ir/attr_objects.h"
-#include "baton/ir/build.h"
-#include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
-#include "baton/pass/rewriter.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/report.h"
 #include "baton/runtime/model.h"
-#include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
+#include "driver/device_programs.h"
 #include "properties/module_value.h"
 #include "properties/random_module.h"
 
@@ -37,29 +28,6 @@ namespace baton {
 namespace {
 
 constexpr int kMirror = 12;
-
-BuildOptions on(const std::vector<std::string>& targets) {
-  initialize();
-  BuildOptions options;
-  options.context = host_context();
-  for (const std::string& target : targets) options.context.targets.push_back(Target::parse(target));
-  return options;
-}
-
-std::vector<NDArray> outputs_of(Executor& executor) {
-  for (size_t i = 0; i < executor.num_inputs(); ++i) {
-    const PlanEntry& entry = executor.input_entry(i);
-    EXPECT_TRUE(
-        executor.set_input(i, parameter_value(executor.input_node(i).name, entry.shape, entry.dtype)).ok());
-  }
-  const Status status = executor.run();
-  EXPECT_TRUE(status.ok()) << status.message;
-  std::vector<NDArray> outputs;
-  for (size_t i = 0; i < executor.num_outputs(); ++i) outputs.push_back(executor.output(i).copy());
-  return outputs;
-}
-
-std::vector<NDArray> run(const BuildResult& built) { return outputs_of(*make_executor(built)); }
 
 /// `text` with "@mirror(" and "@cpu(" become on_device, or nothing.
 IRModule parsed(std::string text, bool annotated) {
@@ -78,32 +46,14 @@ IRModule parsed(std::string text, bool annotated) {
   return parse_module(text, "net.relay");
 }
 
-std::vector<const PlanNode*> copies_of(const BuildResult& built) {
-  std::vector<const PlanNode*> copies;
-  for (const PlanNode& node : built.plan.graph->nodes)
-    if (node.kind == PlanNode::Kind::kCopy) copies.push_back(&node);
-  return copies;
-}
-
-int kernels_on_mirror(const BuildResult& built) {
-  return static_cast<int>(std::count_if(
-      built.plan.graph->nodes.begin(), built.plan.graph->nodes.end(),
-      [](const PlanNode& node) { return node.kind == PlanNode::Kind::kKernel && node.backend == "mirror"; }));
-}
-
-/// Every operator of the source is in a node, in a constant, or retired.
-void expect_conserved(const BuildResult& built) {
-  for (const OperatorRecord& record : built.origins->operators)
-    EXPECT_TRUE(!record.nodes.empty() || !record.folded_into.empty() || !record.retired_by.empty())
-        << record.op;
-}
+int kernels_on_mirror(const BuildResult& built) { return kernels_on(built, "mirror"); }
 
 void expect_equal_outputs(const std::string& text) {
   const BuildResult plain = build(parsed(text, false), on({"llvm"}));
   const BuildResult split = build(parsed(text, true), on({"llvm", "mirror"}));
   EXPECT_GT(kernels_on_mirror(split), 0);
   expect_conserved(split);
-  EXPECT_LT(properties::difference(run(plain), run(split)), 1e-5);
+  EXPECT_LT(properties::difference(outputs_of(plain), outputs_of(split)), 1e-5);
 }
 
 const char* const kThereAndBack = R"(#[version = "0.0.5"]
@@ -197,7 +147,7 @@ TEST(Mirror, AProgramMayBeOnMirrorAlone) {
   BuildResult built = build(module, on({"mirror"}));
   EXPECT_TRUE(copies_of(built).empty());
   for (const PlanEntry& entry : built.plan.graph->entries) EXPECT_EQ(entry.device_type, kMirror);
-  EXPECT_LT(properties::difference(run(build(module, on({"llvm"}))), run(built)), 1e-5);
+  EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(built)), 1e-5);
 }
 
 TEST(Mirror, AnArtifactCarriesItsCode) {
@@ -207,13 +157,13 @@ TEST(Mirror, AnArtifactCarriesItsCode) {
   auto model = Model::load(path);
   ASSERT_TRUE(model.ok()) << model.status().message;
   EXPECT_THAT((*model)->artifact().names(), ::testing::Contains("plugin/mirror"));
-  EXPECT_EQ(properties::difference(run(built), outputs_of((*model)->executor())), 0);
+  EXPECT_EQ(properties::difference(outputs_of(built), outputs_of((*model)->executor())), 0);
   std::filesystem::remove(path);
 }
 
 TEST(Mirror, TwoExecutorsAtOnce) {
   const BuildResult built = build(parsed(kThereAndBack, true), on({"llvm", "mirror"}));
-  const std::vector<NDArray> wanted = run(built);
+  const std::vector<NDArray> wanted = outputs_of(built);
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 2; ++t)
@@ -252,62 +202,17 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
     EXPECT_THAT(copy->reason, ::testing::StartsWith("copied from device type "));
   }
   EXPECT_EQ(copies_of(built).size(), 3u) << "two inputs and the result";
-  EXPECT_LT(properties::difference(run(build(parse_module(plain, "plain.relay"), on({"llvm"}))), run(built)),
+  EXPECT_LT(properties::difference(outputs_of(build(parse_module(plain, "plain.relay"), on({"llvm"}))),
+                                   outputs_of(built)),
             1e-5);
 }
-
-/// Says of values of `main`, wherever they are read, on which device they are computed. What one on_device
-/// gives is in one place, so every reader gets its own.
-class Scatter final : public Rewriter {
- public:
-  /// The device of an operator's result or a parameter; 0: nothing is said.
-  using Choose = std::function<int(const Expr& value)>;
-  explicit Scatter(Choose choose) : choose_(std::move(choose)) {}
-
-  static IRModule over(const IRModule& module, Choose choose) {
-    const IRModule scattered = module->copy();
-    scattered->set("main", as_ref<FunctionNode>(Scatter(std::move(choose)).run(Expr(module->find("main")))));
-    return scattered;
-  }
-
- private:
-  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    std::vector<Expr> read;
-    if (const auto* tuple = as<TupleNode>(rebuilt)) {
-      for (const Expr& field : tuple->fields()) read.push_back(placed(field));
-      return make_tuple(std::move(read), original->with_type({}));
-    }
-    const auto* call = as<CallNode>(rebuilt);
-    if (!call || !call->op()) return rebuilt;
-    for (const Expr& arg : call->args()) read.push_back(placed(arg));
-    return make_call(call->callee(), std::move(read), call->attrs(), original->with_type({}));
-  }
-
-  Expr placed(const Expr& value) {
-    Expr whole = value;  // the parts of a tuple are where it is
-    while (const auto* item = as<TupleGetItemNode>(whole)) whole = item->tuple();
-    if (whole->kind() != ExprKind::kCall && whole->kind() != ExprKind::kVar) return value;
-    const auto [at, fresh] = devices_.try_emplace(whole.get());
-    if (fresh) at->second = choose_(whole);
-    if (at->second == 0) return value;
-    return call_op("on_device", {value}, {{"virtual_device", virtual_device_attr({at->second, 0, {}, {}})}});
-  }
-
-  Choose choose_;
-  std::map<const ExprNode*, int> devices_;
-};
 
 TEST(Mirror, ResNet18RunsInTurnsOnBoth) {
   workloads::ImageNetOptions image;
   image.image_shape = {3, 32, 32};
   image.num_classes = 10;
   const IRModule module = infer_types(workloads::resnet(18, image));
-  NamedArrays weights;
-  for (const Var& param : module->find("main")->params()) {
-    const auto* type = as_type<TensorTypeNode>(param->checked_type());
-    if (param->name() != "data")
-      weights.emplace_back(param->name(), parameter_value(param->name(), type->extents(), type->dtype()));
-  }
+  const NamedArrays weights = weights_by_rule(module);
   int relus = 0;
   const IRModule split = Scatter::over(module, [&](const Expr& value) {
     const auto* call = as<CallNode>(value);
@@ -320,16 +225,7 @@ TEST(Mirror, ResNet18RunsInTurnsOnBoth) {
   EXPECT_GT(kernels_on_mirror(built), 8);
   EXPECT_GT(copies_of(built).size(), 8u);
   expect_conserved(built);
-  EXPECT_LT(properties::difference(run(build(module, one)), run(built)), 1e-3);
-}
-
-bool is_straight(const IRModule& module) {
-  bool straight = module->functions().size() == 1;
-  post_order(module->find("main")->body(), [&](const Expr& node) {
-    straight &= node->kind() != ExprKind::kFunction && node->kind() != ExprKind::kIf &&
-                node->kind() != ExprKind::kLet;
-  });
-  return straight;
+  EXPECT_LT(properties::difference(outputs_of(build(module, one)), outputs_of(built)), 1e-3);
 }
 
 TEST(Mirror, RandomProgramsScatteredOverBoth) {
@@ -344,7 +240,7 @@ TEST(Mirror, RandomProgramsScatteredOverBoth) {
               on({"llvm", "mirror"}));
     ++looked_at;
     expect_conserved(split);
-    EXPECT_LT(properties::difference(run(build(module, on({"llvm"}))), run(split)), 1e-4);
+    EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(split)), 1e-4);
   }
   EXPECT_EQ(looked_at, 12);
 }

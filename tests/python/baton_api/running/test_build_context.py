@@ -60,7 +60,7 @@ def test_targets_go_down_to_what_was_built():
     module.set_input("x", x)
     module.run()
     np.testing.assert_allclose(module.get_output(0).numpy(), np.exp(np.tanh(x)), rtol=1e-5)
-    with pytest.raises(Exception, match="no backend builds for cuda; there are backends for: llvm, mirror"):
+    with pytest.raises(Exception, match="no backend builds for cuda; there are backends for: llvm, mirror, opencl"):
         relay.build(tvm.parser.fromtext(NET), target="cuda")
 
 
@@ -80,6 +80,29 @@ def test_everything_can_be_built_for_the_second_device():
     # A JSON object may hold a key twice; readers then differ in which one they take.
     nodes = json.loads(lib.get_graph_json(), object_pairs_hook=no_key_twice)["nodes"]
     assert {node["attrs"]["backend"] for node in nodes if node["op"] == "tvm_op" and node["name"] != "__copy"} == {"mirror"}
+
+
+def test_a_program_is_split_over_the_processor_and_opencl():
+    from baton.contrib import graph_executor
+    x, w = relay.var("x", shape=(2, 8)), relay.var("w", shape=(16, 8))
+    layer = relay.annotation.on_device(relay.nn.relu(relay.nn.dense(relay.exp(x), w)), tvm.opencl(0))
+    module = tvm.IRModule.from_expr(relay.Function([x, w], relay.nn.softmax(layer)))
+    lib = relay.build(module, target={"cpu": "llvm", "opencl": "opencl"})
+    nodes = json.loads(lib.get_graph_json())["nodes"]
+    assert {node["attrs"].get("backend") for node in nodes if node["op"] == "tvm_op"} == {None, "opencl"}
+    try:
+        runner = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    except Exception as error:
+        if "OpenCL" in str(error) or "no plug-in `opencl`" in str(error):
+            pytest.skip(str(error))
+        raise
+    data, weight = np.linspace(-1, 1, 16, dtype="float32").reshape(2, 8), np.linspace(0, 1, 128, dtype="float32").reshape(16, 8)
+    runner.set_input("x", data)
+    runner.set_input("w", weight)
+    runner.run()
+    sums = np.maximum(np.exp(data) @ weight.T, 0)
+    wanted = np.exp(sums - sums.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(runner.get_output(0).numpy(), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-4, atol=1e-6)
 
 
 def no_key_twice(pairs):

@@ -1,0 +1,308 @@
+#include "baton/codegen/kernel/device_code.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace hi = Halide::Internal;
+
+namespace {
+
+constexpr std::string_view kSourceSuffix = "_gpu_source_kernels";
+
+/// A number as the bytes that a device function gets.
+std::optional<uint64_t> bits_of(const Halide::Expr& value) {
+  if (const auto* number = value.as<hi::IntImm>()) return static_cast<uint64_t>(number->value);
+  if (const auto* number = value.as<hi::UIntImm>()) return number->value;
+  const auto* number = value.as<hi::FloatImm>();
+  if (!number) return std::nullopt;
+  uint64_t bits = 0;
+  if (value.type().bits() == 64) {
+    std::memcpy(&bits, &number->value, sizeof(double));
+  } else if (value.type().bits() == 32) {
+    const auto narrow = static_cast<float>(number->value);
+    std::memcpy(&bits, &narrow, sizeof narrow);
+  } else {
+    return std::nullopt;
+  }
+  return bits;
+}
+
+/// Executes the host's part of a module at compile time: collects memory and launches.
+class HostPart final : public hi::IRVisitor {
+ public:
+  explicit HostPart(const Halide::Module& module) {
+    for (const Halide::Buffer<>& buffer : module.buffers()) {
+      buffers_[buffer.name()] = buffer;
+      if (buffer.name().ends_with(kSourceSuffix))
+        code.source.assign(reinterpret_cast<const char*>(buffer.data()), buffer.size_in_bytes());
+    }
+    while (!code.source.empty() && code.source.back() == '\0') code.source.pop_back();
+    const hi::LoweredFunc& kernel = module.functions().back();
+    for (const hi::LoweredArgument& argument : kernel.args) {
+      if (!argument.is_buffer()) continue;
+      memory_[argument.name] = {DeviceArgument::Kind::kTensor, code.tensors++, 0, 0};
+    }
+    kernel.body.accept(this);
+  }
+
+  DeviceCode code;
+
+ private:
+  using IRVisitor::visit;
+
+  [[noreturn]] static void fail(const std::string& what) {
+    throw InternalError(__FILE__, __LINE__, "a GPU kernel " + what);
+  }
+
+  Halide::Expr value_of(const Halide::Expr& expr) const {
+    return hi::simplify(hi::substitute(values_, expr));
+  }
+
+  uint64_t number_of(const Halide::Expr& expr, const char* what) const {
+    const Halide::Expr value = value_of(expr);
+    const std::optional<uint64_t> number = bits_of(value);
+    if (!number) {
+      std::ostringstream text;
+      text << value;
+      fail(std::string("has ") + what + " that is not a constant: " + text.str());
+    }
+    return *number;
+  }
+
+  template <class Let>
+  void visit_let(const Let* node) {
+    node->value.accept(this);
+    const Halide::Expr value = node->value.type().is_handle() ? Halide::Expr() : value_of(node->value);
+    const bool known = value.defined() && bits_of(value);
+    if (known) values_[node->name] = value;
+    node->body.accept(this);
+    if (known) values_.erase(node->name);
+  }
+  void visit(const hi::LetStmt* node) override { visit_let(node); }
+  void visit(const hi::Let* node) override { visit_let(node); }
+
+  void visit(const hi::Allocate* node) override {
+    uint64_t bytes = static_cast<uint64_t>(node->type.bytes());
+    for (const Halide::Expr& extent : node->extents) bytes *= number_of(extent, "an extent");
+    memory_[node->name] = {DeviceArgument::Kind::kScratch, static_cast<uint32_t>(code.scratch.size()), 0, 0};
+    code.scratch.push_back(bytes);
+    node->body.accept(this);
+  }
+
+  void visit(const hi::For* node) override {
+    constexpr int64_t kMostIterations = 1 << 16;
+    const auto first = static_cast<int64_t>(number_of(node->min, "a loop's begin"));
+    const auto count = static_cast<int64_t>(number_of(node->extent, "a loop's extent"));
+    if (count > kMostIterations) fail("has a loop of " + std::to_string(count) + " launches");
+    for (int64_t i = first; i < first + count; ++i) {
+      values_[node->name] = hi::make_const(Halide::Int(32), i);
+      node->body.accept(this);
+    }
+    values_.erase(node->name);
+  }
+
+  void visit(const hi::IfThenElse* node) override {
+    if (number_of(node->condition, "a condition")) {
+      node->then_case.accept(this);
+    } else if (node->else_case.defined()) {
+      node->else_case.accept(this);
+    }
+  }
+
+  void visit(const hi::Store* node) override { fail("stores `" + node->name + "` on the host"); }
+
+  void visit(const hi::Call* node) override {
+    if (node->name.starts_with("halide_") && node->name.ends_with("_run") && node->args.size() == 12) {
+      add_launch(*node);
+    } else if (node->name == "halide_copy_to_host") {
+      fail("reads a result on the host");
+    } else {
+      IRVisitor::visit(node);
+    }
+  }
+
+  static const hi::Call& list_of(const Halide::Expr& expr) {
+    Halide::Expr inner = expr;
+    while (const auto* cast = inner.as<hi::Cast>()) inner = cast->value;
+    const auto* list = inner.as<hi::Call>();
+    if (!list || !list->is_intrinsic(hi::Call::make_struct)) fail("is launched in an unknown way");
+    return *list;
+  }
+
+  void add_launch(const hi::Call& call) {
+    // module state, name, blocks (3), threads (3), bytes of shared memory, sizes, arguments, which are
+    // buffers
+    DeviceLaunch launch;
+    const auto* name = call.args[1].as<hi::StringImm>();
+    if (!name) fail("is launched by an unknown name");
+    launch.function = name->value;
+    for (int axis = 0; axis < 3; ++axis) {
+      launch.blocks[axis] = static_cast<uint32_t>(number_of(call.args[2 + axis], "a number of blocks"));
+      launch.threads[axis] = static_cast<uint32_t>(number_of(call.args[5 + axis], "a number of threads"));
+    }
+    launch.shared_bytes = static_cast<uint32_t>(number_of(call.args[8], "a size of shared memory"));
+    const hi::Call &sizes = list_of(call.args[9]), &arguments = list_of(call.args[10]),
+                   &are_buffers = list_of(call.args[11]);
+    for (size_t i = 0; i + 1 < sizes.args.size(); ++i) {  // the last one is 0
+      if (number_of(are_buffers.args.at(i), "a kind of argument")) {
+        launch.arguments.push_back(memory_named(arguments.args.at(i)));
+      } else {
+        Halide::Expr value = arguments.args.at(i);
+        while (const auto* list = value.as<hi::Call>()) value = list->args.at(0);
+        launch.arguments.push_back({DeviceArgument::Kind::kNumber, 0,
+                                    static_cast<uint32_t>(number_of(sizes.args[i], "a size")),
+                                    number_of(value, "an argument")});
+      }
+    }
+    for (const uint32_t count : launch.blocks)
+      if (count == 0) return;  // there is nothing to compute
+    code.launches.push_back(std::move(launch));
+  }
+
+  /// The memory behind the variable `NAME.buffer`.
+  DeviceArgument memory_named(Halide::Expr expr) {
+    while (const auto* cast = expr.as<hi::Cast>()) expr = cast->value;
+    const auto* variable = expr.as<hi::Variable>();
+    if (!variable || !variable->name.ends_with(".buffer")) fail("has an argument that is no buffer");
+    const std::string name = variable->name.substr(0, variable->name.size() - std::strlen(".buffer"));
+    if (const auto at = memory_.find(name); at != memory_.end()) return at->second;
+    const auto at = buffers_.find(name);
+    if (at == buffers_.end()) fail("has an argument `" + name + "` of unknown memory");
+    const DeviceArgument constant = {DeviceArgument::Kind::kConstant,
+                                     static_cast<uint32_t>(code.constants.size()), 0, 0};
+    code.constants.emplace_back(reinterpret_cast<const char*>(at->second.data()), at->second.size_in_bytes());
+    return memory_[name] = constant;
+  }
+
+  std::map<std::string, Halide::Expr> values_;
+  std::map<std::string, DeviceArgument> memory_;
+  std::map<std::string, Halide::Buffer<>> buffers_;
+};
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
+
+/// "_pad_s1_r20__x" -> "_pad_s1_r__x", "_sum__3" -> "_sum__", "_158" -> "_t": without the numbers that Halide
+/// gives unnamed loops, temporaries, and names seen before. Names of the language do not begin with "_".
+std::string without_counts(std::string_view name) {
+  if (!name.starts_with('_')) return std::string(name);
+  if (name.size() > 1 && std::all_of(name.begin() + 1, name.end(), is_digit)) return "_t";
+  std::string text;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool counted = i >= 2 && is_digit(name[i]) &&
+                         ((name[i - 1] == '_' && name[i - 2] == '_') ||
+                          (std::strchr("rtvf", name[i - 1]) && name[i - 2] == '_'));
+    if (!counted) {
+      text += name[i];
+      continue;
+    }
+    while (i + 1 < name.size() && is_digit(name[i + 1])) ++i;
+  }
+  return text;
+}
+
+/// Gives the identifiers of the source names without counts, in the order in which they are first seen.
+class StableIdentifiers {
+ public:
+  std::string rewrite(std::string_view source) {
+    for (size_t at = 0; at < source.size();) {  // names that stay
+      const std::string_view word = word_at(source, at);
+      if (!word.empty() && without_counts(word) == word) taken_.insert(std::string(word));
+      at += std::max<size_t>(1, word.size());
+    }
+    std::string text;
+    for (size_t at = 0; at < source.size();) {
+      const std::string_view word = word_at(source, at);
+      text += word.empty() ? std::string(1, source[at]) : renamed(std::string(word));
+      at += std::max<size_t>(1, word.size());
+    }
+    return text;
+  }
+
+  std::string renamed(const std::string& word) {
+    const auto [at, fresh] = names_.try_emplace(word);
+    if (!fresh) return at->second;
+    std::string name = without_counts(word);
+    if (name != word) {
+      const std::string base = name;
+      for (int& n = counts_[base]; !taken_.insert(name).second;) name = base + "_" + std::to_string(++n);
+    }
+    return at->second = name;
+  }
+
+ private:
+  /// Numbers count as words too; they have no letters and stay.
+  static std::string_view word_at(std::string_view text, size_t at) {
+    size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    return text.substr(at, end - at);
+  }
+
+  std::map<std::string, std::string> names_;
+  std::map<std::string, int> counts_;
+  std::set<std::string> taken_;
+};
+
+void put(std::string& bytes, uint32_t number) {
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(number >> shift);
+}
+void put_long(std::string& bytes, uint64_t number) {
+  put(bytes, static_cast<uint32_t>(number));
+  put(bytes, static_cast<uint32_t>(number >> 32));
+}
+void put_text(std::string& bytes, std::string_view text) {
+  put_long(bytes, text.size());
+  bytes += text;
+}
+
+}  // namespace
+
+DeviceCode device_code(const Halide::Module& module) {
+  DeviceCode code = std::move(HostPart(module).code);
+  StableIdentifiers stable;
+  code.source = stable.rewrite(code.source);
+  for (DeviceLaunch& launch : code.launches) launch.function = stable.renamed(launch.function);
+  return code;
+}
+
+std::string packed(const DeviceCode& code) {
+  std::string bytes;
+  put_text(bytes, code.source);
+  put(bytes, code.tensors);
+  put(bytes, static_cast<uint32_t>(code.constants.size()));
+  for (const std::string& constant : code.constants) put_text(bytes, constant);
+  put(bytes, static_cast<uint32_t>(code.scratch.size()));
+  for (const uint64_t size : code.scratch) put_long(bytes, size);
+  put(bytes, static_cast<uint32_t>(code.launches.size()));
+  for (const DeviceLaunch& launch : code.launches) {
+    put_text(bytes, launch.function);
+    for (const uint32_t count : launch.blocks) put(bytes, count);
+    for (const uint32_t count : launch.threads) put(bytes, count);
+    put(bytes, launch.shared_bytes);
+    put(bytes, static_cast<uint32_t>(launch.arguments.size()));
+    for (const DeviceArgument& argument : launch.arguments) {
+      put(bytes, static_cast<uint32_t>(argument.kind));
+      put(bytes, argument.index);
+      put(bytes, argument.bytes);
+      put_long(bytes, argument.number);
+    }
+  }
+  return bytes;
+}
+
+std::string_view source_of(std::string_view bytes) {
+  uint64_t size = 0;
+  if (bytes.size() < sizeof size) return {};
+  std::memcpy(&size, bytes.data(), sizeof size);
+  return size > bytes.size() - sizeof size ? std::string_view() : bytes.substr(sizeof size, size);
+}
+
+}  // namespace baton
