@@ -6,7 +6,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "baton/codegen/dnnl/patterns.h"
+#include "baton/byoc/pattern_rewrite.h"
+#include "baton/codegen/dnnl/gelu.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/visit.h"
@@ -634,7 +635,7 @@ class Lowering {
 DnnlRegion lower_for_dnnl(const FunctionNode& function, const std::string& symbol) {
   const Function plain = make_function(function.params(), function.body(), function.ret_type(), {},
                                        NodeInfo(OriginSet::none(), {}, function.checked_type()));
-  const CompositePattern gelu = dnnl_gelu_patterns()[0];
+  const CompositePattern gelu = dnnl_gelu(wildcard());
   const Expr marked =
       dataflow_partition(gelu.pattern, Expr(plain), {{"Composite", gelu.name}}, gelu.check, CutTypes::kGiven);
   return Lowering(symbol).function(*as<FunctionNode>(marked));

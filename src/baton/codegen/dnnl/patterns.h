@@ -3,9 +3,7 @@
 
 namespace baton {
 
-/// x / 2 (1 + erf(x / sqrt(2))) as `dnnl.gelu`.
-PatternTable dnnl_gelu_patterns();
-/// All composites, the largest first.
+/// The composites that oneDNN computes in one primitive, the largest first.
 PatternTable dnnl_patterns();
 
 }  // namespace baton

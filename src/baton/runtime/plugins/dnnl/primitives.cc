@@ -503,7 +503,10 @@ std::string fault_of(const Region& region, size_t data_bytes, bool check_only) {
         !written[static_cast<size_t>(view.tensor)] || !proper(view.dims, view.strides))
       return false;
     int64_t last = 0;
-    for (size_t i = 0; i < view.dims.size(); ++i) last += (view.dims[i] - 1) * view.strides[i];
+    for (size_t i = 0; i < view.dims.size(); ++i) {
+      if (view.dims[i] - 1 > kMostElements / std::max<int64_t>(1, view.strides[i])) return false;
+      last += (view.dims[i] - 1) * view.strides[i];
+    }
     return last < elements(region.tensors[static_cast<size_t>(view.tensor)].dims);
   };
   for (const Step& step : region.steps) {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "baton/runtime/plugins/dnnl/region_blob.h"
+#include <oneapi/dnnl/dnnl.hpp>
 
-#include "oneapi/dnnl/dnnl.hpp"
+#include "baton/runtime/plugins/dnnl/region_blob.h"
 
 namespace baton::dnnl_plugin {
 
