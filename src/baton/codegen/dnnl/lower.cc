@@ -128,7 +128,7 @@ class Lowering {
   explicit Lowering(std::string symbol) { result_.region.symbol = std::move(symbol); }
 
   DnnlRegion function(const FunctionNode& function) {
-    for (const Var& param : function.params()) add_inputs(param);
+    for (const Var& param : function.params()) add_inputs(param, "parameter `" + param->name() + "`");
     count_uses(function.body());
     post_order(
         function.body(), [&](const Expr& node) { visit(node); },
@@ -140,7 +140,7 @@ class Lowering {
 
   /// Lowers one call over inputs of the types of its operands.
   void alone(const CallNode& call) {
-    for (const Expr& arg : call.args()) add_inputs(arg);
+    for (const Expr& arg : call.args()) add_inputs(arg, "`" + call.op()->name + "`");
     this->call(call);
   }
 
@@ -167,10 +167,14 @@ class Lowering {
     return {static_cast<int64_t>(tensors().size()) - 1, dims, dense_strides(dims)};
   }
 
-  void add_inputs(const Expr& value) {
+  void add_inputs(const Expr& value, const std::string& user) {
     std::vector<View> views;
-    for (const TensorTypeNode* type : flat_types(type_of(value)))
-      views.push_back(add_tensor(TensorKind::kInput, dims_of(*type), inputs_++));
+    try {
+      for (const TensorTypeNode* type : flat_types(type_of(value)))
+        views.push_back(add_tensor(TensorKind::kInput, dims_of(*type), inputs_++));
+    } catch (const NotSupported& error) {
+      throw NotSupported(user + " " + error.what());
+    }
     values_[value.get()] = std::move(views);
   }
 

@@ -9,12 +9,13 @@ namespace {
 
 constexpr int kMostCalls = 4;  // from the root of a layer's composite down to its convolution or product
 
-/// The calls from `root` down to the first `anchor`, by first operands where possible; empty when there is
-/// none.
+/// The calls from `root` down to the first `anchor`, through additions only; empty when there is none.
 std::vector<const CallNode*> path_to(const Expr& root, const std::string& anchor, int most = kMostCalls) {
   const auto* call = as<CallNode>(root);
   if (!call || !call->op() || most == 0) return {};
-  if (call->op()->name == anchor) return {call};
+  const std::string& name = call->op()->name;
+  if (name == anchor) return {call};
+  if (most < kMostCalls && name != "add" && name != "nn.bias_add") return {};
   for (const Expr& arg : call->args()) {
     std::vector<const CallNode*> path = path_to(arg, anchor, most - 1);
     if (path.empty()) continue;
@@ -26,6 +27,7 @@ std::vector<const CallNode*> path_to(const Expr& root, const std::string& anchor
 
 bool adds_bias(const CallNode& add, const CallNode& layer) {
   if (add.op()->name == "nn.bias_add") return true;
+  if (add.op()->name != "add") return false;
   const TensorTypeNode* out = static_type_of(Expr(&layer));
   const Expr& other = add.args()[add.args()[0].get() == &layer ? 1 : 0];
   const TensorTypeNode* bias = static_type_of(other);
