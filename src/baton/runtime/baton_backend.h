@@ -62,7 +62,7 @@ struct baton_host {
   uint32_t abi_version;
   uint32_t struct_bytes;
   const struct baton_kernel_table*
-      services; /* memory, threads and marks, for code that runs on the processor */
+      services;             /* memory, threads and marks, for code that runs on the processor */
   int32_t (*threads)(void); /* how many threads a call on this thread may use, itself included */
 };
 
