@@ -41,7 +41,7 @@ def compiled():
         return str(program)
     include, library = pathlib.Path(sys.prefix, "include"), pathlib.Path(sys.prefix, "lib")
     if not (include / "dnnl.hpp").exists():
-        sys.exit(f"{include}/dnnl.hpp is missing: install tools/requirements-bench.txt")
+        sys.exit(f"{include}/dnnl.hpp is missing: run ./baton setup")
     FOLDER.mkdir(parents=True, exist_ok=True)
     temporary = f"{program}.{os.getpid()}"
     command = ["c++", "-std=c++17", "-O2", SOURCE, "-o", temporary, f"-I{include}", f"-L{library}", f"-Wl,-rpath,{library}", "-ldnnl"]

@@ -13,6 +13,7 @@ namespace baton {
 using TakesCall = std::function<bool(const Expr& call)>;
 
 inline constexpr int kDefaultRuleLevel = 10;
+inline constexpr int kBackendRuleLevel = 0;  ///< of the rules in a backend's record
 
 /// Declares that `compiler` supports the calls of `op` that satisfy `takes`. A rule of a higher level
 /// overrides one of a lower level, whatever the order; UsageError for equal levels, and for an unknown

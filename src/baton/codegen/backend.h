@@ -49,6 +49,13 @@ struct BuiltRegion {
   IRModule program;
 };
 
+/// An operator that a backend computes outside of its composites, too.
+struct OperatorRule {
+  std::string op;
+  /// Why it does not take this typed call; empty when it does.
+  std::function<std::string(const CallNode& call)> refuses;
+};
+
 struct Backend {
   std::string name = {};  ///< "llvm": also what kernels and reports say
   std::string kind = {};  ///< the kind of target it generates code for; empty: regions only
@@ -57,7 +64,8 @@ struct Backend {
 
   /// Derives the device's sheet from the host's.
   std::function<DeviceSheet(const DeviceSheet& host)> device = {};
-  /// Why it rejects a function; empty when it accepts.
+  /// Why it rejects a function; empty when it accepts. A rejected kernel of one of its regions is compiled by
+  /// the backend of the surrounding device.
   std::function<std::string(const FunctionNode& function, const DeviceSheet& sheet)> takes = {};
   /// The algorithms, layouts and schedules that its kernels prefer, used when the context has no choice of
   /// its own; null: no preference.
@@ -71,6 +79,8 @@ struct Backend {
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
+  /// The operators that AnnotateTarget gives to it by default; rules that users register take precedence.
+  std::vector<OperatorRule> operators = {};
 };
 
 using BackendRef = std::shared_ptr<const Backend>;

@@ -1,6 +1,7 @@
 #include <map>
 #include <mutex>
 
+#include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
 #include "baton/support/error.h"
 
@@ -82,6 +83,13 @@ void register_built_in_backends() {
   for (const BackendRef& record : backends()) {
     if (!record->kind.empty()) add_target_kind(record->kind, record->device_type);
     if (record->patterns) register_pattern_table(record->name, record->patterns());
+    for (const OperatorRule& rule : record->operators)
+      register_target_rule(
+          rule.op, record->name,
+          [refuses = rule.refuses](const Expr& call) {
+            return refuses(static_cast<const CallNode&>(*call)).empty();
+          },
+          kBackendRuleLevel);
   }
 }
 

@@ -53,12 +53,25 @@ std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
   return first;
 }
 
-/// Chooses a kernel's backend: that of its region if that compiles kernels itself, else that of the
+/// The sheet of the device that a backend's kernels run on; null when the context has none.
+const DeviceSheet* sheet_for(const Backend& backend, const BuildContext& context) {
+  const bool on_host = backend.kind.empty() || backend.kind == context.host().kind;
+  return on_host ? &context.host() : context.sheet_of(backend.kind);
+}
+
+/// Whether a region's backend compiles this kernel of it.
+bool compiles(const BackendRef& backend, const FunctionNode& kernel, const BuildContext& context) {
+  if (!backend || !backend->compile) return false;
+  const DeviceSheet* sheet = sheet_for(*backend, context);
+  return !backend->takes || !sheet || backend->takes(kernel, *sheet).empty();
+}
+
+/// Chooses a kernel's backend: that of its region if that compiles the kernel itself, else that of the
 /// surrounding device's target.
 PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
-  return [&targets, host = context.host().kind](const FunctionNode& kernel, int around) {
+  return [&targets, &context, host = context.host().kind](const FunctionNode& kernel, int around) {
     BackendRef backend = find_backend(compiler_of(kernel));
-    if (!backend || !backend->compile) backend = backend_of_device(targets, around);
+    if (!compiles(backend, kernel, context)) backend = backend_of_device(targets, around);
     if (!backend)
       throw NotSupported("values of the program are on device type " + std::to_string(around) +
                          ", and no target of the build is for it");
@@ -79,8 +92,7 @@ void compile(BuildResult& result, const BuildContext& context) {
     at->second.push_back({planned.func_name, without_region(planned.function), planned.function->origins()});
   }
   for (const auto& [backend, functions] : by_backend) {
-    const bool on_host = backend->kind.empty() || backend->kind == context.host().kind;
-    const DeviceSheet* sheet = on_host ? &context.host() : context.sheet_of(backend->kind);
+    const DeviceSheet* sheet = sheet_for(*backend, context);
     if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");
     for (const BackendFunction& each : functions)
       if (const std::string why = backend->takes ? backend->takes(*each.function, *sheet) : ""; !why.empty())

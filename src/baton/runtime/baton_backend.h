@@ -56,12 +56,14 @@ struct baton_bound {
   void* context;
 };
 
-/* Services of the runtime for backends. Valid until the process ends. */
+/* Services of the runtime for backends. Valid until the process ends. Members are only ever added at the end,
+   without a new ABI version: struct_bytes tells which are there. */
 struct baton_host {
   uint32_t abi_version;
   uint32_t struct_bytes;
   const struct baton_kernel_table*
-      services; /* memory, threads and marks, for code that runs on the processor */
+      services;             /* memory, threads and marks, for code that runs on the processor */
+  int32_t (*threads)(void); /* how many threads a call on this thread may use, itself included */
 };
 
 struct baton_backend {

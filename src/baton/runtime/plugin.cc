@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "baton/runtime/kernel_library.h"
+#include "baton/runtime/thread_pool.h"
 
 namespace baton {
 
@@ -50,7 +51,8 @@ class PluginRegistry {
 namespace {
 
 const baton_host& host_services() {
-  static const baton_host host = {BATON_BACKEND_ABI, sizeof(baton_host), &kernel_services()};
+  static const baton_host host = {BATON_BACKEND_ABI, sizeof(baton_host), &kernel_services(),
+                                  [] { return static_cast<int32_t>(current_threads()); }};
   return host;
 }
 

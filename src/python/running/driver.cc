@@ -1,11 +1,13 @@
 #include <unordered_map>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/background.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/plan/graph_json.h"
+#include "baton/ir/op.h"
 #include "baton/pass/rewriter.h"
 
 #include "python/bind.h"
@@ -26,6 +28,13 @@ std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::
     const nb::gil_scoped_acquire gil;
     nb::handle(held.get())(phase, done, total);
   };
+}
+
+BackendRef named_backend(const std::string& name) {
+  initialize();
+  BackendRef backend = find_backend(name);
+  if (!backend) throw UsageError("there is no backend `" + name + "`");
+  return backend;
 }
 
 /// The current context for these targets; empty: the current targets.
@@ -129,6 +138,33 @@ void bind_driver(nb::module_& m) {
       },
       nb::arg("compiler"), nb::arg("codegen").none(),
       "What a build calls for each region of `compiler`; it returns a BuildResult.");
+  m.def(
+      "backend_patterns",
+      [](const std::string& backend) {
+        nb::list entries;
+        for (const CompositePattern& each : named_backend(backend)->patterns())
+          entries.append(nb::make_tuple(each.name, each.pattern, nb::cpp_function(each.check)));
+        return entries;
+      },
+      nb::arg("backend"), "The composites of a backend: [(name, pattern, check)].");
+  m.def(
+      "backend_refusal",
+      [](const std::string& backend, const Call& call) {
+        const BackendRef record = named_backend(backend);
+        const std::string op = call->op() ? call->op()->name : "";
+        for (const OperatorRule& rule : record->operators)
+          if (rule.op == op) return rule.refuses(*call);
+        return (op.empty() ? "a function" : "`" + op + "`") + " is not mapped to " + backend;
+      },
+      nb::arg("backend"), nb::arg("call"), "Why a backend does not take a typed call; empty when it does.");
+  m.def(
+      "backend_operators",
+      [](const std::string& backend) {
+        std::vector<std::string> names;
+        for (const OperatorRule& rule : named_backend(backend)->operators) names.push_back(rule.op);
+        return names;
+      },
+      nb::arg("backend"), "The operators that AnnotateTarget gives to a backend.");
   m.def(
       "substitute",
       [](const Expr& expr, const std::vector<std::pair<Var, Expr>>& values) {

@@ -1,4 +1,104 @@
-"""What Intel's oneDNN builds, in TVM. Baton has no such table: names can be imported, using them raises NotImplementedError."""
-from ...._refused import fill
+"""Regions for oneDNN, by Baton's own backend `dnnl`: its composites and operators, and the whole flow that outlines them.
 
-__getattr__ = fill(globals(), "TVM's patterns for Intel's oneDNN are not known to Baton: give MergeComposite a pattern table of your own")
+The helpers around TVM's table can be imported, and raise NotImplementedError when used.
+"""
+from ...._load import core
+from ...._refused import fill
+from ....ir.transform import Sequential
+
+__getattr__ = fill(globals(), "of TVM's module for oneDNN, Baton has pattern_table; its own are partition_for_dnnl, operators and refusals")
+
+_LAYERS = ("nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv2d_transpose", "nn.dense", "nn.batch_matmul", "nn.matmul")
+
+
+def pattern_table():
+    """The composites, the largest first, for relay.transform.MergeComposite: [(name, pattern, check)].
+
+    Names say which layer, and what follows it: dnnl.conv2d_bias_sum_relu. MergeComposite("dnnl") has the same table.
+    """
+    return core.backend_patterns("dnnl")
+
+
+def operators():
+    """The names of the operators that AnnotateTarget("dnnl") takes outside of composites, sorted.
+
+    Data are float32, of known shapes; refusals() says which calls are not taken, and why.
+    """
+    return core.backend_operators("dnnl")
+
+
+def refusals(mod):
+    """Why calls of operators in `main` are not given to oneDNN.
+
+    Parameters
+    ----------
+    mod : IRModule
+        Not partitioned.
+
+    Returns
+    -------
+    list of (Call, str)
+        In post-order. A call in the list may still be part of a composite, such as the erf of a gelu.
+    """
+    from ....ir.op import Op
+    from ...analysis import post_order_visit
+    from ...expr import Call
+    from ...transform import InferType
+
+    found = []
+
+    def visit(node):
+        if isinstance(node, Call) and isinstance(node.op, Op):
+            why = core.backend_refusal("dnnl", node)
+            if why:
+                found.append((node, why))
+
+    post_order_visit(InferType()(mod)["main"], visit)
+    return found
+
+
+def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
+    """Outlines what oneDNN computes as regions `tvmgen_<mod_name>_dnnl_main_<n>`, for relay.build.
+
+    Normalisations and scales are folded into convolutions first, so that their results become biases.
+
+    Parameters
+    ----------
+    mod : IRModule
+        Shapes must be static.
+    params : dict of str to NDArray, optional
+        Values of parameters of `main`. Weights that are constants are packed once, when the model is loaded; others in each run.
+    mod_name : str
+        Part of the names of regions.
+    prune : bool
+        Leave regions to Baton's own kernels that hold no convolution, dense layer or matrix product.
+
+    Returns
+    -------
+    IRModule
+        With one function per region. relay.build compiles it where oneDNN is installed, else it raises NotImplementedError.
+    """
+    from ... import transform
+
+    if params:
+        from ...build_module import bind_params_by_name
+
+        mod["main"] = bind_params_by_name(mod["main"], params)
+    mod = Sequential([
+        transform.InferType(), transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(),
+        transform.FoldConstant(), transform.MergeComposite("dnnl"), transform.AnnotateTarget(["dnnl"]),
+        transform.MergeCompilerRegions(), transform.PartitionGraph(mod_name), transform.InferType()])(mod)
+    if not prune:
+        return mod
+    light = [var for var, function in mod.functions.items()
+             if "Compiler" in dict(function.attrs or {}) and function.attrs["Compiler"] == "dnnl" and not _has_layer(function)]
+    return transform.InferType()(transform.InlineCompilerFunctionsBoundTo(light)(mod)) if light else mod
+
+
+def _has_layer(function):
+    from ...analysis import post_order_visit
+    from ...expr import Call
+
+    met = []
+    post_order_visit(function, lambda node: met.append(node) if isinstance(node, Call) and getattr(node.op, "name", "") in _LAYERS else None)
+    return bool(met)

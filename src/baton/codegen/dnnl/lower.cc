@@ -1,0 +1,699 @@
+#include "baton/codegen/dnnl/lower.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "baton/byoc/pattern_rewrite.h"
+#include "baton/codegen/dnnl/gelu.h"
+#include "baton/ir/inspect.h"
+#include "baton/ir/layout.h"
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+
+namespace baton {
+namespace {
+
+using namespace dnnl_blob;
+
+constexpr size_t kMostPosts = 8;
+
+Dims dense_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+int64_t elements(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// Whether the elements lie in row-major order without gaps.
+bool is_dense(const View& view) {
+  const Dims dense = dense_strides(view.dims);
+  for (size_t i = 0; i < view.dims.size(); ++i)
+    if (view.dims[i] != 1 && view.strides[i] != dense[i]) return false;
+  return true;
+}
+
+/// The view with its axis order[i] as axis i.
+View permuted(const View& view, const std::vector<int>& order) {
+  View result{view.tensor, {}, {}};
+  for (const int axis : order) {
+    result.dims.push_back(view.dims[static_cast<size_t>(axis)]);
+    result.strides.push_back(view.strides[static_cast<size_t>(axis)]);
+  }
+  return result;
+}
+
+Dims permuted(const Dims& dims, const std::vector<int>& order) {
+  return permuted(View{0, dims, dims}, order).dims;
+}
+
+std::vector<int> inverse(const std::vector<int>& order) {
+  std::vector<int> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  return back;
+}
+
+std::vector<int> same_order(size_t rank) {
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+/// The view right-aligned to `rank` axes: ones in front.
+View aligned(View view, size_t rank) {
+  while (view.dims.size() < rank) {
+    view.dims.insert(view.dims.begin(), 1);
+    view.strides.insert(view.strides.begin(), 1);
+  }
+  return view;
+}
+
+/// Whether `part` broadcasts to `whole`, both of the same rank.
+bool broadcasts(const Dims& part, const Dims& whole) {
+  for (size_t i = 0; i < whole.size(); ++i)
+    if (part[i] != 1 && part[i] != whole[i]) return false;
+  return part.size() == whole.size();
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw NotSupported(why); }
+
+Dims ints(const std::vector<int64_t>& values, size_t count, int64_t fallback) {
+  if (values.empty()) return Dims(count, fallback);
+  return values.size() == 1 ? Dims(count, values[0]) : values;
+}
+
+/// Padding as given to convolutions and pools: one value, one per axis, or all befores and then all afters.
+void set_padding(Step& step, const std::vector<int64_t>& padding, size_t axes) {
+  if (padding.size() == 2 * axes) {
+    step.before.assign(padding.begin(), padding.begin() + static_cast<ptrdiff_t>(axes));
+    step.after.assign(padding.begin() + static_cast<ptrdiff_t>(axes), padding.end());
+  } else {
+    step.before = step.after = ints(padding, axes, 0);
+  }
+}
+
+/// The position in `layout` of each letter of `wanted`.
+std::vector<int> order_of(const std::string& layout, const std::string& wanted) {
+  const auto parsed = Layout::parse(layout);
+  std::vector<int> order;
+  for (const char letter : wanted) order.push_back(parsed ? parsed->find(letter) : -1);
+  if (!parsed || parsed->rank() != static_cast<int>(wanted.size()) || std::ranges::count(order, -1))
+    refuse("layout " + layout + " is none of plain axes " + wanted);
+  return order;
+}
+
+const std::map<std::string, Algorithm>& elementwise() {
+  static const std::map<std::string, Algorithm> all = {
+      {"abs", Algorithm::kAbs},         {"clip", Algorithm::kClip},          {"exp", Algorithm::kExp},
+      {"log", Algorithm::kLog},         {"nn.leaky_relu", Algorithm::kRelu}, {"nn.relu", Algorithm::kRelu},
+      {"sigmoid", Algorithm::kSigmoid}, {"sqrt", Algorithm::kSqrt},          {"tanh", Algorithm::kTanh}};
+  return all;
+}
+
+const std::map<std::string, Algorithm>& binary() {
+  static const std::map<std::string, Algorithm> all = {
+      {"add", Algorithm::kAdd},           {"divide", Algorithm::kDivide},
+      {"maximum", Algorithm::kMaximum},   {"minimum", Algorithm::kMinimum},
+      {"multiply", Algorithm::kMultiply}, {"subtract", Algorithm::kSubtract}};
+  return all;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(std::string symbol) { result_.region.symbol = std::move(symbol); }
+
+  DnnlRegion function(const FunctionNode& function) {
+    for (const Var& param : function.params()) add_inputs(param, "parameter `" + param->name() + "`");
+    count_uses(function.body());
+    post_order(
+        function.body(), [&](const Expr& node) { visit(node); },
+        [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
+    const std::vector<View> results = values_of(function.body());
+    for (size_t i = 0; i < results.size(); ++i) add_output(results[i], static_cast<int64_t>(i));
+    return std::move(result_);
+  }
+
+  /// Lowers one call over inputs of the types of its operands.
+  void alone(const CallNode& call) {
+    for (const Expr& arg : call.args()) add_inputs(arg, "`" + call.op()->name + "`");
+    this->call(call);
+  }
+
+ private:
+  std::vector<TensorInfo>& tensors() { return result_.region.tensors; }
+  std::vector<Step>& steps() { return result_.region.steps; }
+
+  // ---- Values.
+
+  static Dims dims_of(const TensorTypeNode& type) {
+    if (!type.is_static()) refuse("has a shape that is not known: " + type_text(Type(&type)));
+    if (type.dtype() != DType::float_(32))
+      refuse("has elements of type " + type.dtype().str() + ", not float32");
+    Dims dims = type.extents();
+    if (dims.empty()) dims = {1};
+    if (static_cast<int64_t>(dims.size()) > kMostAxes) refuse("has more than 12 axes");
+    if (std::ranges::any_of(dims, [](int64_t extent) { return extent < 1; })) refuse("is empty");
+    return dims;
+  }
+
+  View add_tensor(TensorKind kind, const Dims& dims, int64_t index = 0) {
+    tensors().push_back({kind, dims, dense_strides(dims), index, 0});
+    orders_.push_back(same_order(dims.size()));
+    return {static_cast<int64_t>(tensors().size()) - 1, dims, dense_strides(dims)};
+  }
+
+  void add_inputs(const Expr& value, const std::string& user) {
+    std::vector<View> views;
+    try {
+      for (const TensorTypeNode* type : flat_types(type_of(value)))
+        views.push_back(add_tensor(TensorKind::kInput, dims_of(*type), inputs_++));
+    } catch (const NotSupported& error) {
+      throw NotSupported(user + " " + error.what());
+    }
+    values_[value.get()] = std::move(views);
+  }
+
+  void count_uses(const Expr& body) {
+    post_order(
+        body,
+        [&](const Expr& node) {
+          if (const auto* call = as<CallNode>(node))
+            for (const Expr& arg : call->args()) ++uses_[arg.get()];
+          if (const auto* tuple = as<TupleNode>(node))
+            for (const Expr& field : tuple->fields()) ++uses_[field.get()];
+          if (const auto* item = as<TupleGetItemNode>(node)) ++uses_[item->tuple().get()];
+        },
+        [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
+    ++uses_[body.get()];
+  }
+
+  const std::vector<View>& values_of(const Expr& value) const {
+    const auto at = values_.find(value.get());
+    if (at == values_.end()) refuse("a value of the region is no tensor");
+    return at->second;
+  }
+  const View& value_of(const Expr& value) const {
+    const std::vector<View>& views = values_of(value);
+    if (views.size() != 1) refuse("a tuple stands where a tensor is needed");
+    return views[0];
+  }
+
+  void visit(const Expr& node) {
+    if (const auto* call = as<CallNode>(node)) return this->call(*call);
+    if (const auto* constant = as<ConstantNode>(node)) {
+      const auto* type = as_type<TensorTypeNode>(constant->checked_type());
+      values_[node.get()] = {add_tensor(TensorKind::kConstant, dims_of(*type))};
+      result_.constants.push_back(constant->value());
+    } else if (const auto* tuple = as<TupleNode>(node)) {
+      std::vector<View> all;
+      for (const Expr& field : tuple->fields()) std::ranges::copy(values_of(field), std::back_inserter(all));
+      values_[node.get()] = std::move(all);
+    } else if (const auto* item = as<TupleGetItemNode>(node)) {
+      const auto* type = as_type<TupleTypeNode>(type_of(item->tuple()));
+      size_t first = 0;
+      for (int i = 0; i < item->index(); ++i)
+        first += flat_types(type->fields()[static_cast<size_t>(i)]).size();
+      const size_t count = flat_types(type_of(node)).size();
+      const std::vector<View> all = values_of(item->tuple());
+      values_[node.get()] = {all.begin() + static_cast<ptrdiff_t>(first),
+                             all.begin() + static_cast<ptrdiff_t>(first + count)};
+    } else if (node->kind() != ExprKind::kVar && node->kind() != ExprKind::kOp &&
+               node->kind() != ExprKind::kFunction) {
+      refuse("a region of oneDNN has operators, tuples and constants only");
+    }
+  }
+
+  /// A result of the region. A tensor in the order of its own axes is written in place; other views, inputs
+  /// and what is an output already are copied.
+  void add_output(const View& view, int64_t index) {
+    TensorInfo& tensor = tensors()[static_cast<size_t>(view.tensor)];
+    if (tensor.kind == TensorKind::kTemporary && is_dense(view) &&
+        elements(view.dims) == elements(tensor.dims)) {
+      tensor.kind = TensorKind::kOutput;
+      tensor.index = index;
+      return;
+    }
+    const View output = add_tensor(TensorKind::kOutput, view.dims, index);
+    Step step{.kind = StepKind::kReorder, .inputs = {view}, .output = output.tensor};
+    steps().push_back(std::move(step));
+  }
+
+  // ---- Steps.
+
+  /// Appends a step with a result of extents `dims`, whose axis i is axis order[i] of the value. Returns the
+  /// value.
+  View made(Step step, const Dims& dims, const std::vector<int>& order) {
+    View value = add_tensor(TensorKind::kTemporary, permuted(dims, inverse(order)));
+    // The value is dense in the order of its own axes; the tensor has those of oneDNN.
+    const View own = permuted(value, order);
+    tensors().back().dims = own.dims;
+    tensors().back().strides = own.strides;
+    orders_.back() = order;
+    step.output = value.tensor;
+    steps().push_back(std::move(step));
+    return value;
+  }
+  View made(Step step, const Dims& dims) { return made(std::move(step), dims, same_order(dims.size())); }
+
+  /// `value` as a dense view, copied if it is not.
+  View dense(const View& value) {
+    if (is_dense(value)) return {value.tensor, value.dims, dense_strides(value.dims)};
+    return made({.kind = StepKind::kReorder, .inputs = {value}}, value.dims);
+  }
+
+  /// The step that made `operand` if it can take post-operations and nothing else reads the operand; it then
+  /// is the last step. Null otherwise.
+  Step* open_step(const Expr& operand) {
+    const auto used = uses_.find(operand.get());
+    if (used == uses_.end() || used->second != 1) return nullptr;
+    const View& value = value_of(operand);
+    const auto owner = owners_.find(value.tensor);
+    if (owner == owners_.end() || owner->second != operand.get() || !is_whole(value)) return nullptr;
+    const auto at = std::ranges::find(steps(), value.tensor, &Step::output);
+    if (at == steps().end()) return nullptr;
+    if (at->kind != StepKind::kConvolution && at->kind != StepKind::kDeconvolution &&
+        at->kind != StepKind::kInnerProduct && at->kind != StepKind::kMatmul)
+      return nullptr;
+    if (at->posts.size() >= kMostPosts) return nullptr;
+    std::rotate(at, at + 1, steps().end());  // operands of the post-operation may be made after it
+    return &steps().back();
+  }
+  const Dims& own_dims(int64_t tensor) { return tensors()[static_cast<size_t>(tensor)].dims; }
+  const std::vector<int>& order_of_tensor(int64_t tensor) const {
+    return orders_[static_cast<size_t>(tensor)];
+  }
+
+  static size_t channel_axis(const Step& step, size_t rank) {
+    return step.kind == StepKind::kMatmul ? rank - 1 : 1;
+  }
+  static bool has_bias(const Step& step) { return step.inputs.size() == 3; }
+
+  /// `call`: an activation of `operand`.
+  View activation(Algorithm algorithm, double alpha, double beta, const Expr& operand) {
+    if (Step* step = open_step(operand)) {
+      step->posts.push_back({PostKind::kEltwise, algorithm, alpha, beta, {}});
+      return value_of(operand);
+    }
+    const View value = in_own_order(value_of(operand));
+    const std::vector<int> order = value_order(value_of(operand));
+    return made(
+        {.kind = StepKind::kEltwise, .algorithm = algorithm, .inputs = {value}, .alpha = alpha, .beta = beta},
+        value.dims, order);
+  }
+
+  /// The value's axes in the order of its tensor's, where it is a permutation of these.
+  View in_own_order(const View& value) { return permuted(value, value_order(value)); }
+  std::vector<int> value_order(const View& value) {
+    return is_whole(value) ? order_of_tensor(value.tensor) : same_order(value.dims.size());
+  }
+  /// Whether the value is its tensor, up to the order of axes.
+  bool is_whole(const View& value) {
+    const std::vector<int>& order = order_of_tensor(value.tensor);
+    if (order.size() != value.dims.size()) return false;
+    const TensorInfo& tensor = tensors()[static_cast<size_t>(value.tensor)];
+    const View own = permuted(value, order);
+    return own.dims == tensor.dims && own.strides == tensor.strides;
+  }
+
+  /// Adds `other` to the result of the step that made `operand`; false if it cannot.
+  bool fuse_binary(Algorithm algorithm, const Expr& operand, const View& other) {
+    const Dims& shape = value_of(operand).dims;
+    if (other.dims.size() > shape.size() || !broadcasts(aligned(other, shape.size()).dims, shape))
+      return false;
+    if (other.tensor == value_of(operand).tensor) return false;
+    Step* step = open_step(operand);
+    if (!step) return false;
+    const View own = permuted(aligned(other, shape.size()), order_of_tensor(step->output));
+    const Dims& dims = own_dims(step->output);
+    const size_t channels = channel_axis(*step, dims.size());
+    Dims per_channel(dims.size(), 1);
+    per_channel[channels] = dims[channels];
+    if (algorithm == Algorithm::kAdd && own.dims == per_channel && !has_bias(*step) && step->posts.empty()) {
+      step->inputs.push_back(step->kind == StepKind::kMatmul
+                                 ? own
+                                 : View{own.tensor, {dims[channels]}, {own.strides[channels]}});
+      return true;
+    }
+    if (algorithm == Algorithm::kAdd && own.dims == dims && step->posts.empty()) {
+      step->posts.push_back({PostKind::kSum, Algorithm::kAdd, 1, 0, {own}});
+      return true;
+    }
+    if (own.dims != per_channel && elements(own.dims) != 1) return false;
+    step->posts.push_back({PostKind::kBinary, algorithm, 0, 0, {own}});
+    return true;
+  }
+
+  View binary_of(Algorithm algorithm, const Expr& a, const Expr& b) {
+    const bool commutes = algorithm != Algorithm::kSubtract && algorithm != Algorithm::kDivide;
+    if (fuse_binary(algorithm, a, value_of(b))) return value_of(a);
+    if (commutes && fuse_binary(algorithm, b, value_of(a))) return value_of(b);
+    View left = value_of(a), right = value_of(b);
+    const size_t rank = std::max(left.dims.size(), right.dims.size());
+    left = aligned(left, rank), right = aligned(right, rank);
+    if (!broadcasts(right.dims, left.dims)) {
+      if (!commutes || !broadcasts(left.dims, right.dims))
+        refuse("broadcasts both operands, or the first of an operation that does not commute");
+      std::swap(left, right);
+    }
+    const std::vector<int> order = value_order(left);
+    return made({.kind = StepKind::kBinary,
+                 .algorithm = algorithm,
+                 .inputs = {permuted(left, order), permuted(right, order)}},
+                permuted(left, order).dims, order);
+  }
+
+  // ---- Operators.
+
+  void call(const CallNode& call) {
+    std::string name;
+    try {
+      for (const TensorTypeNode* type : flat_types(call.checked_type())) dims_of(*type);
+      if (const OpDef* op = call.op()) {
+        name = op->name;
+        const auto at = handlers().find(name);
+        if (at == handlers().end()) refuse("is not mapped to a primitive of oneDNN");
+        const View value = (this->*at->second)(call);
+        values_[&call] = {value};
+        if (at->second != &Lowering::reshaped && at->second != &Lowering::transposed)
+          owners_[value.tensor] = &call;
+      } else {
+        const auto* composite = as<FunctionNode>(call.callee());
+        name = composite ? text_attr(*composite, "Composite") : "a function";
+        if (name != "dnnl.gelu") refuse("is no operator");
+        values_[&call] = {activation(Algorithm::kGelu, 0, 0, call.args()[0])};
+        owners_[values_[&call][0].tensor] = &call;
+      }
+    } catch (const NotSupported& error) {
+      throw NotSupported("`" + name + "` " + error.what());
+    }
+  }
+
+  View convolution(const CallNode& call) { return convolve(call, StepKind::kConvolution); }
+  View deconvolution(const CallNode& call) { return convolve(call, StepKind::kDeconvolution); }
+
+  View convolve(const CallNode& call, StepKind kind) {
+    const View data = value_of(call.args()[0]), weight = value_of(call.args()[1]);
+    if (data.dims.size() < 3) refuse("has data without spatial axes");
+    const size_t axes = data.dims.size() - 2;
+    const std::string spatial = std::string("DHW").substr(3 - axes);
+    const std::string data_layout = text_attr(call, "data_layout"),
+                      out_layout = text_attr(call, "out_layout");
+    if (!out_layout.empty() && out_layout != data_layout) refuse("changes the layout");
+    const std::vector<int> order = order_of(data_layout, "NC" + spatial);
+    const View in = permuted(data, order);
+    // Relay's transposed convolution has its weight as (in, out / groups, ...), which it names by I and O.
+    const View w = permuted(weight, order_of(text_attr(call, "kernel_layout"), "OI" + spatial));
+    const int64_t groups = int_attr(call, "groups");
+    const Dims out = permuted(dims_of(*static_type_of(Expr(&call))), order);
+    Step step{.kind = kind, .inputs = {in, grouped(w, groups, kind, out[1], in.dims[1])}};
+    step.strides = ints(ints_attr(call, "strides"), axes, 1);
+    step.dilates = ints(ints_attr(call, "dilation"), axes, 1);
+    set_padding(step, ints_attr(call, "padding"), axes);
+    for (size_t i = 0; i < axes; ++i) {
+      const int64_t reach = (w.dims[2 + i] - 1) * step.dilates[i] + 1;
+      --step.dilates[i];
+      if (kind == StepKind::kDeconvolution)  // output_padding takes from the padding after
+        step.after[i] = (in.dims[2 + i] - 1) * step.strides[i] + reach - out[2 + i] - step.before[i];
+    }
+    return made(std::move(step), out, order);
+  }
+
+  /// The weight as oneDNN's (out, in, ...), with an axis of groups before if there are several.
+  static View grouped(const View& weight, int64_t groups, StepKind kind, int64_t out, int64_t in) {
+    View w = weight;
+    if (groups > 1) {
+      // Of a convolution the first axis goes over all groups, of a transposed one the axis of inputs does;
+      // depthwise ones may have the multiplier as their second axis instead.
+      const size_t split = kind == StepKind::kConvolution ? 0 : 1;
+      if (kind == StepKind::kConvolution && w.dims[0] * w.dims[1] == out && w.dims[0] == groups &&
+          in == groups) {
+        std::swap(w.dims[0],
+                  w.dims[1]);  // (groups, multiplier): the multiplier becomes the outputs of a group
+        std::swap(w.strides[0], w.strides[1]);
+        w.dims.insert(w.dims.begin(), groups), w.strides.insert(w.strides.begin(), w.strides[1]);
+        w.dims[2] = 1;
+      } else {
+        if (w.dims[split] % groups) refuse("has channels that its groups do not divide");
+        const int64_t part = w.dims[split] / groups;
+        w.dims[split] = part;
+        w.dims.insert(w.dims.begin(), groups);
+        w.strides.insert(w.strides.begin(), w.strides[split] * part);
+      }
+    }
+    const size_t first = groups > 1 ? 1 : 0;
+    if (w.dims[first] * groups != out || w.dims[first + 1] * groups != in)
+      refuse("has a weight whose channels are not those of its data and result");
+    return w;
+  }
+
+  View dense_layer(const CallNode& call) {
+    const View weight = value_of(call.args()[1]);
+    const View data = dense(value_of(call.args()[0]));
+    const Dims out = dims_of(*static_type_of(Expr(&call)));
+    if (weight.dims.size() != 2) refuse("has a packed weight");
+    const int64_t rows = elements(out) / weight.dims[0], k = weight.dims[1];
+    const View value =
+        made({.kind = StepKind::kInnerProduct, .inputs = {{data.tensor, {rows, k}, {k, 1}}, weight}},
+             {rows, weight.dims[0]});
+    // Of other ranks the value is a view of it, to which nothing can be fused any more.
+    return out.size() == 2 ? value : View{value.tensor, out, dense_strides(out)};
+  }
+
+  View batch_matmul(const CallNode& call) {
+    View a = value_of(call.args()[0]), b = value_of(call.args()[1]);
+    const auto transposed = [](View& view) {
+      std::swap(view.dims[1], view.dims[2]);
+      std::swap(view.strides[1], view.strides[2]);
+    };
+    if (bool_attr(call, "transpose_a")) transposed(a);
+    if (bool_attr(call, "transpose_b")) transposed(b);
+    return made({.kind = StepKind::kMatmul, .inputs = {a, b}}, dims_of(*static_type_of(Expr(&call))));
+  }
+
+  View matmul(const CallNode& call) {
+    View a = value_of(call.args()[0]), b = value_of(call.args()[1]);
+    if (a.dims.size() != 2 || b.dims.size() != 2) refuse("has operands that are no matrices");
+    if (bool_attr(call, "transpose_a")) a = permuted(a, {1, 0});
+    if (bool_attr(call, "transpose_b")) b = permuted(b, {1, 0});
+    return made({.kind = StepKind::kMatmul, .inputs = {a, b}}, dims_of(*static_type_of(Expr(&call))));
+  }
+
+  View pool(const CallNode& call) {
+    const std::string name = call.op()->name;
+    const View data = value_of(call.args()[0]);
+    if (data.dims.size() < 3) refuse("has data without spatial axes");
+    const size_t axes = data.dims.size() - 2;
+    const std::vector<int> order =
+        order_of(text_attr(call, "layout"), "NC" + std::string("DHW").substr(3 - axes));
+    const View in = permuted(data, order);
+    const Dims out = permuted(dims_of(*static_type_of(Expr(&call))), order);
+    const bool average = name.find("avg") != std::string::npos;
+    Step step{.kind = StepKind::kPooling,
+              .algorithm = average ? Algorithm::kPoolAverage : Algorithm::kPoolMax,
+              .inputs = {in}};
+    if (name.find("global") != std::string::npos) {
+      step.window.assign(in.dims.begin() + 2, in.dims.end());
+      step.strides = Dims(axes, 1);
+      step.dilates = step.before = step.after = Dims(axes, 0);
+      return made(std::move(step), out, order);
+    }
+    step.window = ints(ints_attr(call, "pool_size"), axes, 1);
+    step.strides = ints(ints_attr(call, "strides"), axes, 1);
+    step.dilates = ints(ints_attr(call, "dilation"), axes, 1);
+    set_padding(step, ints_attr(call, "padding"), axes);
+    const bool padded = average && bool_attr(call, "count_include_pad");
+    if (padded) step.algorithm = Algorithm::kPoolAveragePadded;
+    for (size_t i = 0; i < axes; ++i) {
+      const int64_t reach = (step.window[i] - 1) * step.dilates[i] + 1;
+      const int64_t last = (out[2 + i] - 1) * step.strides[i];  // where the last window starts
+      const int64_t after = last + reach - in.dims[2 + i] - step.before[i];
+      if (step.before[i] >= reach || last - step.before[i] >= in.dims[2 + i])
+        refuse("has a window that lies in the padding alone");
+      if (padded && after > step.after[i]) refuse("rounds up and counts padding");
+      step.after[i] = std::max(step.after[i], after);  // ceil_mode
+      --step.dilates[i];
+    }
+    return made(std::move(step), out, order);
+  }
+
+  View softmax(const CallNode& call) {
+    const View value = value_of(call.args()[0]);
+    const int rank = static_cast<int>(value.dims.size());
+    return made({.kind = StepKind::kSoftmax,
+                 .algorithm = call.op()->name == "nn.softmax" ? Algorithm::kSoftmax : Algorithm::kLogSoftmax,
+                 .inputs = {value},
+                 .axis = front_axis(int_attr(call, "axis"), rank)},
+                value.dims);
+  }
+
+  View elementwise_call(const CallNode& call) {
+    const std::string& name = call.op()->name;
+    double alpha = 0, beta = 0;
+    if (name == "nn.leaky_relu") alpha = float_attr(call, "alpha");
+    if (name == "clip") alpha = float_attr(call, "a_min"), beta = float_attr(call, "a_max");
+    if (name == "clip" && !(alpha <= beta)) refuse("has a minimum above its maximum");
+    return activation(elementwise().at(name), alpha, beta, call.args()[0]);
+  }
+
+  View negative(const CallNode& call) { return activation(Algorithm::kLinear, -1, 0, call.args()[0]); }
+
+  View binary_call(const CallNode& call) {
+    return binary_of(binary().at(call.op()->name), call.args()[0], call.args()[1]);
+  }
+
+  View bias_add(const CallNode& call) {
+    const View& data = value_of(call.args()[0]);
+    const View& bias = value_of(call.args()[1]);
+    const int rank = static_cast<int>(data.dims.size());
+    const int axis = front_axis(int_attr(call, "axis"), rank);
+    View along{bias.tensor, Dims(data.dims.size(), 1), Dims(data.dims.size(), 1)};
+    along.dims[static_cast<size_t>(axis)] = bias.dims[0];
+    along.strides[static_cast<size_t>(axis)] = bias.strides[0];
+    if (fuse_binary(Algorithm::kAdd, call.args()[0], along)) return value_of(call.args()[0]);
+    const std::vector<int> order = value_order(data);
+    return made({.kind = StepKind::kBinary,
+                 .algorithm = Algorithm::kAdd,
+                 .inputs = {permuted(data, order), permuted(along, order)}},
+                permuted(data, order).dims, order);
+  }
+
+  View concatenate(const CallNode& call) {
+    const std::vector<View> parts = values_of(call.args()[0]);
+    if (parts.empty()) refuse("joins nothing");
+    const int rank = static_cast<int>(parts[0].dims.size());
+    const int axis = front_axis(int_attr(call, "axis"), rank);
+    // In the order of the first part's tensor, so that blocked layouts are kept.
+    const std::vector<int> order = value_order(parts[0]);
+    Step step{.kind = StepKind::kConcat, .axis = inverse(order)[static_cast<size_t>(axis)]};
+    for (const View& part : parts) step.inputs.push_back(permuted(part, order));
+    return made(std::move(step), permuted(dims_of(*static_type_of(Expr(&call))), order), order);
+  }
+
+  View reshaped(const CallNode& call) {
+    const Dims dims = dims_of(*static_type_of(Expr(&call)));
+    const View value = dense(value_of(call.args()[0]));
+    return {value.tensor, dims, dense_strides(dims)};
+  }
+
+  View transposed(const CallNode& call) {
+    const View& value = value_of(call.args()[0]);
+    const int rank = static_cast<int>(value.dims.size());
+    std::vector<int> order;
+    for (const int64_t axis : ints_attr(call, "axes")) order.push_back(front_axis(axis, rank));
+    if (order.empty())
+      for (int axis = rank; axis-- > 0;) order.push_back(axis);
+    return permuted(value, order);
+  }
+
+  using Handler = View (Lowering::*)(const CallNode&);
+
+ public:
+  static const std::map<std::string, Handler>& handlers() {
+    static const std::map<std::string, Handler> all = [] {
+      std::map<std::string, Handler> map = {{"concatenate", &Lowering::concatenate},
+                                            {"expand_dims", &Lowering::reshaped},
+                                            {"negative", &Lowering::negative},
+                                            {"nn.batch_flatten", &Lowering::reshaped},
+                                            {"nn.batch_matmul", &Lowering::batch_matmul},
+                                            {"nn.bias_add", &Lowering::bias_add},
+                                            {"nn.conv1d", &Lowering::convolution},
+                                            {"nn.conv2d", &Lowering::convolution},
+                                            {"nn.conv2d_transpose", &Lowering::deconvolution},
+                                            {"nn.conv3d", &Lowering::convolution},
+                                            {"nn.dense", &Lowering::dense_layer},
+                                            {"nn.log_softmax", &Lowering::softmax},
+                                            {"nn.matmul", &Lowering::matmul},
+                                            {"nn.softmax", &Lowering::softmax},
+                                            {"reshape", &Lowering::reshaped},
+                                            {"squeeze", &Lowering::reshaped},
+                                            {"transpose", &Lowering::transposed}};
+      for (const char* name :
+           {"nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.avg_pool1d", "nn.avg_pool2d",
+            "nn.avg_pool3d", "nn.global_avg_pool2d", "nn.global_max_pool2d"})
+        map[name] = &Lowering::pool;
+      for (const auto& [name, algorithm] : elementwise()) map[name] = &Lowering::elementwise_call;
+      for (const auto& [name, algorithm] : binary()) map[name] = &Lowering::binary_call;
+      return map;
+    }();
+    return all;
+  }
+
+ private:
+  DnnlRegion result_;
+  int64_t inputs_ = 0;
+  std::vector<std::vector<int>>
+      orders_;  // by tensor: its axis i is axis orders_[t][i] of the value first made
+  std::unordered_map<const ExprNode*, std::vector<View>> values_;
+  std::unordered_map<const ExprNode*, int> uses_;
+  /// The call whose value a tensor is: reshapes, transpositions and items of tuples only refer to it.
+  std::unordered_map<int64_t, const ExprNode*> owners_;
+};
+
+}  // namespace
+
+DnnlRegion lower_for_dnnl(const FunctionNode& function, const std::string& symbol) {
+  const Function plain = make_function(function.params(), function.body(), function.ret_type(), {},
+                                       NodeInfo(OriginSet::none(), {}, function.checked_type()));
+  const CompositePattern gelu = dnnl_gelu(wildcard());
+  const Expr marked =
+      dataflow_partition(gelu.pattern, Expr(plain), {{"Composite", gelu.name}}, gelu.check, CutTypes::kGiven);
+  return Lowering(symbol).function(*as<FunctionNode>(marked));
+}
+
+std::string dnnl_refusal(const CallNode& call) {
+  try {
+    Lowering("").alone(call);
+  } catch (const NotSupported& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<std::string> dnnl_operators() {
+  std::vector<std::string> names;
+  for (const auto& [name, handler] : Lowering::handlers()) names.push_back(name);
+  return names;
+}
+
+std::string dnnl_blob_of(std::vector<DnnlRegion> regions, bool check_only) {
+  Blob blob{check_only ? 1 : 0, {}};
+  const auto rounded = [](size_t bytes) {
+    return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  };
+  size_t data = 0;
+  std::vector<NDArray> constants;
+  for (DnnlRegion& each : regions) {
+    size_t next = 0;
+    for (TensorInfo& tensor : each.region.tensors) {
+      if (tensor.kind != TensorKind::kConstant || check_only) continue;
+      tensor.data = static_cast<int64_t>(data);
+      data += rounded(static_cast<size_t>(each.constants[next].bytes()));
+      constants.push_back(each.constants[next++]);
+    }
+    blob.regions.push_back(std::move(each.region));
+  }
+  Writer writer;
+  transfer(writer, blob);
+  std::string bytes(kHeaderBytes, '\0');
+  bytes.reserve(rounded(kHeaderBytes + writer.bytes.size()) + data);
+  bytes += writer.bytes;
+  for (const NDArray& constant : constants) {
+    bytes.resize(rounded(bytes.size()));
+    bytes.append(static_cast<const char*>(constant.data()), static_cast<size_t>(constant.bytes()));
+  }
+  bytes.resize(rounded(bytes.size()));
+  Writer header;
+  header.bytes = std::string(kMagic, 8);
+  header(kBlobVersion);
+  header(static_cast<int64_t>(bytes.size()));
+  header(static_cast<int64_t>(checksum(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes)));
+  bytes.replace(0, kHeaderBytes, header.bytes);
+  return bytes;
+}
+
+}  // namespace baton

@@ -1,0 +1,30 @@
+#pragma once
+// Describes functions as oneDNN primitives.
+#include <string>
+
+#include "baton/ir/expr.h"
+#include "baton/runtime/plugins/dnnl/region_blob.h"
+
+namespace baton {
+
+/// The primitives of one function, and the constants they read.
+struct DnnlRegion {
+  dnnl_blob::Region region;
+  std::vector<NDArray> constants;  ///< of the constant tensors, in their order
+};
+
+/// `function`: typed, of static shapes, straight-line; composite functions may be called. Biases, residual
+/// sums and activations become post-operations of the step that makes their operand, when nothing else reads
+/// it; reshapes and transpositions are views. Throws NotSupported, with the operator and the reason.
+DnnlRegion lower_for_dnnl(const FunctionNode& function, const std::string& symbol);
+
+/// Why no primitive computes a typed call; empty when one does.
+std::string dnnl_refusal(const CallNode& call);
+
+/// The operators that lowering knows, sorted.
+std::vector<std::string> dnnl_operators();
+
+/// The blob for `regions`; `check_only`: without the data of constants.
+std::string dnnl_blob_of(std::vector<DnnlRegion> regions, bool check_only);
+
+}  // namespace baton

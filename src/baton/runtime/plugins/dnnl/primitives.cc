@@ -1,0 +1,537 @@
+#include "baton/runtime/plugins/dnnl/primitives.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace baton::dnnl_plugin {
+
+using namespace dnnl_blob;
+using dnnl::algorithm;
+using dnnl::memory;
+
+const dnnl::engine& cpu() {
+  static const auto* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed
+  return *engine;
+}
+
+namespace {
+
+constexpr auto kInference = dnnl::prop_kind::forward_inference;
+
+memory::desc layout_of(const Dims& dims, Dims strides) {
+  // The stride of an axis of one element means nothing; oneDNN compares it.
+  for (size_t i = dims.size(); i-- > 0;)
+    if (dims[i] == 1) strides[i] = i + 1 < dims.size() ? strides[i + 1] * dims[i + 1] : 1;
+  return {dims, memory::data_type::f32, strides};
+}
+memory::desc layout_of(const View& view) { return layout_of(view.dims, view.strides); }
+memory::desc layout_of(const TensorInfo& tensor) { return layout_of(tensor.dims, tensor.strides); }
+memory::desc any(const Dims& dims) { return {dims, memory::data_type::f32, memory::format_tag::any}; }
+
+int64_t elements(const Dims& dims) {
+  int64_t count = 1;
+  for (const int64_t extent : dims) count *= extent;
+  return count;
+}
+
+algorithm algorithm_of(Algorithm of) {
+  switch (of) {
+    case Algorithm::kPoolMax:
+      return algorithm::pooling_max;
+    case Algorithm::kPoolAverage:
+      return algorithm::pooling_avg_exclude_padding;
+    case Algorithm::kPoolAveragePadded:
+      return algorithm::pooling_avg_include_padding;
+    case Algorithm::kSoftmax:
+      return algorithm::softmax_accurate;
+    case Algorithm::kLogSoftmax:
+      return algorithm::softmax_log;
+    case Algorithm::kRelu:
+      return algorithm::eltwise_relu;
+    case Algorithm::kSigmoid:
+      return algorithm::eltwise_logistic;
+    case Algorithm::kTanh:
+      return algorithm::eltwise_tanh;
+    case Algorithm::kExp:
+      return algorithm::eltwise_exp;
+    case Algorithm::kLog:
+      return algorithm::eltwise_log;
+    case Algorithm::kSqrt:
+      return algorithm::eltwise_sqrt;
+    case Algorithm::kAbs:
+      return algorithm::eltwise_abs;
+    case Algorithm::kClip:
+      return algorithm::eltwise_clip;
+    case Algorithm::kGelu:
+      return algorithm::eltwise_gelu_erf;
+    case Algorithm::kLinear:
+      return algorithm::eltwise_linear;
+    case Algorithm::kAdd:
+      return algorithm::binary_add;
+    case Algorithm::kSubtract:
+      return algorithm::binary_sub;
+    case Algorithm::kMultiply:
+      return algorithm::binary_mul;
+    case Algorithm::kDivide:
+      return algorithm::binary_div;
+    case Algorithm::kMaximum:
+      return algorithm::binary_max;
+    case Algorithm::kMinimum:
+      return algorithm::binary_min;
+    case Algorithm::kNone:
+    case Algorithm::kCount:
+      break;
+  }
+  return algorithm::undef;
+}
+
+const char* name_of(StepKind kind) {
+  static const char* const names[] = {"convolution", "deconvolution", "inner product", "matmul", "pooling",
+                                      "softmax",     "eltwise",       "binary",        "concat", "reorder"};
+  return names[static_cast<size_t>(kind)];
+}
+
+std::string text_of(const Dims& dims) {
+  std::string text;
+  for (const int64_t extent : dims) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+memory copied(const memory& from, const memory::desc& layout) {
+  memory to(layout, cpu());
+  dnnl::stream stream(cpu());
+  dnnl::reorder(from, to).execute(stream, const_cast<memory&>(from), to);
+  stream.wait();
+  return to;
+}
+
+class Builder {
+ public:
+  Builder(const Region& region, Constants& constants) : region_(region), constants_(constants) {
+    main_.assign(region.tensors.size(), kNone);
+    last_read_.assign(region.tensors.size(), 0);
+    for (size_t s = 0; s < region.steps.size(); ++s) {
+      const Step& step = region.steps[s];
+      for (const View& view : step.inputs) last_read_[static_cast<size_t>(view.tensor)] = s;
+      for (const PostOp& post : step.posts)
+        for (const View& view : post.operand) last_read_[static_cast<size_t>(view.tensor)] = s;
+    }
+    for (size_t t = 0; t < region.tensors.size(); ++t)
+      if (region.tensors[t].kind == TensorKind::kInput)
+        main_[t] = add_slot(layout_of(region.tensors[t]),
+                            add_storage({.place = Storage::kInput, .index = region.tensors[t].index}));
+  }
+
+  std::shared_ptr<const Program> run(int threads) {
+    for (now_ = 0; now_ < region_.steps.size(); ++now_) {
+      const Step& step = region_.steps[now_];
+      try {
+        add(step);
+      } catch (const dnnl::error& error) {
+        throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
+                                 (step.inputs.empty() ? "" : text_of(step.inputs[0].dims)) + " to " +
+                                 text_of(info(step.output).dims) + " (" + error.what() + ")");
+      }
+    }
+    program_->threads = threads;
+    place_in_arena();
+    return program_;
+  }
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+
+  const TensorInfo& info(int64_t tensor) const { return region_.tensors[static_cast<size_t>(tensor)]; }
+
+  // ---- Slots.
+
+  size_t add_storage(Storage storage) {
+    program_->storages.push_back(std::move(storage));
+    return program_->storages.size() - 1;
+  }
+  size_t add_slot(const memory::desc& layout, size_t storage) {
+    program_->slots.push_back({layout, storage});
+    return program_->slots.size() - 1;
+  }
+  size_t temporary(const memory::desc& layout) {
+    const size_t command = program_->commands.size();
+    return add_slot(layout, add_storage({.bytes = layout.get_size(), .first = command, .last = command}));
+  }
+  const memory::desc& layout(size_t slot) const { return program_->slots[slot].layout; }
+
+  void command(dnnl::primitive primitive, std::vector<std::pair<int, size_t>> args,
+               const memory::desc& scratch) {
+    for (const auto& [arg, slot] : args) {
+      Storage& used = program_->storages[program_->slots[slot].storage];
+      used.last = std::max(used.last, program_->commands.size());
+    }
+    program_->scratch_bytes = std::max(program_->scratch_bytes, scratch.get_size());
+    program_->commands.push_back({std::move(primitive), std::move(args), scratch});
+  }
+
+  size_t reordered(size_t from, const memory::desc& wanted) {
+    const size_t to = temporary(wanted);
+    copy(from, to);
+    return to;
+  }
+  void copy(size_t from, size_t to) {
+    const dnnl::reorder::primitive_desc pd(cpu(), layout(from), cpu(), layout(to), attributes());
+    command(dnnl::reorder(pd), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc());
+  }
+
+  static dnnl::primitive_attr attributes() {
+    dnnl::primitive_attr attr;
+    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attr;
+  }
+
+  bool is_constant(const View& view) const { return info(view.tensor).kind == TensorKind::kConstant; }
+  bool is_whole(const View& view) const {
+    return view.dims == info(view.tensor).dims && view.strides == info(view.tensor).strides;
+  }
+
+  /// The operand in the layout in which it lies, or the one that its view says.
+  size_t read(const View& view) {
+    const auto t = static_cast<size_t>(view.tensor);
+    if (is_constant(view)) return constant(view, layout_of(view));
+    if (is_whole(view)) return main_[t];
+    const size_t plain = read_as(main_[t], layout_of(info(view.tensor)));
+    return add_slot(layout_of(view), program_->slots[plain].storage);
+  }
+  size_t read(const View& view, const memory::desc& wanted) {
+    return is_constant(view) ? constant(view, wanted) : read_as(read(view), wanted);
+  }
+  /// The operand in its plain layout.
+  size_t read_plain(const View& view) { return read(view, layout_of(view)); }
+
+  size_t read_as(size_t slot, const memory::desc& wanted) {
+    if (layout(slot) == wanted) return slot;
+    for (const auto& [from, to] : conversions_)
+      if (from == slot && layout(to) == wanted) return to;
+    const size_t made = reordered(slot, wanted);
+    conversions_.emplace_back(slot, made);
+    return made;
+  }
+  size_t constant(const View& view, const memory::desc& wanted) {
+    return add_slot(wanted, add_storage({.place = Storage::kConstant,
+                                         .constant = constants_.get(info(view.tensor), view, wanted)}));
+  }
+
+  /// A slot for the result of a step in `layout`: the caller's memory where that is its layout.
+  size_t result(int64_t tensor, const memory::desc& layout) {
+    const TensorInfo& of = info(tensor);
+    const bool in_place = of.kind == TensorKind::kOutput && layout == layout_of(of);
+    const size_t slot = in_place
+                            ? add_slot(layout, add_storage({.place = Storage::kOutput, .index = of.index}))
+                            : temporary(layout);
+    main_[static_cast<size_t>(tensor)] = slot;
+    return slot;
+  }
+  /// After the step: copies an output to the caller's memory if it was made elsewhere.
+  void finish(int64_t tensor) {
+    const TensorInfo& of = info(tensor);
+    const size_t slot = main_[static_cast<size_t>(tensor)];
+    if (of.kind != TensorKind::kOutput ||
+        program_->storages[program_->slots[slot].storage].place == Storage::kOutput)
+      return;
+    copy(slot, add_slot(layout_of(of), add_storage({.place = Storage::kOutput, .index = of.index})));
+  }
+
+  // ---- Steps.
+
+  void add(const Step& step) {
+    switch (step.kind) {
+      case StepKind::kConvolution:
+        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
+          return dnnl::convolution_forward::primitive_desc(cpu(), kInference, algorithm::convolution_direct,
+                                                           any(step.inputs[0].dims), any(step.inputs[1].dims),
+                                                           bias, any(info(step.output).dims), step.strides,
+                                                           step.dilates, step.before, step.after, attr);
+        });
+        break;
+      case StepKind::kDeconvolution:
+        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
+          return dnnl::deconvolution_forward::primitive_desc(
+              cpu(), kInference, algorithm::deconvolution_direct, any(step.inputs[0].dims),
+              any(step.inputs[1].dims), bias, any(info(step.output).dims), step.strides, step.dilates,
+              step.before, step.after, attr);
+        });
+        break;
+      case StepKind::kInnerProduct:
+        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
+          return dnnl::inner_product_forward::primitive_desc(cpu(), kInference, any(step.inputs[0].dims),
+                                                             any(step.inputs[1].dims), bias,
+                                                             any(info(step.output).dims), attr);
+        });
+        break;
+      case StepKind::kMatmul:
+        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
+          const auto operand = [&](const View& view) {
+            return is_constant(view) ? any(view.dims) : layout(read(view));
+          };
+          return dnnl::matmul::primitive_desc(cpu(), operand(step.inputs[0]), operand(step.inputs[1]), bias,
+                                              layout_of(info(step.output)), attr);
+        });
+        break;
+      case StepKind::kPooling: {
+        const size_t from = read(step.inputs[0]);
+        const dnnl::pooling_forward::primitive_desc pd(
+            cpu(), kInference, algorithm_of(step.algorithm), layout(from), any(info(step.output).dims),
+            step.strides, step.window, step.dilates, step.before, step.after, attributes());
+        map(step, pd, dnnl::pooling_forward(pd), from);
+        break;
+      }
+      case StepKind::kSoftmax: {
+        const size_t from = read(step.inputs[0]);
+        const dnnl::softmax_forward::primitive_desc pd(cpu(), kInference, algorithm_of(step.algorithm),
+                                                       layout(from), layout(from),
+                                                       static_cast<int>(step.axis), attributes());
+        map(step, pd, dnnl::softmax_forward(pd), from);
+        break;
+      }
+      case StepKind::kEltwise: {
+        const size_t from = read(step.inputs[0]);
+        const dnnl::eltwise_forward::primitive_desc pd(
+            cpu(), kInference, algorithm_of(step.algorithm), layout(from), layout(from),
+            static_cast<float>(step.alpha), static_cast<float>(step.beta), attributes());
+        map(step, pd, dnnl::eltwise_forward(pd), from);
+        break;
+      }
+      case StepKind::kBinary:
+        add_binary(step);
+        break;
+      case StepKind::kConcat:
+        add_concat(step);
+        break;
+      case StepKind::kReorder: {
+        const size_t from = read_plain(step.inputs[0]);
+        copy(from, result(step.output, layout_of(info(step.output))));
+        break;
+      }
+      case StepKind::kCount:
+        break;
+    }
+    finish(step.output);
+  }
+
+  /// A primitive of one source and one destination.
+  template <class Description>
+  void map(const Step& step, const Description& pd, dnnl::primitive primitive, size_t from) {
+    const size_t to = result(step.output, pd.dst_desc());
+    command(std::move(primitive), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, pd.scratchpad_desc());
+  }
+
+  void add_binary(const Step& step) {
+    const View &a = step.inputs[0], &b = step.inputs[1];
+    const size_t left = is_constant(a) ? read_plain(a) : read(a);
+    const size_t right = a.dims == b.dims ? read(b, layout(left)) : read_plain(b);
+    const dnnl::binary::primitive_desc pd(cpu(), algorithm_of(step.algorithm), layout(left), layout(right),
+                                          layout(left), attributes());
+    const size_t to = result(step.output, pd.dst_desc());
+    command(dnnl::binary(pd), {{DNNL_ARG_SRC_0, left}, {DNNL_ARG_SRC_1, right}, {DNNL_ARG_DST, to}},
+            pd.scratchpad_desc());
+  }
+
+  void add_concat(const Step& step) {
+    std::vector<std::pair<int, size_t>> args;
+    std::vector<memory::desc> layouts;
+    for (const View& view : step.inputs) {
+      args.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(args.size()), read(view));
+      layouts.push_back(layout(args.back().second));
+    }
+    const dnnl::concat::primitive_desc pd(cpu(), static_cast<int>(step.axis), layouts, attributes());
+    args.emplace_back(DNNL_ARG_DST, result(step.output, pd.dst_desc()));
+    command(dnnl::concat(pd), std::move(args), pd.scratchpad_desc());
+  }
+
+  /// A layer with weights, a bias (an empty layout: none) and post-operations. `describe` makes its
+  /// description.
+  template <class Describe>
+  void add_layer(const Step& step, Describe&& describe) {
+    dnnl::post_ops posts;
+    std::vector<std::pair<int, size_t>> args;
+    const View* sum = nullptr;
+    for (const PostOp& post : step.posts) {
+      const int index = posts.len();
+      switch (post.kind) {
+        case PostKind::kSum:
+          posts.append_sum();
+          sum = &post.operand[0];
+          break;
+        case PostKind::kEltwise:
+          posts.append_eltwise(algorithm_of(post.algorithm), static_cast<float>(post.alpha),
+                               static_cast<float>(post.beta));
+          break;
+        case PostKind::kBinary: {
+          const size_t operand = read_plain(post.operand[0]);
+          posts.append_binary(algorithm_of(post.algorithm), layout(operand));
+          args.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1, operand);
+          break;
+        }
+        case PostKind::kCount:
+          break;
+      }
+    }
+    dnnl::primitive_attr attr = attributes();
+    attr.set_post_ops(posts);
+    const bool biased = step.inputs.size() == 3;
+    const memory::desc bias = biased ? layout_of(step.inputs[2]) : memory::desc();
+    const auto pd = describe(bias, attr);
+    args.emplace_back(DNNL_ARG_SRC, read(step.inputs[0], pd.src_desc()));
+    args.emplace_back(DNNL_ARG_WEIGHTS, read(step.inputs[1], pd.weights_desc()));
+    if (biased) args.emplace_back(DNNL_ARG_BIAS, read_plain(step.inputs[2]));
+    args.emplace_back(DNNL_ARG_DST,
+                      sum ? summed(step, *sum, pd.dst_desc()) : result(step.output, pd.dst_desc()));
+    command(primitive_of(pd), std::move(args), pd.scratchpad_desc());
+  }
+
+  static dnnl::primitive primitive_of(const dnnl::convolution_forward::primitive_desc& pd) {
+    return dnnl::convolution_forward(pd);
+  }
+  static dnnl::primitive primitive_of(const dnnl::deconvolution_forward::primitive_desc& pd) {
+    return dnnl::deconvolution_forward(pd);
+  }
+  static dnnl::primitive primitive_of(const dnnl::inner_product_forward::primitive_desc& pd) {
+    return dnnl::inner_product_forward(pd);
+  }
+  static dnnl::primitive primitive_of(const dnnl::matmul::primitive_desc& pd) { return dnnl::matmul(pd); }
+
+  /// The destination of a step that adds to what is there: the summand's own memory when this is the last
+  /// step that reads it and its layout fits, else a copy of the summand.
+  size_t summed(const Step& step, const View& sum, const memory::desc& wanted) {
+    const auto t = static_cast<size_t>(sum.tensor);
+    const TensorInfo& of = info(sum.tensor);
+    const bool read_by_layer =
+        std::ranges::any_of(step.inputs, [&](const View& view) { return view.tensor == sum.tensor; });
+    if (of.kind == TensorKind::kTemporary && is_whole(sum) && last_read_[t] == now_ && !read_by_layer &&
+        layout(main_[t]) == wanted && info(step.output).kind == TensorKind::kTemporary)
+      return main_[static_cast<size_t>(step.output)] = add_slot(wanted, program_->slots[main_[t]].storage);
+    const size_t from = is_constant(sum) ? read_plain(sum) : read(sum);
+    const size_t to = result(step.output, wanted);
+    copy(from, to);
+    return to;
+  }
+
+  // ---- The arena.
+
+  /// Gives offsets to temporaries, the largest first, so that those in use at a time do not overlap.
+  void place_in_arena() {
+    std::vector<Storage*> all;
+    for (Storage& storage : program_->storages)
+      if (storage.place == Storage::kArena) all.push_back(&storage);
+    std::ranges::stable_sort(all, std::greater<>(), [](const Storage* each) { return each->bytes; });
+    std::vector<const Storage*> placed;
+    for (Storage* storage : all) {
+      const size_t bytes = (storage->bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+      std::vector<const Storage*> others;
+      for (const Storage* other : placed)
+        if (other->first <= storage->last && storage->first <= other->last) others.push_back(other);
+      std::ranges::sort(others, {}, [](const Storage* each) { return each->offset; });
+      size_t offset = 0;
+      for (const Storage* other : others) {
+        if (offset + bytes <= other->offset) break;
+        offset = std::max(offset, other->offset + other->bytes);
+      }
+      storage->offset = offset;
+      storage->bytes = bytes;
+      placed.push_back(storage);
+      program_->arena_bytes = std::max(program_->arena_bytes, offset + bytes);
+    }
+  }
+
+  const Region& region_;
+  Constants& constants_;
+  std::shared_ptr<Program> program_ = std::make_shared<Program>();
+  std::vector<size_t> main_;       // by tensor: the slot that its step wrote
+  std::vector<size_t> last_read_;  // by tensor: the last step that reads it
+  std::vector<std::pair<size_t, size_t>> conversions_;
+  size_t now_ = 0;
+};
+
+}  // namespace
+
+memory Constants::get(const TensorInfo& tensor, const View& view, const memory::desc& wanted) {
+  const std::lock_guard lock(mutex_);
+  std::vector<memory>& known = packed_[{view.tensor, {view.dims, view.strides}}];
+  for (const memory& each : known)
+    if (each.get_desc() == wanted) return each;
+  if (!known.empty()) {
+    known.push_back(copied(known[0], wanted));
+  } else if (data_) {
+    const memory plain(layout_of(view), cpu(), const_cast<char*>(data_ + tensor.data));
+    known.push_back(copied(plain, wanted));
+  } else {
+    return {};
+  }
+  return known.back();
+}
+
+void Constants::forget_data() {
+  const std::lock_guard lock(mutex_);
+  data_ = nullptr;
+}
+
+std::shared_ptr<const Program> make_program(const Region& region, Constants& constants, int threads) {
+  return Builder(region, constants).run(threads);
+}
+
+std::string fault_of(const Region& region, size_t data_bytes, bool check_only) {
+  constexpr int64_t kMostElements = int64_t{1} << 40;
+  const auto proper = [](const Dims& dims, const Dims& strides) {
+    if (dims.empty() || dims.size() != strides.size() || static_cast<int64_t>(dims.size()) > kMostAxes)
+      return false;
+    int64_t count = 1;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] < 1 || dims[i] > kMostElements / count || strides[i] < 0 || strides[i] > kMostElements)
+        return false;
+      count *= dims[i];
+    }
+    return true;
+  };
+  std::vector<bool> written;
+  for (const TensorInfo& tensor : region.tensors) {
+    if (!proper(tensor.dims, tensor.strides) || tensor.index < 0) return "a tensor of no proper shape";
+    const bool constant = tensor.kind == TensorKind::kConstant;
+    const auto bytes = static_cast<size_t>(elements(tensor.dims)) * sizeof(float);
+    if (constant && !check_only &&
+        (tensor.data < 0 || bytes > data_bytes || static_cast<size_t>(tensor.data) > data_bytes - bytes))
+      return "a constant outside of the data";
+    written.push_back(constant || tensor.kind == TensorKind::kInput);
+  }
+  const auto readable = [&](const View& view) {
+    if (view.tensor < 0 || static_cast<size_t>(view.tensor) >= written.size() ||
+        !written[static_cast<size_t>(view.tensor)] || !proper(view.dims, view.strides))
+      return false;
+    int64_t last = 0;
+    for (size_t i = 0; i < view.dims.size(); ++i) {
+      if (view.dims[i] - 1 > kMostElements / std::max<int64_t>(1, view.strides[i])) return false;
+      last += (view.dims[i] - 1) * view.strides[i];
+    }
+    return last < elements(region.tensors[static_cast<size_t>(view.tensor)].dims);
+  };
+  for (const Step& step : region.steps) {
+    const size_t least = step.kind == StepKind::kBinary || step.kind <= StepKind::kMatmul ? 2 : 1;
+    const size_t most = step.kind == StepKind::kConcat   ? step.inputs.size()
+                        : step.kind <= StepKind::kMatmul ? 3
+                                                         : least;
+    if (step.inputs.size() < least || step.inputs.size() > most)
+      return "a step with a wrong number of operands";
+    for (const View& view : step.inputs)
+      if (!readable(view)) return "a step that reads what is not there";
+    for (const PostOp& post : step.posts) {
+      if (post.operand.size() != (post.kind == PostKind::kEltwise ? 0 : 1))
+        return "a post-operation without operand";
+      for (const View& view : post.operand)
+        if (!readable(view)) return "a post-operation that reads what is not there";
+    }
+    if (step.output < 0 || static_cast<size_t>(step.output) >= written.size() ||
+        written[static_cast<size_t>(step.output)])
+      return "a step that writes what is there already";
+    written[static_cast<size_t>(step.output)] = true;
+  }
+  for (size_t t = 0; t < written.size(); ++t)
+    if (region.tensors[t].kind == TensorKind::kOutput && !written[t]) return "a result that no step writes";
+  return "";
+}
+
+}  // namespace baton::dnnl_plugin
