@@ -1554,6 +1554,15 @@ def set_region_codegen(compiler: str, codegen: object | None) -> None:
     What a build calls for each region of `compiler`; it returns a BuildResult.
     """
 
+def backend_patterns(backend: str) -> list:
+    """The composites of a backend: [(name, pattern, check)]."""
+
+def backend_refusal(backend: str, call: Call) -> str:
+    """Why a backend does not take a typed call; empty when it does."""
+
+def backend_operators(backend: str) -> list[str]:
+    """The operators that AnnotateTarget gives to a backend."""
+
 def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> RelayExpr:
     """`expr` with variables replaced by values: [(variable, value)]."""
 

@@ -10,8 +10,9 @@ from .report import Failure, explain
 PACKAGES = (
     "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
     "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev",
-    "ocl-icd-opencl-dev", "pocl-opencl-icd",  # OpenCL, and a driver that runs it on the processor
+    "ocl-icd-opencl-dev",  # OpenCL's headers, for its plug-in
 )
+TESTS = ("pocl-opencl-icd",)  # for ./baton test: a driver of OpenCL that runs it on the processor
 SLOW = ("clang-19", "libclang-rt-19-dev", "llvm-19", "qemu-user")  # for ./baton test --slow
 
 

@@ -22,7 +22,7 @@ def run(build, verb, arguments, peers):
             from . import checks
 
             options = checks.parse(arguments)
-            prepare(build, "all", bench=options.slow, with_browser=True)
+            prepare(build, "all", bench=options.slow, packages=debian.TESTS, with_browser=True)
             if options.slow:
                 for preset in checks.COMPILED:
                     prepare(Build(build.root, preset), None, bench=True)

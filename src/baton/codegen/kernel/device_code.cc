@@ -110,6 +110,10 @@ class HostPart final : public hi::IRVisitor {
   }
 
   void visit(const hi::IfThenElse* node) override {
+    // Whether a stage is used at all may depend on the data; it is computed then, too.
+    const Halide::Expr condition = value_of(node->condition);
+    if (const auto* known = condition.as<hi::Variable>(); known && known->name.ends_with(".used"))
+      return node->then_case.accept(this);
     if (number_of(node->condition, "a condition")) {
       node->then_case.accept(this);
     } else if (node->else_case.defined()) {
@@ -190,21 +194,28 @@ class HostPart final : public hi::IRVisitor {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-/// "_pad_s1_r20__x" -> "_pad_s1_r__x", "_sum__3" -> "_sum__", "_158" -> "_t": without the numbers that Halide
-/// gives unnamed loops, temporaries, and names seen before. Names of the language do not begin with "_".
+/// "_pad_s1_r20__x" -> "_pad_s1_r__x", "_sum__3" -> "_sum", "_sum_3_s0_x" -> "_sum_s0_x", "_158" -> "_t":
+/// without the numbers that Halide gives unnamed loops, temporaries, and names seen before. Names of the
+/// language do not begin with "_".
 std::string without_counts(std::string_view name) {
   if (!name.starts_with('_')) return std::string(name);
   if (name.size() > 1 && std::all_of(name.begin() + 1, name.end(), is_digit)) return "_t";
   std::string text;
   for (size_t i = 0; i < name.size(); ++i) {
-    const bool counted = i >= 2 && is_digit(name[i]) &&
-                         ((name[i - 1] == '_' && name[i - 2] == '_') ||
-                          (std::strchr("rtvf", name[i - 1]) && name[i - 2] == '_'));
-    if (!counted) {
+    size_t end = i;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    const bool number = end > i && i >= 2 && !is_digit(name[i - 1]);
+    const bool after_two = number && name[i - 1] == '_' && name[i - 2] == '_';
+    // In names of kernels: "_sum_2_s0_..."; a stage follows.
+    const bool before_stage = number && name[i - 1] == '_' && name.substr(end).starts_with("_s") &&
+                              end + 2 < name.size() && is_digit(name[end + 2]);
+    const bool loop = number && std::strchr("rtvf", name[i - 1]) && name[i - 2] == '_';
+    if (!after_two && !before_stage && !loop) {
       text += name[i];
       continue;
     }
-    while (i + 1 < name.size() && is_digit(name[i + 1])) ++i;
+    while (!loop && text.ends_with('_')) text.pop_back();  // a name that was not seen before has none
+    i = end - 1;
   }
   return text;
 }
@@ -213,11 +224,6 @@ std::string without_counts(std::string_view name) {
 class StableIdentifiers {
  public:
   std::string rewrite(std::string_view source) {
-    for (size_t at = 0; at < source.size();) {  // names that stay
-      const std::string_view word = word_at(source, at);
-      if (!word.empty() && without_counts(word) == word) taken_.insert(std::string(word));
-      at += std::max<size_t>(1, word.size());
-    }
     std::string text;
     for (size_t at = 0; at < source.size();) {
       const std::string_view word = word_at(source, at);
@@ -231,10 +237,9 @@ class StableIdentifiers {
     const auto [at, fresh] = names_.try_emplace(word);
     if (!fresh) return at->second;
     std::string name = without_counts(word);
-    if (name != word) {
-      const std::string base = name;
-      for (int& n = counts_[base]; !taken_.insert(name).second;) name = base + "_" + std::to_string(++n);
-    }
+    const std::string base = name;
+    // In the order of their first use, whichever of them had a count.
+    for (int& n = counts_[base]; !taken_.insert(name).second;) name = base + "_" + std::to_string(++n);
     return at->second = name;
   }
 
