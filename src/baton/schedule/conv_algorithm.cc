@@ -165,7 +165,7 @@ int64_t conv_block(const ConvShape& s, const DeviceSheet& sheet) {
   constexpr int64_t kPacked = 8;
   const int64_t block = channel_block(s.out_channels, sheet);
   if (s.groups != 1 || block >= std::min<int64_t>(kPacked, sheet.float_lanes) ||
-      block * 2 == sheet.float_lanes)
+      block * 2 == sheet.float_lanes || (block == s.out_channels && block * 2 == kPacked))
     return block;
   const double plain = busy_lanes_of_positions(s.out_height * s.out_width, sheet);
   const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);

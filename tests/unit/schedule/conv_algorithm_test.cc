@@ -41,6 +41,7 @@ TEST(ConvBlock, ShortBlocksStayInPlainLayouts) {
 TEST(ConvBlock, HalfOfALongVectorIsKept) {
   EXPECT_EQ(conv_block(shape(64, 1000, 13, 1), with_lanes(16)), 10);
   EXPECT_EQ(conv_block(shape(64, 24, 56, 1), with_lanes(16)), 12);
+  EXPECT_EQ(conv_block(shape(4, 4, 8, 3), with_lanes(16)), 4);  // all channels are one block
   EXPECT_EQ(conv_block(shape(64, 259, 52, 1), with_lanes(16)), 1);
 }
 

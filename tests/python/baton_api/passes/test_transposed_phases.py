@@ -38,7 +38,7 @@ def test_phases_are_the_transposed_convolution(in_channels, out_channels, extent
 
 
 @pytest.mark.parametrize("in_channels, out_channels, extents, kernel, attrs", [
-    (64, 33, (16, 16), (4, 4), {"strides": (2, 2), "padding": (1, 1)}),  # its channels do not fill blocks
+    (64, 37, (16, 16), (4, 4), {"strides": (2, 2), "padding": (1, 1)}),  # its channels do not fill blocks
     (64, 32, (16, 16), (2, 2), {"strides": (2, 2)}),  # one tap for each result
     (1024, 512, (4, 4), (4, 4), {"strides": (2, 2), "padding": (1, 1)}),  # reading its weight takes longest
     (64, 32, (9, 9), (3, 3), {"strides": (2, 2), "padding": (2, 2), "output_padding": (1, 1)}),  # a phase leaves out the first row

@@ -194,6 +194,7 @@ class Builder {
   size_t read(const View& view) {
     const auto t = static_cast<size_t>(view.tensor);
     if (is_constant(view)) return constant(view, layout_of(view));
+    if (main_[t] == kNone) throw std::runtime_error("its steps read a tensor before it is computed");
     if (is_whole(view)) return main_[t];
     const size_t plain = read_as(main_[t], layout_of(info(view.tensor)));
     return add_slot(layout_of(view), program_->slots[plain].storage);
@@ -231,6 +232,7 @@ class Builder {
   void finish(int64_t tensor) {
     const TensorInfo& of = info(tensor);
     const size_t slot = main_[static_cast<size_t>(tensor)];
+    if (slot == kNone) throw std::runtime_error("its steps do not compute every output");
     if (of.kind != TensorKind::kOutput ||
         program_->storages[program_->slots[slot].storage].place == Storage::kOutput)
       return;
@@ -403,8 +405,8 @@ class Builder {
     const TensorInfo& of = info(sum.tensor);
     const bool read_by_layer =
         std::ranges::any_of(step.inputs, [&](const View& view) { return view.tensor == sum.tensor; });
-    if (of.kind == TensorKind::kTemporary && is_whole(sum) && last_read_[t] == now_ && !read_by_layer &&
-        layout(main_[t]) == wanted && info(step.output).kind == TensorKind::kTemporary)
+    if (main_[t] != kNone && of.kind == TensorKind::kTemporary && is_whole(sum) && last_read_[t] == now_ &&
+        !read_by_layer && layout(main_[t]) == wanted && info(step.output).kind == TensorKind::kTemporary)
       return main_[static_cast<size_t>(step.output)] = add_slot(wanted, program_->slots[main_[t]].storage);
     const size_t from = is_constant(sum) ? read_plain(sum) : read(sum);
     const size_t to = result(step.output, wanted);
