@@ -99,6 +99,10 @@ void remove_backend(const std::string& name);
 /// Registers the target kinds of backends.def with Target::parse, and their patterns with MergeComposite.
 void register_built_in_backends();
 
+/// Lowers a region like a whole program, fused within itself: `Backend::region` of backends that compile
+/// kernels.
+BuiltRegion fused_region(const Function& region, const BuildContext& context);
+
 /// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();
 

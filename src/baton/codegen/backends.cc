@@ -3,6 +3,8 @@
 
 #include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
+#include "baton/ir/build.h"
+#include "baton/pass/pass.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -78,6 +80,14 @@ BackendRef backend_of_kind(std::string_view kind) {
 
 void register_backend(Backend backend) { Backends::instance().add(std::move(backend)); }
 void remove_backend(const std::string& name) { Backends::instance().remove(name); }
+
+BuiltRegion fused_region(const Function& region, const BuildContext& context) {
+  IRModule program = make_module();
+  program->set("main", without_attrs(region, {"Primitive"}));  // otherwise passes would not enter it
+  for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})
+    program = (*make_pass(pass))(program, context);
+  return {program};
+}
 
 void register_built_in_backends() {
   for (const BackendRef& record : backends()) {

@@ -10,6 +10,7 @@
 #include "baton/codegen/dnnl/gelu.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
 
@@ -599,13 +600,13 @@ class Lowering {
                                             {"expand_dims", &Lowering::reshaped},
                                             {"negative", &Lowering::negative},
                                             {"nn.batch_flatten", &Lowering::reshaped},
-                                            {"nn.batch_matmul", &Lowering::batch_matmul},
+                                            {op_names::kBatchMatmul, &Lowering::batch_matmul},
                                             {"nn.bias_add", &Lowering::bias_add},
                                             {"nn.conv1d", &Lowering::convolution},
-                                            {"nn.conv2d", &Lowering::convolution},
+                                            {op_names::kConv2D, &Lowering::convolution},
                                             {"nn.conv2d_transpose", &Lowering::deconvolution},
                                             {"nn.conv3d", &Lowering::convolution},
-                                            {"nn.dense", &Lowering::dense_layer},
+                                            {op_names::kDense, &Lowering::dense_layer},
                                             {"nn.log_softmax", &Lowering::softmax},
                                             {"nn.matmul", &Lowering::matmul},
                                             {"nn.softmax", &Lowering::softmax},

@@ -3,6 +3,7 @@
 #include "baton/codegen/dnnl/gelu.h"
 #include "baton/codegen/dnnl/lower.h"
 #include "baton/ir/inspect.h"
+#include "baton/ir/op_names.h"
 
 namespace baton {
 namespace {
@@ -35,7 +36,7 @@ bool adds_bias(const CallNode& add, const CallNode& layer) {
   int64_t most = 1;
   for (const int64_t extent : bias->extents()) most *= extent;
   const std::vector<int64_t> extents = out->extents();
-  const std::string layout = layer.op()->name == "nn.dense" ? "" : text_attr(layer, "data_layout");
+  const std::string layout = layer.op()->name == op_names::kDense ? "" : text_attr(layer, "data_layout");
   const size_t channels = layout.find('C') == std::string::npos ? extents.size() - 1 : layout.find('C');
   return most == extents[channels];
 }
@@ -83,12 +84,13 @@ void add_layer(PatternTable& table, const std::string& op) {
 
 PatternTable dnnl_patterns() {
   PatternTable table;
-  const DFPattern dense = is_op("nn.dense")->call({wildcard(), wildcard()});
+  const DFPattern dense = is_op(op_names::kDense)->call({wildcard(), wildcard()});
   CompositePattern after_dense = dnnl_gelu(biased(dense));
   after_dense.name = "dnnl.dense_bias_gelu";
   table.push_back(std::move(after_dense));
   table.push_back(dnnl_gelu(wildcard()));
-  for (const char* op : {"nn.conv2d", "nn.conv1d", "nn.conv3d", "nn.conv2d_transpose", "nn.dense"})
+  for (const char* op :
+       {op_names::kConv2D, "nn.conv1d", "nn.conv3d", "nn.conv2d_transpose", op_names::kDense})
     add_layer(table, op);
   return table;
 }

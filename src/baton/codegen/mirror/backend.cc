@@ -29,15 +29,6 @@ Built compile_as_processor(std::span<const BackendFunction> functions, const Dev
   return built;
 }
 
-/// A region is lowered like a whole program, fused within itself.
-BuiltRegion fused_region(const Function& region, const BuildContext& context) {
-  IRModule program = make_module();
-  program->set("main", without_attrs(region, {"Primitive"}));  // otherwise passes would not enter it
-  for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})
-    program = (*make_pass(pass))(program, context);
-  return {program};
-}
-
 }  // namespace
 
 Backend mirror() {

@@ -121,15 +121,6 @@ std::shared_ptr<const KernelChoice> opencl_layouts() {
   return choice;
 }
 
-/// A region is lowered like a whole program, fused within itself.
-BuiltRegion opencl_region(const Function& region, const BuildContext& context) {
-  IRModule program = make_module();
-  program->set("main", without_attrs(region, {"Primitive"}));  // otherwise passes would not enter it
-  for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})
-    program = (*make_pass(pass))(program, context);
-  return {program};
-}
-
 }  // namespace
 
 Backend opencl() {
@@ -142,7 +133,7 @@ Backend opencl() {
       .takes = takes,
       .layouts = opencl_layouts,
       .compile = compile_for_opencl,
-      .region = opencl_region,
+      .region = fused_region,
   };
 }
 
