@@ -6,7 +6,8 @@ import bursts
 import numpy as np
 
 
-def main(relay, params, inputs, threads, onnx=None):
+def main(relay, params, inputs, threads, onnx=None, prepare=lambda module, params: module):
+    """`prepare`: (module, parameters) -> the module that is built."""
     del onnx
     os.environ["TVM_NUM_THREADS"] = threads  # read once, when the package is loaded
     import baton
@@ -15,8 +16,9 @@ def main(relay, params, inputs, threads, onnx=None):
 
     with open(relay, encoding="utf-8") as file:
         module = baton.parser.fromtext(file.read())
+    values = {name: baton.nd.array(value) for name, value in np.load(params).items()}
     with baton.transform.PassContext(opt_level=3):
-        built = language.build(module, "llvm", params={name: baton.nd.array(value) for name, value in np.load(params).items()})
+        built = language.build(prepare(module, values), "llvm", params=values)
     model = graph_executor.GraphModule(built["default"](baton.cpu()))
     feed = dict(np.load(inputs))
 

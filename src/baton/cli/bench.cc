@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kFewestBursts = 3;
 
 /// The peers, `--peers NAME`: bench/peers/run_NAME.py.
-const std::vector<std::string> kPeers = {"ort", "openvino", "openvino_default", "python", "onednn"};
+const std::vector<std::string> kPeers = {"ort", "openvino", "openvino_default", "python", "dnnl", "onednn"};
 
 std::vector<std::string> peers_of(const std::string& list) {
   std::vector<std::string> names;
@@ -96,7 +96,8 @@ class BenchVerb final : public Verb {
     flags.option(
         "peers", &peers_,
         "engines to time beside Baton, with commas: ort, openvino, openvino_default (in the precision it "
-        "chooses), onednn (one layer), python (Baton, called from Python)");
+        "chooses), onednn (one layer), python (Baton, called from Python), dnnl (the same, with regions for "
+        "oneDNN)");
     flags.option("onnx", &onnx_, "the model for ort and openvino; else they convert MODEL").needs("peers");
     flags.flag("json", &json_, "one JSON object on standard output");
   }

@@ -277,9 +277,7 @@ class Lowering {
     if (owner == owners_.end() || owner->second != operand.get() || !is_whole(value)) return nullptr;
     const auto at = std::ranges::find(steps(), value.tensor, &Step::output);
     if (at == steps().end()) return nullptr;
-    if (at->kind != StepKind::kConvolution && at->kind != StepKind::kDeconvolution &&
-        at->kind != StepKind::kInnerProduct && at->kind != StepKind::kMatmul)
-      return nullptr;
+    if (!is_layer(*at) && at->kind != StepKind::kBinary) return nullptr;
     if (at->posts.size() >= kMostPosts) return nullptr;
     std::rotate(at, at + 1, steps().end());  // operands of the post-operation may be made after it
     return &steps().back();
@@ -289,6 +287,7 @@ class Lowering {
     return orders_[static_cast<size_t>(tensor)];
   }
 
+  static bool is_layer(const Step& step) { return step.kind <= StepKind::kMatmul; }
   static size_t channel_axis(const Step& step, size_t rank) {
     return step.kind == StepKind::kMatmul ? rank - 1 : 1;
   }
@@ -334,13 +333,14 @@ class Lowering {
     const size_t channels = channel_axis(*step, dims.size());
     Dims per_channel(dims.size(), 1);
     per_channel[channels] = dims[channels];
-    if (algorithm == Algorithm::kAdd && own.dims == per_channel && !has_bias(*step) && step->posts.empty()) {
+    const bool first_sum = algorithm == Algorithm::kAdd && is_layer(*step) && step->posts.empty();
+    if (first_sum && own.dims == per_channel && !has_bias(*step)) {
       step->inputs.push_back(step->kind == StepKind::kMatmul
                                  ? own
                                  : View{own.tensor, {dims[channels]}, {own.strides[channels]}});
       return true;
     }
-    if (algorithm == Algorithm::kAdd && own.dims == dims && step->posts.empty()) {
+    if (first_sum && own.dims == dims) {
       step->posts.push_back({PostKind::kSum, Algorithm::kAdd, 1, 0, {own}});
       return true;
     }

@@ -186,13 +186,17 @@ def composite(name):
     return body
 
 
+def primitives_of(lib):
+    """The number of primitives in each region, copies between layouts not counted."""
+    report = tvm.profile(lib, repeat=1, seconds=0, inside_ms=1)
+    return [each["params"]["primitives"] for each in json.loads(report.json())["functions"].values() if each["template"] == "dnnl"]
+
+
 @pytest.mark.parametrize("name", [entry[0] for entry in dnnl.pattern_table()])
 def test_composite(name):
     split, lib = check_equal(modules_of(composite(name)))
     assert f'Composite="{name}"' in str(split)
-    # One primitive computes it: what follows the layer are post-operations.
-    [kernel] = [row for row in json.loads(lib.get_metadata()) if row["template"] == "dnnl"] if hasattr(lib, "get_metadata") else [None]
-    assert kernel is None or kernel["params"]["primitives"] == 1
+    assert primitives_of(lib) == [1]  # what follows the layer are post-operations
 
 
 @pytest.mark.parametrize("form", [0, 1, 2])
@@ -241,6 +245,15 @@ REGIONS = {
 @pytest.mark.parametrize("name", REGIONS)
 def test_region(name):
     check_equal(modules_of(REGIONS[name]()), only=False)
+
+
+@pytest.mark.parametrize("channels", [16, 7, 1])
+def test_a_scaled_sum_is_one_primitive(channels):
+    """As after the sums of residual networks: the pooled value is read twice, lies in blocks of channels, and cannot be scaled in place."""
+    y = nn.max_pool2d(nn.relu(conv((1, 3, 9, 9), (channels, 3, 3, 3))), (2, 2), strides=(2, 2))
+    scaled = nn.relu(relay.add(relay.multiply(y, const(channels, 1, 1)), const(channels, 1, 1, seed=2)))
+    _, lib = check_equal(modules_of(relay.add(nn.conv2d(scaled, const(channels, channels, 1, 1, seed=3)), y)), only=False)
+    assert primitives_of(lib) == [4]  # convolution, pool, scale, convolution
 
 
 def test_residual_blocks_are_one_region():

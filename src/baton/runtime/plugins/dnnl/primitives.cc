@@ -326,12 +326,18 @@ class Builder {
   void add_binary(const Step& step) {
     const View &a = step.inputs[0], &b = step.inputs[1];
     const size_t left = is_constant(a) ? read_plain(a) : read(a);
-    const size_t right = a.dims == b.dims ? read(b, layout(left)) : read_plain(b);
-    const dnnl::binary::primitive_desc pd(cpu(), algorithm_of(step.algorithm), layout(left), layout(right),
-                                          layout(left), attributes());
-    const size_t to = result(step.output, pd.dst_desc());
-    command(dnnl::binary(pd), {{DNNL_ARG_SRC_0, left}, {DNNL_ARG_SRC_1, right}, {DNNL_ARG_DST, to}},
-            pd.scratchpad_desc());
+    std::vector<std::pair<int, size_t>> args;
+    const View* sum = nullptr;
+    const dnnl::primitive_attr attr = posts_of(step, args, &sum);
+    if (sum) throw std::runtime_error("its element-wise step adds to its result in place");
+    // `any`: the blocks of the left operand also for one that broadcasts, without which oneDNN has reference
+    // loops only.
+    const dnnl::binary::primitive_desc pd(cpu(), algorithm_of(step.algorithm), layout(left), any(b.dims),
+                                          layout(left), attr);
+    args.emplace_back(DNNL_ARG_SRC_0, left);
+    args.emplace_back(DNNL_ARG_SRC_1, read(b, pd.src1_desc()));
+    args.emplace_back(DNNL_ARG_DST, result(step.output, pd.dst_desc()));
+    command(dnnl::binary(pd), std::move(args), pd.scratchpad_desc());
   }
 
   void add_concat(const Step& step) {
@@ -346,19 +352,16 @@ class Builder {
     command(dnnl::concat(pd), std::move(args), pd.scratchpad_desc());
   }
 
-  /// A layer with weights, a bias (an empty layout: none) and post-operations. `describe` makes its
-  /// description.
-  template <class Describe>
-  void add_layer(const Step& step, Describe&& describe) {
+  /// The post-operations of a step. Their operands are added to `args`, and the one of a sum is `*sum`.
+  dnnl::primitive_attr posts_of(const Step& step, std::vector<std::pair<int, size_t>>& args,
+                                const View** sum) {
     dnnl::post_ops posts;
-    std::vector<std::pair<int, size_t>> args;
-    const View* sum = nullptr;
     for (const PostOp& post : step.posts) {
       const int index = posts.len();
       switch (post.kind) {
         case PostKind::kSum:
           posts.append_sum();
-          sum = &post.operand[0];
+          *sum = &post.operand[0];
           break;
         case PostKind::kEltwise:
           posts.append_eltwise(algorithm_of(post.algorithm), static_cast<float>(post.alpha),
@@ -376,6 +379,16 @@ class Builder {
     }
     dnnl::primitive_attr attr = attributes();
     attr.set_post_ops(posts);
+    return attr;
+  }
+
+  /// A layer with weights, a bias (an empty layout: none) and post-operations. `describe` makes its
+  /// description.
+  template <class Describe>
+  void add_layer(const Step& step, Describe&& describe) {
+    std::vector<std::pair<int, size_t>> args;
+    const View* sum = nullptr;
+    const dnnl::primitive_attr attr = posts_of(step, args, &sum);
     const bool biased = step.inputs.size() == 3;
     const memory::desc bias = biased ? layout_of(step.inputs[2]) : memory::desc();
     const auto pd = describe(bias, attr);
