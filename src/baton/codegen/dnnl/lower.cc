@@ -12,6 +12,7 @@
 #include "baton/ir/layout.h"
 #include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
+#include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -458,9 +459,9 @@ class Lowering {
     const Dims out = dims_of(*static_type_of(Expr(&call)));
     if (weight.dims.size() != 2) refuse("has a packed weight");
     const int64_t rows = elements(out) / weight.dims[0], k = weight.dims[1];
-    const View value =
-        made({.kind = StepKind::kInnerProduct, .inputs = {{data.tensor, {rows, k}, {k, 1}}, weight}},
-             {rows, weight.dims[0]});
+    const View value = made(
+        {.kind = StepKind::kMatmul, .inputs = {{data.tensor, {rows, k}, {k, 1}}, permuted(weight, {1, 0})}},
+        {rows, weight.dims[0]});
     // Of other ranks the value is a view of it, to which nothing can be fused any more.
     return out.size() == 2 ? value : View{value.tensor, out, dense_strides(out)};
   }
@@ -668,13 +669,18 @@ std::string dnnl_blob_of(std::vector<DnnlRegion> regions, bool check_only) {
   };
   size_t data = 0;
   std::vector<NDArray> constants;
+  std::map<Digest, int64_t> offsets;  // equal constants are stored once
   for (DnnlRegion& each : regions) {
     size_t next = 0;
     for (TensorInfo& tensor : each.region.tensors) {
       if (tensor.kind != TensorKind::kConstant || check_only) continue;
-      tensor.data = static_cast<int64_t>(data);
-      data += rounded(static_cast<size_t>(each.constants[next].bytes()));
-      constants.push_back(each.constants[next++]);
+      const NDArray& constant = each.constants[next++];
+      const auto bytes = static_cast<size_t>(constant.bytes());
+      const auto [at, is_new] = offsets.emplace(digest128(constant.data(), bytes), data);
+      tensor.data = at->second;
+      if (!is_new) continue;
+      data += rounded(bytes);
+      constants.push_back(constant);
     }
     blob.regions.push_back(std::move(each.region));
   }

@@ -297,6 +297,17 @@ def test_artifact(tmp_path):
     np.testing.assert_array_equal(outputs_of(loaded, inputs)[0], outputs_of(lib, inputs)[0])
 
 
+def test_regions_share_equal_constants(tmp_path):
+    """As the steps of an unrolled loop do: the file, and the memory of packed weights, hold them once."""
+    weight, y = const(256, 256, seed=3, low=-0.1, high=0.1), var("x", 2, 256)
+    for _ in range(4):
+        y = relay.erf(nn.dense(y, weight))  # erf alone is not taken, so each dense layer is a region
+    split, lib = check_equal(modules_of(y), only=False)
+    assert len([each for each in split.get_global_vars() if "dnnl" in each.name_hint]) == 4
+    lib.export_library(str(tmp_path / "model.baton"))
+    assert (tmp_path / "model.baton").stat().st_size < 2 * 256 * 256 * 4
+
+
 def test_small_regions_are_left_alone():
     mod = modules_of(relay.exp(nn.dense(relay.cast(relay.cast(relay.tanh(var("x", 2, 4)), "float64"), "float32"), const(3, 4))))
     assert len(regions_of(dnnl.partition_for_dnnl(mod, prune=False))) == 2

@@ -41,7 +41,7 @@ int32_t threads_now() { return std::max(1, host_of_process->threads()); }
 
 /// A region of a loaded blob.
 struct LoadedRegion {
-  LoadedRegion(Region of, const char* data) : region(std::move(of)), constants(data) {}
+  LoadedRegion(Region of, Constants& shared) : region(std::move(of)), constants(shared) {}
 
   /// The program for that many threads. OpenMP's number for this thread must be set to it.
   std::shared_ptr<const Program> program(int threads) {
@@ -52,12 +52,15 @@ struct LoadedRegion {
   }
 
   const Region region;
-  Constants constants;
+  Constants& constants;
   std::mutex mutex;
   std::map<int, std::shared_ptr<const Program>> programs;
 };
 
 struct Module {
+  explicit Module(const char* data) : constants(data) {}
+
+  Constants constants;
   std::map<std::string, std::unique_ptr<LoadedRegion>> regions;
 };
 
@@ -176,20 +179,19 @@ int load(const void* bytes, size_t count, void** module) {
     if (!reader.ok) return fail("its code has a field that cannot be");
     const size_t records = count - reader.left().size();
     const size_t data = std::min(count, (records + kDataAlignment - 1) / kDataAlignment * kDataAlignment);
-    auto loaded = std::make_unique<Module>();
+    auto loaded = std::make_unique<Module>(read.check_only ? nullptr : blob.data() + data);
     const int threads = threads_now();
     omp_set_num_threads(threads);
     for (Region& region : read.regions) {
       if (const std::string fault = fault_of(region, count - data, read.check_only != 0); !fault.empty())
         return fail("its code has " + fault);
       const std::string symbol = region.symbol;
-      auto made =
-          std::make_unique<LoadedRegion>(std::move(region), read.check_only ? nullptr : blob.data() + data);
+      auto made = std::make_unique<LoadedRegion>(std::move(region), loaded->constants);
       made->program(threads);
-      made->constants.forget_data();
       if (!loaded->regions.emplace(symbol, std::move(made)).second)
         return fail("its code has a region twice");
     }
+    loaded->constants.forget_data();
     if (read.check_only) loaded->regions.clear();  // without constants there is nothing to run
     *module = loaded.release();
     return 0;

@@ -244,30 +244,31 @@ class Builder {
   void add(const Step& step) {
     switch (step.kind) {
       case StepKind::kConvolution:
-        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
-          return dnnl::convolution_forward::primitive_desc(cpu(), kInference, algorithm::convolution_direct,
-                                                           any(step.inputs[0].dims), any(step.inputs[1].dims),
-                                                           bias, any(info(step.output).dims), step.strides,
-                                                           step.dilates, step.before, step.after, attr);
+        add_layer(step, [&](const memory::desc& from, const memory::desc& to, const memory::desc& bias,
+                            const dnnl::primitive_attr& attr) {
+          return dnnl::convolution_forward::primitive_desc(
+              cpu(), kInference, algorithm::convolution_direct, from, any(step.inputs[1].dims), bias, to,
+              step.strides, step.dilates, step.before, step.after, attr);
         });
         break;
       case StepKind::kDeconvolution:
-        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
+        add_layer(step, [&](const memory::desc& from, const memory::desc& to, const memory::desc& bias,
+                            const dnnl::primitive_attr& attr) {
           return dnnl::deconvolution_forward::primitive_desc(
-              cpu(), kInference, algorithm::deconvolution_direct, any(step.inputs[0].dims),
-              any(step.inputs[1].dims), bias, any(info(step.output).dims), step.strides, step.dilates,
-              step.before, step.after, attr);
+              cpu(), kInference, algorithm::deconvolution_direct, from, any(step.inputs[1].dims), bias, to,
+              step.strides, step.dilates, step.before, step.after, attr);
         });
         break;
       case StepKind::kInnerProduct:
-        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
-          return dnnl::inner_product_forward::primitive_desc(cpu(), kInference, any(step.inputs[0].dims),
-                                                             any(step.inputs[1].dims), bias,
-                                                             any(info(step.output).dims), attr);
+        add_layer(step, [&](const memory::desc& from, const memory::desc& to, const memory::desc& bias,
+                            const dnnl::primitive_attr& attr) {
+          return dnnl::inner_product_forward::primitive_desc(cpu(), kInference, from,
+                                                             any(step.inputs[1].dims), bias, to, attr);
         });
         break;
       case StepKind::kMatmul:
-        add_layer(step, [&](const memory::desc& bias, const dnnl::primitive_attr& attr) {
+        add_layer(step, [&](const memory::desc&, const memory::desc&, const memory::desc& bias,
+                            const dnnl::primitive_attr& attr) {
           const auto operand = [&](const View& view) {
             return is_constant(view) ? any(view.dims) : layout(read(view));
           };
@@ -391,13 +392,60 @@ class Builder {
     const dnnl::primitive_attr attr = posts_of(step, args, &sum);
     const bool biased = step.inputs.size() == 3;
     const memory::desc bias = biased ? layout_of(step.inputs[2]) : memory::desc();
-    const auto pd = describe(bias, attr);
+    auto pd = describe(any(step.inputs[0].dims), any(info(step.output).dims), bias, attr);
+    if (stands_alone(step)) {
+      const size_t in = read(step.inputs[0]);
+      const memory::desc out = layout_of(info(step.output));
+      const size_t moved = (layout(in) == pd.src_desc() ? 0 : layout(in).get_size()) +
+                           (out == pd.dst_desc() ? 0 : out.get_size());
+      if (moved && plain_is_faster(step, static_cast<double>(moved))) {
+        const auto plain = describe(layout(in), out, bias, attr);
+        if (std::string(plain.impl_info_str()).find("ref") == std::string::npos) pd = plain;
+      }
+    }
     args.emplace_back(DNNL_ARG_SRC, read(step.inputs[0], pd.src_desc()));
     args.emplace_back(DNNL_ARG_WEIGHTS, read(step.inputs[1], pd.weights_desc()));
     if (biased) args.emplace_back(DNNL_ARG_BIAS, read_plain(step.inputs[2]));
     args.emplace_back(DNNL_ARG_DST,
                       sum ? summed(step, *sum, pd.dst_desc()) : result(step.output, pd.dst_desc()));
     command(primitive_of(pd), std::move(args), pd.scratchpad_desc());
+  }
+
+  /// Whether the step is a convolution whose data come from outside of the region and whose result leaves it.
+  bool stands_alone(const Step& step) const {
+    return step.kind <= StepKind::kDeconvolution && info(step.output).kind == TensorKind::kOutput &&
+           info(step.inputs[0].tensor).kind == TensorKind::kInput;
+  }
+
+  /// Whether a convolution that stands alone is better computed as matrix products over plain layouts than in
+  /// oneDNN's blocks, with `moved` bytes of data and result reordered for these. A deterministic estimate in
+  /// units of moved bytes: a core has about 10 operations of a product per byte that a reorder moves. Blocks
+  /// fill up to 16 channels; products copy each window, but for windows of one pixel.
+  bool plain_is_faster(const Step& step, double moved) const {
+    constexpr double kOperationsPerByte = 10, kProductsAreSlower = 1.1;
+    constexpr int64_t kLanes = 16, kFewestOutputs = 4;
+    const Dims& weights = step.inputs[1].dims;
+    const Dims& over =
+        step.kind == StepKind::kConvolution ? info(step.output).dims : step.inputs[0].dims;  // windows
+    const size_t rank = over.size(), first = weights.size() - rank;  // 1: an axis of groups before
+    const int64_t outputs = weights[first];
+    if (outputs < kFewestOutputs) return false;  // products of few rows, depthwise ones among them
+    const double windows = static_cast<double>(elements(over)) / static_cast<double>(over[1]);
+    const double work = 2 * windows * static_cast<double>(elements(weights)) / kOperationsPerByte;
+    const double padded =
+        static_cast<double>((outputs + kLanes - 1) / kLanes * kLanes) / static_cast<double>(outputs);
+    const bool one_pixel = std::all_of(weights.end() - static_cast<ptrdiff_t>(rank - 2), weights.end(),
+                                       [](int64_t extent) { return extent == 1; }) &&
+                           std::ranges::all_of(step.strides, [](int64_t stride) { return stride == 1; });
+    // A convolution copies what each window reads; a transposed one adds what each window makes to a result
+    // that is cleared before.
+    const bool transposed = step.kind == StepKind::kDeconvolution;
+    const int64_t other_channels = transposed ? weights[first + 1] : outputs;
+    double copied = one_pixel ? 0
+                              : windows * static_cast<double>(elements(weights) / other_channels) *
+                                    static_cast<double>(sizeof(float));
+    if (transposed) copied += static_cast<double>(elements(info(step.output).dims)) * sizeof(float);
+    return kProductsAreSlower * work + copied < padded * work + moved;
   }
 
   static dnnl::primitive primitive_of(const dnnl::convolution_forward::primitive_desc& pd) {
@@ -467,7 +515,7 @@ class Builder {
 
 memory Constants::get(const TensorInfo& tensor, const View& view, const memory::desc& wanted) {
   const std::lock_guard lock(mutex_);
-  std::vector<memory>& known = packed_[{view.tensor, {view.dims, view.strides}}];
+  std::vector<memory>& known = packed_[{tensor.data, {view.dims, view.strides}}];
   for (const memory& each : known)
     if (each.get_desc() == wanted) return each;
   if (!known.empty()) {

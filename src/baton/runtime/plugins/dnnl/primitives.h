@@ -16,8 +16,9 @@ namespace baton::dnnl_plugin {
 
 const dnnl::engine& cpu();
 
-/// The constants of one region, in the layouts that its primitives have asked for. Shared by all kernels of
-/// the region; thread safe.
+/// The constants of a blob, in the layouts that primitives have asked for. Shared by all its regions and
+/// their kernels, so that weights of a loop that was unrolled are packed, and lie in caches, once; thread
+/// safe.
 class Constants {
  public:
   /// `data`: the constants of the blob; null when it has none (check_only). Read until forget_data().
@@ -29,7 +30,7 @@ class Constants {
   void forget_data();
 
  private:
-  using Key = std::pair<int64_t, std::pair<dnnl_blob::Dims, dnnl_blob::Dims>>;
+  using Key = std::pair<int64_t, std::pair<dnnl_blob::Dims, dnnl_blob::Dims>>;  // the first: TensorInfo::data
   std::mutex mutex_;
   std::map<Key, std::vector<dnnl::memory>> packed_;
   const char* data_;
