@@ -4,6 +4,7 @@
 #include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
 #include "baton/ir/build.h"
+#include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"
 #include "baton/support/error.h"
 
@@ -83,7 +84,8 @@ void remove_backend(const std::string& name) { Backends::instance().remove(name)
 
 BuiltRegion fused_region(const Function& region, const BuildContext& context) {
   IRModule program = make_module();
-  program->set("main", without_attrs(region, {"Primitive"}));  // otherwise passes would not enter it
+  const Function open = without_attrs(region, {"Primitive"});  // otherwise passes would not enter it
+  program->set("main", as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(open))));
   for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})
     program = (*make_pass(pass))(program, context);
   return {program};

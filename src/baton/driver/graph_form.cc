@@ -30,9 +30,12 @@ IRModule in_graph_form(const IRModule& module, const BuildContext& context) {
       case ExprKind::kRefWrite:
         control = true;
         break;
-      case ExprKind::kCall:  // a module function, or a recursion; constructors imply a kMatch
-        control |= static_cast<const CallNode&>(*node).callee()->kind() == ExprKind::kGlobalVar;
+      case ExprKind::kCall: {  // a module function, or a recursion; constructors imply a kMatch
+        const auto* global = as<GlobalVarNode>(static_cast<const CallNode&>(*node).callee());
+        const Function called = global ? module->find(global->name()) : Function();
+        control |= global && !(called && called->attr("Compiler"));
         break;
+      }
       default:
         break;
     }

@@ -135,22 +135,12 @@ class RegionBuilder final : public Rewriter {
   std::map<std::string, Replacement> built_;
 };
 
-class CompositeInliner final : public Rewriter {
-  Expr rewrite(const Expr&, const Expr& rebuilt) override {
-    const auto* call = as<CallNode>(rebuilt);
-    const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
-    if (!function || !function->attr("Composite") || function->attr("Compiler") || function->is_primitive())
-      return rebuilt;
-    return inlined_call(*function, call->args());
-  }
-};
-
 }  // namespace
 
 IRModule inline_composites(const IRModule& module, const BuildContext& context) {
   const Function main = module->find("main");
   if (!main) return module;
-  const Function inlined = as_ref<FunctionNode>(CompositeInliner().run(Expr(main)));
+  const Function inlined = as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(main)));
   if (inlined == main) return module;
   const IRModule result = module->copy();
   result->replace("main", inlined);

@@ -13,4 +13,15 @@ inline Expr inlined_call(const FunctionNode& function, const ExprList& args) {
   return substitute(function.body(), values);
 }
 
+/// Inlines composite functions (MergeComposite) that are neither a region nor a kernel.
+class OpenCompositeInliner final : public Rewriter {
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* call = as<CallNode>(rebuilt);
+    const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
+    if (!function || !function->attr("Composite") || function->attr("Compiler") || function->is_primitive())
+      return rebuilt;
+    return inlined_call(*function, call->args());
+  }
+};
+
 }  // namespace baton

@@ -17,14 +17,6 @@
 namespace baton {
 namespace {
 
-class CompositeInliner final : public Rewriter {
-  Expr rewrite(const Expr&, const Expr& rebuilt) override {
-    const auto* call = as<CallNode>(rebuilt);
-    const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
-    return function && function->attr("Composite") ? inlined_call(*function, call->args()) : rebuilt;
-  }
-};
-
 const Plugin& plugin() {
   const auto found = Plugin::find("dnnl");
   if (!found.ok())
@@ -78,7 +70,7 @@ IRModule run(IRModule program, const BuildContext& context, std::initializer_lis
 BuiltRegion region(const Function& function, const BuildContext& context) {
   const Function open = without_attrs(function, {"Primitive"});  // otherwise passes would not enter it
   IRModule program = make_module();
-  program->set("main", as_ref<FunctionNode>(CompositeInliner().run(Expr(open))));
+  program->set("main", as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(open))));
   program = run(std::move(program), context, {"InferType"});
   const std::string why = refusal(*program->find("main"));
   if (!why.empty()) {
