@@ -12,7 +12,8 @@ PACKAGES = (
     "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev",
     "ocl-icd-opencl-dev",  # OpenCL's headers, for its plug-in
 )
-TESTS = ("pocl-opencl-icd",)  # for ./baton test: a driver of OpenCL that runs it on the processor
+# For ./baton test: a driver of OpenCL that runs it on the processor, and OpenBLAS.
+TESTS = ("pocl-opencl-icd", "libopenblas0-pthread")
 SLOW = ("clang-19", "libclang-rt-19-dev", "llvm-19", "qemu-user")  # for ./baton test --slow
 
 

@@ -102,6 +102,12 @@ void register_built_in_backends();
 /// Lowers a region like a whole program, fused within itself: `Backend::region` of backends that compile
 /// kernels.
 BuiltRegion fused_region(const Function& region, const BuildContext& context);
+/// The same with each operator as a kernel of its own, for libraries of single operators.
+BuiltRegion unfused_region(const Function& region, const BuildContext& context);
+
+/// What reports show of a kernel that a library computes: its operators and cost, and how the backend says
+/// that it is computed.
+KernelRef library_kernel(const BackendFunction& function, std::string template_name, KernelParams params);
 
 /// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();

@@ -67,6 +67,17 @@ BackendRef first(Fits&& fits) {
   return nullptr;
 }
 
+/// `fuse_opt_level`: as FuseOps takes it.
+BuiltRegion lowered_region(const Function& region, const BuildContext& context, int fuse_opt_level) {
+  IRModule program = make_module();
+  const Function open = without_attrs(region, {"Primitive"});  // otherwise passes would not enter it
+  program->set("main", as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(open))));
+  for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant"})
+    program = (*make_pass(pass))(program, context);
+  program = (*make_pass("FuseOps", {{"fuse_opt_level", fuse_opt_level}}))(program, context);
+  return {(*make_pass("InferType"))(program, context)};
+}
+
 }  // namespace
 
 std::vector<BackendRef> backends() { return Backends::instance().all(); }
@@ -83,12 +94,23 @@ void register_backend(Backend backend) { Backends::instance().add(std::move(back
 void remove_backend(const std::string& name) { Backends::instance().remove(name); }
 
 BuiltRegion fused_region(const Function& region, const BuildContext& context) {
-  IRModule program = make_module();
-  const Function open = without_attrs(region, {"Primitive"});  // otherwise passes would not enter it
-  program->set("main", as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(open))));
-  for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})
-    program = (*make_pass(pass))(program, context);
-  return {program};
+  return lowered_region(region, context, -1);
+}
+BuiltRegion unfused_region(const Function& region, const BuildContext& context) {
+  return lowered_region(region, context, 0);
+}
+
+KernelRef library_kernel(const BackendFunction& function, std::string template_name, KernelParams params) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->symbol = function.func_name;
+  kernel->template_name = std::move(template_name);
+  kernel->params = std::move(params);
+  for (const KernelBlock& block : kernel_blocks(*function.function)) {
+    kernel->stages.push_back({block.call->op()->name});
+    kernel->block_facts.push_back(cost_of_call(*block.call));
+  }
+  kernel->facts = cost_of_function(*function.function, kernel->block_facts);
+  return kernel;
 }
 
 void register_built_in_backends() {

@@ -88,26 +88,15 @@ BuiltRegion region(const Function& function, const BuildContext& context) {
   return {run(std::move(program), context, {"InferType"})};
 }
 
-KernelRef kernel_of(const BackendFunction& each, const DnnlRegion& lowered) {
-  auto kernel = std::make_shared<Kernel>();
-  kernel->symbol = each.func_name;
-  kernel->template_name = "dnnl";
-  kernel->params["primitives"] = static_cast<int>(lowered.region.steps.size());
-  for (const KernelBlock& block : kernel_blocks(*each.function)) {
-    kernel->stages.push_back({block.call->op()->name});
-    kernel->block_facts.push_back(cost_of_call(*block.call));
-  }
-  kernel->facts = cost_of_function(*each.function, kernel->block_facts);
-  return kernel;
-}
-
 Built compile(std::span<const BackendFunction> functions, const DeviceSheet&, const BuildContext& context) {
   Built built;
   std::vector<DnnlRegion> regions;
   for (const BackendFunction& each : functions) {
     context.stop_if_asked();
     regions.push_back(lower_for_dnnl(*each.function, each.func_name));
-    built.kernels.push_back({each.func_name, each.function, {}, kernel_of(each, regions.back())});
+    const int primitives = static_cast<int>(regions.back().region.steps.size());
+    built.kernels.push_back(
+        {each.func_name, each.function, {}, library_kernel(each, "dnnl", {{"primitives", primitives}})});
   }
   built.blob = dnnl_blob_of(std::move(regions), /*check_only=*/false);
   return built;
