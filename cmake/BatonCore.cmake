@@ -107,4 +107,15 @@ add_custom_command(
   COMMENT "Putting the tables of tuned schedules together")
 target_sources(baton_core PRIVATE "${tables_file}")
 
+# The device sheets of simulated devices that are shipped.
+baton_sources(sheet_sources "*.json" src/baton/codegen/sim/sheets)
+set(sheets_file "${CMAKE_BINARY_DIR}/generated/sim_sheets.cc")
+add_custom_command(
+  OUTPUT "${sheets_file}"
+  COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${CMAKE_SOURCE_DIR}/src/baton/codegen/sim/sheets" "-DOUTPUT=${sheets_file}" -P
+          "${CMAKE_SOURCE_DIR}/cmake/EmbedSheets.cmake"
+  DEPENDS ${sheet_sources} "${CMAKE_SOURCE_DIR}/cmake/EmbedSheets.cmake"
+  COMMENT "Putting the device sheets together")
+target_sources(baton_core PRIVATE "${sheets_file}")
+
 install(TARGETS baton_core LIBRARY DESTINATION lib)

@@ -48,6 +48,18 @@ void bind_target(nb::module_& m) {
       },
       "Counts from 0 again.");
   m.def(
+      "target_backend",
+      [](const std::string& text) {
+        if (const BackendRef named = find_backend(text)) return named->name;
+        const BackendRef backend = backend_of_kind(Target::parse(text)->kind);
+        if (!backend) throw NotSupported("target " + text + ": there is no backend that makes code for it");
+        return backend->name;
+      },
+      nb::arg("text"), "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
+  m.def(
+      "target_device_type", [](const std::string& text) { return Target::parse(text)->device_type(); },
+      nb::arg("text"), "DLPack's number of a target's device, or that of a simulated one.");
+  m.def(
       "backend_kinds",
       [] {
         std::vector<std::string> kinds;

@@ -73,8 +73,11 @@ def _number(name, value):
 
 
 def type_number(name):
-    """DLPack's number of a device type or target such as "cuda" or "llvm -mcpu=x". ValueError for an unknown one."""
+    """DLPack's number of a device type or target such as "cuda" or "llvm -mcpu=x", or that of a simulated device, such as
+    "sim -sheet=npu" or "sim_npu". ValueError for an unknown one."""
     word = name.split()[0] if name.split() else name
+    if word == "sim" or (word not in _NUMBERS and word in core.backend_kinds()):
+        return core.target_device_type(name)
     if word not in _NUMBERS:
         raise ValueError(f"Unknown device type {name!r}; known: {', '.join(sorted(_NUMBERS))}")
     return _NUMBERS[word]

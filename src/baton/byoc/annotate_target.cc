@@ -118,7 +118,7 @@ class Annotator final : public Rewriter {
       if (compiler_of(*begin) != kDefaultCompiler) return named(compiler_of(*begin));
     if (const OpDef* op = call.op()) {
       for (Compiler compiler : compilers_) {
-        const TakesCall* takes = find_target_rule(*op, compiler->compiler());
+        const auto takes = find_target_rule(*op, compiler->compiler());
         if (takes && (*takes)(Expr(&call))) return compiler;
       }
     } else if (const auto* function = as<FunctionNode>(call.callee())) {

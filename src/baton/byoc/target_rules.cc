@@ -1,6 +1,7 @@
 #include "baton/byoc/target_rules.h"
 
 #include <map>
+#include <mutex>
 
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
@@ -11,7 +12,7 @@ namespace baton {
 namespace {
 
 struct Rule {
-  TakesCall takes;
+  std::shared_ptr<const TakesCall> takes;
   int level;
 };
 
@@ -23,6 +24,12 @@ Rules& rules() {
   return rules;
 }
 
+// Backends may be registered while another thread annotates.
+std::mutex& rules_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 const OpDef& op_named(const std::string& name) {
   const OpDef* op = find_op(name);
   if (!op) throw UsageError("no operator is called `" + name + "`");
@@ -32,24 +39,37 @@ const OpDef& op_named(const std::string& name) {
 }  // namespace
 
 void register_target_rule(const std::string& op, const std::string& compiler, TakesCall takes, int level) {
-  auto [at, fresh] = rules()[compiler].try_emplace(&op_named(op), Rule{takes, level});
+  Rule rule{std::make_shared<const TakesCall>(std::move(takes)), level};
+  const std::lock_guard lock(rules_mutex());
+  auto [at, fresh] = rules()[compiler].try_emplace(&op_named(op), rule);
   if (fresh) return;
   if (at->second.level == level)
     throw UsageError("attribute target." + compiler + " of " + op + " is already registered with level " +
                      std::to_string(level) + "; give another level, or reset it first");
-  if (at->second.level < level) at->second = {std::move(takes), level};
+  if (at->second.level < level) at->second = std::move(rule);
+}
+
+void set_backend_rules(const std::string& compiler, TargetRules given) {
+  const std::lock_guard lock(rules_mutex());
+  auto& known = rules()[compiler];
+  std::erase_if(known, [](const auto& each) { return each.second.level == kBackendRuleLevel; });
+  for (auto& [op, takes] : given)
+    known.try_emplace(&op_named(op),
+                      Rule{std::make_shared<const TakesCall>(std::move(takes)), kBackendRuleLevel});
 }
 
 void reset_target_rule(const std::string& op, const std::string& compiler) {
+  const std::lock_guard lock(rules_mutex());
   const auto at = rules().find(compiler);
   if (at != rules().end()) at->second.erase(&op_named(op));
 }
 
-const TakesCall* find_target_rule(const OpDef& op, std::string_view compiler) {
+std::shared_ptr<const TakesCall> find_target_rule(const OpDef& op, std::string_view compiler) {
+  const std::lock_guard lock(rules_mutex());
   const auto at = rules().find(compiler);
   if (at == rules().end()) return nullptr;
   const auto rule = at->second.find(&op);
-  return rule == at->second.end() ? nullptr : &rule->second.takes;
+  return rule == at->second.end() ? nullptr : rule->second.takes;
 }
 
 }  // namespace baton

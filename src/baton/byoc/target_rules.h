@@ -3,8 +3,11 @@
 // (`tvm.ir.register_op_attr("nn.dense", "target.dnnl")`). A separate table, since OpDefs are immutable and
 // shared by the process.
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "baton/ir/expr.h"
 
@@ -20,9 +23,13 @@ inline constexpr int kBackendRuleLevel = 0;  ///< of the rules in a backend's re
 /// operator.
 void register_target_rule(const std::string& op, const std::string& compiler, TakesCall takes,
                           int level = kDefaultRuleLevel);
+/// The rules in a backend's record, by operator, instead of those of an earlier record of that name. Rules of
+/// users stay.
+using TargetRules = std::vector<std::pair<std::string, TakesCall>>;
+void set_backend_rules(const std::string& compiler, TargetRules rules);
 /// Removes the rule, if there is one.
 void reset_target_rule(const std::string& op, const std::string& compiler);
-/// The rule, or null.
-const TakesCall* find_target_rule(const OpDef& op, std::string_view compiler);
+/// The rule, or null. Thread safe, as are the functions above.
+std::shared_ptr<const TakesCall> find_target_rule(const OpDef& op, std::string_view compiler);
 
 }  // namespace baton

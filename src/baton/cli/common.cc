@@ -70,7 +70,8 @@ void ModelFlags::add_no_verify(Flags& flags) {
 }
 
 void ModelFlags::add_target(Flags& flags) {
-  flags.option("target", &targets, "what to build for: llvm, the processor (default), or opencl");
+  flags.option("target", &targets, "what to build for: llvm, the processor (default), opencl, or \"sim -sheet=NAME\", a simulated device "
+               "(baton targets lists what is there)");
 }
 
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }
@@ -78,6 +79,7 @@ std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model:
 BuildContext ModelFlags::context() const {
   BuildContext context = host_context();
   for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
+  add_sheets(context);
   context.passes->opt_level = opt_level;
   context.passes->config = config;
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));

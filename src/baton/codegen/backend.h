@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/byoc/pattern_table.h"
@@ -81,6 +82,12 @@ struct Backend {
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
   /// The operators that AnnotateTarget gives to it by default; rules that users register take precedence.
   std::vector<OperatorRule> operators = {};
+  /// The plug-in that runs its code; empty: that of its name.
+  std::string plugin = {};
+  /// Of a simulated device: billions of operations per second in products, by element type.
+  std::vector<std::pair<std::string, double>> known_gops = {};
+
+  const std::string& plugin_name() const { return plugin.empty() ? name : plugin; }
 };
 
 using BackendRef = std::shared_ptr<const Backend>;
@@ -93,11 +100,16 @@ BackendRef find_backend(std::string_view name);
 BackendRef backend_of_kind(std::string_view kind);
 /// Adds or replaces a backend. UsageError for a name in backends.def.
 void register_backend(Backend backend);
+/// The same, and its target kind, patterns and operators: those of an earlier one of the name are forgotten.
+void install_backend(Backend backend);
 /// Removes a registered backend; current users keep their reference.
 void remove_backend(const std::string& name);
 
 /// Registers the target kinds of backends.def with Target::parse, and their patterns with MergeComposite.
 void register_built_in_backends();
+
+/// Why a backend does not take a typed call for its regions; empty when it does.
+std::string refusal_of_call(const Backend& backend, const CallNode& call);
 
 /// Lowers a region like a whole program, fused within itself: `Backend::region` of backends that compile
 /// kernels.
@@ -111,5 +123,8 @@ KernelRef library_kernel(const BackendFunction& function, std::string template_n
 
 /// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();
+
+/// Adds the sheets of the context's targets that came to be known after it was made.
+void add_sheets(BuildContext& context);
 
 }  // namespace baton

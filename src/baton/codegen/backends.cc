@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
 #include "baton/ir/build.h"
+#include "baton/ir/op.h"
+#include "baton/ops/register.h"
 #include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"
 #include "baton/support/error.h"
@@ -11,16 +14,21 @@
 namespace baton {
 
 #define BATON_BACKEND(function) Backend function();
+#define BATON_FAMILY(name, option, function) std::string function(const std::string& value);
 #include "baton/codegen/backends.def"
 #undef BATON_BACKEND
+#undef BATON_FAMILY
 
 namespace {
 
 std::vector<BackendRef> built_in_backends() {
+  register_all_ops();  // records say which operators they take
   std::vector<BackendRef> all;
 #define BATON_BACKEND(function) all.push_back(std::make_shared<const Backend>(function()));
+#define BATON_FAMILY(name, option, function)
 #include "baton/codegen/backends.def"
 #undef BATON_BACKEND
+#undef BATON_FAMILY
   return all;
 }
 
@@ -113,18 +121,69 @@ KernelRef library_kernel(const BackendFunction& function, std::string template_n
   return kernel;
 }
 
-void register_built_in_backends() {
-  for (const BackendRef& record : backends()) {
-    if (!record->kind.empty()) add_target_kind(record->kind, record->device_type);
-    if (record->patterns) register_pattern_table(record->name, record->patterns());
-    for (const OperatorRule& rule : record->operators)
-      register_target_rule(
-          rule.op, record->name,
-          [refuses = rule.refuses](const Expr& call) {
-            return refuses(static_cast<const CallNode&>(*call)).empty();
-          },
-          kBackendRuleLevel);
+namespace {
+
+/// The function of one call: what would be a kernel of its own.
+Function function_of(const CallNode& call) {
+  std::vector<Var> params;
+  std::vector<Expr> args;
+  for (const Expr& arg : call.args()) {
+    const Type& type = type_of(arg);
+    params.push_back(make_var("p" + std::to_string(params.size()), type, NodeInfo(OriginSet::none(), {}, type)));
+    args.emplace_back(params.back());
   }
+  const Type& type = call.checked_type();
+  const Expr body = make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type));
+  return make_function(params, body, type, {{"Primitive", 1}}, NodeInfo(OriginSet::none()));
+}
+
+/// Makes a record's target kind, patterns and operators known to the passes.
+void announce(const BackendRef& record) {
+  if (!record->kind.empty()) set_target_kind(record->kind, record->device_type);
+  if (record->patterns) register_pattern_table(record->name, record->patterns());
+  TargetRules rules;
+  for (const OperatorRule& rule : record->operators)
+    rules.emplace_back(rule.op, [refuses = rule.refuses](const Expr& call) {
+      return refuses(static_cast<const CallNode&>(*call)).empty();
+    });
+  // A code generator without a list takes what becomes a kernel of its own device.
+  if (rules.empty() && record->region && record->takes)
+    for (const OpDef* op : all_ops())
+      if (op->compute && !op->non_computational)
+        rules.emplace_back(op->name, [record](const Expr& call) {
+          return refusal_of_call(*record, static_cast<const CallNode&>(*call)).empty();
+        });
+  set_backend_rules(record->name, std::move(rules));
+}
+
+}  // namespace
+
+std::string refusal_of_call(const Backend& backend, const CallNode& call) {
+  const std::string op = call.op() ? call.op()->name : "";
+  for (const OperatorRule& rule : backend.operators)
+    if (rule.op == op) return rule.refuses(call);
+  if (op.empty() || !backend.operators.empty() || !backend.region || !backend.takes)
+    return (op.empty() ? "a function" : "`" + op + "`") + " is not mapped to " + backend.name;
+  if (!call.op()->compute || call.op()->non_computational) return "`" + op + "` has no kernel";
+  for (const Expr& arg : call.args())
+    for (const TensorTypeNode* type : flat_types(type_of(arg)))
+      if (!type->is_static()) return "a shape is not known: " + type_text(Type(type));
+  return backend.takes(*function_of(call), DeviceSheet());
+}
+
+void install_backend(Backend backend) {
+  const std::string name = backend.name;
+  register_backend(std::move(backend));
+  announce(find_backend(name));
+}
+
+void register_built_in_backends() {
+  for (const BackendRef& record : backends()) announce(record);
+#define BATON_BACKEND(function)
+#define BATON_FAMILY(name, option, function) set_target_family(#name, #option, function);
+#include "baton/codegen/backends.def"
+#undef BATON_BACKEND
+#undef BATON_FAMILY
 }
 
 BuildContext host_context() {
@@ -132,6 +191,21 @@ BuildContext host_context() {
   for (const BackendRef& record : backends())
     if (record->device) context.sheets.push_back(record->device(DeviceSheet::host()));
   return context;
+}
+
+void add_sheets(BuildContext& context) {
+  for (const TargetRef& target : context.targets) {
+    const BackendRef record = backend_of_kind(target->kind);
+    if (!record || !record->device) continue;
+    DeviceSheet sheet = record->device(context.host());
+    const auto known = std::ranges::find(context.sheets, sheet.kind, &DeviceSheet::kind);
+    // A sheet that was read from a file may have changed since.
+    if (known == context.sheets.end()) {
+      context.sheets.push_back(std::move(sheet));
+    } else if (known->device_type != sheet.device_type) {
+      *known = std::move(sheet);
+    }
+  }
 }
 
 }  // namespace baton

@@ -110,7 +110,7 @@ void compile(BuildResult& result, const BuildContext& context) {
       result.kernels_so = std::move(built.blob);
       result.library = std::move(built.library);
     } else {
-      result.code.push_back({backend->name, std::move(built.blob), std::move(built.constants)});
+      result.code.push_back({backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
     }
   }
   if (by_backend.empty() || !result.library) {  // only constants, or no kernel for the CPU
@@ -302,10 +302,10 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
 std::unique_ptr<Executor> make_executor(const BuildResult& result) {
   Executor::Modules modules = {processor_module(result.library)};
   for (const BackendCode& code : result.code) {
-    const auto plugin = Plugin::find(code.backend);
+    const auto plugin = Plugin::find(code.plugin);
     if (!plugin.ok()) throw Error(plugin.status().message);
-    auto module =
-        PluginModule::load(**plugin, {reinterpret_cast<const uint8_t*>(code.blob.data()), code.blob.size()});
+    auto module = PluginModule::load(
+        **plugin, {reinterpret_cast<const uint8_t*>(code.blob.data()), code.blob.size()}, code.backend);
     if (!module.ok()) throw Error(module.status().message);
     modules.push_back(std::move(*module));
   }
@@ -325,7 +325,8 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
   writer.add(section::kProcessor, result.code_target);
-  for (const BackendCode& code : result.code) writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob);
+  for (const BackendCode& code : result.code) 
+    writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob, code.plugin);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());

@@ -23,6 +23,7 @@ struct BuildTimes {
 /// The code of a backend other than the host's, loaded by its runtime half.
 struct BackendCode {
   std::string backend;  ///< Backend::name
+  std::string plugin;   ///< Backend::plugin_name()
   std::string blob;
   NamedArrays constants;  ///< packed constants
 };

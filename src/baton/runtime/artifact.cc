@@ -61,7 +61,7 @@ struct PluginHeader {
   uint32_t abi;
   uint32_t zero;
   uint64_t bytes;
-  uint64_t zeros[6];  // aligns the blob to a cache line
+  char plugin[48];  // zeros: the plug-in has the backend's name. The blob is aligned to a cache line.
 };
 static_assert(sizeof(PluginHeader) == 64);
 
@@ -169,9 +169,12 @@ void ArtifactWriter::add(std::string name, std::string content) {
 
 void ArtifactWriter::set_params(NamedArrays params) { params_ = std::move(params); }
 
-void ArtifactWriter::add_plugin(const std::string& backend, uint32_t abi, std::string_view blob) {
+void ArtifactWriter::add_plugin(const std::string& backend, uint32_t abi, std::string_view blob,
+                                const std::string& plugin) {
   std::string content;
-  put(content, PluginHeader{abi, 0, blob.size(), {}});
+  PluginHeader header{abi, 0, blob.size(), {}};
+  if (plugin != backend) std::memcpy(header.plugin, plugin.data(), std::min(plugin.size(), sizeof header.plugin - 1));
+  put(content, header);
   content += blob;
   add(section::kPlugin + backend, std::move(content));
 }
@@ -384,7 +387,10 @@ Result<std::vector<PluginCode>> Artifact::plugins() const {
     if (section.bytes.size() < sizeof header || header.bytes != section.bytes.size() - sizeof header)
       return Status::bad_data(shown_ + " is damaged in its section " + section.name +
                               "; build it again with `baton build`");
-    plugins.push_back({section.name.substr(prefix.size()), header.abi, section.bytes.subspan(sizeof header)});
+    header.plugin[sizeof header.plugin - 1] = 0;
+    const std::string backend = section.name.substr(prefix.size());
+    plugins.push_back({backend, header.plugin[0] ? header.plugin : backend, header.abi,
+                       section.bytes.subspan(sizeof header)});
   }
   return plugins;
 }

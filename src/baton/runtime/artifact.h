@@ -41,8 +41,9 @@ class ArtifactWriter {
   void add(std::string name, std::string content);
 
   /// Adds a backend's code for its plug-in: section kPlugin + name. `abi`: the BATON_BACKEND_ABI it was
-  /// compiled for.
-  void add_plugin(const std::string& backend, uint32_t abi, std::string_view blob);
+  /// compiled for. `plugin`: the name of the plug-in, at most 47 bytes, where it is not that of the backend.
+  void add_plugin(const std::string& backend, uint32_t abi, std::string_view blob,
+                  const std::string& plugin = {});
 
   /// Sets the constants: sections kParams and kParamsIndex. Arrays must be defined; their data is not copied.
   void set_params(NamedArrays params);
@@ -63,6 +64,7 @@ class ArtifactWriter {
 /// The code of one backend in an artifact.
 struct PluginCode {
   std::string backend;
+  std::string plugin;  ///< the plug-in that loads it
   uint32_t abi;
   std::span<const uint8_t> blob;
 };

@@ -25,6 +25,11 @@ extern "C" {
 /* Denotes the host in copy(): the handle is then a host address. */
 #define BATON_HOST (-1)
 
+/* Device kinds from here on are simulated devices: kinds below are DLPack's. Their clock is not the time that
+   passes here, so profiles read it for copies too, and say that such times are simulated. */
+#define BATON_FIRST_SIMULATED_KIND 1024
+#define BATON_LAST_KIND 33554431
+
 struct baton_dimension {
   int32_t min, extent, stride; /* the stride in elements */
   uint32_t flags;

@@ -69,7 +69,7 @@ Result<Executor::Modules> Model::load_modules(const Artifact& artifact) {
     modules.push_back(processor_module(std::move(*kernels)));
   }
   for (const PluginCode& code : *codes) {
-    const Result<const Plugin*> plugin = Plugin::find(code.backend);
+    const Result<const Plugin*> plugin = Plugin::find(code.plugin);
     if (!plugin.ok()) {
       return Status{plugin.status().code,
                     "the model has code for the backend `" + code.backend + "`: " + plugin.status().message};
@@ -79,7 +79,7 @@ Result<Executor::Modules> Model::load_modules(const Artifact& artifact) {
                               std::to_string(code.abi) + " of the interface of backends, this runtime has " +
                               std::to_string(BATON_BACKEND_ABI) + ": build the model again");
     }
-    Result<std::shared_ptr<const PluginModule>> module = PluginModule::load(**plugin, code.blob);
+    Result<std::shared_ptr<const PluginModule>> module = PluginModule::load(**plugin, code.blob, code.backend);
     if (!module.ok()) return module.status();
     modules.push_back(std::move(*module));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/base/json.h"
 
 namespace baton {
@@ -290,7 +291,7 @@ class Reader {
 
   static bool read_device(const JsonValue& json, PlanEntry& entry) {
     const std::optional<int64_t> device = json.integer();
-    if (!device || *device < 1 || *device > 1000) return false;
+    if (!device || *device < 1 || *device > BATON_LAST_KIND) return false;
     entry.device_type = static_cast<int>(*device);
     return true;
   }
@@ -359,6 +360,12 @@ Status Plan::set_storages() {
     if (storages[static_cast<size_t>(entries[nodes[arg].first_entry].storage)].written)
       return bad(called(*this, arg) + " is an input whose storage kernels overwrite");
   return {};
+}
+
+bool Plan::is_simulated(uint32_t node) const {
+  const PlanNode& of = nodes[node];
+  const auto on = [&](EntryId entry) { return entries[entry].device_type >= BATON_FIRST_SIMULATED_KIND; };
+  return on(of.first_entry) || (of.kind == PlanNode::Kind::kCopy && on(of.inputs[0]));
 }
 
 uint32_t Plan::maker_of(EntryId entry) const {

@@ -81,6 +81,9 @@ struct Plan {
   /// their storage or their device. Indices must be in range, and shapes must satisfy fits_executor().
   Status set_storages();
 
+  /// Whether the node runs on a simulated device, or copies from or to one: its time is not a measured one.
+  bool is_simulated(uint32_t node) const;
+
   /// The node that computes a tensor.
   uint32_t maker_of(EntryId entry) const;
 

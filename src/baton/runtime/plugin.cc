@@ -178,13 +178,14 @@ std::string Plugin::reason() const {
 }
 
 Result<std::shared_ptr<const PluginModule>> PluginModule::load(const Plugin& plugin,
-                                                               std::span<const uint8_t> blob) {
+                                                               std::span<const uint8_t> blob,
+                                                               std::string backend) {
   void* module = nullptr;
   if (plugin.table().load(blob.data(), blob.size(), &module) != 0) {
     return Status::bad_data("the plug-in `" + plugin.name() + "` cannot load the model's code for it" +
                             plugin.reason());
   }
-  return adopt(plugin, module);
+  return adopt(plugin, module, std::move(backend));
 }
 
 Status PluginModule::bind(const std::string& symbol, int32_t tensors, void* queue, baton_bound& bound) const {

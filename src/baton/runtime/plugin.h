@@ -49,12 +49,15 @@ class Plugin {
 /// The loaded code of one backend in a model, unloaded with its last owner.
 class PluginModule {
  public:
-  static Result<std::shared_ptr<const PluginModule>> load(const Plugin& plugin,
-                                                          std::span<const uint8_t> blob);
+  /// `backend`: the name that nodes call it by, if it is not the plug-in's: one plug-in may run the code of
+  /// several backends.
+  static Result<std::shared_ptr<const PluginModule>> load(const Plugin& plugin, std::span<const uint8_t> blob,
+                                                          std::string backend = {});
 
   /// Takes ownership of a module returned by the plug-in's load().
-  static std::shared_ptr<const PluginModule> adopt(const Plugin& plugin, void* module) {
-    return std::shared_ptr<const PluginModule>(new PluginModule(plugin, module));
+  static std::shared_ptr<const PluginModule> adopt(const Plugin& plugin, void* module,
+                                                   std::string backend = {}) {
+    return std::shared_ptr<const PluginModule>(new PluginModule(plugin, module, std::move(backend)));
   }
 
   ~PluginModule() { plugin_.table().unload(module_); }
@@ -62,15 +65,18 @@ class PluginModule {
   PluginModule& operator=(const PluginModule&) = delete;
 
   const Plugin& plugin() const { return plugin_; }
+  const std::string& backend() const { return backend_; }
 
   /// See baton_backend.bind. The caller must unbind, and keep the module alive until then.
   Status bind(const std::string& symbol, int32_t tensors, void* queue, baton_bound& bound) const;
 
  private:
-  PluginModule(const Plugin& plugin, void* module) : plugin_(plugin), module_(module) {}
+  PluginModule(const Plugin& plugin, void* module, std::string backend)
+      : plugin_(plugin), module_(module), backend_(backend.empty() ? plugin.name() : std::move(backend)) {}
 
   const Plugin& plugin_;
   void* module_;
+  std::string backend_;
 };
 
 }  // namespace baton

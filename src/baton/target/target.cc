@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -20,7 +21,18 @@ struct KindInfo {
   int device_type;
   std::vector<std::string> keys;
   std::vector<std::pair<std::string, Target::Value>> defaults = {};
+  bool registered = false;  ///< by set_target_kind()
 };
+
+struct KindFamily {
+  std::string option;
+  std::function<std::string(const std::string& value)> resolve;
+};
+
+std::map<std::string, KindFamily, std::less<>>& families() {
+  static std::map<std::string, KindFamily, std::less<>> families;
+  return families;
+}
 
 std::deque<KindInfo>& kinds() {
   // The default architecture is the one TVM uses when it finds no device.
@@ -52,6 +64,23 @@ std::deque<KindInfo>& kinds() {
 std::mutex& kinds_mutex() {
   static std::mutex mutex;
   return mutex;
+}
+
+/// The kind that `word`, a family, stands for with these options; `word` itself where it is no family.
+std::string resolved_kind(const std::string& word, std::string_view options) {
+  KindFamily family;
+  {
+    const std::lock_guard lock(kinds_mutex());
+    const auto at = families().find(word);
+    if (at == families().end()) return word;
+    family = at->second;
+  }
+  std::istringstream words{std::string(options)};
+  const std::string option = "-" + family.option + "=";
+  std::string value;
+  for (std::string each; words >> each;)
+    if (each.starts_with(option)) value = each.substr(option.size());
+  return family.resolve(value);
 }
 
 const KindInfo* find_kind(std::string_view name) {
@@ -207,6 +236,7 @@ TargetRef Target::parse(std::string_view options) {
   std::istringstream words{std::string(options)};
   std::string word;
   words >> word;
+  word = resolved_kind(word, options);
   const KindInfo* kind = find_kind(word);
   if (!kind) {
     const std::string near = did_you_mean(word, kind_names());
@@ -241,6 +271,7 @@ TargetRef Target::from_text(std::string_view text) {
 
 int Target::device_type() const {
   const KindInfo* info = find_kind(kind);
+  const std::lock_guard lock(kinds_mutex());
   return info ? info->device_type : 1;
 }
 
@@ -276,10 +307,20 @@ bool Target::operator==(const Target& other) const {
   return kind == other.kind && keys == other.keys && attrs == other.attrs && same_target(host, other.host);
 }
 
-void add_target_kind(const std::string& name, int device_type) {
-  if (find_kind(name)) return;
+void set_target_kind(const std::string& name, int device_type) {
   const std::lock_guard lock(kinds_mutex());
-  kinds().push_back({name, device_type, {name}});
+  for (KindInfo& kind : kinds()) {
+    if (kind.name != name) continue;
+    if (kind.registered) kind.device_type = device_type;
+    return;
+  }
+  kinds().push_back({name, device_type, {name}, {}, true});
+}
+
+void set_target_family(const std::string& name, const std::string& option,
+                       std::function<std::string(const std::string& value)> resolve) {
+  const std::lock_guard lock(kinds_mutex());
+  families()[name] = {option, std::move(resolve)};
 }
 
 bool same_target(const TargetRef& a, const TargetRef& b) { return a == b || (a && b && *a == *b); }

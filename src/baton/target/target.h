@@ -1,6 +1,7 @@
 #pragma once
 // Targets: a kind of code generator with its options, and the target of the host that drives it.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,8 +38,14 @@ struct Target {
   bool operator==(const Target& other) const;
 };
 
-/// Registers a kind of target with DLPack device type `device_type`. No effect when the name exists.
-void add_target_kind(const std::string& name, int device_type);
+/// Registers a kind of target, or changes its device type: DLPack's, or that of a simulated device. Kinds that
+/// TVM has too keep theirs.
+void set_target_kind(const std::string& name, int device_type);
+
+/// Registers a family of kinds: `resolve` gives the kind that "NAME -OPTION=VALUE" is for, from VALUE, or from
+/// an empty text where the option is not given. It may throw UsageError.
+void set_target_family(const std::string& name, const std::string& option,
+                       std::function<std::string(const std::string& value)> resolve);
 
 bool same_target(const TargetRef& a, const TargetRef& b);
 /// `target` with host `host`.

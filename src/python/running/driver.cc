@@ -48,6 +48,7 @@ BuildContext context_for(const std::vector<std::string>& targets, const std::str
     const TargetRef parsed = Target::parse(target);
     context.targets.push_back(driver ? with_host(parsed, driver) : parsed);
   }
+  add_sheets(context);
   return context;
 }
 
@@ -142,7 +143,8 @@ void bind_driver(nb::module_& m) {
       "backend_patterns",
       [](const std::string& backend) {
         nb::list entries;
-        for (const CompositePattern& each : named_backend(backend)->patterns())
+        const BackendRef record = named_backend(backend);
+        for (const CompositePattern& each : record->patterns ? record->patterns() : PatternTable())
           entries.append(nb::make_tuple(each.name, each.pattern, nb::cpp_function(each.check)));
         return entries;
       },
@@ -150,11 +152,7 @@ void bind_driver(nb::module_& m) {
   m.def(
       "backend_refusal",
       [](const std::string& backend, const Call& call) {
-        const BackendRef record = named_backend(backend);
-        const std::string op = call->op() ? call->op()->name : "";
-        for (const OperatorRule& rule : record->operators)
-          if (rule.op == op) return rule.refuses(*call);
-        return (op.empty() ? "a function" : "`" + op + "`") + " is not mapped to " + backend;
+        return refusal_of_call(*named_backend(backend), *call);
       },
       nb::arg("backend"), nb::arg("call"), "Why a backend does not take a typed call; empty when it does.");
   m.def(

@@ -5,10 +5,13 @@
 #include <set>
 #include <sstream>
 
+#include "baton/driver/initialize.h"
 #include "baton/profile/report/source_lines.h"
+#include "baton/profile/report/target_survey.h"
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/support/require.h"
@@ -169,6 +172,24 @@ void bind_profile(nb::module_& m) {
         nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),
         nb::arg("wait"), nb::arg("name"), nb::arg("max_seconds") = 60.0, nb::arg("progress") = nb::none(),
         nb::arg("keep") = nb::none());
+  m.def(
+      "survey_targets",
+      [](const std::vector<std::string>& targets, bool quick, bool again, int threads) {
+        initialize();
+        BuildContext context = host_context();
+        for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
+        add_sheets(context);
+        SurveyOptions options;
+        options.measure = !quick;
+        options.again = again;
+        options.threads = threads > 0 ? threads : default_threads();
+        return interruptible([&](const std::atomic<bool>* stop) {
+          options.interrupt = stop;
+          return survey_targets(context, KernelCache::shared(), options);
+        });
+      },
+      nb::arg("targets"), nb::arg("quick"), nb::arg("again"), nb::arg("threads"),
+      "What this machine can run, as JSON.");
   m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
   m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
   m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));

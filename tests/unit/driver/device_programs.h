@@ -24,6 +24,7 @@ inline BuildOptions on(const std::vector<std::string>& targets) {
   BuildOptions options;
   options.context = host_context();
   for (const std::string& target : targets) options.context.targets.push_back(Target::parse(target));
+  add_sheets(options.context);
   return options;
 }
 

@@ -36,6 +36,7 @@ class MeasuredRounds {
     std::vector<RoundSamples> node;
     std::vector<RoundSamples> looped;  // of the short ones
   };
+  bool is_simulated() const;
   void plain_run(Round& round);
   void profiled_run(Round& round);
   std::vector<RoundSamples> of(RoundSamples Round::* member) const;

@@ -1,12 +1,14 @@
 #include "baton/profile/report/report.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/brief.h"
 #include "baton/profile/report/titles.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -100,6 +102,36 @@ ReportSource report_source(const BuildResult& built) {
   return source;
 }
 
+namespace {
+
+/// "sim_npu" for the simulated device of a node: the backend of its kernels, or of the device at one end of a
+/// copy. Empty for other nodes.
+std::string simulated_device(const Plan& plan, uint32_t node) {
+  if (!plan.is_simulated(node)) return "";
+  const PlanNode& of = plan.nodes[node];
+  if (!of.backend.empty()) return of.backend;
+  int type = plan.entries[of.first_entry].device_type;
+  if (type < BATON_FIRST_SIMULATED_KIND) type = plan.entries[of.inputs[0]].device_type;
+  for (const PlanNode& other : plan.nodes)
+    if (!other.backend.empty() && plan.entries[other.first_entry].device_type == type) return other.backend;
+  return "sim";
+}
+
+/// Says so once for the whole report.
+void note_simulated(ProfileReport& report) {
+  std::map<std::string, int> rows;
+  for (const KernelRow& row : report.kernels)
+    if (!row.simulated.empty()) ++rows[row.simulated];
+  if (rows.empty()) return;
+  std::string text = "simulated, not measured: ";
+  for (const auto& [device, count] : rows)
+    text += (text.back() == ' ' ? "" : ", ") + std::to_string(count) + (count == 1 ? " row" : " rows") + " of " + device;
+  report.notes.push_back(text + "; their times come from a device sheet, and the whole run has them in place of what "
+                                "the processor took to compute their results");
+}
+
+}  // namespace
+
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused) {
   ProfileReport report;
   report.version = version();
@@ -131,6 +163,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     row.made_for = node.made_for;
     row.reason = node.reason;
     row.target = node.backend.empty() ? report.target : node.backend;
+    row.simulated = simulated_device(plan, row.node);
     row.inputs = read_by(node, plan);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);
@@ -160,6 +193,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
   }
   for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
   add_titles(report);
+  note_simulated(report);
   return report;
 }
 

@@ -73,7 +73,9 @@ std::string kernel_title(const ProfileReport& report, const KernelRow& kernel) {
 void add_titles(ProfileReport& report) {
   std::map<std::string, int> count;
   for (KernelRow& kernel : report.kernels) {
-    if (kernel.title.empty()) kernel.title = kernel_title(report, kernel);
+    // First, since what has no room for a title cuts its end off.
+    if (kernel.title.empty())
+      kernel.title = (kernel.simulated.empty() ? "" : "simulated: ") + kernel_title(report, kernel);
     ++count[kernel.title];
   }
   for (KernelRow& kernel : report.kernels)

@@ -115,6 +115,7 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     required<KernelRow, &KernelRow::func_name>("func_name"),
     may_lack<KernelRow, &KernelRow::title>("title"),
     may_lack<KernelRow, &KernelRow::target>("target"),
+    unless_empty<KernelRow, &KernelRow::simulated>("simulated"),
     required<KernelRow, &KernelRow::median_us>("median_us"),
     required<KernelRow, &KernelRow::share>("share"),
     required<KernelRow, &KernelRow::samples_us>("samples"),

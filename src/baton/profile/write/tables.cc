@@ -124,7 +124,7 @@ ReportTable kernels_table(const ProfileReport& report) {
                      {"stage_sum", kNumber},    {"noise", kNumber},
                      {"trusted", kFlag},        {"plus_minus_us", kNumber},
                      {"unreliable", kText},     {"calls_per_sample", kInteger},
-                     {"split_at", kInteger}},
+                     {"split_at", kInteger},    {"simulated", kText}},
                     {}};
   for (const KernelRow& row : report.kernels) {
     const auto function = report.functions.find(row.func_name);
@@ -173,7 +173,8 @@ ReportTable kernels_table(const ProfileReport& report) {
          number_or_none(row.plus_minus_us),
          text_or_none(row.unreliable),
          integer(static_cast<uint64_t>(row.calls_per_sample)),
-         row.split_at ? integer(*row.split_at) : Cell()});
+         row.split_at ? integer(*row.split_at) : Cell(),
+         text_or_none(row.simulated)});
   }
   return with_context(std::move(table), report);
 }

@@ -95,6 +95,7 @@ Json args_of(const ProfileReport& report, const KernelRow& kernel) {
   if (!kernel.roofline.bound.empty())
     args.update({{"roofline", kernel.roofline.share}, {"bound", kernel.roofline.bound}});
   if (!kernel.compiler.empty()) args["compiler"] = kernel.compiler;
+  if (!kernel.simulated.empty()) args["simulated"] = kernel.simulated;
   if (!kernel.reason.empty()) args.update({{"made_for", kernel.made_for}, {"reason", kernel.reason}});
   if (!kernel.trusted) args["stage_sum"] = kernel.stage_sum;
   Json small = Json::array();

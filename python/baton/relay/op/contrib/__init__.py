@@ -42,6 +42,7 @@ transpose_checker unary_op_pattern unary_op_pattern_with_any_tuple
 _refused = _fill(globals(), "TVM's pattern tables are not known to Baton: give MergeComposite a pattern table of your own", _NAMES)
 _COMPILERS = ("arm_compute_lib", "bnns", "clml", "cmsisnn", "coreml", "cutlass", "dnnl", "ethosn", "ethosu", "libtorch", "tensorrt",
               "vitis_ai")
+_OWN = ("partition", "sim")  # of Baton's, not of TVM's
 _PATTERNS = ("DFPatternCallback", "is_constant", "is_expr", "is_op", "is_tuple", "is_tuple_get_item", "rewrite", "wildcard")
 
 
@@ -133,7 +134,7 @@ def ethosn_available():
 def __getattr__(name):
     import importlib
 
-    if name in _COMPILERS:
+    if name in _COMPILERS or name in _OWN:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _PATTERNS:
         return getattr(importlib.import_module("baton.relay.dataflow_pattern"), name)

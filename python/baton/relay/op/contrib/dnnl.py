@@ -4,7 +4,8 @@ The helpers around TVM's table can be imported, and raise NotImplementedError wh
 """
 from ...._load import core
 from ...._refused import fill
-from ....ir.transform import Sequential
+from .partition import partition_for
+from .partition import refusals as _refusals
 
 __getattr__ = fill(globals(), "of TVM's module for oneDNN, Baton has pattern_table; its own are partition_for_dnnl, operators and refusals")
 
@@ -40,21 +41,7 @@ def refusals(mod):
     list of (Call, str)
         In post-order. A call in the list may still be part of a composite, such as the erf of a gelu.
     """
-    from ....ir.op import Op
-    from ...analysis import post_order_visit
-    from ...expr import Call
-    from ...transform import InferType
-
-    found = []
-
-    def visit(node):
-        if isinstance(node, Call) and isinstance(node.op, Op):
-            why = core.backend_refusal("dnnl", node)
-            if why:
-                found.append((node, why))
-
-    post_order_visit(InferType()(mod)["main"], visit)
-    return found
+    return _refusals(mod, "dnnl")
 
 
 def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
@@ -80,14 +67,7 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
     """
     from ... import transform
 
-    if params:
-        from ...build_module import bind_params_by_name
-
-        mod["main"] = bind_params_by_name(mod["main"], params)
-    mod = Sequential([
-        transform.InferType(), transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(),
-        transform.FoldConstant(), transform.MergeComposite("dnnl"), transform.AnnotateTarget(["dnnl"]),
-        transform.MergeCompilerRegions(), transform.PartitionGraph(mod_name), transform.InferType()])(mod)
+    mod = partition_for(mod, "dnnl", params, mod_name, lower_qnn=False)
     if not prune:
         return mod
     light = [var for var, function in mod.functions.items()

@@ -1,0 +1,37 @@
+"""What this machine can run, and how fast its devices and the links between them are."""
+import json
+
+from ._load import core
+from ._wanted import wrong
+
+
+def targets(*also, quick=False, again=False, threads=0):
+    """Every backend with its device, or the reason why it cannot be used, with measured rates: `baton targets`.
+
+    Parameters
+    ----------
+    also : str
+        Targets to list beside those that ship, such as "sim -sheet=/path/sheet.json".
+    quick : bool
+        Only what is there: nothing is measured.
+    again : bool
+        Measure although the cache has rates of the last 24 hours.
+    threads : int
+        Of the processor's peaks; 0: as many as it has.
+
+    Returns
+    -------
+    dict
+        `targets`: name, doc, runs, why_not, device (name, device_type, simulated, memory_bytes, measured: peak_gops by element
+        type, memory_gbytes_per_s, launch_us); `links`: from, to, simulated, latency_us, gbytes_per_s_1mb, gbytes_per_s_64mb;
+        `measured_s` (seconds since 1970), `version`, `host`, `machine`, `threads`. What was measured has `median`, `spread` (from
+        the 10th to the 90th percentile, as a part of the median) and `samples`; None: not measured.
+
+    Raises
+    ------
+    TVMError
+        For a target that there is not.
+    """
+    if not isinstance(threads, int) or threads < 0:
+        raise wrong("threads", "an int of 0 or more", threads)
+    return json.loads(core.survey_targets([str(each) for each in also], quick, again, threads))

@@ -1,0 +1,91 @@
+"""The BYOC flow for every backend that ships: what a target supports becomes regions, the rest stays with the host.
+
+The names are Baton's own; TVM has one helper per library (partition_for_dnnl).
+"""
+from ...._load import core
+from ....ir.transform import Sequential
+
+
+def operators(target):
+    """The names of the operators that AnnotateTarget gives to a target outside of composites, sorted.
+
+    `target`: the name of a library ("dnnl") or a target ("sim -sheet=npu"). Code generators without a list ("opencl") take
+    what their kernels take: [].
+    """
+    return sorted(core.backend_operators(core.target_backend(target)))
+
+
+def refusals(mod, target):
+    """Why calls of operators in `main` are not given to a target.
+
+    Parameters
+    ----------
+    mod : IRModule
+        Not partitioned.
+    target : str
+        As for operators().
+
+    Returns
+    -------
+    list of (Call, str)
+        In post-order. A call in the list may still be part of a composite.
+    """
+    from ....ir.op import Op
+    from ...analysis import post_order_visit
+    from ...expr import Call
+    from ...transform import InferType
+
+    name, found = core.target_backend(target), []
+
+    def visit(node):
+        if isinstance(node, Call) and isinstance(node.op, Op):
+            why = core.backend_refusal(name, node)
+            if why:
+                found.append((node, why))
+
+    post_order_visit(InferType()(mod)["main"], visit)
+    return found
+
+
+def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True):
+    """Outlines what a target supports as regions `tvmgen_<mod_name>_<target>_main_<n>`, for relay.build.
+
+    Quantised operators become integer ones first, and normalisations are folded into convolutions, so that what is compared
+    with the target's operators is what becomes its kernels.
+
+    Parameters
+    ----------
+    mod : IRModule
+        Shapes must be static.
+    target : str or Target
+        "dnnl", "opencl", "sim -sheet=npu", "sim -sheet=/path/sheet.json".
+    params : dict of str to NDArray, optional
+        Values of parameters of `main`.
+    mod_name : str
+        Part of the names of regions.
+    lower_qnn : bool
+        Make integer operators of quantised ones. False for a library with operators or patterns of its own for these.
+
+    Returns
+    -------
+    IRModule
+        With one function per region. Give relay.build the target too where it is a device: target=["llvm", target].
+
+    Raises
+    ------
+    TVMError
+        For a target that there is not, or a device sheet with nonsense.
+    """
+    from ... import qnn, transform
+
+    if params:
+        from ...build_module import bind_params_by_name
+
+        mod["main"] = bind_params_by_name(mod["main"], params)
+    name = core.target_backend(str(target))
+    composites = [transform.MergeComposite(name)] if core.backend_patterns(name) else []
+    lowering = [qnn.transform.CanonicalizeOps(), transform.InferType()] if lower_qnn else []
+    return Sequential([
+        transform.InferType(), *lowering, transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(), transform.FoldConstant(), *composites,
+        transform.AnnotateTarget([name]), transform.MergeCompilerRegions(), transform.PartitionGraph(mod_name),
+        transform.InferType()])(mod)

@@ -1,0 +1,2 @@
+# Needs nothing but the processor.
+set(plugin_installed ON)
