@@ -17,7 +17,7 @@ from baton.relay.op.contrib.dnnl import partition_for_dnnl
 from baton.relay.testing.temp_op_attr import TempOpAttr
 
 nn = relay.nn
-BACKENDS = ("dnnl", "opencl", "mirror")
+BACKENDS = ("dnnl", "opencl", "mirror", "sim_big_core")
 
 
 @functools.cache
@@ -39,6 +39,7 @@ def need(*backends):
 
 def run(module, params, target="llvm"):
     """The built module, and its outputs for inputs from a fixed seed."""
+    params = {name: value for name, value in params.items() if name in {param.name_hint for param in module["main"].params}}
     with tvm.transform.PassContext(opt_level=3):
         lib = relay.build(module, target=target, params=params)
     model = graph_executor.GraphModule(lib["default"](tvm.cpu()))
@@ -95,7 +96,8 @@ def small_vgg():
 
 
 @pytest.mark.parametrize("convolutions, dense", [("dnnl", "dnnl"), ("opencl", "opencl"), ("mirror", "mirror"), ("opencl", "dnnl"),
-                                                 ("dnnl", "mirror"), ("mirror", "opencl")])
+                                                 ("dnnl", "mirror"), ("mirror", "opencl"), ("sim_fast_gpu", "sim_fast_gpu"),
+                                                 ("opencl", "sim_in_memory"), ("sim_slow_gpu", "openblas")])
 def test_vgg_in_eight_regions(convolutions, dense):
     need(convolutions, dense)
     module, params, expected = small_vgg()
@@ -120,7 +122,7 @@ class Annotator(relay.ExprMutator):
     def visit_call(self, call):
         arguments = [self.visit(each) for each in call.args]
         compiler = self.compilers[self.random.integers(len(self.compilers))]
-        if compiler == "dnnl" and tvm._load.core.backend_refusal("dnnl", call):  # pylint: disable=protected-access
+        if compiler != "default" and tvm._load.core.backend_refusal(compiler, call):  # pylint: disable=protected-access
             compiler = "default"
         begun = [annotation.compiler_begin(each, compiler) for each in arguments]
         return annotation.compiler_end(relay.Call(call.op, begun, call.attrs), compiler)
@@ -165,7 +167,7 @@ def random_network(seed):
 
 
 def check_random(seed):
-    compilers = ["default", "dnnl", "mirror"] + ([] if opencl_missing() else ["opencl"])
+    compilers = ["default", "dnnl", "openblas", "mirror", "sim_big_core", "sim_slow_gpu"] + ([] if opencl_missing() else ["opencl"])
     module = random_network(seed)
     check(randomly_partitioned(module, seed, compilers), {}, run(module, {})[1])
 
@@ -206,5 +208,6 @@ def test_network(network, backend):
     need(backend)
     module, params = NETWORKS[network]()
     expected = run(module, params)[1]
-    split, target = (partition_for_dnnl(module, params), "llvm") if backend == "dnnl" else (module, backend)
+    whole = backend in ("opencl", "mirror", "sim_big_core")  # devices of their own; libraries take regions
+    split, target = (module, backend) if whole else (partition_for_dnnl(module, params), "llvm")
     assert check(split, params, expected, target)[backend] > 0

@@ -81,6 +81,7 @@ def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True):
     if params:
         from ...build_module import bind_params_by_name
 
+        mod = mod.copy()  # the caller's stays as it is
         mod["main"] = bind_params_by_name(mod["main"], params)
     name = core.target_backend(str(target))
     composites = [transform.MergeComposite(name)] if core.backend_patterns(name) else []
