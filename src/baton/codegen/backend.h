@@ -64,6 +64,9 @@ struct Backend {
 
   /// Derives the device's sheet from the host's.
   std::function<DeviceSheet(const DeviceSheet& host)> device = {};
+  /// The sheet with what a target's options say of the device, such as `-arch`; null: nothing. UsageError or
+  /// NotSupported for an option that it cannot follow.
+  std::function<DeviceSheet(const DeviceSheet& sheet, const Target& target)> with_options = {};
   /// Why it rejects a function; empty when it accepts. A rejected kernel of one of its regions is compiled by
   /// the backend of the surrounding device.
   std::function<std::string(const FunctionNode& function, const DeviceSheet& sheet)> takes = {};
@@ -79,6 +82,8 @@ struct Backend {
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
+  /// The text that the driver of the device gets, of a blob of compile(); null: there is none.
+  std::function<std::string(const std::string& blob)> source = {};
   /// The operators that AnnotateTarget gives to it by default; rules that users register take precedence.
   std::vector<OperatorRule> operators = {};
 };

@@ -246,6 +246,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
   BuildOptions logged = options;
+  logged.context = with_target_options(options.context);
   FusionLog fusion;
   logged.context.fusion_log = &fusion;
   const BuildContext& context = logged.context;
@@ -291,10 +292,11 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   BuildResult result;
   result.source = result.optimized = optimized;
   result.mod_name = options.mod_name;
-  result.targets = build_targets(options.context);
+  const BuildContext context = with_target_options(options.context);
+  result.targets = build_targets(context);
   refuse_huge(*optimized);
-  result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, options.context));
-  compile(result, options.context);
+  result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));
+  compile(result, context);
   result.times.total_s = seconds_since(start);
   return result;
 }

@@ -55,6 +55,16 @@ std::vector<TargetRef> build_targets(const BuildContext& context) {
   return targets;
 }
 
+BuildContext with_target_options(BuildContext context) {
+  for (const TargetRef& target : build_targets(context)) {
+    const BackendRef backend = backend_of_kind(target->kind);
+    if (!backend->with_options) continue;
+    for (DeviceSheet& sheet : context.sheets)
+      if (sheet.kind == target->kind) sheet = backend->with_options(sheet, *target);
+  }
+  return context;
+}
+
 IRModule prepare_kernels(IRModule module, const BuildContext& context) {
   for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"})
     module = (*make_pass(name))(module, context);
