@@ -70,7 +70,9 @@ void ModelFlags::add_no_verify(Flags& flags) {
 }
 
 void ModelFlags::add_target(Flags& flags) {
-  flags.option("target", &targets, "what to build for: llvm, the processor (default), or opencl");
+  flags.option("target", &targets,
+               "what to build for: llvm, the processor (default), opencl or cuda, with options as in 'cuda "
+               "-arch=sm_80'");
 }
 
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }

@@ -96,7 +96,10 @@ std::vector<BackendRef> backends();
 BackendRef find_backend(std::string_view name);
 /// The backend for a kind of target, or null.
 BackendRef backend_of_kind(std::string_view kind);
-/// Adds or replaces a backend. UsageError for a name in backends.def.
+/// What builds the regions of `compiler`: a registered backend before that of backends.def of this name, or
+/// of the kind that stands for it. Null when there is none.
+BackendRef find_region_backend(const std::string& compiler);
+/// Adds or replaces a backend. UsageError for a name in backends.def, unless it is to build regions only.
 void register_backend(Backend backend);
 /// Removes a registered backend; current users keep their reference.
 void remove_backend(const std::string& name);

@@ -38,11 +38,16 @@ class Backends {
   }
   void add(Backend backend) {
     for (const BackendRef& record : built_in_)
-      if (record->name == backend.name)
+      if (record->name == backend.name && (backend.compile || !backend.kind.empty()))
         throw UsageError("backend `" + backend.name + "` is Baton's own and cannot be replaced");
     auto record = std::make_shared<const Backend>(std::move(backend));
     const std::lock_guard lock(mutex_);
     registered_[record->name] = record;
+  }
+  BackendRef registered(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = registered_.find(name);
+    return at == registered_.end() ? nullptr : at->second;
   }
   void remove(const std::string& name) {
     BackendRef last;  // destroyed after the lock is released: it may be a Python object
@@ -76,6 +81,12 @@ BackendRef find_backend(std::string_view name) {
 
 BackendRef backend_of_kind(std::string_view kind) {
   return first([&](const Backend& record) { return !kind.empty() && record.kind == kind; });
+}
+
+BackendRef find_region_backend(const std::string& compiler) {
+  if (BackendRef own = Backends::instance().registered(compiler)) return own;
+  const std::string other = aliased_kind(compiler);
+  return other == compiler ? find_backend(compiler) : backend_of_kind(other);
 }
 
 void register_backend(Backend backend) { Backends::instance().add(std::move(backend)); }

@@ -70,7 +70,7 @@ bool compiles(const BackendRef& backend, const FunctionNode& kernel, const Build
 /// surrounding device's target.
 PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
   return [&targets, &context, host = context.host().kind](const FunctionNode& kernel, int around) {
-    BackendRef backend = find_backend(compiler_of(kernel));
+    BackendRef backend = find_region_backend(compiler_of(kernel));
     if (!compiles(backend, kernel, context)) backend = backend_of_device(targets, around);
     if (!backend)
       throw NotSupported("values of the program are on device type " + std::to_string(around) +
@@ -301,7 +301,7 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   return result;
 }
 
-std::unique_ptr<Executor> make_executor(const BuildResult& result) {
+Executor::Modules load_modules(const BuildResult& result) {
   Executor::Modules modules = {processor_module(result.library)};
   for (const BackendCode& code : result.code) {
     const auto plugin = Plugin::find(code.backend);
@@ -311,7 +311,11 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result) {
     if (!module.ok()) throw Error(module.status().message);
     modules.push_back(std::move(*module));
   }
-  auto executor = Executor::create(result.plan.graph, std::move(modules), result.params());
+  return modules;
+}
+
+std::unique_ptr<Executor> make_executor(const BuildResult& result) {
+  auto executor = Executor::create(result.plan.graph, load_modules(result), result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
 }

@@ -40,6 +40,15 @@ struct Target {
 /// Registers a kind of target with DLPack device type `device_type`. No effect when the name exists.
 void add_target_kind(const std::string& name, int device_type);
 
+/// Says which kinds of device stand for others, as in "cuda:opencl,vulkan:llvm"; empty: none does. From then
+/// on targets that are parsed and devices that programs name are those. Process-wide: for entry points,
+/// before anything is parsed. UsageError for what is no such list.
+void set_device_aliases(std::string_view pairs);
+/// The kind that stands for `kind`; itself when none does.
+std::string aliased_kind(const std::string& kind);
+/// The same for DLPack's device types.
+int aliased_device_type(int device_type);
+
 bool same_target(const TargetRef& a, const TargetRef& b);
 /// `target` with host `host`.
 TargetRef with_host(const TargetRef& target, TargetRef host);
