@@ -1,7 +1,6 @@
 // The runtime half of `cuda` over a stand-in for CUDA's driver (runtime/fake_cuda), which interprets the
 // kernels: right numbers, and what is said when something fails. Each test is a process of its own, since a
 // driver is looked for once in each.
-#include <cstdlib>
 #include <random>
 
 #include <dlfcn.h>
@@ -19,41 +18,12 @@
 #include "properties/module_value.h"
 #include "properties/random_module.h"
 #include "runtime/cuda.h"
-#include "test_paths.h"
+#include "runtime/fake_cuda.h"
 
 namespace baton {
 namespace {
 
 constexpr int kProcessorType = 1;
-
-using Settings = std::vector<std::pair<const char*, const char*>>;
-
-void* load_stand_in(const char* age, const Settings& settings) {
-  for (const auto& [name, value] : settings) setenv(name, value, 1);
-  const std::string path = std::string(build_dir()) + "/generated/fake_cuda/" + age + "/libcuda.so.1";
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (!library) ADD_FAILURE() << dlerror();
-  initialize();
-  return library;
-}
-
-/// Ends the child process, successfully when nothing failed in it.
-[[noreturn]] void end_child() {
-  std::fflush(nullptr);
-  std::_Exit(testing::Test::HasFailure() ? 1 : 0);
-}
-
-/// Runs `body` in a fresh process with the stand-in. There, failures are printed, and decide on its exit
-/// code.
-#define IN_A_PROCESS_WITH_A_DRIVER(settings, ...) \
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); \
-  EXPECT_EXIT(                                    \
-      {                                           \
-        load_stand_in("new", settings);           \
-        (__VA_ARGS__)();                          \
-        end_child();                              \
-      },                                          \
-      testing::ExitedWithCode(0), "")
 
 IRModule on_cuda_program() {
   return parse_module(R"(#[version = "0.0.5"]
@@ -121,12 +91,12 @@ TEST(CudaDriver, ProgramsOnBothComputeWhatTheProcessorDoesAndLeaveNothing) {
   });
 }
 
-TEST(CudaDriver, ResNet18IsRight) {
+TEST(CudaDriver, ResNet20IsRight) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
     workloads::ImageNetOptions image;
     image.image_shape = {3, 16, 16};
     image.num_classes = 10;
-    const IRModule module = infer_types(workloads::resnet(18, image));
+    const IRModule module = infer_types(workloads::resnet(20, image));
     BuildOptions one = on({"llvm"}), other = on({"cuda -arch=sm_80"});
     one.params = other.params = weights_by_rule(module);
     const BuildResult built = build(module, other);
@@ -165,13 +135,14 @@ TEST(CudaDriver, KernelsHaveTimeByItsClock) {
 }
 
 TEST(CudaDriver, AKernelThatFailsIsAnErrorAndTheProcessorGoesOn) {
-  IN_A_PROCESS_WITH_A_DRIVER((Settings{{"FAKE_CUDA_FAIL", "cuLaunchKernel:2:700"}}), [] {
+  IN_A_PROCESS_WITH_A_DRIVER((Settings{{"FAKE_CUDA_FAIL", "cuLaunchKernel:30:700"}}), [] {
     const BuildResult built = split_program();
     const auto executor = make_executor(built);
     EXPECT_EQ(run_failure(*executor), "");
-    EXPECT_THAT(run_failure(*executor),
-                testing::AllOf(testing::HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
-                               testing::HasSubstr("the device takes no more work of this process")));
+    std::string seen;
+    for (int run = 0; run < 30 && seen.empty(); ++run) seen = run_failure(*executor);
+    EXPECT_THAT(seen, testing::AllOf(testing::HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+                                     testing::HasSubstr("the device takes no more work of this process")));
     EXPECT_NE(run_failure(*executor), "");
     EXPECT_EQ(outputs_of(build(plain_program(), on({"llvm"}))).size(), 1u);
   });
@@ -263,7 +234,7 @@ TEST(CudaDriver, ADriverThatLacksAFunctionSaysWhich) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        load_stand_in("old", {});
+        load_stand_in("old", Settings());
         EXPECT_THAT(load_failure(split_program()), testing::HasSubstr("has no cuEventElapsedTime"));
         end_child();
       },

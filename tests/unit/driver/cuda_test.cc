@@ -109,7 +109,7 @@ TEST_F(CudaNetworks, MobileNetAssemblesForEveryDeviceThatDriversKnow) {
   options.image_shape = {3, 64, 64};
   const BuildResult built = build_network(workloads::mobilenet(options), "cuda");
   expect_conserved(built);
-  expect_assembles(built, {"sm_50", "sm_90"});
+  expect_assembles(built, {"sm_75", "sm_90"});  // assemblers since CUDA 13 make no code for older ones
 }
 
 TEST(CudaBuild, LaunchesAreThoseOfOpenCl) {

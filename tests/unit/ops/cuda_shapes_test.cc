@@ -14,10 +14,12 @@
 #include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
 
+#include "ops/device_shapes.h"
 #include "ops/evaluate.h"
 #include "ops/numbers.h"
 #include "ops/test_shapes.h"
 #include "runtime/cuda.h"
+#include "runtime/fake_cuda.h"
 
 namespace baton {
 namespace {
@@ -111,6 +113,21 @@ TEST(CudaShapes, LayersAssemble) {
     evaluate(each.function, each.inputs, assembled_too(seen));
   }
   EXPECT_GE(seen.by_template["gpu_tiled"], 3);
+}
+
+constexpr device_shapes::KernelDevice kOnStandIn{"cuda", kCudaKind, "are not computed by `cuda` yet"};
+
+TEST(CudaShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_operators_right(kOnStandIn, 8, 3, 1); });
+}
+
+TEST(CudaShapes, LayersComputeWhatTheProcessorComputes) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_layers_right(kOnStandIn); });
+}
+
+TEST(CudaShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{},
+                             [] { device_shapes::expect_operators_right(kOnStandIn, 1, 0, 100); });
 }
 
 TEST(CudaShapes, SlowEveryOperatorAssembles) { expect_operators_assemble(1, 0, 100); }

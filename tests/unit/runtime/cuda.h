@@ -20,14 +20,13 @@ inline constexpr int kCudaKind = 2;
 /// The path of ptxas; empty when it is not here.
 inline std::string ptxas() {
   namespace fs = std::filesystem;
-  if (std::string on_path = find_program("ptxas"); !on_path.empty()) return on_path;
   std::error_code none;
   const fs::path libraries = fs::path(build_dir()).parent_path() / "venv" / "lib";
   for (const fs::directory_entry& python : fs::directory_iterator(libraries, none)) {
     const fs::path path = python.path() / "site-packages" / "nvidia" / "cuda_nvcc" / "bin" / "ptxas";
     if (fs::exists(path, none)) return path.string();
   }
-  return "";
+  return find_program("ptxas");
 }
 
 /// What ptxas says against the text for an architecture such as "sm_80"; empty when it assembles. Functions

@@ -256,13 +256,13 @@ class StableIdentifiers {
   std::set<std::string> taken_;
 };
 
-/// PTX without the comments that LLVM writes: they name blocks after loops, with counts of the process.
-std::string without_comments(std::string_view ptx) {
+/// The source without its comments behind `//`: they name loops and stages with counts of the process.
+std::string without_comments(std::string_view source) {
   std::string text;
-  while (!ptx.empty()) {
-    const size_t end = std::min(ptx.find('\n'), ptx.size());
-    std::string_view line = ptx.substr(0, end);
-    ptx.remove_prefix(std::min(end + 1, ptx.size()));
+  while (!source.empty()) {
+    const size_t end = std::min(source.find('\n'), source.size());
+    std::string_view line = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
     line = line.substr(0, line.find("//"));
     line = line.substr(0, line.find_last_not_of(" \t") + 1);
     if (!line.empty()) text.append(line) += '\n';
@@ -274,9 +274,8 @@ std::string without_comments(std::string_view ptx) {
 
 DeviceCode device_code(const Halide::Module& module) {
   DeviceCode code = std::move(HostPart(module).code);
-  if (module.target().has_feature(Halide::Target::CUDA)) code.source = without_comments(code.source);
   StableIdentifiers stable;
-  code.source = stable.rewrite(code.source);
+  code.source = stable.rewrite(without_comments(code.source));
   for (DeviceLaunch& launch : code.launches) launch.function = stable.renamed(launch.function);
   return code;
 }
