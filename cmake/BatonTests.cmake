@@ -51,7 +51,21 @@ if(BATON_TESTS)
               "${CMAKE_SOURCE_DIR}/src/baton/runtime/c_api.h" "${shim_embedded}"
       COMMENT "Building the kernels of the runtime's tests" VERBATIM)
     add_custom_target(baton_test_kernels DEPENDS "${test_kernels}.so")
-    add_dependencies(baton_unit_tests baton_test_kernels baton_plugins)
+    # A stand-in for CUDA's driver, which interprets kernels, under the driver's name; and one that is too old.
+    set(fake_cuda "${CMAKE_BINARY_DIR}/generated/fake_cuda")
+    set(fake_cuda_source "${CMAKE_SOURCE_DIR}/tests/unit/runtime/fake_cuda")
+    foreach(age new old)
+      file(MAKE_DIRECTORY "${fake_cuda}/${age}")
+      add_custom_command(
+        OUTPUT "${fake_cuda}/${age}/libcuda.so.1"
+        COMMAND "${CMAKE_CXX_COMPILER}" -std=c++20 -O2 -Wall -Wextra -Werror -shared -fPIC -Wl,-soname,libcuda.so.1
+                "$<$<STREQUAL:${age},old>:-DBATON_OLD_DRIVER>" "${fake_cuda_source}/libcuda.cpp"
+                -o "${fake_cuda}/${age}/libcuda.so.1"
+        DEPENDS "${fake_cuda_source}/libcuda.cpp" "${fake_cuda_source}/ptx.h"
+        COMMAND_EXPAND_LISTS COMMENT "Building a stand-in for CUDA's driver (${age})" VERBATIM)
+    endforeach()
+    add_custom_target(baton_fake_cuda DEPENDS "${fake_cuda}/new/libcuda.so.1" "${fake_cuda}/old/libcuda.so.1")
+    add_dependencies(baton_unit_tests baton_test_kernels baton_fake_cuda baton_plugins)
 
     # The tests of the runtime alone, against its library alone: built in a minute, and a sign that it needs no compiler.
     baton_sources(runtime_unit_sources "*.cc" tests/unit/runtime)

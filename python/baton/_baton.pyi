@@ -1492,6 +1492,25 @@ def backend_kinds() -> list[str]:
     The kinds of targets that a backend generates code for, in the order of backends.def.
     """
 
+def set_device_aliases(pairs: str) -> None:
+    """Which kinds of device stand for others: "cuda:opencl,vulkan:llvm"."""
+
+def aliased_device_type(device_type: int) -> int:
+    """
+    DLPack's type of the device that stands for one of this type; itself when none does.
+    """
+
+def missing_device(device_type: int, number: int) -> str:
+    """
+    What is missing for a device other than the processor; empty when it is there.
+    """
+
+def device_name(device_type: int) -> str:
+    """The name of the first device of that type; empty when there is none."""
+
+def device_source(backend: str, blob: bytes) -> str | None:
+    """The text in the code of a backend; None for one without text."""
+
 def device_sheets() -> list[str]:
     """
     What is known of each device that this process can build for, the processor first: a fact a line.
@@ -1534,6 +1553,14 @@ class BuildResult:
 
     @property
     def function_metadata(self): ...
+
+    @property
+    def device_code(self): ...
+
+    def executor_of_graph(self, graph_json: str) -> Executor:
+        """
+        An executor of a plan whose kernels are in this build; every input node of it is an input.
+        """
 
     @property
     def times(self): ...
@@ -1677,6 +1704,14 @@ class Model:
 
     def another_executor(self) -> Executor: ...
 
+    def executor_of_graph(self, graph_json: str) -> Executor:
+        """
+        An executor of a plan whose kernels are in this file; every input node of it is an input.
+        """
+
+    @property
+    def device_code(self): ...
+
     def section(self, name: str) -> bytes:
         """the bytes of a section of the file; empty when there is none"""
 
@@ -1685,10 +1720,8 @@ class Model:
 
 def load_model(path: str, verify: bool = True) -> Model: ...
 
-def load_kernels(bytes: bytes) -> KernelLibrary:
-    """Kernels of a shared library that Baton linked."""
-
-def executor_of_graph(graph_json: str, kernels: KernelLibrary) -> Executor: ...
+def plan_devices(graph_json: str) -> list[int]:
+    """DLPack's types of the devices that a plan uses, ascending."""
 
 def num_threads() -> int:
     """threads that kernels use when nobody says otherwise"""

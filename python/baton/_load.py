@@ -27,6 +27,9 @@ else:
 
 core = _baton
 
+if os.environ.get("BATON_DEVICE_ALIAS"):
+    core.set_device_aliases(os.environ["BATON_DEVICE_ALIAS"])
+
 
 class NotProvided(AttributeError, NotImplementedError):
     """A TVM name that Baton does not provide yet. hasattr() returns False."""

@@ -1,4 +1,7 @@
 // Current targets, and the convolutions that ConvertLayout skips, as set by `with`.
+#include "baton/codegen/backend.h"
+#include "baton/driver/initialize.h"
+#include "baton/runtime/plugin.h"
 #include "baton/support/error.h"
 #include "baton/target/processor.h"
 
@@ -55,7 +58,8 @@ void bind_target(nb::module_& m) {
         if (!backend) throw NotSupported("target " + text + ": there is no backend that makes code for it");
         return backend->name;
       },
-      nb::arg("text"), "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
+      nb::arg("text"),
+      "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
   m.def(
       "target_device_type", [](const std::string& text) { return Target::parse(text)->device_type(); },
       nb::arg("text"), "DLPack's number of a target's device, or that of a simulated one.");
@@ -68,6 +72,49 @@ void bind_target(nb::module_& m) {
         return kinds;
       },
       "The kinds of targets that a backend generates code for, in the order of backends.def.");
+  m.def(
+      "set_device_aliases",
+      [](const std::string& pairs) {
+        initialize();  // registers the kinds that it may name
+        set_device_aliases(pairs);
+      },
+      nb::arg("pairs"), "Which kinds of device stand for others: \"cuda:opencl,vulkan:llvm\".");
+  m.def("aliased_device_type", &aliased_device_type, nb::arg("device_type"),
+        "DLPack's type of the device that stands for one of this type; itself when none does.");
+  m.def(
+      "missing_device",
+      [](int device_type, int number) -> std::string {
+        const nb::gil_scoped_release release;
+        for (const BackendRef& backend : backends()) {
+          if (backend->kind.empty() || backend->device_type != device_type) continue;
+          const Result<const Plugin*> plugin = Plugin::find(backend->name);
+          const Status status = plugin.ok() ? (*plugin)->has_device(device_type, number) : plugin.status();
+          return status.message;
+        }
+        return "no backend of this build has such devices";
+      },
+      nb::arg("device_type"), nb::arg("number"),
+      "What is missing for a device other than the processor; empty when it is there.");
+  m.def(
+      "device_name",
+      [](int device_type) -> std::string {
+        for (const BackendRef& backend : backends()) {
+          if (backend->kind.empty() || backend->device_type != device_type) continue;
+          const Result<const Plugin*> plugin = Plugin::find(backend->name);
+          const int32_t device = plugin.ok() ? (*plugin)->device_of_kind(device_type) : -1;
+          if (device >= 0) return (*plugin)->table().device_name(device);
+        }
+        return "";
+      },
+      nb::arg("device_type"), "The name of the first device of that type; empty when there is none.");
+  m.def(
+      "device_source",
+      [](const std::string& backend, const nb::bytes& blob) -> std::optional<std::string> {
+        const BackendRef record = find_backend(backend);
+        if (!record || !record->source) return std::nullopt;
+        return record->source(std::string(blob.c_str(), blob.size()));
+      },
+      nb::arg("backend"), nb::arg("blob"), "The text in the code of a backend; None for one without text.");
   m.def(
       "device_sheets",
       [] {

@@ -4,8 +4,8 @@ from .._wanted import wanted
 from ..runtime import ndarray
 from ..runtime.benchmark import BenchmarkResult
 from ..runtime.container import ShapeTuple
-from ..runtime.device import Device, require_host
-from ..runtime.module import FactoryModule, GraphExecutorModule
+from ..runtime.device import Device, require_devices
+from ..runtime.module import FactoryModule, GraphExecutorModule, require_code_for
 
 string_types = (str,)
 
@@ -100,7 +100,7 @@ class GraphModule:
         A burst grows until it takes `min_repeat_ms`. `end_to_end` counts setting inputs (given by keyword) and copying
         outputs too. Ctrl-C ends it between two kernels.
         """
-        require_host(device)
+        require_devices(device)
         options = (number, repeat, min_repeat_ms or 0, limit_zero_time_iterations, cooldown_interval_ms, repeats_to_cooldown)
         self.set_input(**kwargs)
         if not end_to_end:
@@ -121,7 +121,7 @@ def get_device(libmod, device):
     for each in devices:
         if not isinstance(each, Device):
             raise ValueError("device has to be the type of Device or a list of Device")
-    require_host(devices)
+    require_devices(devices)
     return devices, [each.device_type for each in devices], [each.device_id for each in devices]
 
 
@@ -135,13 +135,15 @@ def create_module(graph_json_str, libmod, device):
     libmod = getattr(libmod, "module", libmod)
     if not isinstance(libmod, FactoryModule):
         raise TypeError(f"libmod: a library of kernels that Baton built is expected, not {type(libmod).__name__}")
-    get_device(libmod, device)
-    return GraphExecutorModule(core.executor_of_graph(graph_json_str, libmod.kernels), graph_json_str, libmod)
+    devices, _, _ = get_device(libmod, device)
+    require_code_for(devices, graph_json_str)
+    return GraphExecutorModule(libmod.executor_of(graph_json_str), graph_json_str, libmod)
 
 
 def create(graph_json_str, libmod, device):
     """A GraphModule from a plan and the library of its kernels. Constants are inputs: set_input(**params).
 
-    Raises TVMError for a damaged plan, or one whose kernels are not in the library.
+    `device`: a Device or several; the devices of the plan are used, whichever of them are listed. Raises TVMError for a
+    damaged plan, one whose kernels are not in the library, or a device that is not there or has no part of the plan.
     """
     return GraphModule(create_module(graph_json_str, libmod, device))

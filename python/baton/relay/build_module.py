@@ -22,7 +22,7 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
         raise RuntimeError(f"unknown execution strategy: {kind}")
     if mod is not None and not isinstance(mod, IRModule):
         raise TypeError(f"create_executor: mod is an IRModule, not {type(mod).__name__}")
-    ndarray.require_host(device)
+    ndarray.require_devices(device)
     build_targets(target)
     return _executor(_KINDS[kind])(IRModule() if mod is None else mod, device, target, params)
 

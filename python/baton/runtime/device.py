@@ -1,4 +1,4 @@
-"""Devices by name and number. Only the host can be used; the others are names that programs may be annotated with."""
+"""Devices by name and number: the host, those that a backend's plug-in finds here, and names to annotate programs with."""
 import warnings
 
 from .._load import core
@@ -11,7 +11,10 @@ _NUMBERS = {**{name: number for number, name in _NAMES.items()}, "llvm": 1, "sta
 
 
 class Device:
-    """The location of tensors: `device_type` as in DLPack (1: host, 2: CUDA) and a number."""
+    """The location of tensors: `device_type` as in DLPack (1: host, 2: CUDA) and a number.
+
+    The environment variable BATON_DEVICE_ALIAS may name another kind for this one: the device is then of that kind.
+    """
 
     MASK2STR, STR2MASK = _NAMES, _NUMBERS
     NAMES = _NAMES
@@ -20,18 +23,28 @@ class Device:
     def __init__(self, device_type, device_id=0):
         if isinstance(device_type, str):
             device_type = type_number(device_type)
-        self.device_type, self.device_id = _number("device_type", device_type), _number("device_id", device_id)
+        self.device_type = core.aliased_device_type(_number("device_type", device_type))
+        self.device_id = _number("device_id", device_id)
 
     @property
     def exist(self):
-        """Whether this build can use it: the host only."""
-        return self.device_type == 1 and self.device_id == 0
+        """Whether models can be run on it here."""
+        return not self.missing
+
+    @property
+    def missing(self):
+        """What is missing for it to be used here, a str; empty when it is there. Baton's own."""
+        if self.device_type == 1:
+            return "" if self.device_id == 0 else "the host is cpu(0)"
+        return core.missing_device(self.device_type, self.device_id)
 
     @property
     def device_name(self):
-        """The processor's name; None for a device that is not there."""
+        """Its name, as its driver says; None for a device that is not there."""
         if not self.exist:
             return None
+        if self.device_type != 1:
+            return core.device_name(self.device_type)
         with open("/proc/cpuinfo", encoding="utf-8") as facts:
             return next((line.split(":", 1)[1].strip() for line in facts if line.startswith("model name")), "cpu")
 
@@ -50,8 +63,8 @@ class Device:
     create_raw_stream = free_raw_stream = set_raw_stream = _stream
 
     def sync(self, stream=None):
-        """Waits for work on the device; a no-op for the host. TVMError for a device that is not there."""
-        require_host(self)
+        """Waits for work on the device: models wait themselves, so a no-op. TVMError for a device that is not there."""
+        require_devices(self)
 
     def __eq__(self, other):
         return isinstance(other, Device) and (self.device_type, self.device_id) == (other.device_type, other.device_id)
@@ -83,14 +96,23 @@ def type_number(name):
     return _NUMBERS[word]
 
 
-def require_host(wanted, what="this build"):
-    """Raises TVMError unless `wanted` is None, the host, or a list of such."""
+def require_devices(wanted):
+    """Raises TVMError, which says what is missing, unless `wanted` is None, a device that is there, or a list of such."""
     for each in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
-        if each is None or getattr(each, "exist", False):
+        if each is None:
             continue
         if not isinstance(each, Device):
             raise TypeError(f"a device such as tvm.cpu(0) is expected, not {type(each).__name__}")
-        raise core.TVMError(f"device {each!r} is not there: {what} runs on cpu(0) only")
+        if missing := each.missing:
+            raise core.TVMError(f"device {each!r} is not there: {missing}")
+
+
+def require_host(wanted):
+    """Raises TVMError unless `wanted` is None, the host, or a list of such: for what runs there only."""
+    require_devices(wanted)
+    for each in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
+        if each is not None and each.device_type != 1:
+            raise core.TVMError(f"device {each!r}: this runs on cpu(0) only")
 
 
 def device(dev_type, dev_id=0):
@@ -111,7 +133,7 @@ def _maker(number, doc):
 
 cpu = _maker(1, "The host.")
 cuda, rocm, opencl, vulkan, metal, vpi, ext_dev, hexagon, webgpu = (
-    _maker(number, f"Device type {number}, to annotate programs with: nothing can be run there (`exist` is False).")
+    _maker(number, f"Device type {number}: programs can be annotated with it; `exist` says whether they can be run there.")
     for number in (2, 10, 4, 7, 8, 9, 12, 14, 15))
 cl, mtl = opencl, metal
 

@@ -6,7 +6,7 @@ import os
 from .._load import core
 from .._wanted import wanted, wrong
 from .benchmark import BenchmarkResult
-from .device import require_host
+from .device import require_devices
 from .packed_func import PackedFunc
 
 
@@ -31,7 +31,7 @@ class Module:
 
     @property
     def imported_modules(self):
-        """Modules below this one: none, a model's kernels are one library."""
+        """Modules below this one; FactoryModule has those of devices."""
         return []
 
     @property
@@ -96,7 +96,7 @@ class Module:
         """
         if f_preproc or cache_flush_bytes:
             raise NotImplementedError("time_evaluator: f_preproc and cache_flush_bytes are not provided")
-        require_host(dev)
+        require_devices(dev)
         function = self.get_function(func_name)
         options = (number, repeat, min_repeat_ms, limit_zero_time_iterations, cooldown_interval_ms, repeats_to_cooldown)
 
@@ -210,6 +210,31 @@ class GraphExecutorModule(Module):
         "load_params": load_params, "share_params": share_params}
 
 
+def require_code_for(devices, graph_json):
+    """Raises TVMError for a device, other than the host, that a plan does not use."""
+    if all(each is None or each.device_type == 1 for each in devices):
+        return
+    used = core.plan_devices(graph_json)
+    for each in devices:
+        if each is not None and each.device_type not in (1, *used):
+            raise core.TVMError(f"{each!r} has no part of this model: it was not built for it")
+
+
+class DeviceModule(Module):
+    """The code of a model for one kind of device. `get_source()` is the text that the device's driver compiles."""
+
+    def __init__(self, backend, blob):
+        super().__init__(backend)
+        self._blob = blob
+
+    def get_source(self, fmt=""):
+        """PTX of "cuda", OpenCL C of "opencl": of all kernels, one after the other. NotImplementedError for other backends."""
+        source = core.device_source(self.type_key, self._blob)
+        if source is None:
+            raise NotImplementedError(f"Module.get_source: the code for {self.type_key} is no text")
+        return source
+
+
 class FactoryModule(Module):
     """Compiled kernels and their plan. `module["default"](device)` creates an executor."""
 
@@ -231,9 +256,13 @@ class FactoryModule(Module):
         return self._source.params
 
     @property
-    def kernels(self):
-        """The library of kernels."""
-        return self._source.kernels
+    def imported_modules(self):
+        """The code for devices other than the processor, a DeviceModule for each."""
+        return [DeviceModule(backend, blob) for backend, blob in self._source.device_code()]
+
+    def executor_of(self, graph_json):
+        """An executor of another plan over these kernels; its constants are inputs. Baton's own."""
+        return self._source.executor_of(graph_json)
 
     @property
     def result(self):
@@ -246,7 +275,8 @@ class FactoryModule(Module):
         return True
 
     def _create(self, *devices):
-        require_host(devices)
+        require_devices(devices)
+        require_code_for(devices, self.graph_json)
         return GraphExecutorModule(self._source.new_executor(), self.graph_json, self)
 
     def _debug_create(self, mod_name, *devices):
@@ -270,11 +300,18 @@ class BuiltSource:
         self.result, self.graph_json = result, result.graph_json
 
     params = property(lambda self: self.result.params, doc="Constants by name.")
-    kernels = property(lambda self: self.result.library, doc="A KernelLibrary.")
+
+    def device_code(self):
+        """(backend, blob) of each backend but the processor's."""
+        return self.result.device_code
 
     def new_executor(self):
         """An executor with memory of its own."""
         return self.result.make_executor()
+
+    def executor_of(self, graph_json):
+        """An executor of another plan."""
+        return self.result.executor_of_graph(graph_json)
 
     def write(self, path):
         """Writes an artifact."""
@@ -291,13 +328,20 @@ class FileSource:
         self.graph_json = self._model.section("graph.json").decode()
 
     params = property(lambda self: self._model.params, doc="Constants by name.")
-    kernels = property(lambda self: core.load_kernels(self._model.section("kernels.so")), doc="A KernelLibrary.")
     mod_name = property(lambda self: json.loads(self._model.section("meta.json") or b"{}").get("mod_name", "default"),
                         doc="The name the module was built under.")
+
+    def device_code(self):
+        """(backend, blob) of each backend but the processor's."""
+        return self._model.device_code
 
     def new_executor(self):
         """An executor with memory of its own."""
         return self._model.another_executor()
+
+    def executor_of(self, graph_json):
+        """An executor of another plan."""
+        return self._model.executor_of_graph(graph_json)
 
     def write(self, path):
         """Copies the file."""
@@ -315,8 +359,8 @@ def load_module(path, fmt="", verify=True):
 
 
 def enabled(target):
-    """Whether kernels can be made for that target: "llvm" and "cpu" only."""
-    return str(target).split()[0] in ("llvm", "cpu", "c") if str(target).split() else False
+    """Whether kernels can be made for that target, as "llvm", "cpu" or "cuda -arch=sm_80"."""
+    return str(target).split()[0] in ("cpu", "c", *core.backend_kinds()) if str(target).split() else False
 
 
 def num_threads():

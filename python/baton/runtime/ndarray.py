@@ -1,6 +1,6 @@
-"""Tensors in host memory, and devices. numpy is imported when the first array is made."""
+"""Tensors, which are in host memory, and devices. numpy is imported when the first array is made."""
 from .._load import core, not_provided
-from .device import (Device, cl, cpu, cuda, device, ext_dev, gpu, hexagon, metal, mtl, opencl, require_host, rocm, vpi, vulkan,
+from .device import (Device, cl, cpu, cuda, device, ext_dev, gpu, hexagon, metal, mtl, opencl, require_devices, require_host, rocm, vpi, vulkan,
                      webgpu)
 from .types import DataType, DataTypeCode
 
@@ -10,10 +10,10 @@ NDArray = core.NDArray
 def array(arr, device=None, mem_scope=None):  # pylint: disable=redefined-outer-name
     """A copy of `arr`: numpy array, NDArray, number, nested list or DLPack tensor of the host; any order and strides.
 
-    Raises TypeError for other types and dtypes, TVMError for a device that is not there, NotImplementedError for a memory
-    scope of its own.
+    Arrays are in the host's memory, whichever `device` is given: models copy what they run on another one. Raises TypeError
+    for other types and dtypes, TVMError for a device that is not there, NotImplementedError for a memory scope of its own.
     """
-    require_host(device)
+    require_devices(device)
     _require_plain(mem_scope)
     if isinstance(arr, NDArray):
         return core.NDArray.from_dense(arr.view() if arr.dtype != "bfloat16" else arr)
@@ -30,8 +30,8 @@ def array(arr, device=None, mem_scope=None):  # pylint: disable=redefined-outer-
 
 
 def empty(shape, dtype="float32", device=None, mem_scope=None):
-    """An array with undefined contents; `shape`: ints."""
-    require_host(device)
+    """An array with undefined contents; `shape`: ints. It is in the host's memory."""
+    require_devices(device)
     _require_plain(mem_scope)
     return core.NDArray.empty([int(extent) for extent in ([shape] if isinstance(shape, int) else shape)], str(dtype))
 

@@ -5,8 +5,10 @@
 #include "baton/cli/verb.h"
 #include "baton/codegen/background.h"
 #include "baton/codegen/compiler.h"
+#include "baton/driver/initialize.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/version.h"
+#include "baton/target/target.h"
 
 namespace baton::cli {
 
@@ -21,6 +23,10 @@ constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3,
 
 int guarded(Verb& verb, Io& io) {
   try {
+    if (!io.device_alias.empty()) {
+      initialize();  // registers the kinds that it may name
+      set_device_aliases(io.device_alias);
+    }
     return verb.run(io);
   } catch (const DiagnosticError& error) {
     io.err << error.what();

@@ -70,8 +70,10 @@ void ModelFlags::add_no_verify(Flags& flags) {
 }
 
 void ModelFlags::add_target(Flags& flags) {
-  flags.option("target", &targets, "what to build for: llvm, the processor (default), opencl, or \"sim -sheet=NAME\", a simulated device "
-               "(baton targets lists what is there)");
+  flags.option(
+      "target", &targets,
+      "what to build for: llvm, the processor (default), opencl, cuda, with options as in \"cuda "
+      "-arch=sm_80\", or \"sim -sheet=NAME\", a simulated device (baton targets lists what is there)");
 }
 
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }

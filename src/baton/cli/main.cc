@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   baton::cli::Io io{std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
   io.columns = columns_of_output(io.columns);
   io.colour = wants_colour();
+  io.device_alias = variable("BATON_DEVICE_ALIAS");
   const int code = baton::cli::run(argc, argv, io);
   const bool failed = !std::cout;
   errno = 0;

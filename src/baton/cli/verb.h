@@ -12,9 +12,10 @@ namespace baton::cli {
 struct Io {
   std::ostream& out;
   std::ostream& err;
-  bool terminal = false;  ///< stderr is a terminal: progress is shown
-  int columns = 120;      ///< of `out`: of the terminal, if it is one
-  bool colour = false;    ///< `out` is a terminal that shows colours, and NO_COLOR is not set
+  bool terminal = false;          ///< stderr is a terminal: progress is shown
+  int columns = 120;              ///< of `out`: of the terminal, if it is one
+  bool colour = false;            ///< `out` is a terminal that shows colours, and NO_COLOR is not set
+  std::string device_alias = {};  ///< set_device_aliases()
 };
 
 class Verb {

@@ -65,6 +65,9 @@ struct Backend {
 
   /// Derives the device's sheet from the host's.
   std::function<DeviceSheet(const DeviceSheet& host)> device = {};
+  /// The sheet with what a target's options say of the device, such as `-arch`; null: nothing. UsageError or
+  /// NotSupported for an option that it cannot follow.
+  std::function<DeviceSheet(const DeviceSheet& sheet, const Target& target)> with_options = {};
   /// Why it rejects a function; empty when it accepts. A rejected kernel of one of its regions is compiled by
   /// the backend of the surrounding device.
   std::function<std::string(const FunctionNode& function, const DeviceSheet& sheet)> takes = {};
@@ -80,6 +83,8 @@ struct Backend {
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
+  /// The text that the driver of the device gets, of a blob of compile(); null: there is none.
+  std::function<std::string(const std::string& blob)> source = {};
   /// The operators that AnnotateTarget gives to it by default; rules that users register take precedence.
   std::vector<OperatorRule> operators = {};
   /// The plug-in that runs its code; empty: that of its name.
@@ -98,7 +103,10 @@ std::vector<BackendRef> backends();
 BackendRef find_backend(std::string_view name);
 /// The backend for a kind of target, or null.
 BackendRef backend_of_kind(std::string_view kind);
-/// Adds or replaces a backend. UsageError for a name in backends.def.
+/// What builds the regions of `compiler`: a registered backend before that of backends.def of this name, or
+/// of the kind that stands for it. Null when there is none.
+BackendRef find_region_backend(const std::string& compiler);
+/// Adds or replaces a backend. UsageError for a name in backends.def, unless it is to build regions only.
 void register_backend(Backend backend);
 /// The same, and its target kind, patterns and operators: those of an earlier one of the name are forgotten.
 void install_backend(Backend backend);

@@ -47,11 +47,16 @@ class Backends {
   }
   void add(Backend backend) {
     for (const BackendRef& record : built_in_)
-      if (record->name == backend.name)
+      if (record->name == backend.name && (backend.compile || !backend.kind.empty()))
         throw UsageError("backend `" + backend.name + "` is Baton's own and cannot be replaced");
     auto record = std::make_shared<const Backend>(std::move(backend));
     const std::lock_guard lock(mutex_);
     registered_[record->name] = record;
+  }
+  BackendRef registered(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = registered_.find(name);
+    return at == registered_.end() ? nullptr : at->second;
   }
   void remove(const std::string& name) {
     BackendRef last;  // destroyed after the lock is released: it may be a Python object
@@ -98,6 +103,12 @@ BackendRef backend_of_kind(std::string_view kind) {
   return first([&](const Backend& record) { return !kind.empty() && record.kind == kind; });
 }
 
+BackendRef find_region_backend(const std::string& compiler) {
+  if (BackendRef own = Backends::instance().registered(compiler)) return own;
+  const std::string other = aliased_kind(compiler);
+  return other == compiler ? find_backend(compiler) : backend_of_kind(other);
+}
+
 void register_backend(Backend backend) { Backends::instance().add(std::move(backend)); }
 void remove_backend(const std::string& name) { Backends::instance().remove(name); }
 
@@ -129,11 +140,13 @@ Function function_of(const CallNode& call) {
   std::vector<Expr> args;
   for (const Expr& arg : call.args()) {
     const Type& type = type_of(arg);
-    params.push_back(make_var("p" + std::to_string(params.size()), type, NodeInfo(OriginSet::none(), {}, type)));
+    params.push_back(
+        make_var("p" + std::to_string(params.size()), type, NodeInfo(OriginSet::none(), {}, type)));
     args.emplace_back(params.back());
   }
   const Type& type = call.checked_type();
-  const Expr body = make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type));
+  const Expr body =
+      make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type));
   return make_function(params, body, type, {{"Primitive", 1}}, NodeInfo(OriginSet::none()));
 }
 

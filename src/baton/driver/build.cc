@@ -70,7 +70,7 @@ bool compiles(const BackendRef& backend, const FunctionNode& kernel, const Build
 /// surrounding device's target.
 PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
   return [&targets, &context, host = context.host().kind](const FunctionNode& kernel, int around) {
-    BackendRef backend = find_backend(compiler_of(kernel));
+    BackendRef backend = find_region_backend(compiler_of(kernel));
     if (!compiles(backend, kernel, context)) backend = backend_of_device(targets, around);
     if (!backend)
       throw NotSupported("values of the program are on device type " + std::to_string(around) +
@@ -110,7 +110,8 @@ void compile(BuildResult& result, const BuildContext& context) {
       result.kernels_so = std::move(built.blob);
       result.library = std::move(built.library);
     } else {
-      result.code.push_back({backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
+      result.code.push_back(
+          {backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
     }
   }
   if (by_backend.empty() || !result.library) {  // only constants, or no kernel for the CPU
@@ -246,6 +247,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
   BuildOptions logged = options;
+  logged.context = with_target_options(options.context);
   FusionLog fusion;
   logged.context.fusion_log = &fusion;
   const BuildContext& context = logged.context;
@@ -291,15 +293,16 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   BuildResult result;
   result.source = result.optimized = optimized;
   result.mod_name = options.mod_name;
-  result.targets = build_targets(options.context);
+  const BuildContext context = with_target_options(options.context);
+  result.targets = build_targets(context);
   refuse_huge(*optimized);
-  result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, options.context));
-  compile(result, options.context);
+  result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));
+  compile(result, context);
   result.times.total_s = seconds_since(start);
   return result;
 }
 
-std::unique_ptr<Executor> make_executor(const BuildResult& result) {
+Executor::Modules load_modules(const BuildResult& result) {
   Executor::Modules modules = {processor_module(result.library)};
   for (const BackendCode& code : result.code) {
     const auto plugin = Plugin::find(code.plugin);
@@ -309,7 +312,11 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result) {
     if (!module.ok()) throw Error(module.status().message);
     modules.push_back(std::move(*module));
   }
-  auto executor = Executor::create(result.plan.graph, std::move(modules), result.params());
+  return modules;
+}
+
+std::unique_ptr<Executor> make_executor(const BuildResult& result) {
+  auto executor = Executor::create(result.plan.graph, load_modules(result), result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
 }
@@ -325,7 +332,7 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
   writer.add(section::kProcessor, result.code_target);
-  for (const BackendCode& code : result.code) 
+  for (const BackendCode& code : result.code)
     writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob, code.plugin);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));

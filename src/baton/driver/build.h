@@ -30,6 +30,9 @@ BuildResult build(const IRModule& module, const BuildOptions& options);
 /// report; its plan's nodes have their origins.
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options);
 
+/// The code of all backends of the built program, loaded. Error that says what is missing where a device is.
+Executor::Modules load_modules(const BuildResult& result);
+
 /// An executor for the built program.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
 

@@ -1,5 +1,7 @@
 #include "baton/driver/pipeline.h"
 
+#include <algorithm>
+
 #include "baton/codegen/backend.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
@@ -49,10 +51,27 @@ Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targ
 std::vector<TargetRef> build_targets(const BuildContext& context) {
   std::vector<TargetRef> targets = context.targets;
   if (targets.empty()) targets.push_back(Target::parse(context.host().kind));
+  // Those that stand for the same one.
+  for (size_t i = 1; i < targets.size();)
+    if (std::ranges::any_of(targets.begin(), targets.begin() + static_cast<std::ptrdiff_t>(i),
+                            [&](const TargetRef& other) { return same_target(other, targets[i]); }))
+      targets.erase(targets.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
   for (const TargetRef& target : targets)
     if (!backend_of_kind(target->kind) || !context.sheet_of(target->kind))
       throw NotSupported("target " + target->options() + ": there is no backend that makes code for it");
   return targets;
+}
+
+BuildContext with_target_options(BuildContext context) {
+  for (const TargetRef& target : build_targets(context)) {
+    const BackendRef backend = backend_of_kind(target->kind);
+    if (!backend->with_options) continue;
+    for (DeviceSheet& sheet : context.sheets)
+      if (sheet.kind == target->kind) sheet = backend->with_options(sheet, *target);
+  }
+  return context;
 }
 
 IRModule prepare_kernels(IRModule module, const BuildContext& context) {

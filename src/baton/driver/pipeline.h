@@ -12,6 +12,9 @@ namespace baton {
 /// for a target without a backend.
 std::vector<TargetRef> build_targets(const BuildContext& context);
 
+/// The context with the sheets of its targets' devices as the targets' options say, such as `-arch`.
+BuildContext with_target_options(BuildContext context);
+
 /// The passes of a build, run on a module with bound parameters, as one Sequential: gates and required passes
 /// apply. `config`: for its precision.
 Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config);

@@ -85,7 +85,7 @@ class RegionBuilder final : public Rewriter {
 
   Replacement build_one(const Function& region, const std::string& symbol) const {
     const std::string compiler = text_attr(*region, "Compiler");
-    const BackendRef backend = find_backend(compiler);
+    const BackendRef backend = find_region_backend(compiler);
     if (!backend || !backend->region)
       throw NotSupported("Failed to find the external codegen tool for relay.ext." + compiler +
                          ": register a function of that name (tvm.register_func) that builds `" + symbol +

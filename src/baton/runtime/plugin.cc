@@ -172,6 +172,20 @@ int32_t Plugin::device_of_kind(int kind) const {
   return -1;
 }
 
+Status Plugin::has_device(int kind, int number) const {
+  const int32_t count = table_.device_count();
+  int of_kind = 0;
+  for (int32_t device = 0; device < count; ++device) of_kind += table_.device_kind(device) == kind;
+  if (number >= 0 && number < of_kind) return Status::success();
+  if (of_kind)
+    return Status::unavailable("the plug-in `" + name() + "` has devices of this type up to number " +
+                               std::to_string(of_kind - 1));
+  // What is asked for a device that it lacks says why.
+  void* queue = nullptr;
+  if (table_.queue_create && table_.queue_create(0, &queue) == 0) table_.queue_destroy(queue);
+  return Status::unavailable("the plug-in `" + name() + "` has no device" + reason());
+}
+
 std::string Plugin::reason() const {
   const char* said = table_.last_error();
   return said && *said ? std::string(": ") + said : std::string();

@@ -35,6 +35,9 @@ class Plugin {
   /// The first device of that DLPack type; -1 when there is none.
   int32_t device_of_kind(int kind) const;
 
+  /// Success when it has device `number` of that DLPack type; else what is missing, in its words.
+  Status has_device(int kind, int number) const;
+
   /// The message of last_error() as a suffix: ": out of memory"; empty when there is none.
   std::string reason() const;
 

@@ -61,6 +61,12 @@ std::deque<KindInfo>& kinds() {
   return kinds;
 }
 
+/// Kinds and what stands for them; under kinds_mutex().
+std::vector<std::pair<std::string, std::string>>& aliases() {
+  static std::vector<std::pair<std::string, std::string>> pairs;
+  return pairs;
+}
+
 std::mutex& kinds_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -236,6 +242,8 @@ TargetRef Target::parse(std::string_view options) {
   std::istringstream words{std::string(options)};
   std::string word;
   words >> word;
+  if (const std::string other = aliased_kind(word); other != word)
+    return parse(other);  // without its options
   word = resolved_kind(word, options);
   const KindInfo* kind = find_kind(word);
   if (!kind) {
@@ -266,7 +274,9 @@ TargetRef Target::parse(std::string_view options) {
 TargetRef Target::from_text(std::string_view text) {
   Reader reader(text);
   const TargetRef target = reader.target();
-  return target && reader.at_end() ? target : TargetRef();
+  if (!target || !reader.at_end()) return {};
+  const std::string other = aliased_kind(target->kind);
+  return other == target->kind ? target : with_host(parse(other), target->host);
 }
 
 int Target::device_type() const {
@@ -321,6 +331,51 @@ void set_target_family(const std::string& name, const std::string& option,
                        std::function<std::string(const std::string& value)> resolve) {
   const std::lock_guard lock(kinds_mutex());
   families()[name] = {option, std::move(resolve)};
+}
+
+void set_device_aliases(std::string_view pairs) {
+  const auto kind_of = [&](std::string name) {
+    if (name == "cpu") name = "llvm";
+    if (name == "gpu") name = "cuda";
+    if (find_kind(name)) return name;
+    const std::string near = did_you_mean(name, kind_names());
+    throw UsageError("device alias \"" + std::string(pairs) + "\": there is no kind of device \"" + name +
+                     "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
+  };
+  std::vector<std::pair<std::string, std::string>> found;
+  if (!pairs.empty()) {
+    for (const std::string& pair : split(pairs, ',')) {
+      const std::vector<std::string> names = split(pair, ':');
+      if (names.size() != 2)
+        throw UsageError("device alias \"" + std::string(pairs) + "\": \"" + pair +
+                         "\" is no pair of kinds; write for example cuda:opencl");
+      found.emplace_back(kind_of(names[0]), kind_of(names[1]));
+      if (found.back().first == "llvm")
+        throw UsageError("device alias \"" + std::string(pairs) +
+                         "\": nothing stands for the processor, which is always there");
+    }
+  }
+  const std::lock_guard lock(kinds_mutex());
+  aliases() = std::move(found);
+}
+
+std::string aliased_kind(const std::string& kind) {
+  const std::lock_guard lock(kinds_mutex());
+  for (const auto& [from, to] : aliases())
+    if (from == kind) return to;
+  return kind;
+}
+
+int aliased_device_type(int device_type) {
+  std::string to;
+  {
+    const std::lock_guard lock(kinds_mutex());
+    for (const auto& [from, other] : aliases())
+      for (const KindInfo& kind : kinds())
+        if (kind.name == from && kind.device_type == device_type) to = other;
+  }
+  const KindInfo* other = find_kind(to);
+  return other ? other->device_type : device_type;
 }
 
 bool same_target(const TargetRef& a, const TargetRef& b) { return a == b || (a && b && *a == *b); }

@@ -38,14 +38,23 @@ struct Target {
   bool operator==(const Target& other) const;
 };
 
-/// Registers a kind of target, or changes its device type: DLPack's, or that of a simulated device. Kinds that
-/// TVM has too keep theirs.
+/// Registers a kind of target, or changes its device type: DLPack's, or that of a simulated device. Kinds
+/// that TVM has too keep theirs.
 void set_target_kind(const std::string& name, int device_type);
 
-/// Registers a family of kinds: `resolve` gives the kind that "NAME -OPTION=VALUE" is for, from VALUE, or from
-/// an empty text where the option is not given. It may throw UsageError.
+/// Registers a family of kinds: `resolve` gives the kind that "NAME -OPTION=VALUE" is for, from VALUE, or
+/// from an empty text where the option is not given. It may throw UsageError.
 void set_target_family(const std::string& name, const std::string& option,
                        std::function<std::string(const std::string& value)> resolve);
+
+/// Says which kinds of device stand for others, as in "cuda:opencl,vulkan:llvm"; empty: none does. From then
+/// on targets that are parsed and devices that programs name are those. Process-wide: for entry points,
+/// before anything is parsed. UsageError for what is no such list.
+void set_device_aliases(std::string_view pairs);
+/// The kind that stands for `kind`; itself when none does.
+std::string aliased_kind(const std::string& kind);
+/// The same for DLPack's device types.
+int aliased_device_type(int device_type);
 
 bool same_target(const TargetRef& a, const TargetRef& b);
 /// `target` with host `host`.

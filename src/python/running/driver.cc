@@ -103,6 +103,26 @@ void bind_driver(nb::module_& m) {
                      return functions;
                    })
       .def_prop_ro(
+          "device_code",
+          [](const BuildResult& b) {
+            std::vector<std::pair<std::string, nb::bytes>> code;
+            for (const BackendCode& each : b.code)
+              code.emplace_back(each.backend, nb::bytes(each.blob.data(), each.blob.size()));
+            return code;
+          },
+          "(backend, blob) of every backend but the processor's")
+      .def(
+          "executor_of_graph",
+          [](const BuildResult& b, const std::string& graph_json) {
+            auto plan = Plan::parse(graph_json);
+            if (!plan.ok()) throw Error(plan.status().message);
+            auto executor = Executor::create(std::move(*plan), load_modules(b), {});
+            if (!executor.ok()) throw Error(executor.status().message);
+            return run_here(std::move(*executor));
+          },
+          nb::arg("graph_json"), nb::call_guard<nb::gil_scoped_release>(),
+          "An executor of a plan whose kernels are in this build; every input node of it is an input.")
+      .def_prop_ro(
           "times",
           [](const BuildResult& b) {
             nb::dict seconds;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <set>
 
 #include <pthread.h>
 
@@ -207,11 +208,18 @@ std::shared_ptr<Running> executor_of(std::unique_ptr<Executor> executor) {
 }
 
 /// A model without constants: every input node of the plan is an input.
-std::shared_ptr<Running> executor_of_graph(const std::string& graph_json,
-                                           std::shared_ptr<KernelLibrary> kernels) {
+std::shared_ptr<Running> executor_of_graph(const Model& model, const std::string& graph_json) {
   const nb::gil_scoped_release release;
   auto plan = require(Plan::parse(graph_json));
-  return executor_of(require(Executor::create(std::move(plan), std::move(kernels), {})));
+  return executor_of(
+      require(Executor::create(std::move(plan), require(Model::load_modules(model.artifact())), {})));
+}
+
+std::vector<std::pair<std::string, nb::bytes>> device_code_of(const Model& model) {
+  std::vector<std::pair<std::string, nb::bytes>> code;
+  for (const PluginCode& each : require(model.artifact().plugins()))
+    code.emplace_back(each.backend, nb::bytes(each.blob.data(), each.blob.size()));
+  return code;
 }
 
 nb::bytes section_bytes(const Model& model, const std::string& name) {
@@ -319,6 +327,9 @@ void bind_runtime(nb::module_& m) {
              const nb::gil_scoped_release release;
              return executor_of(require(model.another_executor()));
            })
+      .def("executor_of_graph", &executor_of_graph, nb::arg("graph_json"),
+           "An executor of a plan whose kernels are in this file; every input node of it is an input.")
+      .def_prop_ro("device_code", &device_code_of, "(backend, blob) of every backend but the processor's")
       .def("section", &section_bytes, nb::arg("name"),
            "the bytes of a section of the file; empty when there is none")
       .def_prop_ro("params", [](const Model& model) { return arrays_to_python(model.artifact().params()); });
@@ -330,13 +341,14 @@ void bind_runtime(nb::module_& m) {
       },
       nb::arg("path"), nb::arg("verify") = true);
   m.def(
-      "load_kernels",
-      [](const nb::bytes& bytes) {
-        return std::const_pointer_cast<KernelLibrary>(
-            require(KernelLibrary::from_memory({static_cast<const uint8_t*>(bytes.data()), bytes.size()})));
+      "plan_devices",
+      [](const std::string& graph_json) {
+        std::set<int> types;
+        for (const PlanEntry& entry : require(Plan::parse(graph_json))->entries)
+          types.insert(entry.device_type);
+        return std::vector<int>(types.begin(), types.end());
       },
-      nb::arg("bytes"), "Kernels of a shared library that Baton linked.");
-  m.def("executor_of_graph", &executor_of_graph, nb::arg("graph_json"), nb::arg("kernels"));
+      nb::arg("graph_json"), "DLPack's types of the devices that a plan uses, ascending.");
   m.def("num_threads", &default_threads, "threads that kernels use when nobody says otherwise");
   m.def(
       "time_bursts",

@@ -1,177 +1,30 @@
-// Every operator that `opencl` takes, on the calls of its block's `.test_shapes`: what the device computes,
-// by each GPU template that takes the call, is what the processor computes by the trivial schedule.
-#include <algorithm>
-#include <cmath>
-#include <map>
-
+// Every operator that `opencl` takes, on the calls of its block's `.test_shapes`.
 #include <gtest/gtest.h>
 
-#include "baton/codegen/backend.h"
-#include "baton/driver/initialize.h"
-#include "baton/ir/op.h"
-#include "baton/ops/register.h"
-#include "baton/runtime/device.h"
-#include "baton/schedule/kernel_choice.h"
-#include "baton/support/error.h"
-
-#include "ops/evaluate.h"
-#include "ops/numbers.h"
-#include "ops/test_shapes.h"
+#include "ops/device_shapes.h"
 #include "runtime/opencl.h"
 
 namespace baton {
 namespace {
 
-using Arrays = std::vector<NDArray>;
+constexpr device_shapes::KernelDevice kOnOpenCl{"opencl", kOpenClKind, "need an extension of OpenCL"};
 
-class FixedTemplate final : public KernelChoice {
- public:
-  explicit FixedTemplate(std::string name) : name_(std::move(name)) {}
-  KernelSchedule schedule(const Function&, const DeviceSheet&) const override { return {name_, {}}; }
-
- private:
-  const std::string name_;
+class OpenClShapes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = opencl_missing(); !why.empty()) GTEST_SKIP() << why;
+  }
 };
 
-/// A tensor in device memory, with its descriptor.
-struct OnDevice {
-  OnDevice(const Device& device, const NDArray& value) {
-    Result<DeviceBlock> room = device.allocate(value.bytes());
-    EXPECT_TRUE(room.ok()) << room.status().message;
-    block = std::move(*room);
-    EXPECT_TRUE(device.copy_in(block.memory(), value.data(), value.bytes()).ok());
-    tensor.memory = block.memory();
-  }
-  DeviceBlock block;
-  baton_tensor tensor{};
-};
-
-Arrays run_on_device(const Function& function, const std::string& template_name, const Arrays& args) {
-  BuildContext context = host_context();
-  context.choice = std::make_shared<const FixedTemplate>(template_name);
-  const BackendFunction wanted{"kernel", function};
-  const Built built = find_backend("opencl")->compile({&wanted, 1}, *context.sheet_of("opencl"), context);
-  const Plugin& plugin = **Plugin::find("opencl");
-  const auto module =
-      PluginModule::load(plugin, {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()});
-  if (!module.ok()) throw Error(module.status().message);
-  const auto device = Device::open(plugin, plugin.device_of_kind(kOpenClKind));
-  if (!device.ok()) throw Error(device.status().message);
-  Arrays outputs;
-  for (const TensorTypeNode* type : flat_types(function->body()->checked_type()))
-    outputs.push_back(NDArray::zeros(type->extents(), type->dtype()));
-  std::vector<OnDevice> tensors;
-  for (const NDArray& each : args) tensors.emplace_back(**device, each);
-  for (const NDArray& each : outputs) tensors.emplace_back(**device, each);
-  std::vector<void*> pointers;
-  for (OnDevice& each : tensors) pointers.push_back(&each.tensor);
-  baton_bound bound{};
-  const Status status =
-      (*module)->bind("kernel", static_cast<int32_t>(tensors.size()), (*device)->queue(), bound);
-  if (!status.ok()) throw Error(status.message);
-  const int code = bound.function(bound.context, pointers.data());
-  const Status done = (*device)->wait();
-  plugin.table().unbind(bound);
-  if (code) throw Error("the kernel gives code " + std::to_string(code) + plugin.reason());
-  if (!done.ok()) throw Error(done.message);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    EXPECT_TRUE((*device)
-                    ->copy_out(outputs[i].data(), tensors[args.size() + i].block.memory(), outputs[i].bytes())
-                    .ok());
-  return outputs;
+TEST_F(OpenClShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
+  device_shapes::expect_operators_right(kOnOpenCl, 8, 0, 1);
 }
 
-/// Sums are in other orders, and functions like exp are the driver's.
-void expect_near(const NDArray& got, const NDArray& want, const std::string& what) {
-  const std::vector<double> a = test::numbers(got), b = test::numbers(want);
-  double largest = 1;
-  for (const double value : b)
-    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
-  const double tolerance = !want.dtype().is_float() ? 0 : want.dtype().bits == 64 ? 1e-12 : 2e-5;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    if (std::fabs(a[i] - b[i]) <= tolerance * largest) continue;
-    ADD_FAILURE() << what << ": element " << i << " is " << a[i] << ", on the processor " << b[i];
-    return;
-  }
+TEST_F(OpenClShapes, LayersComputeWhatTheProcessorComputes) { device_shapes::expect_layers_right(kOnOpenCl); }
+
+TEST_F(OpenClShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
+  device_shapes::expect_operators_right(kOnOpenCl, 1, 0, 100);
 }
-
-struct Taken {
-  int kernels = 0;
-  std::map<std::string, int> by_template, refused;
-};
-
-RunCall on_device_too(Taken& taken) {
-  const RunCall trivial = run_kernel_of("trivial");
-  return [&taken, trivial](const CallNode& call, const Arrays& args, const Type& result) {
-    const Function function = kernel_function(call, args, result);
-    Arrays want = trivial(call, args, result);
-    const BuildContext context = host_context();
-    if (const std::string why = find_backend("opencl")->takes(*function, *context.sheet_of("opencl"));
-        !why.empty()) {
-      ++taken.refused[why];
-      return want;
-    }
-    ++taken.kernels;
-    for (const std::string name : {"gpu_naive", "gpu_tiled"}) {
-      Arrays got;
-      try {
-        got = run_on_device(function, name, args);
-      } catch (const NotSupported& refusal) {
-        if (std::string(refusal.what()).find("does not take this kernel") == std::string::npos) throw;
-        continue;
-      }
-      ++taken.by_template[name];
-      for (size_t k = 0; k < want.size(); ++k)
-        expect_near(got.at(k), want[k], name + ", output " + std::to_string(k));
-    }
-    return want;
-  };
-}
-
-/// The shapes of every `step`-th operator from `first` on, at most `most` of each.
-void expect_operators_right(size_t step, size_t first, size_t most) {
-  if (const std::string why = opencl_missing(); !why.empty()) GTEST_SKIP() << why;
-  initialize();
-  Taken taken;
-  size_t index = 0;
-  for (const OpDef* op : all_ops()) {
-    if (!op->compute || index++ % step != first) continue;
-    size_t shapes = 0;
-    for (const char* text : op->test_shapes) {
-      if (shapes++ == most) break;
-      SCOPED_TRACE(op->name + ": " + text);
-      try {
-        const test::TestCase each = test::test_case(*op, text);
-        evaluate(each.function, each.inputs, on_device_too(taken));
-      } catch (const std::exception& error) {
-        ADD_FAILURE() << error.what();
-      }
-    }
-  }
-  EXPECT_GT(taken.by_template["gpu_naive"], 0);
-  EXPECT_EQ(taken.by_template["gpu_naive"], taken.kernels) << "the naive schedule takes everything";
-  for (const auto& [why, count] : taken.refused)
-    EXPECT_NE(why.find("need an extension of OpenCL"), std::string::npos) << why;
-}
-
-TEST(OpenClShapes, SomeOperatorsComputeWhatTheProcessorComputes) { expect_operators_right(8, 0, 1); }
-
-TEST(OpenClShapes, LayersComputeWhatTheProcessorComputes) {
-  if (const std::string why = opencl_missing(); !why.empty()) GTEST_SKIP() << why;
-  initialize();
-  Taken taken;
-  for (const char* name : {"nn.conv2d", "nn.contrib_conv2d_NCHWc", "nn.dense", "nn.contrib_dense_pack",
-                           "nn.matmul", "nn.batch_matmul", "nn.softmax", "nn.max_pool2d"}) {
-    const OpDef& op = *find_op(name);
-    SCOPED_TRACE(name);
-    const test::TestCase each = test::test_case(op, op.test_shapes.at(0));
-    evaluate(each.function, each.inputs, on_device_too(taken));
-  }
-  EXPECT_GE(taken.by_template["gpu_tiled"], 3);
-}
-
-TEST(OpenClShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) { expect_operators_right(1, 0, 100); }
 
 }  // namespace
 }  // namespace baton

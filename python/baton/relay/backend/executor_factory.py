@@ -74,7 +74,9 @@ class ExecutorFactoryModule:
 
     def get_devices(self):
         """The kinds of device it needs."""
-        return ["cpu"]
+        from ...runtime.device import Device
+
+        return [Device.NAMES.get(each, str(each)) for each in core.plan_devices(self.result.graph_json)]
 
     def export_library(self, file_name, fcompile=None, addons=None, **kwargs):
         """Writes one file that runtime.load_module opens."""

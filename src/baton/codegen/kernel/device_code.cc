@@ -256,16 +256,18 @@ class StableIdentifiers {
   std::set<std::string> taken_;
 };
 
-void put(std::string& bytes, uint32_t number) {
-  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(number >> shift);
-}
-void put_long(std::string& bytes, uint64_t number) {
-  put(bytes, static_cast<uint32_t>(number));
-  put(bytes, static_cast<uint32_t>(number >> 32));
-}
-void put_text(std::string& bytes, std::string_view text) {
-  put_long(bytes, text.size());
-  bytes += text;
+/// The source without its comments behind `//`: they name loops and stages with counts of the process.
+std::string without_comments(std::string_view source) {
+  std::string text;
+  while (!source.empty()) {
+    const size_t end = std::min(source.find('\n'), source.size());
+    std::string_view line = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
+    line = line.substr(0, line.find("//"));
+    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    if (!line.empty()) text.append(line) += '\n';
+  }
+  return text;
 }
 
 }  // namespace
@@ -273,41 +275,9 @@ void put_text(std::string& bytes, std::string_view text) {
 DeviceCode device_code(const Halide::Module& module) {
   DeviceCode code = std::move(HostPart(module).code);
   StableIdentifiers stable;
-  code.source = stable.rewrite(code.source);
+  code.source = stable.rewrite(without_comments(code.source));
   for (DeviceLaunch& launch : code.launches) launch.function = stable.renamed(launch.function);
   return code;
-}
-
-std::string packed(const DeviceCode& code) {
-  std::string bytes;
-  put_text(bytes, code.source);
-  put(bytes, code.tensors);
-  put(bytes, static_cast<uint32_t>(code.constants.size()));
-  for (const std::string& constant : code.constants) put_text(bytes, constant);
-  put(bytes, static_cast<uint32_t>(code.scratch.size()));
-  for (const uint64_t size : code.scratch) put_long(bytes, size);
-  put(bytes, static_cast<uint32_t>(code.launches.size()));
-  for (const DeviceLaunch& launch : code.launches) {
-    put_text(bytes, launch.function);
-    for (const uint32_t count : launch.blocks) put(bytes, count);
-    for (const uint32_t count : launch.threads) put(bytes, count);
-    put(bytes, launch.shared_bytes);
-    put(bytes, static_cast<uint32_t>(launch.arguments.size()));
-    for (const DeviceArgument& argument : launch.arguments) {
-      put(bytes, static_cast<uint32_t>(argument.kind));
-      put(bytes, argument.index);
-      put(bytes, argument.bytes);
-      put_long(bytes, argument.number);
-    }
-  }
-  return bytes;
-}
-
-std::string_view source_of(std::string_view bytes) {
-  uint64_t size = 0;
-  if (bytes.size() < sizeof size) return {};
-  std::memcpy(&size, bytes.data(), sizeof size);
-  return size > bytes.size() - sizeof size ? std::string_view() : bytes.substr(sizeof size, size);
 }
 
 }  // namespace baton

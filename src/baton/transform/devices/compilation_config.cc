@@ -32,7 +32,9 @@ CompilationConfig CompilationConfig::make(const PassContext& context, const std:
 }
 
 VirtualDevice CompilationConfig::canonical(VirtualDevice device) const {
-  if (device.device_type < 0 || device.target) return device;
+  if (device.device_type < 0) return device;
+  device.device_type = aliased_device_type(device.device_type);
+  if (device.target) return device;
   for (const TargetRef& target : primitive_targets) {
     if (target->device_type() != device.device_type) continue;
     device.target = target;

@@ -68,11 +68,14 @@ int run(void* context, void** args) {
   const auto& bound = *static_cast<const Bound*>(context);
   for (const std::unique_ptr<BoundLaunch>& each : bound.launches) {
     if (const int code = set_arguments(bound, *each, args)) return code;
-    size_t all[3];
-    for (int axis = 0; axis < 3; ++axis) all[axis] = each->launch->blocks[axis] * each->launch->threads[axis];
+    size_t all[3], block[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      block[axis] = each->launch->threads[axis];
+      all[axis] = each->launch->blocks[axis] * block[axis];
+    }
     cl_event event = nullptr;
-    const cl_int code = cl().EnqueueNDRangeKernel(bound.queue->queue, each->kernel, 3, nullptr, all,
-                                                  each->launch->threads, 0, nullptr, &event);
+    const cl_int code = cl().EnqueueNDRangeKernel(bound.queue->queue, each->kernel, 3, nullptr, all, block, 0,
+                                                  nullptr, &event);
     if (code != CL_SUCCESS) return launch_failed(*each->launch, "cannot be started", code);
     bound.queue->enqueued(event);
   }
@@ -99,9 +102,8 @@ int prepare(const Unit& unit, const Launch& launch, BoundLaunch& bound) {
 int load(const void* blob, size_t bytes, void** module) {
   Device* const device = device_at(0);
   if (!device) return -1;
-  std::unique_ptr<Module> loaded = read_module({static_cast<const char*>(blob), bytes});
+  std::unique_ptr<Module> loaded = load_module({static_cast<const char*>(blob), bytes}, *device);
   if (!loaded) return -1;
-  if (const int code = build(*loaded, *device)) return code;
   *module = loaded.release();
   return 0;
 }
@@ -111,16 +113,16 @@ int bind(void* handle, const char* symbol, int32_t tensors, void* queue, baton_b
   const auto at = module.by_name.find(symbol);
   if (at == module.by_name.end()) return fail("its code has no such kernel");
   const Unit& unit = *at->second;
-  if (static_cast<uint32_t>(tensors) != unit.tensors)
-    return fail("it has " + std::to_string(unit.tensors) + " tensors, not " + std::to_string(tensors));
+  if (static_cast<uint32_t>(tensors) != unit.code.tensors)
+    return fail("it has " + std::to_string(unit.code.tensors) + " tensors, not " + std::to_string(tensors));
   auto bound = std::make_unique<Bound>();
   bound->queue = static_cast<Queue*>(queue);
   bound->unit = &unit;
   if (bound->queue->device != module.device)
     return fail("its code was built for `" + module.device->name + "`, the queue is of `" +
                 bound->queue->device->name + "`");
-  if (const int code = bound->queue->reserve(unit.scratch)) return code;
-  for (const Launch& launch : unit.launches) {
+  if (const int code = bound->queue->reserve(unit.code.scratch)) return code;
+  for (const Launch& launch : unit.code.launches) {
     bound->launches.push_back(std::make_unique<BoundLaunch>());
     if (const int code = prepare(unit, launch, *bound->launches.back())) return code;
   }

@@ -1,0 +1,199 @@
+// The backend `cuda` without a device: PTX of whole networks, the architectures of targets, and what is said
+// where something is missing. Its runtime half runs on a stand-in for a driver (runtime/fake_cuda) in
+// cuda_driver_test.
+#include "runtime/cuda.h"
+
+#include <filesystem>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "baton/codegen/compile.h"
+#include "baton/frontend/workloads/networks.h"
+#include "baton/runtime/gpu/device_code.h"
+#include "baton/runtime/model.h"
+#include "baton/support/error.h"
+#include "baton/text/parser.h"
+#include "baton/types/infer_type.h"
+
+#include "driver/device_programs.h"
+#include "properties/module_value.h"
+
+namespace baton {
+namespace {
+
+const char* const kCudaLayers = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
+  %0 = exp(%x);
+  %1 = nn.dense(%0, %w, units=4);
+  %2 = nn.relu(%1);
+  nn.softmax(%2)
+}
+)";
+
+IRModule cuda_layers() { return parse_module(kCudaLayers, "layers.relay"); }
+
+/// Why models cannot run here without a driver: empty where there is one, and tests of its absence make no
+/// sense.
+std::string missing_driver() {
+  const Result<const Plugin*> plugin = Plugin::find("cuda");
+  return plugin.ok() ? (*plugin)->has_device(kCudaKind, 0).message : plugin.status().message;
+}
+
+const std::string& cuda_blob(const BuildResult& built) {
+  for (const BackendCode& code : built.code)
+    if (code.backend == "cuda") return code.blob;
+  throw Error("there is no code for cuda");
+}
+
+/// The kernels of a blob by name.
+std::map<std::string, DeviceCode> kernels_in(const std::string& bytes, const DeviceCodeFormat& format) {
+  DeviceBlob blob;
+  EXPECT_EQ(unpack(bytes, format, blob), "");
+  std::map<std::string, DeviceCode> kernels;
+  for (const auto& [name, unit] : blob.unit_of) EXPECT_TRUE(unpack(blob.units[unit], kernels[name]));
+  return kernels;
+}
+
+void expect_assembles(const BuildResult& built, const std::vector<std::string>& archs) {
+  DeviceBlob blob;
+  ASSERT_EQ(unpack(cuda_blob(built), kCudaCode, blob), "");
+  ASSERT_GT(blob.units.size(), 0u);
+  for (uint32_t i = 0; i < blob.units.size(); ++i) {
+    DeviceCode code;
+    ASSERT_TRUE(unpack(blob.units[i], code));
+    EXPECT_EQ(code.source.find(".extern"), std::string::npos) << names_of(blob, i);
+    for (const std::string& arch : archs)
+      EXPECT_EQ(assembly_error(code.source, arch), "") << names_of(blob, i) << " for " << arch;
+  }
+}
+
+BuildResult build_network(const IRModule& network, const std::string& target) {
+  const IRModule module = infer_types(network);
+  BuildOptions options = on({target});
+  options.params = weights_by_rule(module);
+  return build(module, options);
+}
+
+workloads::ImageNetOptions small_image() {
+  workloads::ImageNetOptions image;
+  image.image_shape = {3, 32, 32};
+  image.num_classes = 10;
+  return image;
+}
+
+class CudaNetworks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (ptxas().empty()) GTEST_SKIP() << "no ptxas (pip install nvidia-cuda-nvcc-cu12)";
+    initialize();
+  }
+};
+
+TEST_F(CudaNetworks, ResNet18Assembles) {
+  const BuildResult built = build_network(workloads::resnet(18, small_image()), "cuda -arch=sm_80");
+  expect_conserved(built);
+  EXPECT_EQ(kernels_on(built, ""), 0);
+  expect_assembles(built, {"sm_80", "sm_90"});
+}
+
+TEST_F(CudaNetworks, Vgg11Assembles) {
+  const BuildResult built = build_network(workloads::vgg(11, false, small_image()), "cuda -arch=sm_90");
+  expect_conserved(built);
+  expect_assembles(built, {"sm_90"});
+}
+
+TEST_F(CudaNetworks, MobileNetAssemblesForEveryDeviceThatDriversKnow) {
+  workloads::MobileNetOptions options;
+  options.image_shape = {3, 64, 64};
+  const BuildResult built = build_network(workloads::mobilenet(options), "cuda");
+  expect_conserved(built);
+  expect_assembles(built, {"sm_75", "sm_90"});  // assemblers since CUDA 13 make no code for older ones
+}
+
+TEST(CudaBuild, LaunchesAreThoseOfOpenCl) {
+  initialize();
+  const IRModule network = workloads::resnet(18, small_image());
+  const auto cuda = kernels_in(cuda_blob(build_network(network, "cuda")), kCudaCode);
+  const auto opencl = kernels_in(build_network(network, "opencl").code.at(0).blob, kOpenClCode);
+  ASSERT_EQ(cuda.size(), opencl.size());
+  for (const auto& [name, other] : opencl) {
+    ASSERT_TRUE(cuda.contains(name)) << name;
+    DeviceCode mine = cuda.at(name), theirs = other;
+    EXPECT_EQ(mine.tensors, theirs.tensors) << name;
+    EXPECT_EQ(mine.scratch, theirs.scratch) << name;
+    EXPECT_EQ(mine.constants, theirs.constants) << name;
+    for (DeviceCode* each : {&mine, &theirs})
+      for (DeviceLaunch& launch : each->launches) launch.function.clear();  // named by another counter
+    EXPECT_EQ(mine.launches, theirs.launches) << name;
+  }
+}
+
+/// The directive ".target" of the code for a target.
+std::string target_in(const std::string& target) {
+  const std::string source = find_backend("cuda")->source(cuda_blob(build(cuda_layers(), on({target}))));
+  const size_t at = source.find(".target ");
+  return source.substr(at + 8, source.find_first_of(", \n", at + 8) - at - 8);
+}
+
+TEST(CudaBuild, TheArchitectureIsTheLatestOfHalideThatTheTargetHas) {
+  EXPECT_EQ(target_in("cuda"), "sm_50");
+  EXPECT_EQ(target_in("cuda -arch=sm_75"), "sm_75");
+  EXPECT_EQ(target_in("cuda -arch=sm_72"), "sm_70");
+  EXPECT_EQ(target_in("cuda -arch=sm_90 -libs=cublas,cudnn"), "sm_86");
+  EXPECT_EQ(target_in("cuda -arch=sm_90a"), "sm_86");
+}
+
+std::string build_failure(const std::string& target) {
+  try {
+    build(cuda_layers(), on({target}));
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CudaBuild, WhatIsNoArchitectureIsRefused) {
+  EXPECT_THAT(build_failure("cuda -arch=ampere"), testing::HasSubstr("-arch=ampere is no architecture"));
+  EXPECT_THAT(build_failure("cuda -arch=80"), testing::HasSubstr("-arch=80 is no architecture"));
+  EXPECT_THAT(build_failure("cuda -arch=sm_"), testing::HasSubstr("-arch=sm_ is no architecture"));
+  EXPECT_THAT(build_failure("cuda -arch=sm_13"), testing::HasSubstr("older than sm_30"));
+}
+
+TEST(CudaBuild, TheSameKernelHasTheSameCodeWhateverWasCompiledBefore) {
+  const BuildResult built = build(cuda_layers(), on({"cuda"}));
+  const BuildContext context = host_context();
+  for (const BuiltKernel& kernel : built.kernels)
+    EXPECT_EQ(compile_kernel(kernel.request, *context.sheet_of("cuda")).object,
+              compile_kernel(kernel.request, *context.sheet_of("cuda")).object)
+        << kernel.func_name;
+}
+
+TEST(CudaBuild, HalvesAreRefused) {
+  const IRModule module = parse_module(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float16]) {
+  exp(%x)
+}
+)",
+                                       "half.relay");
+  EXPECT_THROW(build(module, on({"cuda"})), NotSupported);
+}
+
+TEST(CudaMissing, LoadingSaysThatThereIsNoDriverAndTheProcessorGoesOn) {
+  const std::string missing = missing_driver();
+  if (missing.empty()) GTEST_SKIP() << "there is a driver";
+  const std::string path = (std::filesystem::temp_directory_path() / "baton-cuda-missing.baton").string();
+  const BuildResult built = build(cuda_layers(), on({"cuda"}));
+  write_artifact(built, path);
+  const auto model = Model::load(path);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(model.ok());
+  EXPECT_THAT(model.status().message, testing::HasSubstr("plug-in `cuda`"));
+  EXPECT_THAT(model.status().message, testing::HasSubstr("driver"));
+  EXPECT_THROW(make_executor(built), Error);
+  EXPECT_EQ(outputs_of(build(cuda_layers(), on({"llvm"}))).size(), 1u);
+}
+
+}  // namespace
+}  // namespace baton
