@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
 #include "baton/ir/build.h"
+#include "baton/ir/functions.h"
+#include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
+#include "baton/ir/visit.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -151,6 +156,40 @@ void install_backend(Backend backend) {
   const std::string name = backend.name;
   register_backend(std::move(backend));
   announce(find_backend(name));
+}
+
+Function as_one_kernel(const Function& region, FunctionAttrs attrs) {
+  std::vector<Var> inner, outer;
+  std::unordered_map<const ExprNode*, Expr> values;
+  for (const Var& param : region->params()) {
+    const Type& type = declared_type(*param);
+    inner.push_back(make_var(param->name(), type, NodeInfo(OriginSet::none(), {}, type)));
+    outer.push_back(make_var(param->name(), type, NodeInfo(OriginSet::none(), {}, type)));
+    values.emplace(param.get(), inner.back());
+  }
+  OriginSet origins = OriginSet::none();
+  post_order(region->body(), [&](const Expr& node) {
+    if (as<CallNode>(node)) origins = origins.merge(node->origins());
+  });
+  const Type type = region->body()->checked_type();
+  attrs.insert(attrs.begin(), {"Primitive", 1});
+  const Function kernel = make_function(inner, substitute(region->body(), values), type, std::move(attrs),
+                                        NodeInfo(origins, {}, region->checked_type()));
+  const Call call =
+      make_call(Expr(kernel), std::vector<Expr>(outer.begin(), outer.end()), {}, NodeInfo(origins, {}, type));
+  return make_function(outer, Expr(call), type, {}, NodeInfo(region->origins(), {}, region->checked_type()));
+}
+
+KernelRef library_kernel(const BackendFunction& function, const std::string& template_name) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->symbol = function.func_name;
+  kernel->template_name = template_name;
+  for (const KernelBlock& block : kernel_blocks(*function.function)) {
+    kernel->stages.push_back({block.call->op()->name});
+    kernel->block_facts.push_back(cost_of_call(*block.call));
+  }
+  kernel->facts = cost_of_function(*function.function, kernel->block_facts);
+  return kernel;
 }
 
 void register_built_in_backends() {
