@@ -1,7 +1,7 @@
 /* A backend of one's own, built outside of Baton with its three headers only:
 
-     cc -shared -fPIC -O2 -I HEADERS -o libown.so own.c     (HEADERS: python3 -c "import baton; print(baton.get_include())")
-     baton.load_backend("libown.so"), or BATON_BACKENDS=$PWD/libown.so
+     cc -shared -fPIC -O2 -I HEADERS -o libown.so own.c     (HEADERS: python3 -c "import baton;
+   print(baton.get_include())") baton.load_backend("libown.so"), or BATON_BACKENDS=$PWD/libown.so
 
    "own" computes dense layers in float32, with relu behind, in the memory of the host. Its blob is a list of
    records, one for each region: what to compute, and the constant weight if there is one. */
@@ -28,7 +28,8 @@ struct record {
 };
 
 static const char* const operators[] = {"nn.dense", NULL};
-static const struct baton_composite composites[] = {{"own.dense_relu", "nn.relu(nn.dense(*, *))"}, {NULL, NULL}};
+static const struct baton_composite composites[] = {{"own.dense_relu", "nn.relu(nn.dense(*, *))"},
+                                                    {NULL, NULL}};
 
 static int count_of(const char* text, const char* part) {
   int count = 0;
@@ -50,7 +51,8 @@ static int shape_of(const char* json, const char* node, int64_t shape[2]) {
 static const char* refuses(const struct baton_region* region) {
   if (count_of(region->json, "\"op\":\"kernel\"") != 1) return "one layer at a time";
   if (count_of(region->json, "\"dtype\":[[\"float32\"]]") != 3) return "only dense layers of float32";
-  if (!strstr(region->json, "\"inputs\":[[0,0,0],[1,0,0]]")) return "only data that are computed, and another weight";
+  if (!strstr(region->json, "\"inputs\":[[0,0,0],[1,0,0]]"))
+    return "only data that are computed, and another weight";
   return NULL;
 }
 
@@ -84,9 +86,16 @@ static int compile(const struct baton_region* regions, size_t count, void** blob
 }
 
 const struct baton_compiler* baton_compiler_entry(void) {
-  static const struct baton_compiler table = {
-      BATON_COMPILER_ABI, sizeof table, "own",   "dense layers by a loop in C", operators, composites,
-      refuses,            compile,      free,    last_error};
+  static const struct baton_compiler table = {BATON_COMPILER_ABI,
+                                              sizeof table,
+                                              "own",
+                                              "dense layers by a loop in C",
+                                              operators,
+                                              composites,
+                                              refuses,
+                                              compile,
+                                              free,
+                                              last_error};
   return &table;
 }
 
@@ -97,13 +106,14 @@ static int32_t device_count(void) { return 0; } /* it computes in the memory of 
 static int run(void* context, void** args) {
   const struct record* record = context;
   const float* data = (const float*)((struct baton_tensor*)args[0])->host;
-  const float* weight = record->weight_given ? (const float*)(record + 1)
-                                             : (const float*)((struct baton_tensor*)args[1])->host;
+  const float* weight =
+      record->weight_given ? (const float*)(record + 1) : (const float*)((struct baton_tensor*)args[1])->host;
   float* result = (float*)((struct baton_tensor*)args[record->weight_given ? 1 : 2])->host;
   for (int64_t i = 0; i < record->rows; ++i)
     for (int64_t j = 0; j < record->columns; ++j) {
       float sum = 0;
-      for (int64_t k = 0; k < record->inner; ++k) sum += data[i * record->inner + k] * weight[j * record->inner + k];
+      for (int64_t k = 0; k < record->inner; ++k)
+        sum += data[i * record->inner + k] * weight[j * record->inner + k];
       result[i * record->columns + j] = record->relu && sum < 0 ? 0 : sum;
     }
   return 0;
@@ -131,7 +141,8 @@ static int bind(void* module, const char* symbol, int32_t tensors, void* queue, 
       *bound = (struct baton_bound){run, record};
       return 0;
     }
-    at += sizeof *record + (record->weight_given ? sizeof(float) * (size_t)(record->columns * record->inner) : 0);
+    at += sizeof *record +
+          (record->weight_given ? sizeof(float) * (size_t)(record->columns * record->inner) : 0);
   }
   return failed("its blob has no such region");
 }

@@ -68,7 +68,8 @@ void bind_target(nb::module_& m) {
         if (!backend) throw NotSupported("target " + text + ": there is no backend that makes code for it");
         return backend->name;
       },
-      nb::arg("text"), "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
+      nb::arg("text"),
+      "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
   m.def(
       "load_backend",
       [](const std::string& path) {

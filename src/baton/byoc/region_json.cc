@@ -43,7 +43,8 @@ class JsonMaker {
     for (const Var& param : region.params())
       entries_[param.get()] = add("input", param->name(), {}, type_of(*param), {});
     const std::vector<Entry> heads = value(region.body());
-    Json graph{{"nodes", nodes_}, {"arg_nodes", Json::array()}, {"heads", Json::array()}, {"node_row_ptr", rows_}};
+    Json graph{
+        {"nodes", nodes_}, {"arg_nodes", Json::array()}, {"heads", Json::array()}, {"node_row_ptr", rows_}};
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (nodes_[i]["op"] != "kernel") graph["arg_nodes"].push_back(i);
     for (const Entry& head : heads) graph["heads"].push_back({head.node, head.output, 0});

@@ -72,8 +72,10 @@ void ModelFlags::add_no_verify(Flags& flags) {
 }
 
 void ModelFlags::add_target(Flags& flags) {
-  flags.option("target", &targets, "what to build for: llvm, the processor (default), opencl, or \"sim -sheet=NAME\", a simulated device "
-               "(baton targets lists what is there)");
+  flags.option(
+      "target", &targets,
+      "what to build for: llvm, the processor (default), opencl, or \"sim -sheet=NAME\", a simulated device "
+      "(baton targets lists what is there)");
   flags.files("backend", &own_backends, "a backend of your own: a shared library (docs/guide.md)");
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 class TargetsVerb final : public Verb {
  public:
-  TargetsVerb() : Verb("targets", "List what this machine can run, with measured rates of devices and links.") {}
+  TargetsVerb()
+      : Verb("targets", "List what this machine can run, with measured rates of devices and links.") {}
 
   void flags(Flags& flags) override {
     flags.option("target", &targets_, "a device to list beside those that ship: \"sim -sheet=FILE\"");
@@ -32,7 +33,9 @@ class TargetsVerb final : public Verb {
     options.again = again_;
     options.threads = threads_ > 0 ? threads_ : default_threads();
     options.interrupt = interrupt.flag();
-    options.progress = [&](const std::string& what, int done, int total) { progress.show(what, done, total); };
+    options.progress = [&](const std::string& what, int done, int total) {
+      progress.show(what, done, total);
+    };
     const std::string survey = survey_targets(context, KernelCache::shared(), options);
     progress.clear();
     io.out << (json_ ? survey + "\n" : survey_text(survey, io.terminal ? io.columns : 0));

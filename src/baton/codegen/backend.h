@@ -115,8 +115,8 @@ std::string refusal_of_call(const Backend& backend, const CallNode& call);
 /// kernels.
 BuiltRegion fused_region(const Function& region, const BuildContext& context);
 
-/// fn (p..) { body }  ->  fn (p..) { fn (p.., Primitive=1, attrs) { body }(p..) }: a region that is computed by
-/// a library is one kernel, with the origins of all its calls. `region`: typed, without composites.
+/// fn (p..) { body }  ->  fn (p..) { fn (p.., Primitive=1, attrs) { body }(p..) }: a region that is computed
+/// by a library is one kernel, with the origins of all its calls. `region`: typed, without composites.
 Function as_one_kernel(const Function& region, FunctionAttrs attrs = {});
 
 /// What is known of a kernel that no code generator of Baton made: its operators and their cost.

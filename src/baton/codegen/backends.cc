@@ -110,11 +110,13 @@ Function function_of(const CallNode& call) {
   std::vector<Expr> args;
   for (const Expr& arg : call.args()) {
     const Type& type = type_of(arg);
-    params.push_back(make_var("p" + std::to_string(params.size()), type, NodeInfo(OriginSet::none(), {}, type)));
+    params.push_back(
+        make_var("p" + std::to_string(params.size()), type, NodeInfo(OriginSet::none(), {}, type)));
     args.emplace_back(params.back());
   }
   const Type& type = call.checked_type();
-  const Expr body = make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type));
+  const Expr body =
+      make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type));
   return make_function(params, body, type, {{"Primitive", 1}}, NodeInfo(OriginSet::none()));
 }
 

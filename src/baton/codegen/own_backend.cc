@@ -143,8 +143,9 @@ class OwnBackend {
     }
     const Type& type = call.checked_type();
     const Function function = make_function(
-        params, make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type)),
-        type, {}, NodeInfo(OriginSet::none()));
+        params,
+        make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, type)), type,
+        {}, NodeInfo(OriginSet::none()));
     try {
       const CRegion region("call", region_json(*function, "call", *function), relay_of(function),
                            region_constants(*function));
@@ -192,7 +193,8 @@ class OwnBackend {
     const std::string what = std::string(table_.name) + " does not compile region `" + symbol + "`: " + why;
     if (context.passes->config.flag("baton.strict_regions", false))
       throw NotSupported(what + " (baton.strict_regions is set, so nothing else does)");
-    std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n", what.c_str());
+    std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n",
+                 what.c_str());
     return fused_region(main, context);
   }
 
@@ -269,7 +271,8 @@ void add_compiler(const baton_compiler& table, const std::string& shown) {
       .doc = text_of(table.doc),
       .takes =
           [](const FunctionNode& function, const DeviceSheet&) {
-            return std::string(function.attr(kRegionJson) ? "" : "it is no region that was partitioned for it");
+            return std::string(function.attr(kRegionJson) ? ""
+                                                          : "it is no region that was partitioned for it");
           },
       .compile = [own](std::span<const BackendFunction> functions, const DeviceSheet&,
                        const BuildContext&) { return own->compile(functions); },
@@ -277,7 +280,8 @@ void add_compiler(const baton_compiler& table, const std::string& shown) {
                       const BuildContext& context) { return own->region(region, context); },
   };
   for (const char* const* op = table.operators; *op; ++op) {
-    if (!find_op(*op)) throw Error("the backend `" + record.name + "` takes `" + *op + "`, which is no operator");
+    if (!find_op(*op))
+      throw Error("the backend `" + record.name + "` takes `" + *op + "`, which is no operator");
     record.operators.push_back({*op, [own](const CallNode& call) { return own->refuses(call); }});
   }
   const PatternTable patterns = composites_of(table);
@@ -297,8 +301,7 @@ std::string load_backend(const std::string& path) {
     const char* reason = dlerror();
     throw Error("cannot load the backend `" + path + "`: " + (reason ? reason : "unknown reason"));
   }
-  const auto entry =
-      reinterpret_cast<baton_compiler_entry_function>(dlsym(handle, "baton_compiler_entry"));
+  const auto entry = reinterpret_cast<baton_compiler_entry_function>(dlsym(handle, "baton_compiler_entry"));
   const bool runs = dlsym(handle, "baton_backend_entry") != nullptr;
   if (!entry && !runs)
     throw Error("the library `" + path +

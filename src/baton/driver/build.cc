@@ -110,7 +110,8 @@ void compile(BuildResult& result, const BuildContext& context) {
       result.kernels_so = std::move(built.blob);
       result.library = std::move(built.library);
     } else {
-      result.code.push_back({backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
+      result.code.push_back(
+          {backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
     }
   }
   if (by_backend.empty() || !result.library) {  // only constants, or no kernel for the CPU
@@ -325,7 +326,7 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
   writer.add(section::kProcessor, result.code_target);
-  for (const BackendCode& code : result.code) 
+  for (const BackendCode& code : result.code)
     writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob, code.plugin);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));

@@ -173,7 +173,8 @@ void ArtifactWriter::add_plugin(const std::string& backend, uint32_t abi, std::s
                                 const std::string& plugin) {
   std::string content;
   PluginHeader header{abi, 0, blob.size(), {}};
-  if (plugin != backend) std::memcpy(header.plugin, plugin.data(), std::min(plugin.size(), sizeof header.plugin - 1));
+  if (plugin != backend)
+    std::memcpy(header.plugin, plugin.data(), std::min(plugin.size(), sizeof header.plugin - 1));
   put(content, header);
   content += blob;
   add(section::kPlugin + backend, std::move(content));

@@ -13,8 +13,7 @@ namespace baton {
 const PluginModule* Executor::find_module(const std::string& backend) const {
   for (const auto& module : modules_) {
     const bool on_processor = &module->plugin() == &processor();
-    if (backend.empty() ? on_processor : !on_processor && module->backend() == backend)
-      return module.get();
+    if (backend.empty() ? on_processor : !on_processor && module->backend() == backend) return module.get();
   }
   return nullptr;
 }

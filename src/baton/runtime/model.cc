@@ -79,7 +79,8 @@ Result<Executor::Modules> Model::load_modules(const Artifact& artifact) {
                               std::to_string(code.abi) + " of the interface of backends, this runtime has " +
                               std::to_string(BATON_BACKEND_ABI) + ": build the model again");
     }
-    Result<std::shared_ptr<const PluginModule>> module = PluginModule::load(**plugin, code.blob, code.backend);
+    Result<std::shared_ptr<const PluginModule>> module =
+        PluginModule::load(**plugin, code.blob, code.backend);
     if (!module.ok()) return module.status();
     modules.push_back(std::move(*module));
   }

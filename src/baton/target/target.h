@@ -38,12 +38,12 @@ struct Target {
   bool operator==(const Target& other) const;
 };
 
-/// Registers a kind of target, or changes its device type: DLPack's, or that of a simulated device. Kinds that
-/// TVM has too keep theirs.
+/// Registers a kind of target, or changes its device type: DLPack's, or that of a simulated device. Kinds
+/// that TVM has too keep theirs.
 void set_target_kind(const std::string& name, int device_type);
 
-/// Registers a family of kinds: `resolve` gives the kind that "NAME -OPTION=VALUE" is for, from VALUE, or from
-/// an empty text where the option is not given. It may throw UsageError.
+/// Registers a family of kinds: `resolve` gives the kind that "NAME -OPTION=VALUE" is for, from VALUE, or
+/// from an empty text where the option is not given. It may throw UsageError.
 void set_target_family(const std::string& name, const std::string& option,
                        std::function<std::string(const std::string& value)> resolve);
 

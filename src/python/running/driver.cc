@@ -78,8 +78,8 @@ Backend region_backend(const std::string& compiler, nb::object codegen) {
       const nb::gil_scoped_release release;
       return region_of_function(region, std::move(function), context);
     }
-    const auto built = cast_as<std::shared_ptr<BuildResult>>(std::move(made), "what a region's compiler returns",
-                                                             "a build or a function");
+    const auto built = cast_as<std::shared_ptr<BuildResult>>(
+        std::move(made), "what a region's compiler returns", "a build or a function");
     return BuiltRegion{built->optimized};
   };
   add_region_functions(backend);

@@ -72,13 +72,15 @@ int load(const void* blob, size_t bytes, void** module) {
   std::string_view text(static_cast<const char*>(blob), bytes);
   const std::string head = std::string(kHead) + process_mark();
   if (!text.starts_with(head))
-    return fail("its regions are computed by Python functions, which a saved model does not hold: build it in this "
-                "process");
+    return fail(
+        "its regions are computed by Python functions, which a saved model does not hold: build it in this "
+        "process");
   text.remove_prefix(head.size());
   auto loaded = std::make_unique<Module>();
   while (!text.empty()) {  // lines of a number and a symbol
     const size_t blank = text.find(' '), end = text.find('\n');
-    if (blank == std::string_view::npos || end == std::string_view::npos || end < blank) return fail("it is damaged");
+    if (blank == std::string_view::npos || end == std::string_view::npos || end < blank)
+      return fail("it is damaged");
     const auto number = static_cast<size_t>(std::atoll(std::string(text.substr(0, blank)).c_str()));
     Held function = Functions::instance().at(number);
     if (!function) return fail("it is damaged");
@@ -115,7 +117,8 @@ int call(void* context, void** args) {
     return 0;
   } catch (nb::python_error& error) {
     std::string said = nb::str(error.value()).c_str();
-    return fail(std::string(nb::str(error.type().attr("__name__")).c_str()) + (said.empty() ? "" : ": ") + said);
+    return fail(std::string(nb::str(error.type().attr("__name__")).c_str()) + (said.empty() ? "" : ": ") +
+                said);
   } catch (const std::exception& error) {
     return fail(error.what());
   }

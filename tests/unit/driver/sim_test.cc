@@ -1,6 +1,4 @@
 // Programs over the processor and simulated devices: right numbers, and times that are those of the sheets.
-#include "baton/codegen/sim/sheet.h"
-
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "baton/codegen/sim/sheet.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/report.h"
@@ -49,7 +48,8 @@ class SheetFile {
 
 /// 2 Gop/s for products and 1 for the rest, 4 GB/s of memory, launches of 3 us, a link of 5 us and 2 GB/s.
 std::string sheet(const std::string& name, int64_t memory_bytes = 1 << 20) {
-  return R"({"name": ")" + name + R"(", "doc": "for tests", "memory": {"bytes": )" + std::to_string(memory_bytes) +
+  return R"({"name": ")" + name + R"(", "doc": "for tests", "memory": {"bytes": )" +
+         std::to_string(memory_bytes) +
          R"(, "gbytes_per_s": 4}, "launch_us": 3, "link": {"latency_us": 5, "gbytes_per_s": 2},
   "element_types": ["float32"], "gops": {"dense": {"float32": 2}, "elementwise": 1, "move": true, "nn.softmax": 1}})";
 }
@@ -59,10 +59,12 @@ std::string layers(int on) {
   return R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(64, 48), float32], %w: Tensor[(32, 48), float32]) {
   %0 = exp(%x);
-  %1 = on_device(%0)" + place + R"(1, virtual_device_id=0));
+  %1 = on_device(%0)" +
+         place + R"(1, virtual_device_id=0));
   %2 = nn.dense(%1, %w, units=32);
   %3 = nn.relu(%2);
-  %4 = on_device(%3)" + place + std::to_string(on) + R"(, virtual_device_id=0));
+  %4 = on_device(%3)" +
+         place + std::to_string(on) + R"(, virtual_device_id=0));
   nn.softmax(%4)
 }
 )";
@@ -199,7 +201,8 @@ TEST(Sim, RandomProgramsScatteredOverThreeOfThem) {
     const IRModule scattered = Scatter::over(module, [&](const Expr&) { return devices[random() % 4]; });
     BuildResult split;
     try {
-      split = build(scattered, on({"llvm", "sim -sheet=big_core", "sim -sheet=fast_gpu", "sim -sheet=slow_gpu"}));
+      split =
+          build(scattered, on({"llvm", "sim -sheet=big_core", "sim -sheet=fast_gpu", "sim -sheet=slow_gpu"}));
     } catch (const NotSupported& refusal) {
       EXPECT_THAT(refusal.what(), HasSubstr("does not take")) << "elements of a type that a sheet lacks";
       continue;
@@ -221,7 +224,8 @@ TEST(Sim, ExhaustedMemoryIsAnErrorAndTheDeviceGoesOn) {
     EXPECT_THAT(error.what(), HasSubstr("the device `small (simulated)` has no memory for "));
     EXPECT_THAT(error.what(), HasSubstr("of its 14000 bytes are in use"));
   }
-  const IRModule one = parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(8,), float32]) { exp(%x) }", "one.relay");
+  const IRModule one =
+      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(8,), float32]) { exp(%x) }", "one.relay");
   const BuildResult fits = build(one, on({file.target()}));
   for (int i = 0; i < 50; ++i) outputs_of(fits);  // memory is given back
   EXPECT_EQ(kernels_on(fits, "sim_small"), 1);
@@ -230,20 +234,26 @@ TEST(Sim, ExhaustedMemoryIsAnErrorAndTheDeviceGoesOn) {
 TEST(Sim, OperatorsThatTheSheetLacksAreRefusedWithTheReason) {
   initialize();
   const auto call_of = [](const std::string& body) {
-    const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main(" + body, "call.relay"));
+    const IRModule module =
+        infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main(" + body, "call.relay"));
     return as_ref<CallNode>(module->find("main")->body());
   };
   const auto why = [&](const char* sheet, const std::string& body) {
     return refusal_of_call(*find_backend(sheet), *call_of(body));
   };
-  const std::string dense = "%x: Tensor[(4, 8), float32], %w: Tensor[(2, 8), float32]) { nn.dense(%x, %w, units=2) }";
-  const std::string bytes = "%x: Tensor[(4, 8), int8], %w: Tensor[(2, 8), int8]) { nn.dense(%x, %w, units=2, out_dtype=\"int32\") }";
+  const std::string dense =
+      "%x: Tensor[(4, 8), float32], %w: Tensor[(2, 8), float32]) { nn.dense(%x, %w, units=2) }";
+  const std::string bytes =
+      "%x: Tensor[(4, 8), int8], %w: Tensor[(2, 8), int8]) { nn.dense(%x, %w, units=2, out_dtype=\"int32\") "
+      "}";
   EXPECT_EQ(why("sim_in_memory", dense), "");
   EXPECT_EQ(why("sim_npu", dense), "npu has no elements of type float32");
   EXPECT_EQ(why("sim_npu", bytes), "");
-  EXPECT_EQ(why("sim_in_memory", "%x: Tensor[(4, 8), float32]) { exp(%x) }"), "`exp` is not mapped to sim_in_memory");
-  EXPECT_EQ(why("sim_npu", "%x: Tensor[(4, 8), int16], %w: Tensor[(2, 8), int16]) { nn.dense(%x, %w, units=2) }"),
-            "npu does not compute `nn.dense` of int16");
+  EXPECT_EQ(why("sim_in_memory", "%x: Tensor[(4, 8), float32]) { exp(%x) }"),
+            "`exp` is not mapped to sim_in_memory");
+  EXPECT_EQ(
+      why("sim_npu", "%x: Tensor[(4, 8), int16], %w: Tensor[(2, 8), int16]) { nn.dense(%x, %w, units=2) }"),
+      "npu does not compute `nn.dense` of int16");
   EXPECT_THAT(why("sim_dsp", "%x: Tensor[(1024, 1024), float32]) { exp(%x) }"),
               HasSubstr("its tensors have 8388608 bytes, the memory of dsp 2097152"));
   // A device that generates code takes what its kernels take.
@@ -274,7 +284,8 @@ TEST(Sim, SheetsWithNonsenseSayWhatIsWrong) {
       {with("{\"bytes\": 1048576, \"gbytes_per_s\": 4}", "7"), "`memory` is no object: 7"},
       {with("\"odd\"", "\"Odd one\""), "`name` is \"Odd one\"; a name has 1 to 20"},
       {with("[\"float32\"]", "[\"float33x\"]"), "`element_types` has \"float33x\", which is no element type"},
-      {with("\"nn.softmax\"", "\"nn.sofmax\""), "there is no operator `nn.sofmax` and no class of that name; did you mean `nn.softmax`?"},
+      {with("\"nn.softmax\"", "\"nn.sofmax\""),
+       "there is no operator `nn.sofmax` and no class of that name; did you mean `nn.softmax`?"},
       {with("{\"float32\": 2}", "{\"int8\": 2}"), "`gops.dense.int8`: int8 is not among its element types"},
       {with("{\"float32\": 2}", "{\"float32\": -2}"), "`gops.dense.float32` is -2, not more than 0"},
       {with("true", "false"), "`gops.move` is false; it is a number"},
@@ -301,7 +312,8 @@ TEST(Sim, TargetsNameSheetsThatExist) {
     }
     return "";
   };
-  EXPECT_THAT(error_of("sim"), HasSubstr("target \"sim\" needs a device sheet: write sim -sheet=NAME (big_core, "));
+  EXPECT_THAT(error_of("sim"),
+              HasSubstr("target \"sim\" needs a device sheet: write sim -sheet=NAME (big_core, "));
   EXPECT_THAT(error_of("sim -sheet=npo"), HasSubstr("there is no device sheet `npo`; did you mean `npu`?"));
   EXPECT_THAT(error_of("sim -sheet=/no/such.json"), HasSubstr("device sheet /no/such.json cannot be read: "));
   const SheetFile shipped("shipped", sheet("npu")), a("a", sheet("twice")), b("b", sheet("twice", 4096));
@@ -325,11 +337,14 @@ TEST(Sim, DamagedCodeIsRefused) {
   const std::string& blob = built.code.at(0).blob;
   const Plugin& plugin = **Plugin::find("sim");
   const auto load = [&](const std::string& bytes) {
-    return PluginModule::load(plugin, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}).status().message;
+    return PluginModule::load(plugin, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()})
+        .status()
+        .message;
   };
   EXPECT_EQ(load(blob), "");
   EXPECT_THAT(load("nonsense"), HasSubstr("it is not code for a simulated device"));
-  for (size_t length = 8; length < 400; length += 7) EXPECT_THAT(load(blob.substr(0, length)), HasSubstr("cannot load"));
+  for (size_t length = 8; length < 400; length += 7)
+    EXPECT_THAT(load(blob.substr(0, length)), HasSubstr("cannot load"));
   std::string newer = blob;
   newer[8] = 9;
   EXPECT_THAT(load(newer), HasSubstr("it was made for version 9 of the format"));

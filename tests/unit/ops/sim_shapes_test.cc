@@ -85,7 +85,10 @@ void expect_close(const NDArray& got, const NDArray& want, const std::string& wh
   double largest = 1;
   for (const double value : b)
     if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
-  const double tolerance = !want.dtype().is_float() ? 0 : want.dtype().bits == 64 ? 1e-12 : want.dtype().bits == 16 ? 2e-2 : 2e-5;
+  const double tolerance = !want.dtype().is_float()  ? 0
+                           : want.dtype().bits == 64 ? 1e-12
+                           : want.dtype().bits == 16 ? 2e-2
+                                                     : 2e-5;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     if (std::fabs(a[i] - b[i]) <= tolerance * largest) continue;

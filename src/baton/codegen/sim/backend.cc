@@ -117,8 +117,10 @@ Backend sim_backend(SimSheet given, int device_type) {
       .takes = [=](const FunctionNode& function,
                    const DeviceSheet&) { return sim_refusal(*sheet, function); },
       .layouts = [] { return cost_model_choice(); },
-      .compile = [=](std::span<const BackendFunction> functions, const DeviceSheet&,
-                     const BuildContext& context) { return compile(*sheet, device_type, functions, context); },
+      .compile =
+          [=](std::span<const BackendFunction> functions, const DeviceSheet&, const BuildContext& context) {
+            return compile(*sheet, device_type, functions, context);
+          },
       .region = fused_region,
       .plugin = "sim",
   };
@@ -139,11 +141,11 @@ std::string sim_kind(const std::string& sheet) {
   const std::string near = did_you_mean(sheet, names);
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  throw UsageError(sheet.empty()
-                       ? "target \"sim\" needs a device sheet: write sim -sheet=NAME (" + known + ") or the path of a file"
-                       : "there is no device sheet `" + sheet + "`" +
-                             (near.empty() ? "" : "; did you mean `" + near + "`?") +
-                             " (there are " + known + ", and paths of files that end with .json)");
+  throw UsageError(sheet.empty() ? "target \"sim\" needs a device sheet: write sim -sheet=NAME (" + known +
+                                       ") or the path of a file"
+                                 : "there is no device sheet `" + sheet + "`" +
+                                       (near.empty() ? "" : "; did you mean `" + near + "`?") +
+                                       " (there are " + known + ", and paths of files that end with .json)");
 }
 
 Backend sim_big_core() { return shipped("big_core"); }

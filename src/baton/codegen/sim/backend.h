@@ -10,9 +10,9 @@ namespace baton {
 /// The backend `sim_<name>` of a sheet. `device_type`: from BATON_FIRST_SIMULATED_KIND on.
 Backend sim_backend(SimSheet sheet, int device_type);
 
-/// The kind of target that `sim -sheet=<sheet>` stands for. `sheet`: the name of one that ships, or of a file,
-/// which is read anew and registered as a backend. UsageError for a name that does not exist, a sheet with
-/// nonsense, and two files whose sheets have one name.
+/// The kind of target that `sim -sheet=<sheet>` stands for. `sheet`: the name of one that ships, or of a
+/// file, which is read anew and registered as a backend. UsageError for a name that does not exist, a sheet
+/// with nonsense, and two files whose sheets have one name.
 std::string sim_kind(const std::string& sheet);
 
 }  // namespace baton

@@ -75,7 +75,8 @@ class SheetReader {
     try {
       json = Json::parse(text, watch);
     } catch (const Json::exception& error) {
-      std::string why = error.what();  // "[json.exception.parse_error.101] parse error at line 3, column 5: .."
+      std::string why =
+          error.what();  // "[json.exception.parse_error.101] parse error at line 3, column 5: .."
       if (const size_t end = why.find("] "); end != std::string::npos) why.erase(0, end + 2);
       refuse("it is no JSON: " + why);
     }
@@ -132,10 +133,12 @@ class SheetReader {
   }
 
   void read_types(const Json& list) {
-    if (!list.is_array() || list.empty()) refuse("`element_types` is no list of element types: " + list.dump());
+    if (!list.is_array() || list.empty())
+      refuse("`element_types` is no list of element types: " + list.dump());
     for (const Json& each : list) {
       const std::string type = each.is_string() ? each.get<std::string>() : each.dump();
-      if (!each.is_string() || !DType::parse(type)) refuse("`element_types` has " + each.dump() + ", which is no element type");
+      if (!each.is_string() || !DType::parse(type))
+        refuse("`element_types` has " + each.dump() + ", which is no element type");
       sheet_.element_types.push_back(type);
     }
   }
@@ -233,7 +236,8 @@ std::string sim_sheet_text(const std::string& path) {
   const auto bytes = std::filesystem::file_size(path, failed);
   if (failed) throw UsageError("device sheet " + path + " cannot be read: " + failed.message());
   if (bytes > kLargestFile)
-    throw UsageError("device sheet " + path + " has " + std::to_string(bytes) + " bytes; sheets are small JSON files");
+    throw UsageError("device sheet " + path + " has " + std::to_string(bytes) +
+                     " bytes; sheets are small JSON files");
   return require(read_file(path));
 }
 
@@ -256,8 +260,8 @@ std::string sim_refusal(const SimSheet& sheet, const CallNode& call) {
            (tensors.empty() ? "no operands" : element_type(*tensors.front()));
   const double bytes = cost_of_call(call).bytes;
   if (bytes > static_cast<double>(sheet.memory_bytes))
-    return "its tensors have " + std::to_string(static_cast<int64_t>(bytes)) + " bytes, the memory of " + sheet.name +
-           " " + std::to_string(sheet.memory_bytes);
+    return "its tensors have " + std::to_string(static_cast<int64_t>(bytes)) + " bytes, the memory of " +
+           sheet.name + " " + std::to_string(sheet.memory_bytes);
   return "";
 }
 

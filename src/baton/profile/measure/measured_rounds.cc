@@ -197,7 +197,8 @@ std::vector<RoundSamples> MeasuredRounds::of_node(size_t call) const {
     if (call >= node.size()) continue;
     rounds.push_back(node[call]);
     // What other programs do to this machine does not change a simulated time.
-    if (executor_->plan().is_simulated(nodes_[call])) rounds.back().disturbed.assign(rounds.back().us.size(), false);
+    if (executor_->plan().is_simulated(nodes_[call]))
+      rounds.back().disturbed.assign(rounds.back().us.size(), false);
   }
   return rounds;
 }

@@ -53,9 +53,11 @@ MaybeMeasured scaled(MaybeMeasured from, const std::function<double(double)>& sc
 }
 
 BackendFunction probe(const std::string& name, const std::string& body) {
-  const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main" + body, "probe.relay"));
+  const IRModule module =
+      infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main" + body, "probe.relay"));
   const Function main = module->find("main");
-  return {name, make_function(main->params(), main->body(), main->ret_type(), {{"Primitive", 1}}, main->info())};
+  return {name,
+          make_function(main->params(), main->body(), main->ret_type(), {{"Primitive", 1}}, main->info())};
 }
 
 constexpr const char* kEmptyName = "probe_empty";
@@ -63,11 +65,13 @@ constexpr const char* kEmptyName = "probe_empty";
 /// The least that a device computes: a copy of one element, or a product where it has products only.
 std::vector<BackendFunction> empty_kernels() {
   return {probe(kEmptyName, "(%x: Tensor[(1,), int8]) { copy(%x) }"),
-          probe(kEmptyName, "(%x: Tensor[(1, 1), float32], %w: Tensor[(1, 1), float32]) { nn.dense(%x, %w, units=1) }")};
+          probe(kEmptyName,
+                "(%x: Tensor[(1, 1), float32], %w: Tensor[(1, 1), float32]) { nn.dense(%x, %w, units=1) }")};
 }
 
 std::string product_of(const std::string& dtype) {
-  const std::string n = std::to_string(kProductExtent), type = ": Tensor[(" + n + ", " + n + "), " + dtype + "]";
+  const std::string n = std::to_string(kProductExtent),
+                    type = ": Tensor[(" + n + ", " + n + "), " + dtype + "]";
   return "(%x" + type + ", %w" + type + ") { nn.dense(%x, %w, units=" + n +
          (dtype == "int8" ? ", out_dtype=\"int32\"" : "") + ") }";
 }
@@ -75,11 +79,11 @@ std::string product_of(const std::string& dtype) {
 /// A kernel with its operands: zeros, on the device.
 class Bound {
  public:
-  Bound(const FoundTarget& target, const PluginModule& module, const std::string& name, const Function& function)
+  Bound(const FoundTarget& target, const PluginModule& module, const std::string& name,
+        const Function& function)
       : target_(target), module_(module) {
     std::vector<const TensorTypeNode*> types;
-    for (const Var& param : function->params())
-      types.push_back(as_type<TensorTypeNode>(type_of(*param)));
+    for (const Var& param : function->params()) types.push_back(as_type<TensorTypeNode>(type_of(*param)));
     types.push_back(as_type<TensorTypeNode>(function->body()->checked_type()));
     tensors_.reserve(types.size());
     for (const TensorTypeNode* type : types) add(*type);
@@ -123,7 +127,8 @@ class Bound {
     tensor.descriptor.dimensions = static_cast<int32_t>(tensor.dimensions.size());
     if (target_.device) {
       Result<DeviceBlock> block = target_.device->allocate(tensor.host.bytes());
-      good_ = block.ok() && target_.device->copy_in(block->memory(), tensor.host.data(), tensor.host.bytes()).ok();
+      good_ = block.ok() &&
+              target_.device->copy_in(block->memory(), tensor.host.data(), tensor.host.bytes()).ok();
       if (!good_) return;
       tensor.block = std::move(*block);
       tensor.descriptor.memory = tensor.block.memory();
@@ -144,9 +149,9 @@ class Bound {
 
 std::shared_ptr<const PluginModule> loaded(const FoundTarget& target, Built built, std::string& why) {
   if (built.library) return processor_module(built.library);
-  auto module = PluginModule::load(
-      *target.plugin, {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()},
-      target.backend->name);
+  auto module = PluginModule::load(*target.plugin,
+                                   {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()},
+                                   target.backend->name);
   if (module.ok()) return *module;
   why = module.status().message;
   return nullptr;
@@ -289,7 +294,8 @@ MaybeMeasured copy_us(const FoundTarget& from, const FoundTarget& to, size_t byt
   return scaled(several(simulated, samples,
                         [&] {
                           return elapsed_ns(clock, simulated, [&] {
-                            return Device::copy(source.device, source.tensor, result.device, result.tensor, bytes);
+                            return Device::copy(source.device, source.tensor, result.device, result.tensor,
+                                                bytes);
                           });
                         }),
                 [](double ns) { return ns / 1e3; });

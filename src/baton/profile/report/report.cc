@@ -125,9 +125,12 @@ void note_simulated(ProfileReport& report) {
   if (rows.empty()) return;
   std::string text = "simulated, not measured: ";
   for (const auto& [device, count] : rows)
-    text += (text.back() == ' ' ? "" : ", ") + std::to_string(count) + (count == 1 ? " row" : " rows") + " of " + device;
-  report.notes.push_back(text + "; their times come from a device sheet, and the whole run has them in place of what "
-                                "the processor took to compute their results");
+    text += (text.back() == ' ' ? "" : ", ") + std::to_string(count) + (count == 1 ? " row" : " rows") +
+            " of " + device;
+  report.notes.push_back(
+      text +
+      "; their times come from a device sheet, and the whole run has them in place of what "
+      "the processor took to compute their results");
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ struct Roofline {
 struct KernelRow {
   uint32_t node = 0;
   std::string name, func_name, reason;
-  std::string title;   ///< what people call it, distinct in a report (report/titles.h)
-  std::string target;  ///< the target it runs on
+  std::string title;      ///< what people call it, distinct in a report (report/titles.h)
+  std::string target;     ///< the target it runs on
   std::string simulated;  ///< the simulated device that its time is of: "sim_npu"; empty: it was measured
   std::string compiler,
       region;  ///< of a region that another compiler was given: "cuda" and its symbol; else empty

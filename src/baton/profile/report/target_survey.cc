@@ -62,9 +62,14 @@ class Survey {
   Json described() const {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    Json survey{{"schema", kSchema},   {"version", version()},       {"host", host},
-                {"machine", context_.host().name}, {"threads", options_.threads}, {"measured_s", nullptr},
-                {"targets", Json::array()},        {"links", Json::array()}};
+    Json survey{{"schema", kSchema},
+                {"version", version()},
+                {"host", host},
+                {"machine", context_.host().name},
+                {"threads", options_.threads},
+                {"measured_s", nullptr},
+                {"targets", Json::array()},
+                {"links", Json::array()}};
     for (const FoundTarget& target : targets_) {
       const Backend& backend = *target.backend;
       Json each{{"name", backend.name}, {"doc", backend.doc}, {"runs", target.why_not.empty()}};
@@ -233,8 +238,8 @@ std::string targets_table(const Json& survey, int width) {
     rows.push_back({target.at("name"), device.at("name"), bytes_text(device.at("memory_bytes"))});
     if (!device.contains("measured")) continue;
     const Json& rates = device.at("measured");
-    rows.back().insert(rows.back().end(), {shown(rates.at("memory_gbytes_per_s")), shown(rates.at("launch_us")),
-                                           peaks_text(rates)});
+    rows.back().insert(rows.back().end(), {shown(rates.at("memory_gbytes_per_s")),
+                                           shown(rates.at("launch_us")), peaks_text(rates)});
   }
   return table(rows, width);
 }
@@ -251,13 +256,16 @@ std::string survey_text(const std::string& json, int width) {
   std::string refused;
   for (const Json& target : survey.at("targets"))
     if (!target.at("runs").get<bool>())
-      refused += "  " + target.at("name").get<std::string>() + ": " + target.at("why_not").get<std::string>() + "\n";
+      refused +=
+          "  " + target.at("name").get<std::string>() + ": " + target.at("why_not").get<std::string>() + "\n";
   if (!refused.empty()) text += "\ncannot be used here:\n" + refused;
   if (survey.at("links").empty()) return text;
-  std::vector<std::vector<std::string>> rows{{"from", "to", "latency us", "GB/s of 1 MB", "GB/s of 64 MB", ""}};
+  std::vector<std::vector<std::string>> rows{
+      {"from", "to", "latency us", "GB/s of 1 MB", "GB/s of 64 MB", ""}};
   for (const Json& link : survey.at("links"))
-    rows.push_back({link.at("from"), link.at("to"), shown(link.at("latency_us")), shown(link.at("gbytes_per_s_1mb")),
-                    shown(link.at("gbytes_per_s_64mb")), link.at("simulated").get<bool>() ? "simulated" : ""});
+    rows.push_back({link.at("from"), link.at("to"), shown(link.at("latency_us")),
+                    shown(link.at("gbytes_per_s_1mb")), shown(link.at("gbytes_per_s_64mb")),
+                    link.at("simulated").get<bool>() ? "simulated" : ""});
   return text + "\n" + table(rows, width);
 }
 

@@ -18,8 +18,8 @@ struct SurveyOptions {
   std::function<void(const std::string& what, int done, int total)> progress = {};
 };
 
-/// JSON, of which design note 0030 has the schema. Measurements are kept in the cache for a day, with when and
-/// by which version they were made. Interrupted when asked to stop.
+/// JSON, of which design note 0030 has the schema. Measurements are kept in the cache for a day, with when
+/// and by which version they were made. Interrupted when asked to stop.
 std::string survey_targets(const BuildContext& context, KernelCache& cache, const SurveyOptions& options);
 
 /// The same for people: one line per target, then the links, in `width` columns.

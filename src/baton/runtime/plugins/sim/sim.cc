@@ -186,7 +186,8 @@ int load(const void* blob, size_t bytes, void** module) {
   auto loaded = std::make_unique<Module>();
   if (open_library(program.library, *loaded)) return -1;
   if (!devices().add(facts))
-    return fail("its device sheet `" + facts.name + "` differs from one of that name in use here: build the " +
+    return fail("its device sheet `" + facts.name +
+                "` differs from one of that name in use here: build the " +
                 "model again, or load it in another process");
   for (auto& [name, ns] : program.kernels) loaded->ns_of.emplace(std::move(name), ns);
   *module = loaded.release();
