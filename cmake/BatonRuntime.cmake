@@ -34,6 +34,12 @@ if(runtime_sources)
   install(TARGETS baton_runtime LIBRARY DESTINATION lib)
 endif()
 
+# What the author of a backend includes: C headers.
+foreach(header codegen/baton_compiler.h runtime/baton_backend.h support/base/kernel_table.h)
+  get_filename_component(header_folder "${header}" DIRECTORY)
+  install(FILES "${CMAKE_SOURCE_DIR}/src/baton/${header}" DESTINATION "include/baton/${header_folder}")
+endforeach()
+
 # Run halves of backends: every folder of runtime/plugins is one shared library, which the runtime finds by name beside
 # its own. They know baton_backend.h only, and link neither the runtime nor the compiler.
 file(GLOB plugin_folders CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/baton/runtime/plugins/*")

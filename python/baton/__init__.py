@@ -4,7 +4,8 @@
     from baton import relay
 
 Beside those, for what relay.build returned: profile (times of every operator), diff (of two profiles), explain and origins (which
-kernels compute which operators), extract and mark (parts of a program).
+kernels compute which operators), extract and mark (parts of a program); targets (what this machine can run), and load_backend and
+get_include, for backends of your own.
 """
 from ._load import not_provided as _not_provided
 from . import error
@@ -37,7 +38,8 @@ def tvm_wrap_excepthook(exception_hook):
 
 # Imported on demand, to keep `import baton` fast.
 _LATER = {"ProfileDiff": "_profile", "ProfileReport": "_profile", "diff": "_profile", "explain": "_explain", "extract": "_cut",
-          "mark": "_cut", "origins": "_origins", "profile": "_profile", "targets": "_targets"}
+          "mark": "_cut", "get_include": "_targets", "load_backend": "_targets", "origins": "_origins", "profile": "_profile",
+          "targets": "_targets"}
 __all__ = sorted({name for name in globals() if not name.startswith("_")} | set(_LATER))
 
 

@@ -1472,6 +1472,9 @@ def is_known_processor(text: str) -> bool:
     Whether the processor that -mcpu of a target names is known; true when none is named.
     """
 
+def region_json(region: Function, symbol: str) -> tuple:
+    """(graph JSON of a typed region, its constants by name)."""
+
 def exit_target() -> None:
     """Takes the innermost target away."""
 
@@ -1486,6 +1489,17 @@ def layout_config_skips() -> bool:
 
 def reset_layout_config() -> None:
     """Counts from 0 again."""
+
+def target_backend(text: str) -> str:
+    """
+    The name of the backend of a target, such as "sim -sheet=npu", or of a library, "dnnl".
+    """
+
+def load_backend(path: str) -> str:
+    """Loads a backend of the user's, a shared library; returns its name."""
+
+def target_device_type(text: str) -> int:
+    """DLPack's number of a target's device, or that of a simulated one."""
 
 def backend_kinds() -> list[str]:
     """
@@ -1578,7 +1592,7 @@ def bind_params(mod: IRModule, params: dict) -> IRModule: ...
 
 def set_region_codegen(compiler: str, codegen: object | None) -> None:
     """
-    What a build calls for each region of `compiler`; it returns a BuildResult.
+    What a build calls for each region of `compiler`; it returns a BuildResult, or a function that gets the region's inputs and outputs as one list of arrays.
     """
 
 def backend_patterns(backend: str) -> list:
@@ -1835,6 +1849,9 @@ class ProfileDiff:
 def profile_diff(a: ProfileReport, b: ProfileReport, a_label: str, b_label: str) -> ProfileDiff: ...
 
 def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str, max_seconds: float = 60.0, progress: object | None = None, keep: object | None = None) -> ProfileReport: ...
+
+def survey_targets(targets: Sequence[str], quick: bool, again: bool, threads: int) -> str:
+    """What this machine can run, as JSON."""
 
 def profile_page(report: str, after: str | None = None) -> str: ...
 

@@ -35,3 +35,33 @@ def targets(*also, quick=False, again=False, threads=0):
     if not isinstance(threads, int) or threads < 0:
         raise wrong("threads", "an int of 0 or more", threads)
     return json.loads(core.survey_targets([str(each) for each in also], quick, again, threads))
+
+
+def load_backend(path):
+    """Loads a backend of your own: a shared library with the tables of baton_compiler.h, baton_backend.h, or both.
+
+    Parameters
+    ----------
+    path : str
+        Of the library. It stays loaded until the process ends; loading it again has no effect.
+
+    Returns
+    -------
+    str
+        The backend's name, for AnnotateTarget, MergeComposite and relay.op.contrib.partition.partition_for.
+
+    Raises
+    ------
+    TVMError
+        When it cannot be loaded, is no backend, was built for another version, or has a name that is taken.
+    """
+    return core.load_backend(str(path))
+
+
+def get_include():
+    """The folder to compile such a library against: `cc -I`. It has baton/codegen/baton_compiler.h and baton/runtime/baton_backend.h."""
+    import pathlib
+
+    here = pathlib.Path(__file__).resolve().parent
+    folders = [here / "include", here.parents[1] / "src"]  # installed; beside its sources
+    return str(next(each for each in folders if (each / "baton" / "runtime" / "baton_backend.h").exists()))

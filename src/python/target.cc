@@ -1,5 +1,7 @@
 // Current targets, and the convolutions that ConvertLayout skips, as set by `with`.
+#include "baton/byoc/region_json.h"
 #include "baton/codegen/backend.h"
+#include "baton/codegen/own_backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/plugin.h"
 #include "baton/support/error.h"
@@ -33,6 +35,16 @@ void bind_target(nb::module_& m) {
       },
       nb::arg("text"),
       "Whether the processor that -mcpu of a target names is known; true when none is named.");
+  m.def(
+      "region_json",
+      [](const Function& region, const std::string& symbol) {
+        nb::dict constants;
+        const std::vector<NDArray> all = region_constants(*region);
+        for (size_t i = 0; i < all.size(); ++i)
+          constants[(symbol + "_const_" + std::to_string(i)).c_str()] = nb::cast(all[i]);
+        return nb::make_tuple(region_json(*region, symbol, *region), constants);
+      },
+      nb::arg("region"), nb::arg("symbol"), "(graph JSON of a typed region, its constants by name).");
   m.def("exit_target", &exit_target, "Takes the innermost target away.");
   m.def("enter_layout_config", &enter_skipped_layers, nb::arg("skip_layers"),
         "From now on ConvertLayout leaves the nn.conv2d of these numbers alone.");
@@ -60,6 +72,13 @@ void bind_target(nb::module_& m) {
       },
       nb::arg("text"),
       "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
+  m.def(
+      "load_backend",
+      [](const std::string& path) {
+        initialize();
+        return load_backend(path);
+      },
+      nb::arg("path"), "Loads a backend of the user's, a shared library; returns its name.");
   m.def(
       "target_device_type", [](const std::string& text) { return Target::parse(text)->device_type(); },
       nb::arg("text"), "DLPack's number of a target's device, or that of a simulated one.");

@@ -210,7 +210,7 @@ def build_targets(target):
         raise ValueError("Target is not set in env or passed as argument.")
     kinds = core.backend_kinds()
     for each in several:
-        if each.kind.name not in ["c", *kinds]:
+        if each.kind.name not in ["c", "sim", *kinds]:  # "sim -sheet=NAME" stands for the kind sim_NAME
             raise core.NotSupported(f"target {each}: no backend builds for {each.kind.name}; there are backends for: {', '.join(kinds)}")
     return several
 

@@ -29,8 +29,9 @@ constexpr std::string_view kMarkedAnew = "the region was marked anew for another
 
 class Annotator final : public Rewriter {
  public:
-  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, Causes causes)
+  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, bool offered, Causes causes)
       : include_non_call_ops_(include_non_call_ops),
+        offered_(offered),
         causes_(std::move(causes)),
         default_(named(std::string(kDefaultCompiler))) {
     for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
@@ -118,7 +119,7 @@ class Annotator final : public Rewriter {
       if (compiler_of(*begin) != kDefaultCompiler) return named(compiler_of(*begin));
     if (const OpDef* op = call.op()) {
       for (Compiler compiler : compilers_) {
-        const auto takes = find_target_rule(*op, compiler->compiler());
+        const auto takes = find_target_rule(*op, compiler->compiler(), offered_);
         if (takes && (*takes)(Expr(&call))) return compiler;
       }
     } else if (const auto* function = as<FunctionNode>(call.callee())) {
@@ -236,7 +237,7 @@ class Annotator final : public Rewriter {
 
   std::map<std::string, CompilerMarks> marks_;
   std::vector<Compiler> compilers_;  // the requested compilers, in order
-  const bool include_non_call_ops_;
+  const bool include_non_call_ops_, offered_;
   Causes causes_;  // for annotations of values that no operator computes
   const Compiler default_;
   PointerMap<Choice> choices_;  // by node of the result; absent for unassigned nodes
@@ -249,13 +250,14 @@ Pass annotate_target(const PassArgs& args) {
   PassArgReader reader("AnnotateTarget", args);
   const std::vector<std::string> compilers = reader.texts("targets", {});
   const bool include_non_call_ops = reader.flag("include_non_call_ops", true);
+  const bool offered = reader.flag("offered", false);  // see kOfferedRuleLevel
   reader.finish();
   const Pass annotate = function_pass(
       {0, "AnnotateTargetFunc", {"InferType"}},
       [=](const Function& function, const IRModule& module, const PassContext&) {
         Causes causes(Expr(function), module.get());
         return as_ref<FunctionNode>(
-            Annotator(compilers, include_non_call_ops, std::move(causes)).run(Expr(function)));
+            Annotator(compilers, include_non_call_ops, offered, std::move(causes)).run(Expr(function)));
       },
       true);
   return sequential({annotate, make_pass("InferType")}, "AnnotateTarget");

@@ -49,13 +49,12 @@ void register_target_rule(const std::string& op, const std::string& compiler, Ta
   if (at->second.level < level) at->second = std::move(rule);
 }
 
-void set_backend_rules(const std::string& compiler, TargetRules given) {
+void set_backend_rules(const std::string& compiler, TargetRules given, int level) {
   const std::lock_guard lock(rules_mutex());
   auto& known = rules()[compiler];
-  std::erase_if(known, [](const auto& each) { return each.second.level == kBackendRuleLevel; });
+  std::erase_if(known, [](const auto& each) { return each.second.level <= kBackendRuleLevel; });
   for (auto& [op, takes] : given)
-    known.try_emplace(&op_named(op),
-                      Rule{std::make_shared<const TakesCall>(std::move(takes)), kBackendRuleLevel});
+    known.try_emplace(&op_named(op), Rule{std::make_shared<const TakesCall>(std::move(takes)), level});
 }
 
 void reset_target_rule(const std::string& op, const std::string& compiler) {
@@ -64,12 +63,13 @@ void reset_target_rule(const std::string& op, const std::string& compiler) {
   if (at != rules().end()) at->second.erase(&op_named(op));
 }
 
-std::shared_ptr<const TakesCall> find_target_rule(const OpDef& op, std::string_view compiler) {
+std::shared_ptr<const TakesCall> find_target_rule(const OpDef& op, std::string_view compiler, bool offered) {
   const std::lock_guard lock(rules_mutex());
   const auto at = rules().find(compiler);
   if (at == rules().end()) return nullptr;
   const auto rule = at->second.find(&op);
-  return rule == at->second.end() ? nullptr : rule->second.takes;
+  if (rule == at->second.end() || (rule->second.level == kOfferedRuleLevel && !offered)) return nullptr;
+  return rule->second.takes;
 }
 
 }  // namespace baton

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "baton/codegen/own_backend.h"
 #include "baton/driver/cut/cut_values.h"
+#include "baton/driver/initialize.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 
@@ -74,11 +76,25 @@ void ModelFlags::add_target(Flags& flags) {
       "target", &targets,
       "what to build for: llvm, the processor (default), opencl, cuda, with options as in \"cuda "
       "-arch=sm_80\", or \"sim -sheet=NAME\", a simulated device (baton targets lists what is there)");
+  flags.files("backend", &own_backends, "a backend of your own: a shared library (docs/guide.md)");
 }
 
-std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }
+namespace {
+
+void load_own(const std::vector<std::string>& paths) {
+  if (!paths.empty()) initialize();
+  for (const std::string& path : paths) load_backend(path);
+}
+
+}  // namespace
+
+std::unique_ptr<Model> ModelFlags::open_artifact() const {
+  load_own(own_backends);
+  return require(Model::load(model, !no_verify));
+}
 
 BuildContext ModelFlags::context() const {
+  load_own(own_backends);
   BuildContext context = host_context();
   for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
   add_sheets(context);

@@ -19,7 +19,7 @@ namespace baton::cli {
 /// MODEL and its build flags.
 struct ModelFlags {
   std::string model, params, precision;
-  std::vector<std::string> inputs, shapes, targets;
+  std::vector<std::string> inputs, shapes, targets, own_backends;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact
   PassConfig config;       ///< options set by other flags

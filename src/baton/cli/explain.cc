@@ -23,6 +23,7 @@ class ExplainVerb final : public Verb {
 
   void flags(Flags& flags) override {
     flags_.add(flags);
+    flags_.add_target(flags);
     debug_.add(flags);
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
     Flags& one = flags.one_of("what", "one of these; without any, one line for each operator");

@@ -127,7 +127,12 @@ BuiltRegion unfused_region(const Function& region, const BuildContext& context);
 
 /// What reports show of a kernel that a library computes: its operators and cost, and how the backend says
 /// that it is computed.
-KernelRef library_kernel(const BackendFunction& function, std::string template_name, KernelParams params);
+KernelRef library_kernel(const BackendFunction& function, std::string template_name,
+                         KernelParams params = {});
+
+/// fn (p..) { body }  ->  fn (p..) { fn (p.., Primitive=1, attrs) { body }(p..) }: a region that is computed
+/// by a library is one kernel, with the origins of all its calls. `region`: typed, without composites.
+Function as_one_kernel(const Function& region, FunctionAttrs attrs = {});
 
 /// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();

@@ -1,14 +1,19 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
 #include "baton/ir/build.h"
+#include "baton/ir/functions.h"
+#include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
+#include "baton/ir/visit.h"
 #include "baton/ops/register.h"
 #include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -159,14 +164,15 @@ void announce(const BackendRef& record) {
     rules.emplace_back(rule.op, [refuses = rule.refuses](const Expr& call) {
       return refuses(static_cast<const CallNode&>(*call)).empty();
     });
-  // A code generator without a list takes what becomes a kernel of its own device.
+  // A code generator without a list can take what becomes a kernel of its own device.
+  const int level = rules.empty() ? kOfferedRuleLevel : kBackendRuleLevel;
   if (rules.empty() && record->region && record->takes)
     for (const OpDef* op : all_ops())
       if (op->compute && !op->non_computational)
         rules.emplace_back(op->name, [record](const Expr& call) {
           return refusal_of_call(*record, static_cast<const CallNode&>(*call)).empty();
         });
-  set_backend_rules(record->name, std::move(rules));
+  set_backend_rules(record->name, std::move(rules), level);
 }
 
 }  // namespace
@@ -188,6 +194,28 @@ void install_backend(Backend backend) {
   const std::string name = backend.name;
   register_backend(std::move(backend));
   announce(find_backend(name));
+}
+
+Function as_one_kernel(const Function& region, FunctionAttrs attrs) {
+  std::vector<Var> inner, outer;
+  std::unordered_map<const ExprNode*, Expr> values;
+  for (const Var& param : region->params()) {
+    const Type& type = declared_type(*param);
+    inner.push_back(make_var(param->name(), type, NodeInfo(OriginSet::none(), {}, type)));
+    outer.push_back(make_var(param->name(), type, NodeInfo(OriginSet::none(), {}, type)));
+    values.emplace(param.get(), inner.back());
+  }
+  OriginSet origins = OriginSet::none();
+  post_order(region->body(), [&](const Expr& node) {
+    if (as<CallNode>(node)) origins = origins.merge(node->origins());
+  });
+  const Type type = region->body()->checked_type();
+  attrs.insert(attrs.begin(), {"Primitive", 1});
+  const Function kernel = make_function(inner, substitute(region->body(), values), type, std::move(attrs),
+                                        NodeInfo(origins, {}, region->checked_type()));
+  const Call call =
+      make_call(Expr(kernel), std::vector<Expr>(outer.begin(), outer.end()), {}, NodeInfo(origins, {}, type));
+  return make_function(outer, Expr(call), type, {}, NodeInfo(region->origins(), {}, region->checked_type()));
 }
 
 void register_built_in_backends() {

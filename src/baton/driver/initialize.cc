@@ -3,6 +3,7 @@
 #include "baton/byoc/register.h"
 #include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
+#include "baton/codegen/own_backend.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
 #include "baton/transform/register.h"
@@ -15,6 +16,7 @@ void initialize() {
     register_all_passes();
     register_byoc_passes();
     register_built_in_backends();
+    load_listed_backends();
     set_default_evaluator(make_evaluator());
     return true;
   }();

@@ -103,16 +103,22 @@ Result<const Plugin*> add_checked(const baton_backend* table, const std::string&
   return PluginRegistry::instance().add(*table, shown);
 }
 
-/// The search path for plug-ins.
-std::vector<std::string> plugin_folders() {
-  std::vector<std::string> folders;
-  const char* listed = std::getenv("BATON_PLUGINS");
+/// The paths in an environment variable, separated by colons.
+std::vector<std::string> listed_in(const char* variable) {
+  std::vector<std::string> paths;
+  const char* listed = std::getenv(variable);
   const std::string list = listed ? listed : "";
   for (size_t begin = 0; begin < list.size();) {
     const size_t end = std::min(list.find(':', begin), list.size());
-    if (end > begin) folders.push_back(list.substr(begin, end - begin));
+    if (end > begin) paths.push_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
+  return paths;
+}
+
+/// The search path for plug-ins.
+std::vector<std::string> plugin_folders() {
+  std::vector<std::string> folders = listed_in("BATON_PLUGINS");
   Dl_info about;
   if (dladdr(reinterpret_cast<const void*>(&host_services), &about) && about.dli_fname) {
     const std::string library = about.dli_fname;
@@ -137,6 +143,10 @@ Result<const Plugin*> Plugin::find(const std::string& name) {
     Result<const Plugin*> loaded = load(path);
     if (!loaded.ok() || (*loaded)->name() == name) return loaded;
     return Status::bad_data("the plug-in `" + path + "` calls itself `" + (*loaded)->name() + "`");
+  }
+  for (const std::string& path : listed_in("BATON_BACKENDS")) {
+    const Result<const Plugin*> loaded = load(path);
+    if (loaded.ok() && (*loaded)->name() == name) return loaded;
   }
   return Status::unavailable("there is no plug-in `" + name + "` here: no " + file + " in " +
                              (looked.empty() ? "any folder" : looked) +

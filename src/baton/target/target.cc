@@ -89,6 +89,15 @@ std::string resolved_kind(const std::string& word, std::string_view options) {
   return family.resolve(value);
 }
 
+/// The family that a target was asked for by: "sim" of kind "sim_npu" with -sheet; else its kind.
+std::string family_of(const Target& target) {
+  const std::lock_guard lock(kinds_mutex());
+  for (const auto& [name, family] : families())
+    for (const auto& [option, value] : target.attrs)
+      if (option == family.option && target.kind.starts_with(name + "_")) return name;
+  return target.kind;
+}
+
 const KindInfo* find_kind(std::string_view name) {
   const std::lock_guard lock(kinds_mutex());
   for (const KindInfo& kind : kinds())
@@ -294,7 +303,7 @@ std::string Target::asked() const {
   auto chosen = attrs;
   if (info)
     std::erase_if(chosen, [&](const auto& each) { return std::ranges::count(info->defaults, each) > 0; });
-  return chosen.empty() ? kind : kind + " " + options_text(std::move(chosen));
+  return chosen.empty() ? kind : family_of(*this) + " " + options_text(std::move(chosen));
 }
 
 std::string Target::text() const {

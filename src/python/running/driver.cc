@@ -15,6 +15,7 @@
 #include "python/door.h"
 #include "python/held.h"
 #include "python/running/interruptible.h"
+#include "python/running/region_function.h"
 #include "python/running/running.h"
 
 namespace baton::python {
@@ -71,16 +72,24 @@ Backend region_backend(const std::string& compiler, nb::object codegen) {
   backend.region = [held = hold(std::move(codegen))](const Function& region, const BuildContext& context) {
     const nb::gil_scoped_acquire gil;
     const CallbackScope here(context);
-    const auto built = cast_as<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region),
-                                                             "what a region's compiler returns", "a build");
+    nb::object made = nb::handle(held.get())(region);
+    if (PyCallable_Check(made.ptr())) {
+      Held function = hold(std::move(made));
+      const nb::gil_scoped_release release;
+      return region_of_function(region, std::move(function), context);
+    }
+    const auto built = cast_as<std::shared_ptr<BuildResult>>(
+        std::move(made), "what a region's compiler returns", "a build or a function");
     return BuiltRegion{built->optimized};
   };
+  add_region_functions(backend);
   return backend;
 }
 
 }  // namespace
 
 void bind_driver(nb::module_& m) {
+  register_region_functions();
   nb::class_<BuildResult>(m, "BuildResult", "Everything a build made.")
       .def_prop_ro("graph_json", [](const BuildResult& b) { return graph_json(*b.plan.graph); })
       .def_prop_ro("params", [](const BuildResult& b) { return arrays_to_python(b.params()); })
@@ -158,7 +167,8 @@ void bind_driver(nb::module_& m) {
         register_backend(region_backend(compiler, std::move(codegen)));
       },
       nb::arg("compiler"), nb::arg("codegen").none(),
-      "What a build calls for each region of `compiler`; it returns a BuildResult.");
+      "What a build calls for each region of `compiler`; it returns a BuildResult, or a function that gets "
+      "the region's inputs and outputs as one list of arrays.");
   m.def(
       "backend_patterns",
       [](const std::string& backend) {

@@ -134,7 +134,7 @@ TEST(BuildContext, InterruptsOnlyItsOwnBuild) {
 
 TEST(BuildContext, ATargetThatNoBackendServesIsRefused) {
   BuildOptions options{.context = host_context()};
-  options.context.targets = {Target::parse("cuda")};
+  options.context.targets = {Target::parse("metal")};
   EXPECT_THAT([&] { build(chain(), options); },
               ThrowsMessage<NotSupported>(HasSubstr("no backend that makes code for it")));
 }

@@ -22,8 +22,8 @@ namespace {
 
 using Arrays = std::vector<NDArray>;
 
-struct OnDevice {
-  OnDevice(const Device& device, const NDArray& value) {
+struct SimTensor {
+  SimTensor(const Device& device, const NDArray& value) {
     Result<DeviceBlock> room = device.allocate(value.bytes());
     EXPECT_TRUE(room.ok()) << room.status().message;
     block = std::move(*room);
@@ -56,11 +56,11 @@ Arrays run_on(const Backend& backend, const Function& function, const Arrays& ar
   Arrays outputs;
   for (const TensorTypeNode* type : flat_types(function->body()->checked_type()))
     outputs.push_back(NDArray::zeros(type->extents(), type->dtype()));
-  std::vector<OnDevice> tensors;
+  std::vector<SimTensor> tensors;
   for (const NDArray& each : args) tensors.emplace_back(**device, each);
   for (const NDArray& each : outputs) tensors.emplace_back(**device, each);
   std::vector<void*> pointers;
-  for (OnDevice& each : tensors) {
+  for (SimTensor& each : tensors) {
     each.tensor.dim = each.dimensions.data();
     pointers.push_back(&each.tensor);
   }
@@ -80,7 +80,7 @@ Arrays run_on(const Backend& backend, const Function& function, const Arrays& ar
 }
 
 /// The fast schedules sum in other orders.
-void expect_near(const NDArray& got, const NDArray& want, const std::string& what) {
+void expect_close(const NDArray& got, const NDArray& want, const std::string& what) {
   const std::vector<double> a = test::numbers(got), b = test::numbers(want);
   double largest = 1;
   for (const double value : b)
@@ -119,7 +119,7 @@ void expect_claims_right(const std::string& sheet, size_t step, size_t most, int
     double ns = 0;
     const Arrays got = run_on(backend, function, args, ns);
     EXPECT_GE(ns, launch_ns * 0.999);
-    for (size_t k = 0; k < want.size(); ++k) expect_near(got.at(k), want[k], "output " + std::to_string(k));
+    for (size_t k = 0; k < want.size(); ++k) expect_close(got.at(k), want[k], "output " + std::to_string(k));
     return want;
   };
   size_t index = 0;

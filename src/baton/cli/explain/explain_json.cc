@@ -62,6 +62,8 @@ Json kernel_json(const Subject& subject, uint32_t id, bool code) {
            {"reason", or_null(node.reason)},
            {"inputs", subject.map.inputs_of(id)},
            {"readers", subject.map.readers_of(id)}};
+  if (!node.backend.empty()) row["backend"] = node.backend;
+  if (subject.map.plan().is_simulated(id)) row["simulated"] = true;
   if (!code) return row;
   row["ends"] = or_null(subject.ends.empty() ? "" : subject.ends[id]);
   row.update(code_json(subject.facts(id)));

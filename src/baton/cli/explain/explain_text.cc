@@ -194,7 +194,11 @@ std::string node_text(const Subject& subject, uint32_t id) {
   if (!made.empty()) reads.insert(reads.begin(), list_of_nodes(made));
   const std::vector<uint32_t> readers = subject.map.readers_of(id);
   std::string text =
-      "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n    reads ";
+      "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n";
+  if (!node.backend.empty()) text += "    computed by " + node.backend + "\n";
+  if (subject.map.plan().is_simulated(id))
+    text += "    simulated: a profile has its time from a device sheet\n";
+  text += "    reads ";
   text += (reads.empty() ? "nothing" : joined(reads)) + "; " +
           (readers.empty() ? "its result is the model's" : "read by " + list_of_nodes(readers)) + "\n";
   text += rows_text(subject, id);

@@ -40,28 +40,6 @@ std::string refusal(const FunctionNode& function) {
   return module.ok() ? "" : module.status().message;
 }
 
-/// fn (p..) { body }  ->  fn (p..) { fn (p.., Primitive=1) { body }(p..) }: the region is one kernel.
-Function as_one_kernel(const Function& region) {
-  std::vector<Var> inner, outer;
-  std::unordered_map<const ExprNode*, Expr> values;
-  for (const Var& param : region->params()) {
-    const Type& type = declared_type(*param);
-    inner.push_back(make_var(param->name(), type, NodeInfo(OriginSet::none(), {}, type)));
-    outer.push_back(make_var(param->name(), type, NodeInfo(OriginSet::none(), {}, type)));
-    values.emplace(param.get(), inner.back());
-  }
-  OriginSet origins = OriginSet::none();
-  post_order(region->body(), [&](const Expr& node) {
-    if (as<CallNode>(node)) origins = origins.merge(node->origins());
-  });
-  const Type type = region->body()->checked_type();
-  const Function kernel = make_function(inner, substitute(region->body(), values), type, {{"Primitive", 1}},
-                                        NodeInfo(origins, {}, region->checked_type()));
-  const Call call =
-      make_call(Expr(kernel), std::vector<Expr>(outer.begin(), outer.end()), {}, NodeInfo(origins, {}, type));
-  return make_function(outer, Expr(call), type, {}, NodeInfo(region->origins(), {}, region->checked_type()));
-}
-
 IRModule run(IRModule program, const BuildContext& context, std::initializer_list<const char*> passes) {
   for (const char* pass : passes) program = (*make_pass(pass))(program, context);
   return program;

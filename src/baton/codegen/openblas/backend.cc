@@ -99,7 +99,7 @@ Built compile(std::span<const BackendFunction> functions, const DeviceSheet&, co
     context.stop_if_asked();
     Product product = product_of(*each.function);
     product.symbol = each.func_name;
-    built.kernels.push_back({each.func_name, each.function, {}, library_kernel(each, "openblas", {})});
+    built.kernels.push_back({each.func_name, each.function, {}, library_kernel(each, "openblas")});
     products.push_back(std::move(product));
   }
   built.blob = openblas_blob::blob_of(std::move(products));

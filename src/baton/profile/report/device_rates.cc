@@ -60,7 +60,14 @@ BackendFunction probe(const std::string& name, const std::string& body) {
           make_function(main->params(), main->body(), main->ret_type(), {{"Primitive", 1}}, main->info())};
 }
 
-BackendFunction empty_kernel() { return probe("probe_empty", "(%x: Tensor[(1,), int8]) { copy(%x) }"); }
+constexpr const char* kEmptyName = "probe_empty";
+
+/// The least that a device computes: a copy of one element, or a product where it has products only.
+std::vector<BackendFunction> empty_kernels() {
+  return {probe(kEmptyName, "(%x: Tensor[(1,), int8]) { copy(%x) }"),
+          probe(kEmptyName,
+                "(%x: Tensor[(1, 1), float32], %w: Tensor[(1, 1), float32]) { nn.dense(%x, %w, units=1) }")};
+}
 
 std::string product_of(const std::string& dtype) {
   const std::string n = std::to_string(kProductExtent),
@@ -183,7 +190,11 @@ FoundTarget find_target(const BackendRef& backend, const BuildContext& context) 
   }
   if (backend->kind.empty()) return target;  // a library without a device
   std::string why;
-  target.module = built_probe(target, empty_kernel(), context, why);
+  for (const BackendFunction& empty : empty_kernels()) {
+    target.empty = empty.function;
+    target.module = built_probe(target, empty, context, why);
+    if (why.empty()) break;
+  }
   if (!target.module) {
     target.why_not = why;
     return target;
@@ -207,7 +218,7 @@ FoundTarget find_target(const BackendRef& backend, const BuildContext& context) 
 
 MaybeMeasured launch_us(const FoundTarget& target) {
   if (!target.module) return std::nullopt;
-  Bound kernel(target, *target.module, "probe_empty", empty_kernel().function);
+  Bound kernel(target, *target.module, kEmptyName, target.empty);
   if (!kernel.good()) return std::nullopt;
   return scaled(several(target.simulated, 10 * kSamples, [&] { return kernel.ns(); }),
                 [](double ns) { return ns / 1e3; });

@@ -24,7 +24,8 @@ struct FoundTarget {
   BackendRef backend;
   std::string why_not;                         ///< why it cannot be used; empty: it can
   const Plugin* plugin = nullptr;              ///< null: why_not, or the processor itself
-  std::shared_ptr<const PluginModule> module;  ///< its probe kernels
+  Function empty;                              ///< computes as little as possible
+  std::shared_ptr<const PluginModule> module;  ///< its kernel
   std::unique_ptr<Device> device;              ///< null: it computes in the memory of the host
   std::string device_name;
   bool simulated = false;

@@ -178,6 +178,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
       row.unreliable = time.unreliable;
       if (i < fused.calls_per_sample.size()) row.calls_per_sample = fused.calls_per_sample[i];
     }
+    if (!row.simulated.empty()) row.plus_minus_us = 0;
     row.cv = coefficient_of_variation(fused.node_us[i]);
     row.roofline.dtype = plan.entries[node.first_entry].dtype.str();
     report.sum_us += row.median_us;

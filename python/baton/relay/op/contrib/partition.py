@@ -47,7 +47,7 @@ def refusals(mod, target):
     return found
 
 
-def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True):
+def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True, merge=True):
     """Outlines what a target supports as regions `tvmgen_<mod_name>_<target>_main_<n>`, for relay.build.
 
     Quantised operators become integer ones first, and normalisations are folded into convolutions, so that what is compared
@@ -63,6 +63,8 @@ def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True):
         Values of parameters of `main`.
     mod_name : str
         Part of the names of regions.
+    merge : bool
+        Make one region of neighbouring ones. False for a code generator that takes one operator or composite at a time.
     lower_qnn : bool
         Make integer operators of quantised ones. False for a library with operators or patterns of its own for these.
 
@@ -85,8 +87,9 @@ def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True):
         mod["main"] = bind_params_by_name(mod["main"], params)
     name = core.target_backend(str(target))
     composites = [transform.MergeComposite(name)] if core.backend_patterns(name) else []
+    merging = [transform.MergeCompilerRegions()] if merge else []
     lowering = [qnn.transform.CanonicalizeOps(), transform.InferType()] if lower_qnn else []
+    annotate = core.make_pass("AnnotateTarget", {"targets": [name], "offered": True})
     return Sequential([
-        transform.InferType(), *lowering, transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(), transform.FoldConstant(), *composites,
-        transform.AnnotateTarget([name]), transform.MergeCompilerRegions(), transform.PartitionGraph(mod_name),
-        transform.InferType()])(mod)
+        transform.InferType(), *lowering, transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(),
+        transform.FoldConstant(), *composites, annotate, *merging, transform.PartitionGraph(mod_name), transform.InferType()])(mod)
