@@ -85,7 +85,10 @@ void compile(BuildResult& result, const BuildContext& context) {
   for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
     const std::string& name = planned.place.backend;
-    const BackendRef backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
+    // As it was placed: a function of relay.ext.NAME may have the name of one of Baton's own backends.
+    BackendRef backend = find_region_backend(compiler_of(*planned.function));
+    if (name.empty() || !backend || backend->name != name || !compiles(backend, *planned.function, context))
+      backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
     BATON_CHECK(backend, "a kernel without a backend: " + planned.func_name);
     auto at = std::ranges::find(by_backend, backend, [](const auto& each) { return each.first; });
     if (at == by_backend.end()) at = by_backend.insert(at, {backend, {}});
