@@ -71,6 +71,9 @@ void ModelFlags::add_no_verify(Flags& flags) {
 
 void ModelFlags::add_target(Flags& flags) {
   flags.option("target", &targets, "what to build for: llvm, the processor (default), or opencl");
+  flags.flag("strict", &strict,
+             "a region that its backend refuses is an error (default: a warning, and the rest of the program's "
+             "backend compiles it)");
 }
 
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }
@@ -80,6 +83,7 @@ BuildContext ModelFlags::context() const {
   for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
   context.passes->opt_level = opt_level;
   context.passes->config = config;
+  if (strict) context.passes->config.set("baton.strict_regions", AttrValue(true));
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));
   return context;
 }
@@ -129,7 +133,8 @@ void note_missing(const std::string& path, const std::vector<std::string>& names
   io.err << ": filled in by the tensor rule (docs/guide.md)\n";
 }
 
-BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument) {
+BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument,
+                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how) {
   const InterruptScope interrupt;
   Progress progress(io);
   BuiltModel built;
@@ -145,7 +150,7 @@ BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInst
   options.context.progress = [&](const std::string& phase, int done, int total) {
     progress.show(phase, done, total);
   };
-  built.build = build(built.model.module, options);
+  built.build = how(built.model.module, options);
   return built;
 }
 

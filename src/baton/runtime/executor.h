@@ -62,6 +62,9 @@ class Executor {
 
   const Plan& plan() const { return *plan_; }
 
+  /// Whether the plan uses devices other than the CPU.
+  bool on_devices() const { return !devices_.empty(); }
+
   /// Threads for all later runs; 0: the thread pool's default.
   void set_threads(int threads) { threads_ = threads; }
   int threads() const;

@@ -8,6 +8,7 @@
 
 #include "baton/driver/origins/operator_record.h"
 #include "baton/profile/inside/inside_method.h"
+#include "baton/profile/report/comparison.h"
 #include "baton/runtime/run_timeline.h"
 #include "baton/target/device_sheet.h"
 
@@ -144,6 +145,7 @@ struct ProfileReport {
   std::optional<DeviceSheet> device;             ///< with its peaks; nullopt: not measured
   std::optional<MemoryUse> memory;               ///< nullopt: not known
   std::optional<RunTimeline> timeline;           ///< of one run on several threads; nullopt: not recorded
+  std::optional<Comparison> comparison;          ///< with other backends; nullopt: not asked for
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
   std::vector<double>

@@ -8,6 +8,7 @@
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/titles.h"
+#include "baton/profile/write/comparison_json.h"
 #include "baton/support/error.h"
 #include "baton/support/json_fields.h"
 
@@ -283,6 +284,13 @@ void read_timeline(const char* key, const Json& json, Report& report) {
     timeline.loops.push_back({loop.at(0), ns(loop.at(1)), ns(loop.at(2)), loop.at(3)});
 }
 
+void write_compared(const char* key, const Report& report, Json& json) {
+  if (report.comparison) json[key] = comparison_json(*report.comparison);
+}
+void read_compared(const char* key, const Json& json, Report& report) {
+  if (json.contains(key)) report.comparison = read_comparison(json.at(key));
+}
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
@@ -312,6 +320,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     group<kUnfusedBuildFields>("unfused"),
     {write_memory, read_memory, "memory"},
     {write_timeline, read_timeline, "timeline"},
+    {write_compared, read_compared, "comparison"},
     unless_empty<Report, &Report::sources>("sources")};
 
 // Ids index the rows: reject ids out of range on reading.
@@ -337,6 +346,11 @@ void check_ids(const ProfileReport& report) {
   for (const UnfusedRow& row : report.unfused) {
     check(row.origins);
     check(row.made_for);
+  }
+  if (!report.comparison) return;
+  for (const ComparedFunction& function : report.comparison->functions) {
+    check(function.origins);
+    check(function.made_for);
   }
 }
 
