@@ -1781,7 +1781,7 @@ class ProfileReport:
 
     def __repr__(self) -> str: ...
 
-def report_files(path: str) -> list[tuple[str, str, str]]:
+def report_files(path: str, comparison: bool = False) -> list[tuple[str, str, str]]:
     """
     (path, suffix, part) of the files a name stands for; kinds: .json, .html, .txt, .csv, .parquet, .trace.json, .explorer.json
     """
@@ -1802,6 +1802,8 @@ class ProfileDiff:
 def profile_diff(a: ProfileReport, b: ProfileReport, a_label: str, b_label: str) -> ProfileDiff: ...
 
 def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str, max_seconds: float = 60.0, progress: object | None = None, keep: object | None = None) -> ProfileReport: ...
+
+def compare_backends(module: IRModule, params: dict, backends: Sequence[str], inputs: dict, threads: int, repeat: int, seconds: float, max_seconds: float, name: str, progress: object | None = None, keep: object | None = None) -> ProfileReport: ...
 
 def profile_page(report: str, after: str | None = None) -> str: ...
 

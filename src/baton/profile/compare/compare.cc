@@ -240,14 +240,19 @@ class Comparer {
       row.why = first_line(error.what());
     } catch (const Interrupted&) {
       throw;
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {  // also of code generators in Python
       row.verdict = OffloadVerdict::kNotMeasured;
       row.why = first_line(error.what());
     }
     return nullptr;
   }
 
-  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+  /// Of a traceback of Python the last line, which is the error.
+  static std::string first_line(const std::string& text) {
+    if (!text.starts_with("Traceback")) return text.substr(0, text.find('\n'));
+    const size_t end = text.find_last_not_of('\n');
+    return text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end));
+  }
 
   /// The parts of a program's time.
   struct Parts {
