@@ -1,6 +1,7 @@
 // The runtime halves of backends: shared libraries that export the table of baton_backend.h, found by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -34,6 +35,12 @@ class Plugin {
 
   /// The first device of that DLPack type; -1 when there is none.
   int32_t device_of_kind(int kind) const;
+
+  /// Whether kernels can tell their parts: members that older plug-ins lack.
+  bool has_parts() const {
+    return table_.struct_bytes >= offsetof(baton_backend, run_parts) + sizeof(table_.run_parts) &&
+           table_.parts && table_.run_parts;
+  }
 
   /// The message of last_error() as a suffix: ": out of memory"; empty when there is none.
   std::string reason() const;

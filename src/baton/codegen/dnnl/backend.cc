@@ -2,6 +2,7 @@
 // library, is runtime/plugins/dnnl. It has no device: regions run in the memory of the host.
 #include "baton/codegen/backend.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "baton/codegen/dnnl/lower.h"
@@ -101,7 +102,16 @@ KernelRef kernel_of(const BackendFunction& each, const DnnlRegion& lowered) {
   kernel->symbol = each.func_name;
   kernel->template_name = "dnnl";
   kernel->params["primitives"] = static_cast<int>(lowered.region.steps.size());
+  kernel->steps.resize(lowered.origins.size());
+  int number = 0;
   for (const KernelBlock& block : kernel_blocks(*each.function)) {
+    const auto own = block.call->origins().origins();
+    for (size_t step = 0; step < lowered.origins.size(); ++step)
+      if (std::ranges::any_of(lowered.origins[step].origins(), [&](const Origin* origin) {
+            return std::ranges::find(own, origin) != own.end();
+          }))
+        kernel->steps[step].push_back(number);
+    ++number;
     kernel->stages.push_back({block.call->op()->name});
     kernel->block_facts.push_back(cost_of_call(*block.call));
   }

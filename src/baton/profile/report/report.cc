@@ -46,8 +46,12 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
     if (part.plus_minus) row.plus_minus_us = *part.plus_minus * median_us;
     row.rest = part.rest;
     row.ids = ids_of(part.blocks, blocks, table);
+    row.implementation = part.implementation;
+    row.layouts = part.layouts;
+    row.reason = part.reason;
     for (int block : part.blocks)
       row.label += (row.label.empty() ? "" : ", ") + blocks[block].call->op()->name;
+    if (part.method == InsideMethod::kParts && part.blocks.empty()) std::swap(row.label, row.stage);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -31,6 +31,9 @@ struct InsideRow {
   InsideMethod method = InsideMethod::kMarkers;
   bool below_noise = false;
   std::optional<double> plus_minus_us = {};  ///< half of the 95 % interval (Estimate); nullopt: not known
+  /// Of a primitive of a library's region: how the library names its code and the layouts of its tensors; and
+  /// of a change of layout what needs it.
+  std::string implementation = {}, layouts = {}, reason = {};
 };
 
 /// The load of several threads in a stage of a kernel.

@@ -69,7 +69,10 @@ constexpr fields::Field<InsideRow> kInsideFields[] = {
     required<InsideRow, &InsideRow::us>("us"),
     required<InsideRow, &InsideRow::method>("method"),
     required<InsideRow, &InsideRow::below_noise>("below_noise"),
-    or_null<InsideRow, &InsideRow::plus_minus_us>("plus_minus_us")};
+    or_null<InsideRow, &InsideRow::plus_minus_us>("plus_minus_us"),
+    unless_empty<InsideRow, &InsideRow::implementation>("implementation"),
+    unless_empty<InsideRow, &InsideRow::layouts>("layouts"),
+    unless_empty<InsideRow, &InsideRow::reason>("reason")};
 
 constexpr fields::Field<LoadRow> kLoadFields[] = {required<LoadRow, &LoadRow::stage>("stage"),
                                                   may_lack<LoadRow, &LoadRow::ids>("ids"),
