@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "baton/codegen/kernel/device_source.h"
 #include "baton/support/error.h"
 
 namespace baton {

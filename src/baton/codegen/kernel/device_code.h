@@ -5,7 +5,6 @@
 // and the runtime half of a backend needs nothing of Halide. Needs Halide.h: for .cc files of codegen only.
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <Halide.h>
@@ -52,8 +51,5 @@ DeviceCode device_code(const Halide::Module& module);
 
 /// The code as bytes, little-endian (docs/design/0028-opencl.md has the format).
 std::string packed(const DeviceCode& code);
-
-/// The source in packed code. Empty when `bytes` is not packed code.
-std::string_view source_of(std::string_view bytes);
 
 }  // namespace baton

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "baton/driver/partition_for.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/build.h"
 #include "baton/ir/functions.h"
@@ -46,20 +47,6 @@ IRModule run(IRModule module, const BuildContext& context,
              const std::vector<std::pair<const char*, PassArgs>>& passes) {
   for (const auto& [name, args] : passes) module = (*make_pass(name, args))(module, context);
   return module;
-}
-
-/// What a library of primitives expects: no normalisations, scales in the weights, composites outlined.
-IRModule prepared_for_regions(const IRModule& module, const std::string& backend,
-                              const BuildContext& context) {
-  const IRModule simple = run(module, context,
-                              {{"InferType", {}},
-                               {"SimplifyInference", {}},
-                               {"FoldConstant", {}},
-                               {"FoldScaleAxis", {}},
-                               {"FoldConstant", {}},
-                               {"InferType", {}}});
-  if (!has_pattern_table(backend)) return simple;
-  return run(simple, context, {{"MergeComposite", {{"pattern_table", backend}}}, {"InferType", {}}});
 }
 
 BuildOptions with_targets(BuildOptions options, std::vector<TargetRef> targets) {
@@ -278,12 +265,7 @@ BuildResult build_for(const ComparedBackend& backend, const IRModule& module, co
   const BuildOptions own = with_targets(options, {backend.target});
   if (!backend.regions_only()) return build(module, own);
   IRModule split = bind_params(infer_types(module->copy()), options.params);
-  split = prepared_for_regions(split, backend.name(), own.context);
-  split = run(split, own.context,
-              {{"AnnotateTarget", {{"targets", AttrValue(AttrList{AttrValue(backend.name())})}}},
-               {"MergeCompilerRegions", {}},
-               {"PartitionGraph", {}},
-               {"InferType", {}}});
+  split = partition_for(split, backend.name(), own.context);
   return build(split, own);
 }
 

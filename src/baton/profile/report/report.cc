@@ -175,6 +175,10 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     if (!function) continue;
     row.compiler = compiler_of(*function);
     row.region = region_of(*function);
+    // In a program for several devices the target of the processor, which computes what names no backend.
+    if (built.plan.graph->nodes[row.node].backend.empty())
+      for (const TargetRef& target : built.targets)
+        if (target->device_type() == 1) row.target = target->asked();
     const auto times = inside.find(row.func_name);
     if (times == inside.end()) continue;
     row.inside = inside_rows(*function, times->second, row.median_us, built.optimized->origins());
