@@ -71,9 +71,10 @@ void ModelFlags::add_no_verify(Flags& flags) {
 
 void ModelFlags::add_target(Flags& flags) {
   flags.option("target", &targets, "what to build for: llvm, the processor (default), or opencl");
-  flags.flag("strict", &strict,
-             "a region that its backend refuses is an error (default: a warning, and the rest of the program's "
-             "backend compiles it)");
+  flags.flag(
+      "strict", &strict,
+      "a region that its backend refuses is an error (default: a warning, and the rest of the program's "
+      "backend compiles it)");
 }
 
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }

@@ -42,10 +42,11 @@ class ProfileVerb final : public Verb {
                 "time for measuring, beyond compiling; spent where most of the model's time is")
         .show_default()
         .range(0.1, 1e6);
-    flags.option("compare", &compare_,
-                 "llvm,dnnl,opencl: build for the first of these backends, and measure each kernel beside the "
-                 "same operators on the others, copies and changes of layout included; kernels are not split, "
-                 "and not unfused");
+    flags.option(
+        "compare", &compare_,
+        "llvm,dnnl,opencl: build for the first of these backends, and measure each kernel beside the "
+        "same operators on the others, copies and changes of layout included; kernels are not split, "
+        "and not unfused");
     flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
     flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
     flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
@@ -101,13 +102,15 @@ class ProfileVerb final : public Verb {
   /// Fails before the model is built.
   void prepare_comparison() {
     if (!flags_.targets.empty())
-      throw UsageError("--compare names the backends, the first is what the model is built for: leave --target "
-                       "out");
+      throw UsageError(
+          "--compare names the backends, the first is what the model is built for: leave --target "
+          "out");
     if (sample_.on) throw UsageError("--compare and --sample exclude each other");
     for (const std::string& model : models_)
       if (model.ends_with(".baton"))
-        throw UsageError(model + " is an artifact: it holds kernels and no Relay; --compare takes the model that "
-                                 "it was built from");
+        throw UsageError(model +
+                         " is an artifact: it holds kernels and no Relay; --compare takes the model that "
+                         "it was built from");
     std::istringstream list(compare_);
     std::vector<std::string> names;
     for (std::string name; std::getline(list, name, ',');) names.push_back(name);
@@ -135,12 +138,12 @@ class ProfileVerb final : public Verb {
   }
 
   ProfileReport of_model(Io& io) {
-    const BuiltModel built = backends_.empty()
-                                 ? build_model(flags_, io)
-                                 : build_model(flags_, io, nullptr,
-                                               [&](const IRModule& module, const BuildOptions& options) {
-                                                 return build_for(backends_.front(), module, options);
-                                               });
+    const BuiltModel built =
+        backends_.empty()
+            ? build_model(flags_, io)
+            : build_model(flags_, io, nullptr, [&](const IRModule& module, const BuildOptions& options) {
+                return build_for(backends_.front(), module, options);
+              });
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     ProfileReport named;
     named.model = built.model.name;

@@ -33,9 +33,9 @@ struct RunProfile {
 
 /// A part of a kernel: of a library's region one primitive.
 struct KernelPart {
-  int step = -1;       ///< of the kernel's code that it was made for; -1: none
-  std::string name;    ///< "convolution", "reorder"
-  std::string reason;  ///< of a change of layout: what needs it; else empty
+  int step = -1;                        ///< of the kernel's code that it was made for; -1: none
+  std::string name;                     ///< "convolution", "reorder"
+  std::string reason;                   ///< of a change of layout: what needs it; else empty
   std::string implementation, layouts;  ///< as the library names them; may be empty
 };
 

@@ -28,14 +28,16 @@ Result<std::vector<KernelPart>> Executor::node_parts(uint32_t node) const {
                                  module->plugin().reason());
   std::vector<KernelPart> found;
   for (int32_t i = 0; i < count; ++i)
-    found.push_back({parts[i].step, parts[i].name, parts[i].reason, parts[i].implementation, parts[i].layouts});
+    found.push_back(
+        {parts[i].step, parts[i].name, parts[i].reason, parts[i].implementation, parts[i].layouts});
   return found;
 }
 
 Result<std::vector<double>> Executor::run_parts(uint32_t node) {
   const Result<std::vector<KernelPart>> parts = node_parts(node);
   if (!parts.ok()) return parts.status();
-  if (parts->empty()) return Status::invalid("the kernel of node `" + plan_->nodes[node].name + "` has no parts");
+  if (parts->empty())
+    return Status::invalid("the kernel of node `" + plan_->nodes[node].name + "` has no parts");
   const Call& call = *node_call(node);
   const PluginModule& module = *module_with_parts(call);
   const ThreadScope scope(threads_);

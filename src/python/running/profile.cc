@@ -87,26 +87,27 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     throw nb::value_error(
         "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
         "negative");
-  return measured(progress, keep, std::move(name), [&](const std::function<void(ProfileOptions&)>& watch,
-                                                      ProfileReport& report) {
-    const std::unique_ptr<Executor> executor = make_executor(built);
-    executor->set_threads(threads);
-    set_inputs(*executor, given);
-    ProfileOptions options;
-    options.measure.min_runs = repeat;
-    options.measure.min_seconds = seconds;
-    options.inside = inside;
-    options.inside_ms = inside_ms;
-    options.unfused = unfused;
-    options.peaks = peaks;
-    options.wait_s = wait;
-    options.context = door_context();
-    options.context.passes = std::make_shared<PassContext>();  // a fresh one: the model is already built
-    options.max_seconds = max_seconds;
-    watch(options);
-    report = baton::profile(built, *executor, options);
-    add_source_lines(report, built);
-  });
+  return measured(progress, keep, std::move(name),
+                  [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
+                    const std::unique_ptr<Executor> executor = make_executor(built);
+                    executor->set_threads(threads);
+                    set_inputs(*executor, given);
+                    ProfileOptions options;
+                    options.measure.min_runs = repeat;
+                    options.measure.min_seconds = seconds;
+                    options.inside = inside;
+                    options.inside_ms = inside_ms;
+                    options.unfused = unfused;
+                    options.peaks = peaks;
+                    options.wait_s = wait;
+                    options.context = door_context();
+                    options.context.passes =
+                        std::make_shared<PassContext>();  // a fresh one: the model is already built
+                    options.max_seconds = max_seconds;
+                    watch(options);
+                    report = baton::profile(built, *executor, options);
+                    add_source_lines(report, built);
+                  });
 }
 
 /// Part of the time for measuring that the profile of the whole takes; the rest is for the comparison.
@@ -123,31 +124,31 @@ Report compare_backends(const IRModule& module, const nb::dict& params,
   how.params = weights;
   how.context = door_context();
   const std::vector<ComparedBackend> compared = compared_backends(backends, how.context);
-  return measured(progress, keep, std::move(name), [&](const std::function<void(ProfileOptions&)>& watch,
-                                                      ProfileReport& report) {
-    ProfileOptions options;
-    options.measure.min_runs = repeat;
-    options.measure.min_seconds = seconds;
-    options.inside = options.unfused = false;
-    options.context = how.context;
-    options.max_seconds = max_seconds * kForProfile;
-    watch(options);
-    how.context.interrupt = options.context.interrupt;
-    const BuildResult built = build_for(compared.front(), module, how);
-    const std::unique_ptr<Executor> executor = make_executor(built);
-    executor->set_threads(threads);
-    set_inputs(*executor, given);
-    report = baton::profile(built, *executor, options);
-    add_source_lines(report, built);
-    if (!report.partial.empty()) return;
-    CompareOptions compare;
-    compare.build = how;
-    compare.threads = threads;
-    compare.max_seconds = max_seconds * (1 - kForProfile);
-    compare.progress = options.progress;
-    report.comparison = baton::compare(report, module, built, compared, compare);
-    report.opt_level = how.context.passes->opt_level;
-  });
+  return measured(progress, keep, std::move(name),
+                  [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
+                    ProfileOptions options;
+                    options.measure.min_runs = repeat;
+                    options.measure.min_seconds = seconds;
+                    options.inside = options.unfused = false;
+                    options.context = how.context;
+                    options.max_seconds = max_seconds * kForProfile;
+                    watch(options);
+                    how.context.interrupt = options.context.interrupt;
+                    const BuildResult built = build_for(compared.front(), module, how);
+                    const std::unique_ptr<Executor> executor = make_executor(built);
+                    executor->set_threads(threads);
+                    set_inputs(*executor, given);
+                    report = baton::profile(built, *executor, options);
+                    add_source_lines(report, built);
+                    if (!report.partial.empty()) return;
+                    CompareOptions compare;
+                    compare.build = how;
+                    compare.threads = threads;
+                    compare.max_seconds = max_seconds * (1 - kForProfile);
+                    compare.progress = options.progress;
+                    report.comparison = baton::compare(report, module, built, compared, compare);
+                    report.opt_level = how.context.passes->opt_level;
+                  });
 }
 
 std::string table(const Report& self, bool all, int top, const std::string& sort, int width) {

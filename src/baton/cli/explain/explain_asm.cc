@@ -38,7 +38,10 @@ void write_source(Io& io, const std::string& func_name, const Kernel& kernel, co
   const std::string source(source_of(kernel.object));
   if (source.empty()) throw NotSupported("kernels for " + kind + " have no source text to show");
   if (json)
-    io.out << nlohmann::ordered_json{{"schema", 1}, {"kernel", func_name}, {"target", kind}, {"source", source}}
+    io.out << nlohmann::ordered_json{{"schema", 1},
+                                     {"kernel", func_name},
+                                     {"target", kind},
+                                     {"source", source}}
                   .dump()
            << '\n';
   else
@@ -48,7 +51,9 @@ void write_source(Io& io, const std::string& func_name, const Kernel& kernel, co
 }  // namespace
 
 void AsmFlags::add(Flags& flags) {
-  flags.flag("asm", &on, "the kernel's instructions, beside the operators that they compute; with --target opencl its source");
+  flags.flag(
+      "asm", &on,
+      "the kernel's instructions, beside the operators that they compute; with --target opencl its source");
   flags.flag("time", &timed, "and the time of each basic block, by sampling the kernel for a second")
       .needs("asm");
 }
@@ -68,7 +73,8 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
   const std::vector<KernelRequest> requests = {*request};
   const BuildContext context = flags.context();
   if (subject.device()->kind != context.host().kind) {
-    if (wanted.timed) throw UsageError("--time samples kernels of the processor; this one is for " + subject.device()->kind);
+    if (wanted.timed)
+      throw UsageError("--time samples kernels of the processor; this one is for " + subject.device()->kind);
     return write_source(io, func_name, *compile_kernels(requests, *subject.device(), context)[0],
                         subject.device()->kind, json);
   }

@@ -265,8 +265,9 @@ Subject load_subject(const ModelFlags& flags, const std::vector<std::string>& ba
   initialize();
   if (!flags.model.ends_with(".baton")) return from_model(flags, backends);
   if (!backends.empty())
-    throw UsageError(flags.model + " is an artifact: it holds kernels and no Relay; --backends takes the model "
-                                   "that it was built from");
+    throw UsageError(flags.model +
+                     " is an artifact: it holds kernels and no Relay; --backends takes the model "
+                     "that it was built from");
   return from_artifact(flags.model);
 }
 

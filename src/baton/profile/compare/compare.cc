@@ -163,8 +163,8 @@ class Comparer {
     std::vector<std::unique_ptr<Subject>> subjects;  // the base's kernel, layouts or null, others or null
     {
       const Budget::Pause compiling(&budget_);
-      subjects.push_back(std::make_unique<Subject>(build_alone(base_, function.node, options_.build),
-                                                   options_.threads));
+      subjects.push_back(
+          std::make_unique<Subject>(build_alone(base_, function.node, options_.build), options_.threads));
       build_others(function, subjects);
     }
     options_.build.context.stop_if_asked();
@@ -225,8 +225,8 @@ class Comparer {
     }
   }
 
-  std::unique_ptr<Subject> offloaded(const Cut& cut, const ComparedBackend& from,
-                                     const ComparedBackend& to, const std::vector<NDArray>& expected, OffloadRow& row) const {
+  std::unique_ptr<Subject> offloaded(const Cut& cut, const ComparedBackend& from, const ComparedBackend& to,
+                                     const std::vector<NDArray>& expected, OffloadRow& row) const {
     try {
       auto subject =
           std::make_unique<Subject>(build_offloaded(cut, from, to, options_.build), options_.threads);

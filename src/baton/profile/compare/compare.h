@@ -16,9 +16,9 @@ namespace baton {
 struct CompareOptions {
   /// As of the base's build: level, config, cache, devices, interrupt; `params`: weights of the model.
   BuildOptions build;
-  int threads = 0;           ///< of the runs; 0: the default of all runs
-  double max_seconds = 60;   ///< for measuring; compiling does not count
-  int rounds = 6;            ///< of each function
+  int threads = 0;          ///< of the runs; 0: the default of all runs
+  double max_seconds = 60;  ///< for measuring; compiling does not count
+  int rounds = 6;           ///< of each function
   SystemSource system = read_system;
   std::function<void(const ProfileProgress&)> progress = {};
 };

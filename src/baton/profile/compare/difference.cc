@@ -44,8 +44,7 @@ bool is_real(DType type) {
 
 std::string difference_of(const NDArray& expected, const NDArray& got, double& largest) {
   if (expected.shape() != got.shape() || expected.dtype() != got.dtype())
-    return describe(got.shape(), got.dtype()) + " instead of " +
-           describe(expected.shape(), expected.dtype());
+    return describe(got.shape(), got.dtype()) + " instead of " + describe(expected.shape(), expected.dtype());
   char text[160];
   if (!is_real(expected.dtype())) {
     if (expected.equal_bytes(got)) return "";

@@ -60,8 +60,7 @@ BuildOptions with_targets(BuildOptions options, std::vector<TargetRef> targets) 
 
 OriginSet made_for(const Cut& cut, const std::string& reason) {
   std::vector<OriginSet> sets;
-  for (const CutOperator& each : cut.operators)
-    sets.push_back(OriginSet::of(Ref<const Origin>(each.origin)));
+  for (const CutOperator& each : cut.operators) sets.push_back(OriginSet::of(Ref<const Origin>(each.origin)));
   return OriginSet::made_for(OriginSet::merge_all(sets), reason);
 }
 
@@ -103,12 +102,12 @@ IRModule as_region(const IRModule& module, const std::string& backend, const Bui
   for (const Var& param : main->params())
     params.push_back(make_var(param->name(), declared_type(*param), no_operator(declared_type(*param))));
   const Type type = main->body()->checked_type();
-  outlined->set(kRegion, make_function(main->params(), main->body(), type,
-                                       {{"Primitive", 1},
-                                        {"Inline", 1},
-                                        {"Compiler", backend},
-                                        {"global_symbol", std::string(kRegion)}},
-                                       NodeInfo(main->origins(), {}, main->checked_type())));
+  outlined->set(
+      kRegion,
+      make_function(
+          main->params(), main->body(), type,
+          {{"Primitive", 1}, {"Inline", 1}, {"Compiler", backend}, {"global_symbol", std::string(kRegion)}},
+          NodeInfo(main->origins(), {}, main->checked_type())));
   const Call call =
       make_call(Expr(outlined->global_var(kRegion)), std::vector<Expr>(params.begin(), params.end()), {},
                 NodeInfo(main->origins(), {}, type));
@@ -201,7 +200,8 @@ std::vector<Border> borders_of(const BuildResult& base, uint32_t number, const C
   std::vector<Border> borders;
   const auto same_size = [&](EntryId entry, const Type& type) {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    return tensor && tensor->is_static() && element_count(tensor->extents()) == element_count(plan.entries[entry].shape);
+    return tensor && tensor->is_static() &&
+           element_count(tensor->extents()) == element_count(plan.entries[entry].shape);
   };
   for (const CutParam& param : cut.params) {
     const Type& type = param.var->checked_type() ? param.var->checked_type() : param.var->annotation();
@@ -213,8 +213,8 @@ std::vector<Border> borders_of(const BuildResult& base, uint32_t number, const C
         return std::ranges::find(made, origin) != made.end();
       });
     };
-    auto at = std::ranges::find_if(
-        entries, [&](EntryId entry) { return same_size(entry, type) && made_by(entry); });
+    auto at = std::ranges::find_if(entries,
+                                   [&](EntryId entry) { return same_size(entry, type) && made_by(entry); });
     if (at == entries.end() && param.kind == CutParam::Kind::kValue)
       at = std::ranges::find_if(entries, [&](EntryId entry) {
         return plan.nodes[plan.maker_of(entry)].kind != PlanNode::Kind::kInput && same_size(entry, type);
@@ -226,7 +226,8 @@ std::vector<Border> borders_of(const BuildResult& base, uint32_t number, const C
   for (uint32_t i = 0; i < node.num_outputs && i < cut.outputs.size(); ++i) {
     const Type& type = cut.outputs[i].source->checked_type();
     if (same_size(node.first_entry + i, type))
-      borders.push_back({"result" + std::to_string(i), type, plan.entries[node.first_entry + i].shape, false});
+      borders.push_back(
+          {"result" + std::to_string(i), type, plan.entries[node.first_entry + i].shape, false});
   }
   return borders;
 }
@@ -235,8 +236,7 @@ std::vector<Border> borders_of(const BuildResult& base, uint32_t number, const C
 
 std::vector<ComparedBackend> compared_backends(const std::vector<std::string>& names,
                                                const BuildContext& context) {
-  if (names.size() < 2)
-    throw UsageError("a comparison needs two backends at least: llvm,dnnl");
+  if (names.size() < 2) throw UsageError("a comparison needs two backends at least: llvm,dnnl");
   std::vector<std::string> known;
   for (const BackendRef& record : backends()) known.push_back(record->name);
   std::vector<ComparedBackend> found;
@@ -298,8 +298,9 @@ BuildResult build_alone(const BuildResult& base, uint32_t number, const BuildOpt
   };
   std::vector<Expr> args;
   for (const Var& param : function->params()) args.push_back(argument(declared_type(*param)));
-  const Call call = make_call(Expr(function), std::move(args), {},
-                              NodeInfo(base.plan.nodes[number].origins, {}, function->body()->checked_type()));
+  const Call call =
+      make_call(Expr(function), std::move(args), {},
+                NodeInfo(base.plan.nodes[number].origins, {}, function->body()->checked_type()));
   const Function main = make_function(params, Expr(call), {}, {}, NodeInfo(OriginSet::none()));
   const IRModule module = make_module();
   module->set("main", with_devices(main, devices, {plan.entries[node.first_entry].device_type, 0, {}, {}}));
@@ -356,8 +357,8 @@ std::optional<BuildResult> build_layout_changes(const BuildResult& base, uint32_
     }
     const Type type = border.enters ? Type(tensor_type(border.built, source.dtype())) : border.source;
     params.push_back(make_var(border.name, type, no_operator(type)));
-    const auto& [here, there] = border.enters ? std::pair(layout->blocked, layout->plain)
-                                              : std::pair(layout->plain, layout->blocked);
+    const auto& [here, there] =
+        border.enters ? std::pair(layout->blocked, layout->plain) : std::pair(layout->plain, layout->blocked);
     const Attrs attrs = make_attrs(*op.attrs, {{"src_layout", here}, {"dst_layout", there}});
     changes.push_back(make_call(op_expr(op), {Expr(params.back())}, attrs, NodeInfo(origins)));
   }

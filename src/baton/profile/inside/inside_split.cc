@@ -65,9 +65,8 @@ const char* method_name(InsideMethod method) {
 }
 
 InsideMethod method_named(const std::string& name) {
-  for (const InsideMethod method :
-       {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation, InsideMethod::kSampling,
-        InsideMethod::kParts})
+  for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation,
+                                    InsideMethod::kSampling, InsideMethod::kParts})
     if (name == method_name(method)) return method;
   throw Error("no method is called `" + name + "`");
 }

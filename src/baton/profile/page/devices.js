@@ -3,7 +3,7 @@
 const kCopies = "copies";
 
 /// [{name, colour, kernels}]: in the order in which a run meets them, copies last. One: nothing to tell apart.
-function placesOf(model) {
+function devicesOf(model) {
   const places = new Map();
   for (const kernel of model.kernels) {
     if (!places.has(kernel.place)) places.set(kernel.place, {name: kernel.place, kernels: []});
@@ -18,7 +18,7 @@ function placesOf(model) {
 class Lanes {
   constructor(state, model) {
     Object.assign(this, {state, model});
-    const places = placesOf(model), total = sum(model.kernels, (kernel) => kernel.us) || 1;
+    const places = devicesOf(model), total = sum(model.kernels, (kernel) => kernel.us) || 1;
     const width = 1000, lane = 34, height = lane * places.length;
     const chart = svg("svg", {class: "lanes", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
                               "aria-label": "Kernels in the order of execution, a lane per device"});

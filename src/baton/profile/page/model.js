@@ -37,7 +37,7 @@ function readModel(json) {
     op.belowNoise = op.time === 0 && op.kernels.some((kernel) => kernel.inside.some((part) => part.below_noise && part.ids?.includes(op.id)));
   }
   addUnfused(model);
-  model.places = placesOf(model);
+  model.places = devicesOf(model);
   model.comparison = readComparison(json.comparison);
   model.kinds = kindsOf(model);
   model.longest = largest(model.kernels, (kernel) => kernel.us);

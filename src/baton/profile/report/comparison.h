@@ -33,11 +33,12 @@ struct OffloadRow {
   double kernels_us = 0, copies_us = 0, layouts_us = 0;
   double total_us = 0;  ///< of the three
   double run_us = 0;    ///< a whole run from memory of the base's device to it, by our clock, without timers
-  std::vector<double> rounds_us = {};   ///< the total in each round
-  std::optional<double> interval_us = {};  ///< half of the 95 % interval of total - own; nullopt: too few rounds
-  double copied_bytes = 0;              ///< in and out
-  uint32_t kernels = 0;                 ///< that compute it there, without copies and changes of layout
-  double largest_difference = 0;        ///< of a result from the base's, relative to the largest magnitude
+  std::vector<double> rounds_us = {};  ///< the total in each round
+  std::optional<double> interval_us =
+      {};                         ///< half of the 95 % interval of total - own; nullopt: too few rounds
+  double copied_bytes = 0;        ///< in and out
+  uint32_t kernels = 0;           ///< that compute it there, without copies and changes of layout
+  double largest_difference = 0;  ///< of a result from the base's, relative to the largest magnitude
 };
 
 /// Equal kernels of the base build, measured once.

@@ -69,8 +69,8 @@ void write_comparison(std::ostream& out, const ProfileReport& report, const Tabl
       for (const OffloadRow& row : function.others) out << table_line(row_line(function, row, width));
   }
   out << "\nall kernels on " << comparison.base << ": " << ms_text(comparison.base_us())
-      << "; each at its fastest place, with transfers in and out each time: "
-      << ms_text(comparison.best_us()) << '\n';
+      << "; each at its fastest place, with transfers in and out each time: " << ms_text(comparison.best_us())
+      << '\n';
   const std::string choices = choices_text(comparison);
   if (!choices.empty()) out << wrapped("calls by fastest place: " + choices, 7, width);
   if (!comparison.partial.empty())

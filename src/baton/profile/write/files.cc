@@ -46,7 +46,11 @@ std::vector<FileKind> with_tables() {
       {".json", "the profile, to be read again (docs/design/0005)", {""}, true},
       {".html", "one page: graph, times, roofline, treemap, search", {""}},
       {".txt", "the table of the terminal", {""}, true},
-      {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names(), true, {kComparisonTable}},
+      {".csv",
+       "three tables: kernels, operators, parts (docs/design/0011)",
+       table_names(),
+       true,
+       {kComparisonTable}},
       {".parquet", "the same three tables; needs pyarrow in Python", table_names(), true, {kComparisonTable}},
       {".trace.json", "a trace for Perfetto: model > kernel > operator", {""}},
       {".explorer.json", "graphs for Model Explorer, and times for their nodes", {""}}};

@@ -267,13 +267,13 @@ ReportTable parts_table(const ProfileReport& report) {
 ReportTable comparison_table(const ProfileReport& report) {
   using enum CellKind;
   ReportTable table{"comparison",
-                    {{"node", kInteger},        {"calls", kInteger},       {"title", kText},
-                     {"func_name", kText},      {"origins", kIds},         {"ops", kText},
-                     {"base", kText},           {"own_us", kNumber},       {"backend", kText},
-                     {"verdict", kText},        {"why", kText},            {"kernels_us", kNumber},
-                     {"copies_us", kNumber},    {"layouts_us", kNumber},   {"total_us", kNumber},
-                     {"ratio", kNumber},        {"interval_us", kNumber},  {"run_us", kNumber},
-                     {"copied_bytes", kNumber}, {"kernels", kInteger},     {"largest_difference", kNumber}},
+                    {{"node", kInteger},        {"calls", kInteger},      {"title", kText},
+                     {"func_name", kText},      {"origins", kIds},        {"ops", kText},
+                     {"base", kText},           {"own_us", kNumber},      {"backend", kText},
+                     {"verdict", kText},        {"why", kText},           {"kernels_us", kNumber},
+                     {"copies_us", kNumber},    {"layouts_us", kNumber},  {"total_us", kNumber},
+                     {"ratio", kNumber},        {"interval_us", kNumber}, {"run_us", kNumber},
+                     {"copied_bytes", kNumber}, {"kernels", kInteger},    {"largest_difference", kNumber}},
                     {}};
   if (report.comparison)
     for (const ComparedFunction& function : report.comparison->functions)

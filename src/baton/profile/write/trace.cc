@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1, kFused = 1, kUnfused = 2, kRuns = 3;  // pid, and a tid per track
 constexpr int kQueues = 1000;  // the track of the first device; those of others follow
-constexpr int kThreads = 10;  // the track of the calling thread; those of others follow
+constexpr int kThreads = 10;   // the track of the calling thread; those of others follow
 
 int64_t ns(double us) { return std::llround(std::max(0.0, us) * 1e3); }
 
@@ -197,8 +197,8 @@ void add_queues(Trace& trace, const ProfileReport& report) {
     const int64_t duration = ns(kernel.median_us);
     Json args = args_of(report, kernel);
     if (!kernel.made_for.empty()) args["made_for_operators"] = described(report, kernel.made_for);
-    trace.complete(tracks.at(place(kernel)), kernel.func_name == "__copy" ? "copy" : "kernel", kernel.title, at,
-                   duration, std::move(args));
+    trace.complete(tracks.at(place(kernel)), kernel.func_name == "__copy" ? "copy" : "kernel", kernel.title,
+                   at, duration, std::move(args));
     at += duration;
   }
 }

@@ -104,15 +104,16 @@ std::string layout_text(const memory::desc& layout) {
   const Dims strides = layout.get_strides(), inner = layout.get_inner_blks(), of = layout.get_inner_idxs();
   std::vector<int> order(static_cast<size_t>(axes));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::ranges::stable_sort(order, std::greater<>(), [&](int axis) { return strides[static_cast<size_t>(axis)]; });
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](int axis) { return strides[static_cast<size_t>(axis)]; });
   std::string text;
   for (const int axis : order) {
     const bool blocked = std::ranges::find(of.begin(), of.begin() + blocks, axis) != of.begin() + blocks;
     text += static_cast<char>((blocked ? 'A' : 'a') + axis);
   }
   for (int i = 0; i < blocks; ++i)
-    text += std::to_string(inner[static_cast<size_t>(i)]) +
-            static_cast<char>('a' + of[static_cast<size_t>(i)]);
+    text +=
+        std::to_string(inner[static_cast<size_t>(i)]) + static_cast<char>('a' + of[static_cast<size_t>(i)]);
   return text;
 }
 
