@@ -7,6 +7,7 @@ from . import _parquet, _progress
 from ._built import built_of
 from ._load import core
 from ._wanted import wanted
+from .error import TVMError
 from .runtime import ndarray
 
 ProfileReport = core.ProfileReport
@@ -17,7 +18,7 @@ def _rows(kind, doc):
     def read(self):
         if not hasattr(self, "_data"):
             self._data = json.loads(self.json())
-        return self._data[kind]
+        return self._data.get(kind)
 
     return property(read, doc=doc)
 
@@ -29,6 +30,7 @@ ProfileReport.operators = _rows("operators", "dicts by id: op, line, type, nodes
 ProfileReport.peaks = _rows("peaks", "dict: gflops, gbytes_per_s, cache_gbytes_per_s, cache_bytes, l3_gbytes_per_s, l3_program_bytes of this machine, or None")
 ProfileReport.unfused = property(lambda self: _rows("unfused", "").fget(self)["kernels"],
                                  doc="dicts in the order of execution of the build without fusion: name, origins, median_us, flops, bytes")
+ProfileReport.comparison = _rows("comparison", "dict of compare(): base, others, base_us, best_us, functions (docs/design/0032-comparison.md); else None")
 ProfileDiff.operators = _rows("operators", "dicts by id: op, line, us (a, b, delta, ratio, interval, differs), a, b, ...")
 ProfileDiff.groups = _rows("groups", "dicts: the least sets of operators that have kernels to themselves in both builds")
 
@@ -39,13 +41,13 @@ def _save(self, path, trace_runs=0):
     Parameters
     ----------
     path : .json (to be read again: ProfileReport.load), .csv and .parquet (three tables: NAME.kernels.csv,
-        NAME.operators.csv, NAME.parts.csv), .html (one page), .trace.json (Perfetto), .explorer.json (Model Explorer), .txt (the table)
+        NAME.operators.csv, NAME.parts.csv; of compare() also NAME.comparison.csv), .html (one page), .trace.json (Perfetto), .explorer.json (Model Explorer), .txt (the table)
     trace_runs : measured runs in a .trace.json, beside the one that is laid out from medians
 
     Returns the paths that were written; each is written atomically. Raises TVMError for an unknown suffix or a path that
     cannot be written, and ImportError, with what to install, for .parquet without pyarrow.
     """
-    files = core.report_files(os.fspath(path))
+    files = core.report_files(os.fspath(path), self.comparison is not None)
     for name, suffix, part in files:
         if suffix == ".parquet":
             _parquet.write(json.loads(self._table(part)), name)
@@ -65,7 +67,7 @@ def _saved_as(suffix, doc):
 
 
 def _to_rows(self, table="kernels"):
-    """The rows of a table ("kernels", "operators", "parts") as dicts; unknown values are None, ids are lists. Columns and
+    """The rows of a table ("kernels", "operators", "parts", "comparison") as dicts; unknown values are None, ids are lists. Columns and
     their units: docs/design/0011-profile-tables.md."""
     read = json.loads(self._table(table))
     names = [column["name"] for column in read["columns"]]
@@ -135,11 +137,16 @@ def profile(lib, inputs=None, threads=None, repeat=16, seconds=2.0, inside=True,
     native = {each: ndarray.to_native(value) for each, value in (inputs or {}).items()}
     if threads is not None and threads < 1:
         raise ValueError(f"profile: threads is positive, not {threads}")
+    return _watched(progress, lambda watch, keep: core.profile(
+        built, native, threads or 0, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0, name or built.mod_name, max_seconds, watch, keep))
+
+
+def _watched(progress, measure):
+    """The report that `measure` returns; after an interrupt it is the attribute `report` of the KeyboardInterrupt."""
     bar = _progress.notebook_bar() if progress is None else None
     measured = []
     try:
-        return _with_sources(core.profile(built, native, threads or 0, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0,
-                                          name or built.mod_name, max_seconds, bar or progress, measured.append))
+        return _with_sources(measure(bar or progress, measured.append))
     except KeyboardInterrupt as interrupt:
         if measured:
             interrupt.report = _with_sources(measured[0])
@@ -147,3 +154,34 @@ def profile(lib, inputs=None, threads=None, repeat=16, seconds=2.0, inside=True,
     finally:
         if bar is not None:
             bar.close()
+
+
+def compare(mod, backends, params=None, inputs=None, threads=None, repeat=16, seconds=2.0, name="model", max_seconds=60.0, progress=None):
+    """Profiles a program built for the first of `backends`, and measures each of its kernels beside the same operators on the others.
+
+    Kernels are measured alone, in turns with what the other backends make of their operators: device time, copies in and out,
+    changes of layout. Under the current PassContext.
+
+    Parameters
+    ----------
+    mod : IRModule with static shapes, not partitioned
+    backends : names such as ["llvm", "dnnl", "opencl"]
+    params : weights by name
+    inputs, threads, repeat, seconds, max_seconds, progress : as of profile()
+    name : of the model in the report
+
+    Returns a ProfileReport whose `comparison` holds the rows, times in microseconds. UsageError (a ValueError) for an unknown
+    backend, TVMError for one that has no device here, and for results that differ between backends: the report is its attribute
+    `report` then.
+    """
+    native = [{each: ndarray.to_native(value) for each, value in (arrays or {}).items()} for arrays in (params, inputs)]
+    if threads is not None and threads < 1:
+        raise ValueError(f"compare: threads is positive, not {threads}")
+    report = _watched(progress, lambda watch, keep: core.compare_backends(
+        mod, native[0], list(backends), native[1], threads or 0, repeat, seconds, max_seconds, name, watch, keep))
+    wrong = report._wrong()  # pylint: disable=protected-access
+    if wrong:
+        error = TVMError("\n".join(wrong))
+        error.report = report
+        raise error
+    return report

@@ -45,6 +45,8 @@ void register_pattern_table(const std::string& compiler, PatternTable table) {
   tables().set(compiler, std::move(table));
 }
 
+bool has_pattern_table(const std::string& compiler) { return tables().find(compiler) != nullptr; }
+
 Pass merge_composite(PatternTable table) {
   return function_pass(
       {0, "MergeComposite", {}},

@@ -20,6 +20,9 @@ using PatternTable = std::vector<CompositePattern>;
 /// Registers a table for MergeComposite by name. Replaces an earlier one; thread safe.
 void register_pattern_table(const std::string& compiler, PatternTable table);
 
+/// Whether there is one of that name.
+bool has_pattern_table(const std::string& compiler);
+
 /// The pass MergeComposite with an explicit table.
 Pass merge_composite(PatternTable table);
 

@@ -77,6 +77,10 @@ void ModelFlags::add_target(Flags& flags) {
       "what to build for: llvm, the processor (default), opencl, cuda, with options as in \"cuda "
       "-arch=sm_80\", or \"sim -sheet=NAME\", a simulated device (baton targets lists what is there)");
   flags.files("backend", &own_backends, "a backend of your own: a shared library (docs/guide.md)");
+  flags.flag(
+      "strict", &strict,
+      "a region that its backend refuses is an error (default: a warning, and the rest of the program's "
+      "backend compiles it)");
 }
 
 namespace {
@@ -100,6 +104,7 @@ BuildContext ModelFlags::context() const {
   add_sheets(context);
   context.passes->opt_level = opt_level;
   context.passes->config = config;
+  if (strict) context.passes->config.set("baton.strict_regions", AttrValue(true));
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));
   return context;
 }
@@ -149,7 +154,8 @@ void note_missing(const std::string& path, const std::vector<std::string>& names
   io.err << ": filled in by the tensor rule (docs/guide.md)\n";
 }
 
-BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument) {
+BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument,
+                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how) {
   const InterruptScope interrupt;
   Progress progress(io);
   BuiltModel built;
@@ -165,7 +171,7 @@ BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInst
   options.context.progress = [&](const std::string& phase, int done, int total) {
     progress.show(phase, done, total);
   };
-  built.build = build(built.model.module, options);
+  built.build = how(built.model.module, options);
   return built;
 }
 

@@ -2,6 +2,7 @@
 // Shared by several verbs: flags for the model and its build, progress, Ctrl-C.
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,12 +23,13 @@ struct ModelFlags {
   std::vector<std::string> inputs, shapes, targets, own_backends;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact
+  bool strict = false;     ///< a region that its backend refuses is an error
   PassConfig config;       ///< options set by other flags
 
   void add(Flags& flags);
   /// --no-verify: for verbs that run artifacts.
   void add_no_verify(Flags& flags);
-  /// --target: for verbs that build and run, or keep, whole programs.
+  /// --target and --strict: for verbs that build and run, or keep, whole programs.
   void add_target(Flags& flags);
   /// The artifact `model`, opened and, unless told otherwise, verified.
   std::unique_ptr<Model> open_artifact() const;
@@ -77,7 +79,8 @@ struct BuiltModel {
   BuildResult build;
 };
 /// `instrument`: of its passes; may be null.
-BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument = nullptr);
+BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument = nullptr,
+                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how = build);
 
 /// Sets the inputs of `executor` to `given` (by name; Error for unknown ones), the others by the tensor rule.
 void set_inputs(Executor& executor, const NamedArrays& given);

@@ -1,6 +1,7 @@
 // Maps source operators to kernels and back: the passes in between, fusion decisions, code.
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -32,12 +33,17 @@ class ExplainVerb final : public Verb {
     one.option("kernel", &kernel_, "a func_name of graph.json, or the name of a node");
     one.option("node", &node_, "a node of graph.json: its number or name");
     asm_.add(flags);
+    flags.option("backends", &backends_,
+                 "dnnl,opencl: also whether each of these takes an operator (AnnotateTarget), and why not");
     flags.flag("json", &json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
   }
 
   int run(Io& io) override {
     apply(debug_, flags_);
-    const Subject subject = load_subject(flags_);
+    std::vector<std::string> backends;
+    std::istringstream list(backends_);
+    for (std::string name; std::getline(list, name, ',');) backends.push_back(name);
+    const Subject subject = load_subject(flags_, backends);
     std::vector<uint32_t> nodes, operators;
     if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);
     if (node_) nodes = {subject.map.node(*node_)};
@@ -94,6 +100,7 @@ class ExplainVerb final : public Verb {
   DebugFlags debug_;
   std::optional<std::string> operator_, kernel_, node_;
   AsmFlags asm_;
+  std::string backends_;
   bool json_ = false;
 };
 

@@ -15,6 +15,8 @@ namespace baton::cli {
 class OutputFiles {
  public:
   void add(Flags& flags, const std::vector<FileKind>& kinds);
+  /// Other kinds than those given to add(); before check().
+  void set_kinds(std::vector<FileKind> kinds) { kinds_ = std::move(kinds); }
   /// Early checks, before the result is available: unknown suffixes, duplicate names, unwritable folders, no
   /// pyarrow for Parquet. `models`: labels of several results; kinds that cannot hold several are written
   /// once for each, as NAME.LABEL.suffix. Throws UsageError and Error.
@@ -42,6 +44,8 @@ class ProfileOutputs {
   void add(Flags& flags);
   /// Call before long work. `models`: the labels of the reports, if there will be several.
   void check(const std::vector<std::string>& models = {});
+  /// The reports will compare backends: their table is among the files. Before check().
+  void with_comparison() { files_.set_kinds(comparison_kinds()); }
   bool json() const { return json_; }
   bool any_file() const { return files_.any(); }
   /// Prints at once what stands above the next report's table; `report`: without times.

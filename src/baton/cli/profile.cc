@@ -1,11 +1,15 @@
 #include "baton/profile/report/profile.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_sample.h"
+#include "baton/driver/initialize.h"
+#include "baton/profile/compare/compare.h"
+#include "baton/profile/report/comparison.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
@@ -38,6 +42,11 @@ class ProfileVerb final : public Verb {
                 "time for measuring, beyond compiling; spent where most of the model's time is")
         .show_default()
         .range(0.1, 1e6);
+    flags.option(
+        "compare", &compare_,
+        "llvm,dnnl,opencl: build for the first of these backends, and measure each kernel beside the "
+        "same operators on the others, copies and changes of layout included; kernels are not split, "
+        "and not unfused");
     flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
     flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
     flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
@@ -55,6 +64,7 @@ class ProfileVerb final : public Verb {
   int run(Io& io) override {
     if (std::count(models_.begin(), models_.end(), "-") > 1)
       throw UsageError("standard input can be read once: `-` is given twice");
+    if (!compare_.empty()) outputs_.with_comparison();
     outputs_.check(models_.size() > 1 ? model_labels(models_) : std::vector<std::string>());
     apply(debug_, flags_);
     flags_.model = models_.front();
@@ -64,8 +74,9 @@ class ProfileVerb final : public Verb {
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
       return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
     }
-    options_.inside = !no_inside_;
-    options_.unfused = !no_unfused_;
+    if (!compare_.empty()) prepare_comparison();
+    options_.inside = !no_inside_ && compare_.empty();
+    options_.unfused = !no_unfused_ && compare_.empty();
     options_.peaks = !no_peaks_;
     options_.wait_s = wait_;
     std::vector<ProfileReport> reports;
@@ -80,12 +91,59 @@ class ProfileVerb final : public Verb {
       throw;
     }
     outputs_.write(reports, io);
+    require_equal_results(reports);
     return status_;
   }
 
  private:
+  /// Part of the time for measuring that the profile of the whole takes; the rest is for the comparison.
+  static constexpr double kForProfile = 0.3;
+
+  /// Fails before the model is built.
+  void prepare_comparison() {
+    if (!flags_.targets.empty())
+      throw UsageError(
+          "--compare names the backends, the first is what the model is built for: leave --target "
+          "out");
+    if (sample_.on) throw UsageError("--compare and --sample exclude each other");
+    for (const std::string& model : models_)
+      if (model.ends_with(".baton"))
+        throw UsageError(model +
+                         " is an artifact: it holds kernels and no Relay; --compare takes the model that "
+                         "it was built from");
+    std::istringstream list(compare_);
+    std::vector<std::string> names;
+    for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+    initialize();
+    backends_ = compared_backends(names, flags_.context());
+    compare_options_.max_seconds = options_.max_seconds * (1 - kForProfile);
+    options_.max_seconds *= kForProfile;
+  }
+
+  void add_comparison(ProfileReport& report, const BuiltModel& built) {
+    compare_options_.build.params = built.params;
+    compare_options_.build.context = options_.context;
+    compare_options_.threads = threads_;
+    compare_options_.progress = options_.progress;
+    report.comparison = compare(report, built.model.module, built.build, backends_, compare_options_);
+  }
+
+  /// After everything is written.
+  static void require_equal_results(const std::vector<ProfileReport>& reports) {
+    std::string all;
+    for (const ProfileReport& report : reports)
+      if (report.comparison)
+        for (const std::string& wrong : report.comparison->wrong()) all += (all.empty() ? "" : "\n") + wrong;
+    if (!all.empty()) throw Error(all);
+  }
+
   ProfileReport of_model(Io& io) {
-    const BuiltModel built = build_model(flags_, io);
+    const BuiltModel built =
+        backends_.empty()
+            ? build_model(flags_, io)
+            : build_model(flags_, io, nullptr, [&](const IRModule& module, const BuildOptions& options) {
+                return build_for(backends_.front(), module, options);
+              });
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     ProfileReport named;
     named.model = built.model.name;
@@ -95,7 +153,11 @@ class ProfileVerb final : public Verb {
     named.sources = {{"", built.model.source->text()}};
     named.opt_level = flags_.opt_level;
     named.target = report_source(built.build).target;
-    return measured(named, *executor, io, [&] { return profile(built.build, *executor, options_); });
+    return measured(named, *executor, io, [&] {
+      ProfileReport report = profile(built.build, *executor, options_);
+      if (!backends_.empty() && report.partial.empty()) add_comparison(report, built);
+      return report;
+    });
   }
 
   ProfileReport of_artifact(Io& io) {
@@ -148,6 +210,9 @@ class ProfileVerb final : public Verb {
   SampleFlags sample_;
   ProfileOptions options_;
   std::vector<std::string> models_;
+  std::string compare_;
+  std::vector<ComparedBackend> backends_;
+  CompareOptions compare_options_;
   int threads_ = 0, status_ = 0;
   double wait_ = 0;
   bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;

@@ -71,6 +71,16 @@ struct baton_host {
   int32_t (*threads)(void); /* how many threads a call on this thread may use, itself included */
 };
 
+/* A part of a kernel: of a library's region one primitive. Texts live until the next baton_backend.parts of
+   the kernel, or until it is unbound. */
+struct baton_part {
+  int32_t step;               /* of the kernel's code that it was made for, counted from 0; -1: none */
+  const char* name;           /* "convolution", "reorder" */
+  const char* reason;         /* of a change of layout: what needs it; else empty */
+  const char* implementation; /* as the library names it: "jit:avx512_core"; may be empty */
+  const char* layouts; /* of its operands and its result: "aBcd16b ABcd16b16a -> aBcd16b"; may be empty */
+};
+
 struct baton_backend {
   uint32_t abi_version;  /* BATON_BACKEND_ABI as the backend was compiled with; always the first member */
   uint32_t struct_bytes; /* sizeof(struct baton_backend) */
@@ -113,6 +123,16 @@ struct baton_backend {
      each call enqueues it. The tensors' addresses may change between calls. */
   int (*bind)(void* module, const char* symbol, int32_t tensors, void* queue, struct baton_bound* bound);
   void (*unbind)(struct baton_bound bound);
+
+  /* ---- Parts of kernels, to measure them; null: kernels have none. From here on members are only ever added
+     at the end, without a new ABI version: struct_bytes tells which are there. */
+
+  /* The parts of a bound kernel in the order in which they run, for as many threads as a call may use now.
+     The array has the lifetime of its texts. */
+  int (*parts)(struct baton_bound bound, const struct baton_part** parts, int32_t* count);
+
+  /* Calls the kernel like bound.function, and writes how many nanoseconds each part took. */
+  int (*run_parts)(struct baton_bound bound, void** args, double* ns);
 };
 
 typedef const struct baton_backend* (*baton_backend_entry_function)(const struct baton_host* host);

@@ -31,6 +31,14 @@ struct RunProfile {
   std::vector<std::vector<bool>> held;
 };
 
+/// A part of a kernel: of a library's region one primitive.
+struct KernelPart {
+  int step = -1;                        ///< of the kernel's code that it was made for; -1: none
+  std::string name;                     ///< "convolution", "reorder"
+  std::string reason;                   ///< of a change of layout: what needs it; else empty
+  std::string implementation, layouts;  ///< as the library names them; may be empty
+};
+
 struct ExecutorMemory;
 
 /// One instance of a model with its own memory on every device of the plan. Not thread safe; any number of
@@ -61,6 +69,9 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   const Plan& plan() const { return *plan_; }
+
+  /// Whether the plan uses devices other than the CPU.
+  bool on_devices() const { return !devices_.empty(); }
 
   /// Threads for all later runs; 0: the thread pool's default.
   void set_threads(int threads) { threads_ = threads; }
@@ -122,6 +133,12 @@ class Executor {
   std::span<void*> node_args(uint32_t node);
   KernelFunction node_function(uint32_t node) const;
 
+  /// The parts of a node's kernel in the order in which they run, as its plug-in tells; empty: it has none.
+  Result<std::vector<KernelPart>> node_parts(uint32_t node) const;
+  /// Runs a node's kernel and measures each of its parts: nanoseconds, and behind them those of the whole
+  /// call. Its operands must have been computed.
+  Result<std::vector<double>> run_parts(uint32_t node);
+
   /// Replaces the kernel of a node (by a marked or ablated variant with the same arguments). The caller keeps
   /// its library loaded.
   void replace_function(uint32_t node, KernelFunction function);
@@ -151,6 +168,7 @@ class Executor {
   Status run_calls(size_t first, size_t last);
   Result<RunProfile> profile_with_devices(int runs);
   const PluginModule* find_module(const std::string& backend) const;
+  const PluginModule* module_with_parts(const Call& call) const;
   const Device* device(int device_type) const;
 
   std::shared_ptr<const Plan> plan_;

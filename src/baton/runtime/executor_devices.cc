@@ -5,7 +5,6 @@
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
 
 namespace baton {
@@ -77,6 +76,7 @@ Status Executor::wait() const {
 
 /// Runs and waits for one call at a time: device kernels are measured by the device's clock, CPU kernels and
 /// copies by ours. Whatever a simulated device does takes the time of its own clock, in the sum too.
+/// Involuntary switches of threads say nothing here: those of a driver take turns with ours.
 Result<RunProfile> Executor::profile_with_devices(int runs) {
   const double scale = ns_per_tick();
   const size_t count = calls_.size(), times = static_cast<size_t>(runs);
@@ -84,7 +84,6 @@ Result<RunProfile> Executor::profile_with_devices(int runs) {
                      std::vector(count, std::vector<bool>(times))};
   const ThreadScope scope(threads_);
   for (size_t r = 0; r < times; ++r) {
-    const ThreadReading before = read_thread(true);
     const uint64_t begin = ticks();
     double elsewhere_ns = 0;  // simulated time, less what the simulation took
     for (size_t c = 0; c < count; ++c) {
@@ -109,8 +108,6 @@ Result<RunProfile> Executor::profile_with_devices(int runs) {
       }
     }
     profile.total_ns[r] = static_cast<double>(ticks() - begin) * scale + elsewhere_ns;
-    if (was_held(before, read_thread(true), true))
-      for (size_t c = 0; c < count; ++c) profile.held[c][r] = true;
   }
   return profile;
 }

@@ -91,7 +91,7 @@ const char* missing_function(const baton_backend& table) {
 Result<const Plugin*> add_checked(const baton_backend* table, const std::string& shown) {
   if (!table)
     return Status::unavailable("the plug-in " + shown + " refuses to work here (it gives no table)");
-  if (table->abi_version != BATON_BACKEND_ABI || table->struct_bytes != sizeof(baton_backend)) {
+  if (table->abi_version != BATON_BACKEND_ABI || table->struct_bytes < offsetof(baton_backend, parts)) {
     return Status::bad_data(
         "the plug-in " + shown + " was built for version " + std::to_string(table->abi_version) +
         " of the interface of backends, this runtime has " + std::to_string(BATON_BACKEND_ABI) +

@@ -1,6 +1,7 @@
 // The runtime halves of backends: shared libraries that export the table of baton_backend.h, found by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,6 +38,11 @@ class Plugin {
 
   /// Success when it has device `number` of that DLPack type; else what is missing, in its words.
   Status has_device(int kind, int number) const;
+  /// Whether kernels can tell their parts: members that older plug-ins lack.
+  bool has_parts() const {
+    return table_.struct_bytes >= offsetof(baton_backend, run_parts) + sizeof(table_.run_parts) &&
+           table_.parts && table_.run_parts;
+  }
 
   /// The message of last_error() as a suffix: ": out of memory"; empty when there is none.
   std::string reason() const;

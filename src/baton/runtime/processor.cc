@@ -95,6 +95,8 @@ constexpr baton_backend kProcessor = {
     .unload = [](void* module) { delete static_cast<Kernels*>(module); },
     .bind = bind_host_kernel,
     .unbind = [](baton_bound) {},
+    .parts = nullptr,
+    .run_parts = nullptr,
 };
 
 }  // namespace

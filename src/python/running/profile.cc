@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "baton/driver/initialize.h"
+#include "baton/profile/compare/compare.h"
+#include "baton/profile/report/comparison.h"
 #include "baton/profile/report/source_lines.h"
 #include "baton/profile/report/target_survey.h"
 #include "baton/profile/write/page.h"
@@ -40,50 +42,34 @@ void set_inputs(Executor& executor, const NamedArrays& given) {
   }
 }
 
-Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds,
-               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name,
-               double max_seconds, const nb::object& progress, const nb::object& keep) {
-  const NamedArrays given = arrays_from_python(inputs);
-  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
-    throw nb::value_error(
-        "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
-        "negative");
+/// Runs `work` without Python's lock; `watch` sets progress and interrupt of its options. What was measured
+/// before an interrupt is given to `keep`.
+Report measured(const nb::object& progress, const nb::object& keep, std::string name,
+                const std::function<void(const std::function<void(ProfileOptions&)>& watch,
+                                         ProfileReport& report)>& work) {
   Report result;
   std::exception_ptr raised;  // by the callback: measuring stops, then it continues to the caller
   std::atomic<bool> stop_now{false};
   interruptible([&](const std::atomic<bool>* stop) {
-    const std::unique_ptr<Executor> executor = make_executor(built);
-    executor->set_threads(threads);
-    set_inputs(*executor, given);
-    ProfileOptions options;
-    options.measure.min_runs = repeat;
-    options.measure.min_seconds = seconds;
-    options.inside = inside;
-    options.inside_ms = inside_ms;
-    options.unfused = unfused;
-    options.peaks = peaks;
-    options.wait_s = wait;
-    options.context = door_context();
-    options.context.passes = std::make_shared<PassContext>();  // a fresh one: the model is already built
-    options.max_seconds = max_seconds;
-    options.progress = [&](const ProfileProgress& now) {
-      if (*stop) stop_now = true;
-      if (progress.is_none() || stop_now) return;
-      const nb::gil_scoped_acquire lock;
-      try {
-        progress(now.phase, now.done, now.total, now.seconds_left);
-      } catch (const nb::python_error&) {
-        raised = std::current_exception();
-        stop_now = true;
-      }
+    const auto watch = [&](ProfileOptions& options) {
+      options.progress = [&, stop](const ProfileProgress& now) {
+        if (*stop) stop_now = true;
+        if (progress.is_none() || stop_now) return;
+        const nb::gil_scoped_acquire lock;
+        try {
+          progress(now.phase, now.done, now.total, now.seconds_left);
+        } catch (const nb::python_error&) {
+          raised = std::current_exception();
+          stop_now = true;
+        }
+      };
+      options.context.interrupt = progress.is_none() ? stop : &stop_now;
     };
-    options.context.interrupt = progress.is_none() ? stop : &stop_now;
     try {
-      result.report = baton::profile(built, *executor, options);
+      work(watch, result.report);
     } catch (const Interrupted&) {
       if (!raised) throw;
     }
-    if (!raised) add_source_lines(result.report, built);
     if (!*stop) return;
     if (!keep.is_none() && !result.report.kernels.empty()) {
       const nb::gil_scoped_acquire lock;
@@ -94,6 +80,78 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
   if (raised) std::rethrow_exception(raised);
   result.report.model = std::move(name);
   return result;
+}
+
+Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds,
+               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name,
+               double max_seconds, const nb::object& progress, const nb::object& keep) {
+  const NamedArrays given = arrays_from_python(inputs);
+  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
+    throw nb::value_error(
+        "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
+        "negative");
+  return measured(progress, keep, std::move(name),
+                  [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
+                    const std::unique_ptr<Executor> executor = make_executor(built);
+                    executor->set_threads(threads);
+                    set_inputs(*executor, given);
+                    ProfileOptions options;
+                    options.measure.min_runs = repeat;
+                    options.measure.min_seconds = seconds;
+                    options.inside = inside;
+                    options.inside_ms = inside_ms;
+                    options.unfused = unfused;
+                    options.peaks = peaks;
+                    options.wait_s = wait;
+                    options.context = door_context();
+                    options.context.passes =
+                        std::make_shared<PassContext>();  // a fresh one: the model is already built
+                    options.max_seconds = max_seconds;
+                    watch(options);
+                    report = baton::profile(built, *executor, options);
+                    add_source_lines(report, built);
+                  });
+}
+
+/// Part of the time for measuring that the profile of the whole takes; the rest is for the comparison.
+constexpr double kForProfile = 0.3;
+
+Report compare_backends(const IRModule& module, const nb::dict& params,
+                        const std::vector<std::string>& backends, const nb::dict& inputs, int threads,
+                        int repeat, double seconds, double max_seconds, std::string name,
+                        const nb::object& progress, const nb::object& keep) {
+  const NamedArrays weights = arrays_from_python(params), given = arrays_from_python(inputs);
+  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(max_seconds > 0))
+    throw nb::value_error("compare: threads, repeat and max_seconds are positive, seconds is not negative");
+  BuildOptions how;
+  how.params = weights;
+  how.context = door_context();
+  const std::vector<ComparedBackend> compared = compared_backends(backends, how.context);
+  return measured(progress, keep, std::move(name),
+                  [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
+                    ProfileOptions options;
+                    options.measure.min_runs = repeat;
+                    options.measure.min_seconds = seconds;
+                    options.inside = options.unfused = false;
+                    options.context = how.context;
+                    options.max_seconds = max_seconds * kForProfile;
+                    watch(options);
+                    how.context.interrupt = options.context.interrupt;
+                    const BuildResult built = build_for(compared.front(), module, how);
+                    const std::unique_ptr<Executor> executor = make_executor(built);
+                    executor->set_threads(threads);
+                    set_inputs(*executor, given);
+                    report = baton::profile(built, *executor, options);
+                    add_source_lines(report, built);
+                    if (!report.partial.empty()) return;
+                    CompareOptions compare;
+                    compare.build = how;
+                    compare.threads = threads;
+                    compare.max_seconds = max_seconds * (1 - kForProfile);
+                    compare.progress = options.progress;
+                    report.comparison = baton::compare(report, module, built, compared, compare);
+                    report.opt_level = how.context.passes->opt_level;
+                  });
 }
 
 std::string table(const Report& self, bool all, int top, const std::string& sort, int width) {
@@ -167,6 +225,12 @@ void bind_profile(nb::module_& m) {
            [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
       .def("__repr__",
            [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
+      .def(
+          "_wrong",
+          [](const Report& r) {
+            return r.report.comparison ? r.report.comparison->wrong() : std::vector<std::string>();
+          },
+          "Sentences about results that differ between backends.")
       .def("_repr_html_", [](const Report& r) { return html(r.report); });
   m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"),
         nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),
@@ -190,6 +254,9 @@ void bind_profile(nb::module_& m) {
       },
       nb::arg("targets"), nb::arg("quick"), nb::arg("again"), nb::arg("threads"),
       "What this machine can run, as JSON.");
+  m.def("compare_backends", &compare_backends, nb::arg("module"), nb::arg("params"), nb::arg("backends"),
+        nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"), nb::arg("seconds"), nb::arg("max_seconds"),
+        nb::arg("name"), nb::arg("progress") = nb::none(), nb::arg("keep") = nb::none());
   m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
   m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
   m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));

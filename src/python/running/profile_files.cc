@@ -59,13 +59,13 @@ void bind_profile_files(nb::module_& m, nb::class_<Report>& report) {
           nb::arg("path"), nb::arg("suffix"), nb::arg("part"), nb::arg("runs"));
   m.def(
       "report_files",
-      [](const std::string& path) {
+      [](const std::string& path, bool comparison) {
         std::vector<std::tuple<std::string, std::string, std::string>> files;
-        for (const WantedFile& file : wanted_files(path, report_kinds()))
+        for (const WantedFile& file : wanted_files(path, comparison ? comparison_kinds() : report_kinds()))
           files.emplace_back(file.path, file.suffix, file.part);
         return files;
       },
-      nb::arg("path"),
+      nb::arg("path"), nb::arg("comparison") = false,
       ("(path, suffix, part) of the files a name stands for; kinds: " + names_of(report_kinds())).c_str());
   m.def(
       "write_file",

@@ -154,6 +154,8 @@ constexpr baton_backend kTable = {
     .unload = [](void* module) { delete static_cast<Module*>(module); },
     .bind = bind,
     .unbind = [](baton_bound bound) { delete static_cast<Kernel*>(bound.context); },
+    .parts = nullptr,
+    .run_parts = nullptr,
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "baton/profile/inside/sampling.h"
 #include "baton/profile/report/asm_listing.h"
+#include "baton/runtime/gpu/device_code.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 
@@ -31,10 +32,30 @@ SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_na
                                executor->node_args(node), options));
 }
 
+/// The source of a kernel for a device whose driver compiles it.
+void write_source(Io& io, const std::string& func_name, const Kernel& kernel, const std::string& kind,
+                  bool json) {
+  DeviceCode code;
+  if (!unpack(kernel.object, code) || code.source.empty())
+    throw NotSupported("kernels for " + kind + " have no source text to show");
+  const std::string& source = code.source;
+  if (json)
+    io.out << nlohmann::ordered_json{{"schema", 1},
+                                     {"kernel", func_name},
+                                     {"target", kind},
+                                     {"source", source}}
+                  .dump()
+           << '\n';
+  else
+    io.out << func_name << ", for " << kind << '\n' << source << (source.ends_with('\n') ? "" : "\n");
+}
+
 }  // namespace
 
 void AsmFlags::add(Flags& flags) {
-  flags.flag("asm", &on, "the kernel's instructions, beside the operators that they compute");
+  flags.flag(
+      "asm", &on,
+      "the kernel's instructions, beside the operators that they compute; with --target opencl its source");
   flags.flag("time", &timed, "and the time of each basic block, by sampling the kernel for a second")
       .needs("asm");
 }
@@ -53,6 +74,12 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
   request->variant.debug_lines = debug_folder;
   const std::vector<KernelRequest> requests = {*request};
   const BuildContext context = flags.context();
+  if (subject.device()->kind != context.host().kind) {
+    if (wanted.timed)
+      throw UsageError("--time samples kernels of the processor; this one is for " + subject.device()->kind);
+    return write_source(io, func_name, *compile_kernels(requests, *subject.device(), context)[0],
+                        subject.device()->kind, json);
+  }
   const std::vector<KernelRef> kernels = compile_kernels(requests, context);
   std::optional<SampleCounts> counts;
   if (wanted.timed) counts = sampled(io, flags, func_name, node);

@@ -45,6 +45,10 @@ Json explain_head(const Subject& subject) {
 
 Json operator_json(const Subject& subject, uint32_t id) {
   Json row = to_json(subject.map.at(id), RecordForm::kExplain);
+  if (id < subject.primitives.size() && !subject.primitives[id].empty())
+    row["primitives"] = subject.primitives[id];
+  for (const auto& [backend, taken] : subject.taken)
+    row["backends"][backend] = {{"taken", taken[id].taken}, {"how", or_null(taken[id].how)}};
   row["steps"] = subject.artifact ? Json(nullptr) : Json::array();
   if (subject.artifact) return row;
   for (const Step& step : subject.steps[id])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -14,9 +15,12 @@
 #include "baton/ir/op.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/trace.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
 #include "baton/support/version.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/printer.h"
+#include "baton/types/infer_type.h"
 
 namespace baton::cli {
 
@@ -80,7 +84,40 @@ std::vector<std::string> ends_of(const GraphPlan& plan, const FusionLog& fusion)
   return ends;
 }
 
-Subject from_model(const ModelFlags& flags) {
+BackendRef backend_named(const std::string& name) {
+  if (BackendRef record = find_backend(name)) return record;
+  std::vector<std::string> known;
+  for (const BackendRef& record : backends()) known.push_back(record->name);
+  const std::string near = did_you_mean(name, known);
+  throw UsageError("there is no backend `" + name + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?"));
+}
+
+/// Compiles and loads the model, whose plug-ins then tell the parts of their regions.
+std::vector<std::vector<std::string>> primitives_of(const IRModule& module, const BuildOptions& options) {
+  const BuildResult built = build(module, options);
+  const std::unique_ptr<Executor> executor = make_executor(built);
+  std::vector<std::vector<std::string>> primitives(built.origins->operators.size());
+  for (const BuiltKernel& kernel : built.kernels) {
+    const std::vector<KernelPart> parts = require(executor->node_parts(kernel.first_node));
+    const std::vector<KernelBlock> blocks = kernel_blocks(*built.plan.nodes[kernel.first_node].function);
+    for (const KernelPart& part : parts) {
+      std::string text = part.name + (part.implementation.empty() ? "" : " by " + part.implementation) +
+                         (part.layouts.empty() ? "" : ", " + part.layouts);
+      if (!part.reason.empty()) text += " (" + part.reason + ")";
+      if (part.step < 0 || static_cast<size_t>(part.step) >= kernel.kernel->steps.size()) continue;
+      text += ", step " + std::to_string(part.step) + " of " + kernel.func_name;
+      std::set<uint32_t> ids;
+      for (const int block : kernel.kernel->steps[static_cast<size_t>(part.step)])
+        for (const Origin* origin : blocks[static_cast<size_t>(block)].call->origins().origins())
+          if (const auto id = built.optimized->origins().find(origin)) ids.insert(index(*id));
+      for (const uint32_t id : ids) primitives.at(id).push_back(text);
+    }
+  }
+  return primitives;
+}
+
+Subject from_model(const ModelFlags& flags, const std::vector<std::string>& asked) {
   Subject subject;
   const LoadedModel model = load_model(flags.model, flags.shapes);
   subject.name = model.name;
@@ -104,6 +141,23 @@ Subject from_model(const ModelFlags& flags) {
                             with_lines(origin_report(origins, subject.plan, source, fusion), origins));
   subject.ends = ends_of(subject.plan, fusion);
   subject.steps = steps_of(*trace, subject.optimized->origins());
+  subject.context = flags.context();
+  if (std::ranges::any_of(subject.plan.nodes, [](const PlannedNode& node) {
+        return node.function && !compiler_of(*node.function).empty();
+      })) {
+    BuildOptions plain{.params = options.params, .context = subject.context};
+    try {
+      subject.primitives = primitives_of(model.module, plain);
+    } catch (const NotSupported&) {  // a compiler without a code generator here: its regions stay unknown
+    }
+  }
+  for (const std::string& name : asked) {
+    const BackendRef record = backend_named(name);
+    const IRModule bound = bind_params(infer_types(model.module->copy()), options.params);
+    std::vector<TakenOperator> taken = taken_operators(bound, *record, subject.context);
+    taken.resize(std::max(taken.size(), subject.map.operators().size()));
+    subject.taken.emplace_back(name, std::move(taken));
+  }
   return subject;
 }
 
@@ -164,14 +218,17 @@ std::string chosen_by(const Function& function, const DeviceSheet& sheet) {
 
 }  // namespace
 
+const DeviceSheet* Subject::device() const { return artifact ? nullptr : &context.device(); }
+
 std::optional<KernelRequest> Subject::request(uint32_t node) const {
   std::optional<KernelRequest> request;
   if (artifact || map.kernel_node(node).kind != PlanNode::Kind::kKernel) return request;
   request.emplace().function = without_region(plan.nodes[node].function);
-  KernelSchedule schedule = tuned_choice(nullptr)->schedule(request->function, host_context().host());
+  request->strict = strict;
+  if (device()->kind != context.host().kind) return request;  // schedules are kept for the host only
+  KernelSchedule schedule = tuned_choice(nullptr)->schedule(request->function, context.host());
   request->template_name = std::move(schedule.template_name);
   request->params = std::move(schedule.params);
-  request->strict = strict;
   return request;
 }
 
@@ -180,12 +237,14 @@ KernelFacts Subject::facts(uint32_t node) const {
   if (!artifact && plan.nodes[node].function) facts.relay = relay_text(plan.nodes[node].function);
   if (const auto wanted = request(node)) {
     const InterruptScope interrupt;
-    BuildContext context = host_context();
-    context.interrupt = interrupt.flag();
-    const KernelRef kernel = compile_kernels({&*wanted, 1}, context)[0];
+    BuildContext stoppable = context;
+    stoppable.interrupt = interrupt.flag();
+    const KernelRef kernel = compile_kernels({&*wanted, 1}, *device(), stoppable)[0];
     facts.template_name = kernel->template_name;
     facts.params.assign(kernel->params.begin(), kernel->params.end());
-    facts.chosen_by = chosen_by(wanted->function, context.host());
+    facts.chosen_by = device()->kind == context.host().kind
+                          ? chosen_by(wanted->function, context.host())
+                          : "the order of the templates for " + device()->kind;
     facts.skipped = kernel->skipped;
     facts.flops = kernel->facts.flops;
     facts.bytes = kernel->facts.bytes;
@@ -202,9 +261,14 @@ KernelFacts Subject::facts(uint32_t node) const {
   return facts;
 }
 
-Subject load_subject(const ModelFlags& flags) {
+Subject load_subject(const ModelFlags& flags, const std::vector<std::string>& backends) {
   initialize();
-  return flags.model.ends_with(".baton") ? from_artifact(flags.model) : from_model(flags);
+  if (!flags.model.ends_with(".baton")) return from_model(flags, backends);
+  if (!backends.empty())
+    throw UsageError(flags.model +
+                     " is an artifact: it holds kernels and no Relay; --backends takes the model "
+                     "that it was built from");
+  return from_artifact(flags.model);
 }
 
 }  // namespace baton::cli

@@ -8,6 +8,7 @@
 #include "baton/cli/common.h"
 #include "baton/driver/build.h"
 #include "baton/driver/origins/operator_map.h"
+#include "baton/driver/partition_for.h"
 
 namespace baton::cli {
 
@@ -36,9 +37,17 @@ struct Subject {
   std::vector<std::vector<Step>> steps;  ///< by operator
   std::vector<std::string> ends;         ///< by node: why its users are not fused with it; may be empty
   bool strict = false;                   ///< --precision strict
+  BuildContext context;                  ///< of the build
+  /// By operator: the primitives of a library's region that compute it, and changes of layout made for them:
+  /// "convolution by jit:avx512_core, aBcd16b ABcd16b16a -> aBcd16b, step 2 of tvmgen_default_dnnl_main_0".
+  std::vector<std::vector<std::string>> primitives;
+  /// By the name of each backend that was asked, and operator: whether it takes it.
+  std::vector<std::pair<std::string, std::vector<TakenOperator>>> taken;
   // For an artifact.
   std::shared_ptr<const Artifact> artifact;
 
+  /// The device that the kernels are compiled for: that of the first target. Null: an artifact's.
+  const DeviceSheet* device() const;
   /// The request for the kernel called by `node`; nullopt for an artifact, an input, or a reshape in place.
   std::optional<KernelRequest> request(uint32_t node) const;
   /// Compiles the kernel, unless it is cached, or reads the artifact's meta.json.
@@ -46,6 +55,7 @@ struct Subject {
 };
 
 /// Throws Error for files that are not artifacts, have another version, or have no origins.
-Subject load_subject(const ModelFlags& flags);
+/// `backends`: those to be asked which operators they take; UsageError for unknown ones, and for an artifact.
+Subject load_subject(const ModelFlags& flags, const std::vector<std::string>& backends = {});
 
 }  // namespace baton::cli

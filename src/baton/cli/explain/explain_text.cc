@@ -267,9 +267,18 @@ std::string code_text(const Subject& subject, const KernelFacts& facts) {
 
 }  // namespace
 
+std::string taken_text(const TakenOperator& taken) {
+  if (!taken.met) return "no call is left that computes it";
+  if (!taken.taken) return "not taken: " + taken.how;
+  return "taken" + (taken.how.empty() ? "" : ", " + taken.how);
+}
+
 std::string summary_line(const Subject& subject, uint32_t id) {
   const OperatorRecord& entry = subject.map.at(id);
-  return entry.label() + ": " + end_of(subject, entry) + "\n";
+  std::string text = entry.label() + ": " + end_of(subject, entry) + "\n";
+  for (const auto& [backend, taken] : subject.taken)
+    text += "    " + backend + ": " + taken_text(taken[id]) + "\n";
+  return text;
 }
 
 std::string operator_section(const Subject& subject, uint32_t id) {
@@ -290,6 +299,10 @@ std::string operator_section(const Subject& subject, uint32_t id) {
     text += "  fused with " + labels(subject.map, entry.fused_with) +
             (entry.fused.empty() ? "" : ": " + entry.fused) + "\n";
   if (!entry.not_fused.empty()) text += "  not fused with what uses its result: " + entry.not_fused + "\n";
+  if (id < subject.primitives.size())
+    for (const std::string& primitive : subject.primitives[id]) text += "  computed as " + primitive + "\n";
+  for (const auto& [backend, taken] : subject.taken)
+    text += "  " + backend + ": " + taken_text(taken[id]) + "\n";
   return text + "  in the end " + end_of(subject, entry) + "\n";
 }
 

@@ -2,6 +2,7 @@
 // library, is runtime/plugins/dnnl. It has no device: regions run in the memory of the host.
 #include "baton/codegen/backend.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "baton/codegen/dnnl/lower.h"
@@ -66,15 +67,31 @@ BuiltRegion region(const Function& function, const BuildContext& context) {
   return {run(std::move(program), context, {"InferType"})};
 }
 
+/// The kernel of a region, with the blocks that each of its steps computes.
+KernelRef kernel_of(const BackendFunction& each, const DnnlRegion& lowered) {
+  const int primitives = static_cast<int>(lowered.region.steps.size());
+  auto kernel = std::make_shared<Kernel>(*library_kernel(each, "dnnl", {{"primitives", primitives}}));
+  kernel->steps.resize(lowered.origins.size());
+  int number = 0;
+  for (const KernelBlock& block : kernel_blocks(*each.function)) {
+    const auto own = block.call->origins().origins();
+    for (size_t step = 0; step < lowered.origins.size(); ++step)
+      if (std::ranges::any_of(lowered.origins[step].origins(), [&](const Origin* origin) {
+            return std::ranges::find(own, origin) != own.end();
+          }))
+        kernel->steps[step].push_back(number);
+    ++number;
+  }
+  return kernel;
+}
+
 Built compile(std::span<const BackendFunction> functions, const DeviceSheet&, const BuildContext& context) {
   Built built;
   std::vector<DnnlRegion> regions;
   for (const BackendFunction& each : functions) {
     context.stop_if_asked();
     regions.push_back(lower_for_dnnl(*each.function, each.func_name));
-    const int primitives = static_cast<int>(regions.back().region.steps.size());
-    built.kernels.push_back(
-        {each.func_name, each.function, {}, library_kernel(each, "dnnl", {{"primitives", primitives}})});
+    built.kernels.push_back({each.func_name, each.function, {}, kernel_of(each, regions.back())});
   }
   built.blob = dnnl_blob_of(std::move(regions), /*check_only=*/false);
   return built;

@@ -137,6 +137,11 @@ class Lowering {
         [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
     const std::vector<View> results = values_of(function.body());
     for (size_t i = 0; i < results.size(); ++i) add_output(results[i], static_cast<int64_t>(i));
+    for (const Step& step : steps()) {
+      const int64_t made = origins_.count(step.output) ? step.output : step.inputs[0].tensor;
+      const auto at = origins_.find(made);
+      result_.origins.push_back(at == origins_.end() ? OriginSet::none() : at->second);
+    }
     return std::move(result_);
   }
 
@@ -205,8 +210,31 @@ class Lowering {
     return views[0];
   }
 
+  /// How many operands and post-operations the step of each tensor has.
+  std::map<int64_t, size_t> sizes_of_steps() {
+    std::map<int64_t, size_t> sizes;
+    for (const Step& step : steps()) sizes[step.output] = step.inputs.size() + step.posts.size();
+    return sizes;
+  }
+
   void visit(const Expr& node) {
-    if (const auto* call = as<CallNode>(node)) return this->call(*call);
+    if (const auto* call = as<CallNode>(node)) {
+      const std::map<int64_t, size_t> before = sizes_of_steps();
+      this->call(*call);
+      // Steps that are new, or do more than before, compute the call.
+      OriginSet computed = call->origins();
+      if (const auto* composite = as<FunctionNode>(call->callee()))
+        post_order(composite->body(), [&](const Expr& inner) {
+          if (as<CallNode>(inner)) computed = computed.merge(inner->origins());
+        });
+      for (const auto& [tensor, size] : sizes_of_steps()) {
+        const auto known = before.find(tensor);
+        if (known != before.end() && known->second == size) continue;
+        const auto [at, fresh] = origins_.emplace(tensor, computed);
+        if (!fresh) at->second = at->second.merge(computed);
+      }
+      return;
+    }
     if (const auto* constant = as<ConstantNode>(node)) {
       const auto* type = as_type<TensorTypeNode>(constant->checked_type());
       values_[node.get()] = {add_tensor(TensorKind::kConstant, dims_of(*type))};
@@ -633,6 +661,7 @@ class Lowering {
   std::unordered_map<const ExprNode*, std::vector<View>> values_;
   std::unordered_map<const ExprNode*, int> uses_;
   /// The call whose value a tensor is: reshapes, transpositions and items of tuples only refer to it.
+  std::unordered_map<int64_t, OriginSet> origins_;  // by tensor: what the step that makes it computes
   std::unordered_map<int64_t, const ExprNode*> owners_;
 };
 

@@ -11,6 +11,8 @@ namespace baton {
 struct DnnlRegion {
   dnnl_blob::Region region;
   std::vector<NDArray> constants;  ///< of the constant tensors, in their order
+  /// Of each step: the operators that it computes; of a copy of a result those that it is for.
+  std::vector<OriginSet> origins;
 };
 
 /// `function`: typed, of static shapes, straight-line; composite functions may be called. Biases, residual

@@ -79,8 +79,9 @@ struct Kernel {
   KernelParams params;
   std::vector<std::vector<std::string>> stages;  ///< per block: its stages, in creation order
   std::vector<std::string> skipped;  ///< "template: why it does not take this kernel", in the order asked
-  std::vector<MarkSite> marks;       ///< of a marked variant, ascending by id
-  CostFacts facts;                   ///< of the whole kernel
+  std::vector<std::vector<int>> steps = {};  ///< of a library's region: the blocks that each step computes
+  std::vector<MarkSite> marks;               ///< of a marked variant, ascending by id
+  CostFacts facts;                           ///< of the whole kernel
   std::vector<CostFacts> block_facts;
   bool from_cache = false;
   /// Seconds of a thread; 0 when loaded from the cache. Parts of it: choosing template and parameters, and

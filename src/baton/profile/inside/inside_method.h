@@ -1,11 +1,11 @@
 #pragma once
-// The three methods (design D4) of attributing kernel time.
+// The methods of attributing kernel time (design D4); those of regions are measured by their plug-in (0033).
 #include <string>
 
 namespace baton {
 
-enum class InsideMethod { kWhole, kMarkers, kAblation, kSampling };
-const char* method_name(InsideMethod method);        ///< "whole", "markers", "ablation", "sampling"
+enum class InsideMethod { kWhole, kMarkers, kAblation, kSampling, kParts };
+const char* method_name(InsideMethod method);        ///< "whole", "markers", "ablation", "sampling", "parts"
 InsideMethod method_named(const std::string& name);  ///< Error for an unknown name
 
 }  // namespace baton

@@ -58,13 +58,15 @@ const char* method_name(InsideMethod method) {
       return "ablation";
     case InsideMethod::kSampling:
       return "sampling";
+    case InsideMethod::kParts:
+      return "parts";
   }
   return "";
 }
 
 InsideMethod method_named(const std::string& name) {
-  for (const InsideMethod method :
-       {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation, InsideMethod::kSampling})
+  for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation,
+                                    InsideMethod::kSampling, InsideMethod::kParts})
     if (name == method_name(method)) return method;
   throw Error("no method is called `" + name + "`");
 }

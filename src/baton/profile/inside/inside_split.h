@@ -23,6 +23,8 @@ struct InsidePart {
   double cost = 0;           ///< of ablation: the measured difference, before it is compared with the noise
   /// Half of the share's 95 % interval, from several rounds; below the noise: the most that it can be.
   std::optional<double> plus_minus = {};
+  /// Of a primitive of a library's region, as the library names it; and of a change of layout what needs it.
+  std::string implementation = {}, layouts = {}, reason = {};
 };
 
 /// Counts of measured and discarded rounds.

@@ -151,11 +151,13 @@ const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
   {key: "roofline", label: "Roofline", tip: "Work per byte against speed", make: () => new Roofline(state, model, tip)},
   {key: "treemap", label: "Treemap", tip: "Areas by time: kind of operator, kernel, operator", make: () => new Treemap(state, model, tip)},
   ...(model.sources.length ? [{key: "source", label: "Source", tip: "The program with the time of each line", make: () => new SourceView(state, model)}] : []),
+  ...(model.places.length > 1 ? [{key: "devices", label: "Devices", tip: "One run, a lane per device", make: () => new Lanes(state, model)}] : []),
   ...(model.memory ? [{key: "memory", label: "Memory", tip: "Workspace over a run, constants", make: () => new MemoryChart(state, model)}] : []),
 ]);
 const tables = tabs($("table-tabs"), $("table"), "table", [
   {key: "kernels", label: `Kernels ${model.kernels.length}`, tip: "What runs, in the order of execution", make: () => (difference ? groupTable(state, difference) : kernelTable(state, model))},
   {key: "operators", label: `Operators ${model.ops.length}`, tip: "What the user wrote", make: () => operatorTable(state, model, difference)},
+  ...(model.comparison ? [{key: "comparison", label: "Backends", tip: "Each kernel beside the same operators on other backends", make: () => comparisonTable(state, model)}] : []),
 ]);
 
 function filters() {

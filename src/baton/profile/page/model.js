@@ -37,10 +37,18 @@ function readModel(json) {
     op.belowNoise = op.time === 0 && op.kernels.some((kernel) => kernel.inside.some((part) => part.below_noise && part.ids?.includes(op.id)));
   }
   addUnfused(model);
+  model.places = devicesOf(model);
+  model.comparison = readComparison(json.comparison);
   model.kinds = kindsOf(model);
   model.longest = largest(model.kernels, (kernel) => kernel.us);
   model.longestOp = largest(model.ops, (op) => op.time ?? 0);
   return model;
+}
+
+function readComparison(json) {
+  if (!json) return null;
+  const functions = (json.functions || []).map((each) => ({own_us: 0, nodes: [], others: [], why: "", ...each}));
+  return {base: json.base || "", others: json.others || [], functions};
 }
 
 function readOperator(row) {
@@ -98,6 +106,7 @@ function readKernel(row, index) {
     noise: row.noise || 0,
     trusted: row.trusted !== false,
     compiler: row.compiler || "",
+    place: row.func_name === "__copy" ? kCopies : row.target || row.compiler || "",
     dtype: row.dtype || "",
     cv: row.cv ?? null,
     roofline: row.roofline ?? null,

@@ -4,8 +4,16 @@ const kTitlesFrom = 0.22, kRowsFrom = 0.55;  // in screen pixels per unit
 const kSmallest = 9.5;                       // of letters, in screen pixels
 
 function readLook() {
-  const names = ["--bg", "--panel", "--ink", "--quiet", "--line", "--edge", "--heat", "--select", "--link", "--faster", "--slower", "--fused"];
+  const names = ["--bg", "--panel", "--ink", "--quiet", "--line", "--edge", "--heat", "--select", "--link", "--faster", "--slower", "--fused", "--kind0", "--kind1", "--kind2", "--kind3",
+                 "--kind5", "--kind6", "--kind8"];
   return Object.fromEntries(names.map((name) => [name.slice(2), colourOf(name)]));
+}
+
+/// Where the kernel runs, as a stripe; nothing where all run in one place.
+function paintPlace(ctx, item, look, model) {
+  if (!item.kernel || model.places.length < 2) return;
+  ctx.fillStyle = css(look[model.places.find((place) => place.name === item.kernel.place).colour.slice(2)]);
+  ctx.fillRect(item.x, item.y + 3, 7, item.h - 6);
 }
 
 /// The colour of a box: its share of the longest, or how much faster or slower it became.
@@ -46,6 +54,7 @@ function paint(ctx, {boxes, view, width, height, look, lit, state, difference, s
     } else {
       paintBox(ctx, item, view, look, mark, state, difference);
     }
+    paintPlace(ctx, item, look, state.model);
   }
   ctx.globalAlpha = anyLit || passing ? 0.4 : 1;
   ctx.beginPath();

@@ -97,8 +97,8 @@ class State {
     const given = new URLSearchParams(location.hash.slice(1));
     const number = (key) => (/^\d+$/.test(given.get(key) || "") ? Number(given.get(key)) : null);
     const op = number("op"), node = number("kernel");
-    if (["graph", "roofline", "treemap"].includes(given.get("view"))) this.view.picture = given.get("view");
-    if (["kernels", "operators"].includes(given.get("table"))) this.view.table = given.get("table");
+    if (["graph", "roofline", "treemap", "devices"].includes(given.get("view"))) this.view.picture = given.get("view");
+    if (["kernels", "operators", "comparison"].includes(given.get("table"))) this.view.table = given.get("table");
     if (op !== null && op < this.model.ops.length) this.setSelection({kind: "op", id: op}, null);
     else if (node !== null && this.model.kernelOfNode.has(node)) this.setSelection({kind: "kernel", id: node}, null);
   }

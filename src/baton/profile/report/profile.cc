@@ -7,6 +7,7 @@
 #include "baton/driver/origins/origins_json.h"
 #include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
+#include "baton/profile/inside/inside_parts.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/memory.h"
 #include "baton/profile/report/unfused.h"
@@ -112,7 +113,8 @@ class Profiler {
     };
     std::map<std::string, InsideTimes> times;
     try {
-      times = measure_inside(built, executor_, inside);
+      times = measure_parts(built, executor_, inside);
+      times.merge(measure_inside(built, executor_, inside));
     } catch (const Interrupted&) {
     }
     budget_.reserve(0);

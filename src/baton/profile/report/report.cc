@@ -48,8 +48,12 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
     if (part.plus_minus) row.plus_minus_us = *part.plus_minus * median_us;
     row.rest = part.rest;
     row.ids = ids_of(part.blocks, blocks, table);
+    row.implementation = part.implementation;
+    row.layouts = part.layouts;
+    row.reason = part.reason;
     for (int block : part.blocks)
       row.label += (row.label.empty() ? "" : ", ") + blocks[block].call->op()->name;
+    if (part.method == InsideMethod::kParts && part.blocks.empty()) std::swap(row.label, row.stage);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -209,6 +213,10 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     if (!function) continue;
     row.compiler = compiler_of(*function);
     row.region = region_of(*function);
+    // In a program for several devices the target of the processor, which computes what names no backend.
+    if (built.plan.graph->nodes[row.node].backend.empty())
+      for (const TargetRef& target : built.targets)
+        if (target->device_type() == 1) row.target = target->asked();
     const auto times = inside.find(row.func_name);
     if (times == inside.end()) continue;
     row.inside = inside_rows(*function, times->second, row.median_us, built.optimized->origins());

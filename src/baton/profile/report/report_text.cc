@@ -57,7 +57,12 @@ std::string part_label(const ProfileReport& report, const InsideRow& part) {
   const std::string source = operators_text(report, part.ids);
   std::string label = source.empty() ? part.label : source;
   if (part.rest) label += (label.empty() ? "" : ", ") + std::string("load, store, loop");
-  if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
+  if (!part.stage.empty() && part.method != InsideMethod::kAblation) {
+    label += "  [" + part.stage;
+    for (const std::string* more : {&part.reason, &part.implementation, &part.layouts})
+      if (!more->empty()) label += (more == &part.reason ? ", " : " ") + *more;
+    label += "]";
+  }
   // Shows the operator's name in the kernel where it differs: the add that a batch_norm became.
   if (!source.empty() && report.operators.at(part.ids.front()).op != part.label)
     label += "  as " + part.label;

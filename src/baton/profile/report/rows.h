@@ -8,6 +8,7 @@
 
 #include "baton/driver/origins/operator_record.h"
 #include "baton/profile/inside/inside_method.h"
+#include "baton/profile/report/comparison.h"
 #include "baton/runtime/run_timeline.h"
 #include "baton/target/device_sheet.h"
 
@@ -30,6 +31,9 @@ struct InsideRow {
   InsideMethod method = InsideMethod::kMarkers;
   bool below_noise = false;
   std::optional<double> plus_minus_us = {};  ///< half of the 95 % interval (Estimate); nullopt: not known
+  /// Of a primitive of a library's region: how the library names its code and the layouts of its tensors; and
+  /// of a change of layout what needs it.
+  std::string implementation = {}, layouts = {}, reason = {};
 };
 
 /// The load of several threads in a stage of a kernel.
@@ -145,6 +149,7 @@ struct ProfileReport {
   std::optional<DeviceSheet> device;             ///< with its peaks; nullopt: not measured
   std::optional<MemoryUse> memory;               ///< nullopt: not known
   std::optional<RunTimeline> timeline;           ///< of one run on several threads; nullopt: not recorded
+  std::optional<Comparison> comparison;          ///< with other backends; nullopt: not asked for
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
   std::vector<double>

@@ -62,6 +62,7 @@ IRModule take_apart(const IRModule& optimized, const BuildContext& around) {
 UnfusedModel build_unfused(const BuildResult& built, const Executor& fused, const BuildOptions& how) {
   BuildOptions options = how;
   options.mod_name = built.mod_name;
+  options.context.targets = built.targets;
   UnfusedModel model;
   model.built = build_prepared(take_apart(built.optimized, how.context), options);
   model.executor = make_executor(model.built);

@@ -46,8 +46,12 @@ std::vector<FileKind> with_tables() {
       {".json", "the profile, to be read again (docs/design/0005)", {""}, true},
       {".html", "one page: graph, times, roofline, treemap, search", {""}},
       {".txt", "the table of the terminal", {""}, true},
-      {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names(), true},
-      {".parquet", "the same three tables; needs pyarrow in Python", table_names(), true},
+      {".csv",
+       "three tables: kernels, operators, parts (docs/design/0011)",
+       table_names(),
+       true,
+       {kComparisonTable}},
+      {".parquet", "the same three tables; needs pyarrow in Python", table_names(), true, {kComparisonTable}},
       {".trace.json", "a trace for Perfetto: model > kernel > operator", {""}},
       {".explorer.json", "graphs for Model Explorer, and times for their nodes", {""}}};
   for (const std::string& quantity : explorer_quantities()) kinds.back().parts.push_back(quantity);
@@ -64,7 +68,9 @@ std::vector<WantedFile> wanted_files(const std::string& path, const std::vector<
   std::vector<WantedFile> files;
   for (const std::string& model : each) {
     const std::string middle = model.empty() ? "" : "." + model;
-    for (const std::string& part : kind.parts)
+    std::vector<std::string> parts = kind.parts;
+    parts.insert(parts.end(), kind.named.begin(), kind.named.end());
+    for (const std::string& part : parts)
       if (!part.empty() && file_name(stem).size() > part.size() + 1 && stem.ends_with("." + part)) {
         const std::string before = stem.substr(0, stem.size() - part.size() - 1);
         files.push_back({before + middle + "." + part + kind.suffix, kind.suffix, part, model});
@@ -105,6 +111,15 @@ std::vector<ProfileReport> load_reports(const std::string& path) {
 
 const std::vector<FileKind>& report_kinds() {
   static const std::vector<FileKind> kinds = with_tables();
+  return kinds;
+}
+
+std::vector<FileKind> comparison_kinds() {
+  std::vector<FileKind> kinds = report_kinds();
+  for (FileKind& kind : kinds) {
+    kind.parts.insert(kind.parts.end(), kind.named.begin(), kind.named.end());
+    kind.named.clear();
+  }
   return kinds;
 }
 

@@ -14,6 +14,7 @@ struct FileKind {
   std::vector<std::string>
       parts;           ///< what it takes several files for: NAME.PART.suffix; "" is NAME.suffix itself
   bool joins = false;  ///< one file holds several reports
+  std::vector<std::string> named = {};  ///< parts that are written only when the file's name has them
 };
 
 /// A file to be written.
@@ -42,6 +43,8 @@ std::vector<ProfileReport> load_reports(const std::string& path);
 
 /// The supported kinds: .json, .html, .csv, .parquet, .trace.json, .explorer.json, .txt.
 const std::vector<FileKind>& report_kinds();
+/// The same for reports that compare backends: their tables are written without being named.
+std::vector<FileKind> comparison_kinds();
 /// The contents of a file of report_kinds(). `runs`: measured runs in a trace. For Parquet the table as JSON,
 /// which python/baton/_parquet.py converts.
 std::string report_bytes(const ProfileReport& report, const WantedFile& file, int runs = 0);

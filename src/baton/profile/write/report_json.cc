@@ -8,6 +8,7 @@
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/titles.h"
+#include "baton/profile/write/comparison_json.h"
 #include "baton/support/error.h"
 #include "baton/support/json_fields.h"
 
@@ -68,7 +69,10 @@ constexpr fields::Field<InsideRow> kInsideFields[] = {
     required<InsideRow, &InsideRow::us>("us"),
     required<InsideRow, &InsideRow::method>("method"),
     required<InsideRow, &InsideRow::below_noise>("below_noise"),
-    or_null<InsideRow, &InsideRow::plus_minus_us>("plus_minus_us")};
+    or_null<InsideRow, &InsideRow::plus_minus_us>("plus_minus_us"),
+    unless_empty<InsideRow, &InsideRow::implementation>("implementation"),
+    unless_empty<InsideRow, &InsideRow::layouts>("layouts"),
+    unless_empty<InsideRow, &InsideRow::reason>("reason")};
 
 constexpr fields::Field<LoadRow> kLoadFields[] = {required<LoadRow, &LoadRow::stage>("stage"),
                                                   may_lack<LoadRow, &LoadRow::ids>("ids"),
@@ -284,6 +288,13 @@ void read_timeline(const char* key, const Json& json, Report& report) {
     timeline.loops.push_back({loop.at(0), ns(loop.at(1)), ns(loop.at(2)), loop.at(3)});
 }
 
+void write_compared(const char* key, const Report& report, Json& json) {
+  if (report.comparison) json[key] = comparison_json(*report.comparison);
+}
+void read_compared(const char* key, const Json& json, Report& report) {
+  if (json.contains(key)) report.comparison = read_comparison(json.at(key));
+}
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
@@ -313,6 +324,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     group<kUnfusedBuildFields>("unfused"),
     {write_memory, read_memory, "memory"},
     {write_timeline, read_timeline, "timeline"},
+    {write_compared, read_compared, "comparison"},
     unless_empty<Report, &Report::sources>("sources")};
 
 // Ids index the rows: reject ids out of range on reading.
@@ -338,6 +350,11 @@ void check_ids(const ProfileReport& report) {
   for (const UnfusedRow& row : report.unfused) {
     check(row.origins);
     check(row.made_for);
+  }
+  if (!report.comparison) return;
+  for (const ComparedFunction& function : report.comparison->functions) {
+    check(function.origins);
+    check(function.made_for);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/report_text.h"
+#include "baton/profile/write/comparison_table.h"
 #include "baton/profile/write/operators_table.h"
 #include "baton/profile/write/summary_table.h"
 #include "baton/profile/write/table_format.h"
@@ -334,6 +335,7 @@ void write_table(std::ostream& out, const ProfileReport& report, const TableOpti
   } else {
     write_counts(out, report, width);
   }
+  if (report.comparison) write_comparison(out, report, options);
 }
 
 }  // namespace baton

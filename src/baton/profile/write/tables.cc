@@ -265,6 +265,47 @@ ReportTable parts_table(const ProfileReport& report) {
   return with_context(std::move(table), report);
 }
 
+ReportTable comparison_table(const ProfileReport& report) {
+  using enum CellKind;
+  ReportTable table{"comparison",
+                    {{"node", kInteger},        {"calls", kInteger},      {"title", kText},
+                     {"func_name", kText},      {"origins", kIds},        {"ops", kText},
+                     {"base", kText},           {"own_us", kNumber},      {"backend", kText},
+                     {"verdict", kText},        {"why", kText},           {"kernels_us", kNumber},
+                     {"copies_us", kNumber},    {"layouts_us", kNumber},  {"total_us", kNumber},
+                     {"ratio", kNumber},        {"interval_us", kNumber}, {"run_us", kNumber},
+                     {"copied_bytes", kNumber}, {"kernels", kInteger},    {"largest_difference", kNumber}},
+                    {}};
+  if (report.comparison)
+    for (const ComparedFunction& function : report.comparison->functions)
+      for (const OffloadRow& row : function.others) {
+        const bool timed = row.kernels > 0;
+        const auto time = [&](double us) { return timed ? Cell(us) : Cell(); };
+        table.rows.push_back({integer(function.node),
+                              integer(function.nodes.size()),
+                              function.title,
+                              function.func_name,
+                              function.origins,
+                              text_or_none(ops_of(report, function.origins)),
+                              function.backend,
+                              function.own_us > 0 ? Cell(function.own_us) : Cell(),
+                              row.backend,
+                              std::string(verdict_name(row.verdict)),
+                              text_or_none(row.why),
+                              time(row.kernels_us),
+                              time(row.copies_us),
+                              time(row.layouts_us),
+                              time(row.total_us),
+                              timed && function.own_us > 0 ? Cell(row.total_us / function.own_us) : Cell(),
+                              number_or_none(row.interval_us),
+                              time(row.run_us),
+                              time(row.copied_bytes),
+                              integer(row.kernels),
+                              row.largest_difference});
+      }
+  return with_context(std::move(table), report);
+}
+
 const std::vector<std::string>& table_names() {
   static const std::vector<std::string> names = {"kernels", "operators", "parts"};
   return names;
@@ -274,10 +315,11 @@ ReportTable report_table(const ProfileReport& report, const std::string& name) {
   if (name == "kernels") return kernels_table(report);
   if (name == "operators") return operators_table(report);
   if (name == "parts") return parts_table(report);
+  if (name == kComparisonTable) return comparison_table(report);
   const std::string near = did_you_mean(name, table_names());
   throw Error("a report has no table `" + name + "`" +
               (near.empty() ? "" : "; did you mean `" + near + "`?") +
-              " There are kernels, operators and parts");
+              " There are kernels, operators, parts and comparison");
 }
 
 ReportTable report_table(std::span<const ProfileReport> reports, const std::string& name) {

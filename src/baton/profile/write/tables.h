@@ -36,8 +36,12 @@ ReportTable kernels_table(const ProfileReport& report);
 ReportTable operators_table(const ProfileReport& report);
 /// One row per part of a kernel, in kernel order.
 ReportTable parts_table(const ProfileReport& report);
+/// One row per kernel of the base and other backend, in execution order; none without a comparison.
+ReportTable comparison_table(const ProfileReport& report);
 
-/// The names of the three, in this order.
+/// The name of the last, which files have only when they are asked for it.
+inline constexpr char kComparisonTable[] = "comparison";
+/// The names of the other three, in this order.
 const std::vector<std::string>& table_names();
 /// The named table. Throws Error for an unknown name, suggesting the nearest.
 ReportTable report_table(const ProfileReport& report, const std::string& name);

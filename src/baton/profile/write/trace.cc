@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1, kFused = 1, kUnfused = 2, kRuns = 3;  // pid, and a tid per track
-constexpr int kThreads = 10;  // the track of the calling thread; those of others follow
+constexpr int kQueues = 1000;  // the track of the first device; those of others follow
+constexpr int kThreads = 10;   // the track of the calling thread; those of others follow
 
 int64_t ns(double us) { return std::llround(std::max(0.0, us) * 1e3); }
 
@@ -181,6 +182,28 @@ void add_fused(Trace& trace, const ProfileReport& report) {
   add_between(trace, kFused, 0, sum, all);
 }
 
+/// The same run with a lane per device or library, and one for copies between devices, which say which
+/// operators they are for. Nothing where all kernels run in one place.
+void add_queues(Trace& trace, const ProfileReport& report) {
+  const auto place = [](const KernelRow& kernel) {
+    return kernel.func_name == "__copy" ? std::string("copies") : "queue of " + kernel.target;
+  };
+  std::map<std::string, int> tracks;
+  for (const KernelRow& kernel : report.kernels) tracks.emplace(place(kernel), 0);
+  if (tracks.size() < 2) return;
+  int next = kQueues;
+  for (auto& [name, track] : tracks) trace.track(track = next++, name);
+  int64_t at = 0;
+  for (const KernelRow& kernel : report.kernels) {
+    const int64_t duration = ns(kernel.median_us);
+    Json args = args_of(report, kernel);
+    if (!kernel.made_for.empty()) args["made_for_operators"] = described(report, kernel.made_for);
+    trace.complete(tracks.at(place(kernel)), kernel.func_name == "__copy" ? "copy" : "kernel", kernel.title,
+                   at, duration, std::move(args));
+    at += duration;
+  }
+}
+
 void add_unfused(Trace& trace, const ProfileReport& report) {
   if (report.unfused.empty()) return;
   trace.track(kUnfused, "one run without fusion");
@@ -289,6 +312,7 @@ std::string trace_json(const ProfileReport& report, int runs) {
   Trace trace;
   trace.name("process_name", 0, report.model + " on " + report.target);
   add_fused(trace, report);
+  add_queues(trace, report);
   add_unfused(trace, report);
   add_runs(trace, report, static_cast<size_t>(std::max(0, runs)));
   add_threads(trace, report);

@@ -142,6 +142,8 @@ const baton_backend kCuda = {
     .unload = [](void* module) { delete static_cast<Module*>(module); },
     .bind = bind,
     .unbind = [](baton_bound bound) { delete static_cast<Bound*>(bound.context); },
+    .parts = nullptr,
+    .run_parts = nullptr,
 };
 
 }  // namespace

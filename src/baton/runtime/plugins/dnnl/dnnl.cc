@@ -3,6 +3,7 @@
 // made again by a run that may use another number (oneDNN plans its loops for one). Temporaries and scratch
 // memory belong to the bound kernel, so executors may run at the same time.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -83,7 +84,42 @@ class Kernel {
 
   static int run(void* context, void** args) { return static_cast<Kernel*>(context)->run(args); }
 
+  /// `ns`: receives the duration of each command; null: nothing is timed.
+  int run(void** args, double* ns = nullptr) {
+    return guarded([&] {
+      if (const int threads = threads_now(); threads != program_->threads) prepare(threads);
+      if (program_->threads != omp_get_max_threads()) omp_set_num_threads(program_->threads);
+      for (Edge& edge : edges_) {
+        void* const host = static_cast<const baton_tensor*>(args[edge.tensor])->host;
+        if (host == edge.address) continue;
+        if (dnnl_memory_set_data_handle(edge.memory, host) != dnnl_success)
+          return fail("an address was refused");
+        edge.address = host;
+      }
+      for (const Launch& launch : launches_) {
+        const auto start = ns ? Clock::now() : Clock::time_point();
+        const dnnl_status_t status = dnnl_primitive_execute(
+            launch.primitive, stream_.get(), static_cast<int>(launch.args.size()), launch.args.data());
+        if (status != dnnl_success)
+          return fail("oneDNN: a primitive failed with status " + std::to_string(static_cast<int>(status)));
+        if (ns) *ns++ = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+      }
+      return 0;
+    });
+  }
+
+  const std::vector<baton_part>& parts() {
+    if (const int threads = threads_now(); threads != program_->threads) prepare(threads);
+    parts_.clear();
+    for (const Command& command : program_->commands)
+      parts_.push_back({static_cast<int32_t>(command.step), command.name, command.reason,
+                        command.implementation.c_str(), command.layouts.c_str()});
+    return parts_;
+  }
+
  private:
+  using Clock = std::chrono::steady_clock;
+
   /// A memory object whose address is the caller's.
   struct Edge {
     size_t tensor;  // its position among the arguments
@@ -127,34 +163,13 @@ class Kernel {
     }
   }
 
-  int run(void** args) {
-    return guarded([&] {
-      const int threads = threads_now();
-      if (threads != program_->threads) prepare(threads);
-      if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
-      for (Edge& edge : edges_) {
-        void* const host = static_cast<const baton_tensor*>(args[edge.tensor])->host;
-        if (host == edge.address) continue;
-        if (dnnl_memory_set_data_handle(edge.memory, host) != dnnl_success)
-          return fail("an address was refused");
-        edge.address = host;
-      }
-      for (const Launch& launch : launches_) {
-        const dnnl_status_t status = dnnl_primitive_execute(
-            launch.primitive, stream_.get(), static_cast<int>(launch.args.size()), launch.args.data());
-        if (status != dnnl_success)
-          return fail("oneDNN: a primitive failed with status " + std::to_string(static_cast<int>(status)));
-      }
-      return 0;
-    });
-  }
-
   LoadedRegion& region_;
   std::shared_ptr<const Program> program_;
   Block arena_, scratch_;
   std::vector<dnnl::memory> memories_;  // of slots, then scratch memory of commands
   std::vector<Edge> edges_;
   std::vector<Launch> launches_;
+  std::vector<baton_part> parts_;
   dnnl::stream stream_{cpu()};
 };
 
@@ -214,6 +229,15 @@ int bind(void* module, const char* symbol, int32_t tensors, void*, baton_bound* 
   });
 }
 
+int parts(baton_bound bound, const baton_part** parts, int32_t* count) {
+  return guarded([&] {
+    const std::vector<baton_part>& all = static_cast<Kernel*>(bound.context)->parts();
+    *parts = all.data();
+    *count = static_cast<int32_t>(all.size());
+    return 0;
+  });
+}
+
 const baton_backend kDnnl = {
     .abi_version = BATON_BACKEND_ABI,
     .struct_bytes = sizeof(baton_backend),
@@ -236,6 +260,9 @@ const baton_backend kDnnl = {
     .unload = [](void* module) { delete static_cast<Module*>(module); },
     .bind = bind,
     .unbind = [](baton_bound bound) { delete static_cast<Kernel*>(bound.context); },
+    .parts = parts,
+    .run_parts = [](baton_bound bound, void** args,
+                    double* ns) { return static_cast<Kernel*>(bound.context)->run(args, ns); },
 };
 
 }  // namespace

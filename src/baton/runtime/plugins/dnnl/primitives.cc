@@ -97,6 +97,33 @@ std::string text_of(const Dims& dims) {
   return text;
 }
 
+/// As oneDNN's verbose mode writes layouts: axes from the outermost, those in blocks as capitals, then the
+/// blocks.
+std::string layout_text(const memory::desc& layout) {
+  const int axes = layout.get_ndims(), blocks = layout.get_inner_nblks();
+  const Dims strides = layout.get_strides(), inner = layout.get_inner_blks(), of = layout.get_inner_idxs();
+  std::vector<int> order(static_cast<size_t>(axes));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](int axis) { return strides[static_cast<size_t>(axis)]; });
+  std::string text;
+  for (const int axis : order) {
+    const bool blocked = std::ranges::find(of.begin(), of.begin() + blocks, axis) != of.begin() + blocks;
+    text += static_cast<char>((blocked ? 'A' : 'a') + axis);
+  }
+  for (int i = 0; i < blocks; ++i)
+    text +=
+        std::to_string(inner[static_cast<size_t>(i)]) + static_cast<char>('a' + of[static_cast<size_t>(i)]);
+  return text;
+}
+
+std::string implementation_of(const dnnl::primitive& primitive) {
+  const char* text = nullptr;
+  const bool known = dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0,
+                                               static_cast<void*>(&text)) == dnnl_success;
+  return known && text ? text : "";
+}
+
 memory copied(const memory& from, const memory::desc& layout) {
   memory to(layout, cpu());
   dnnl::stream stream(cpu());
@@ -159,24 +186,40 @@ class Builder {
   }
   const memory::desc& layout(size_t slot) const { return program_->slots[slot].layout; }
 
+  /// `reason`: of a change of layout, which no step of the region asks for.
   void command(dnnl::primitive primitive, std::vector<std::pair<int, size_t>> args,
-               const memory::desc& scratch) {
+               const memory::desc& scratch, const char* reason = "") {
     for (const auto& [arg, slot] : args) {
       Storage& used = program_->storages[program_->slots[slot].storage];
       used.last = std::max(used.last, program_->commands.size());
     }
     program_->scratch_bytes = std::max(program_->scratch_bytes, scratch.get_size());
-    program_->commands.push_back({std::move(primitive), std::move(args), scratch});
+    std::string implementation = implementation_of(primitive), layouts = layouts_of(args);
+    const char* const name = *reason ? name_of(StepKind::kReorder) : name_of(region_.steps[now_].kind);
+    program_->commands.push_back({std::move(primitive), std::move(args), scratch, now_, name, reason,
+                                  std::move(implementation), std::move(layouts)});
+  }
+
+  /// "aBcd16b ABcd16b16a -> aBcd16b": operands, then the result.
+  std::string layouts_of(const std::vector<std::pair<int, size_t>>& args) const {
+    std::string operands, result;
+    for (const auto& [arg, slot] : args) {
+      if (arg == DNNL_ARG_DST)
+        result = layout_text(layout(slot));
+      else
+        operands += layout_text(layout(slot)) + " ";
+    }
+    return operands + "-> " + result;
   }
 
   size_t reordered(size_t from, const memory::desc& wanted) {
     const size_t to = temporary(wanted);
-    copy(from, to);
+    copy(from, to, "the step reads another layout");
     return to;
   }
-  void copy(size_t from, size_t to) {
+  void copy(size_t from, size_t to, const char* reason = "") {
     const dnnl::reorder::primitive_desc pd(cpu(), layout(from), cpu(), layout(to), attributes());
-    command(dnnl::reorder(pd), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc());
+    command(dnnl::reorder(pd), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc(), reason);
   }
 
   static dnnl::primitive_attr attributes() {
@@ -236,7 +279,8 @@ class Builder {
     if (of.kind != TensorKind::kOutput ||
         program_->storages[program_->slots[slot].storage].place == Storage::kOutput)
       return;
-    copy(slot, add_slot(layout_of(of), add_storage({.place = Storage::kOutput, .index = of.index})));
+    copy(slot, add_slot(layout_of(of), add_storage({.place = Storage::kOutput, .index = of.index})),
+         "the region returns another layout");
   }
 
   // ---- Steps.
@@ -471,7 +515,7 @@ class Builder {
       return main_[static_cast<size_t>(step.output)] = add_slot(wanted, program_->slots[main_[t]].storage);
     const size_t from = is_constant(sum) ? read_plain(sum) : read(sum);
     const size_t to = result(step.output, wanted);
-    copy(from, to);
+    copy(from, to, "the sum is made in place, and its operand is read again");
     return to;
   }
 

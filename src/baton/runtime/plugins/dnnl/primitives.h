@@ -55,6 +55,11 @@ struct Command {
   dnnl::primitive primitive;
   std::vector<std::pair<int, size_t>> args;  // DNNL_ARG_* and slot
   dnnl::memory::desc scratch;
+  /// For reports: the step that it is for, what it is, and of a change of layout what needs it.
+  size_t step = 0;
+  const char* name = "";
+  const char* reason = "";
+  std::string implementation = {}, layouts = {};
 };
 
 /// The primitives of a region for a number of threads. Immutable.

@@ -144,6 +144,8 @@ const baton_backend kOpenBlas = {
     .unload = [](void* module) { delete static_cast<Module*>(module); },
     .bind = bind,
     .unbind = [](baton_bound) {},
+    .parts = nullptr,
+    .run_parts = nullptr,
 };
 
 }  // namespace

@@ -156,6 +156,8 @@ const baton_backend kOpenCl = {
     .unload = [](void* module) { delete static_cast<Module*>(module); },
     .bind = bind,
     .unbind = [](baton_bound bound) { delete static_cast<Bound*>(bound.context); },
+    .parts = nullptr,
+    .run_parts = nullptr,
 };
 
 }  // namespace

@@ -269,6 +269,8 @@ const baton_backend kSim = {
     .unload = [](void* module) { delete static_cast<Module*>(module); },
     .bind = bind,
     .unbind = [](baton_bound bound) { delete static_cast<Kernel*>(bound.context); },
+    .parts = nullptr,
+    .run_parts = nullptr,
 };
 
 }  // namespace

@@ -1,0 +1,32 @@
+#pragma once
+// Splits a program between a backend of regions and the rest, and tells which operators the backend takes.
+#include <string>
+#include <vector>
+
+#include "baton/codegen/backend.h"
+#include "baton/ir/module.h"
+#include "baton/pass/build_context.h"
+
+namespace baton {
+
+/// What a library of primitives expects: typed, normalisations simplified and scales folded into weights,
+/// composites of `backend` outlined, if it has a pattern table.
+IRModule prepared_for_regions(const IRModule& module, const std::string& backend,
+                              const BuildContext& context);
+
+/// The program with functions for the regions that `backend` takes: its composites and operators.
+IRModule partition_for(const IRModule& module, const std::string& backend, const BuildContext& context);
+
+/// Whether a backend takes an operator of the source.
+struct TakenOperator {
+  bool met = false;    ///< some call still computes it
+  bool taken = false;  ///< the backend takes a call that computes it
+  std::string how;     ///< taken: "in the composite dnnl.conv2d_bias_relu", or ""; else why it is not
+};
+
+/// By operator id of `module`: what AnnotateTarget gives to `backend`, with its reasons for the rest. For a
+/// backend without rules, whether it compiles the call as a kernel. `module`: typed.
+std::vector<TakenOperator> taken_operators(const IRModule& module, const Backend& backend,
+                                           const BuildContext& context);
+
+}  // namespace baton
