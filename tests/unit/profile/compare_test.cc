@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/driver/initialize.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/support/error.h"
 
@@ -87,6 +88,7 @@ TEST(Compare, TheWholeProgramTakesWhatIsSurelyFaster) {
 }
 
 TEST(Compare, BackendsAreNamedOnceAndKnown) {
+  initialize();
   const BuildContext context = host_context();
   EXPECT_THROW(compared_backends({"llvm"}, context), UsageError);
   EXPECT_THROW(compared_backends({"llvm", "llvm"}, context), UsageError);
