@@ -98,9 +98,9 @@ struct UnfusedRow {
   std::string name;
   std::vector<uint32_t> origins, made_for;
   double median_us = 0, flops = 0, bytes = 0;
-  std::optional<double> plus_minus_us = {  std::string simulated = {};  ///< as of a KernelRow
-};
+  std::optional<double> plus_minus_us = {};
   std::string unreliable = {};
+  std::string simulated = {};  ///< as of a KernelRow
 };
 
 /// The memory of a model, in bytes.
