@@ -18,7 +18,8 @@
 namespace baton {
 namespace {
 
-constexpr int kFirstOfFiles = BATON_FIRST_SIMULATED_KIND + 64;  // those that ship are numbered in order
+// Those that ship are numbered in order. Relay text has numbers of devices below 2^20.
+constexpr int kFirstOfFiles = BATON_FIRST_SIMULATED_KIND + 64, kLastOfFiles = (1 << 20) - 1;
 
 sim_blob::Device device_of(const SimSheet& sheet, int device_type) {
   return {sheet.name,
@@ -58,7 +59,7 @@ Built compile(const SimSheet& sheet, int device_type, std::span<const BackendFun
 /// two devices, in any process.
 int device_number(std::string_view json) {
   const uint64_t hash = checksum64(json.data(), json.size());
-  return kFirstOfFiles + static_cast<int>(hash % (BATON_LAST_KIND - kFirstOfFiles));
+  return kFirstOfFiles + static_cast<int>(hash % static_cast<uint64_t>(kLastOfFiles - kFirstOfFiles));
 }
 
 Backend shipped(std::string_view name) {

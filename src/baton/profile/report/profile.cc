@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
@@ -79,6 +80,8 @@ class Profiler {
     begin("building every operator by itself", 0);
     BuildOptions how;
     how.context = options_.context;
+    how.context.targets = built.targets;  // in Python those of the build are not the current ones any more
+    add_sheets(how.context);
     how.context.progress = [&](const std::string& phase, int done, int total) {
       if (phase == "kernels") show(done, total);
     };

@@ -104,6 +104,7 @@ struct UnfusedRow {
   double median_us = 0, flops = 0, bytes = 0;
   std::optional<double> plus_minus_us = {};
   std::string unreliable = {};
+  std::string simulated = {};  ///< as of a KernelRow
 };
 
 /// The memory of a model, in bytes.

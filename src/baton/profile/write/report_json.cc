@@ -177,7 +177,8 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     required<UnfusedRow, &UnfusedRow::flops>("flops"),
     required<UnfusedRow, &UnfusedRow::bytes>("bytes"),
     or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
-    unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable")};
+    unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable"),
+    unless_empty<UnfusedRow, &UnfusedRow::simulated>("simulated")};
 
 constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     required<DevicePeaks, &DevicePeaks::gflops>("gflops"),

@@ -220,6 +220,7 @@ void add_unfused(Trace& trace, const ProfileReport& report) {
               {"flops", row.flops},
               {"bytes", row.bytes}};
     if (row.origins.empty()) args["made_for"] = row.made_for;
+    if (!row.simulated.empty()) args["simulated"] = row.simulated;
     trace.complete(kUnfused, "kernel", short_name(row.name), at, duration, std::move(args));
     if (!row.origins.empty())
       trace.complete(

@@ -63,6 +63,12 @@ def test_partitioned_programs_are_right_and_simulated(sheet):
     assert any("simulated, not measured" in note for note in json.loads(report.json())["notes"])
 
 
+def test_the_unfused_build_is_for_the_same_targets():
+    lib = relay.build(tvm.parser.fromtext(NET), target="sim -sheet=big_core")
+    report = tvm.profile(lib, arrays(), inside=False, unfused=True, seconds=0.05)
+    assert len(report.unfused) == 4 and {row["simulated"] for row in report.unfused} == {"sim_big_core"}
+
+
 def test_two_in_one_program():
     mod = partition_for(partition_for(tvm.parser.fromtext(NET), "sim -sheet=in_memory"), "sim -sheet=big_core")
     lib = relay.build(mod, target=["llvm", "sim -sheet=in_memory", "sim -sheet=big_core"])
