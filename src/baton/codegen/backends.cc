@@ -52,7 +52,7 @@ class Backends {
   }
   void add(Backend backend) {
     for (const BackendRef& record : built_in_)
-      if (record->name == backend.name && !backend.kind.empty())
+      if (record->name == backend.name && (!backend.region || !backend.kind.empty()))
         throw UsageError("backend `" + backend.name + "` is Baton's own and cannot be replaced");
     auto record = std::make_shared<const Backend>(std::move(backend));
     const std::lock_guard lock(mutex_);

@@ -5,12 +5,69 @@
 #include "baton/codegen/backend.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
+#include "baton/transform/devices/plan_devices.h"
 #include "baton/transform/layout/alter_op_layout.h"
 #include "baton/transform/quantize/legalize.h"
 
 namespace baton {
 
 namespace {
+
+bool has_several_kinds(const std::vector<TargetRef>& targets) {
+  return std::ranges::any_of(targets, [&](const TargetRef& each) { return each->kind != targets[0]->kind; });
+}
+
+/// For each device what its backend prefers.
+class ChoiceByDevice final : public KernelChoice {
+ public:
+  ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const override {
+    return of(sheet)->conv2d(shape, sheet);
+  }
+  ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {
+    return of(sheet)->conv_transpose(shape, sheet);
+  }
+  bool packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const override {
+    return of(sheet)->packs_dense(shape, sheet);
+  }
+  int64_t dense_block(int64_t units, const DeviceSheet& sheet) const override {
+    return of(sheet)->dense_block(units, sheet);
+  }
+  bool narrows_weight(const WeightUse& use, const DeviceSheet& sheet) const override {
+    return of(sheet)->narrows_weight(use, sheet);
+  }
+  KernelSchedule schedule(const Function& function, const DeviceSheet& sheet) const override {
+    return of(sheet)->schedule(function, sheet);
+  }
+
+ private:
+  static std::shared_ptr<const KernelChoice> of(const DeviceSheet& sheet) {
+    const BackendRef backend = backend_of_kind(sheet.kind);
+    return choice_or_default(backend && backend->layouts ? backend->layouts() : nullptr);
+  }
+};
+
+/// The sheets of the devices that PlanDevices, which comes later, gives to the calls. Calls that are made in
+/// between are of the first target.
+FindSheets sheets_by_device(const std::vector<TargetRef>& targets) {
+  return [targets](const Function& function, const IRModule& module,
+                   const BuildContext& context) -> SheetOfCall {
+    std::vector<std::string> options;
+    for (const TargetRef& target : targets) options.push_back(target->options());
+    // Functions of regions are called by name; the one that is worked on takes the place of `main`.
+    const IRModule whole = module->copy();
+    whole->set("main", function);
+    auto devices = std::make_shared<PointerMap<int>>(
+        devices_of_calls(*whole, CompilationConfig::make(*context.passes, options)));
+    return [devices, targets, &context](const CallNode& call) -> const DeviceSheet& {
+      const int* device = devices->find(&call);
+      for (const TargetRef& target : targets)
+        if (const DeviceSheet* sheet = context.sheet_of(target->kind);
+            device && sheet && target->device_type() == *device)
+          return *sheet;
+      return context.device();
+    };
+  };
+}
 
 // Names and order as in TVM 0.11.1; each pass has its own level.
 Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets, bool bfloat16 = false) {
@@ -81,13 +138,15 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context) {
 }
 
 Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config) {
-  return passes_with(fast_layouts(), targets, precision_of(config) == Precision::kBfloat16);
+  const FindSheets find = has_several_kinds(targets) ? sheets_by_device(targets) : FindSheets();
+  return passes_with(fast_layouts(find), targets, precision_of(config) == Precision::kBfloat16);
 }
 
 IRModule optimize(const IRModule& module, const BuildContext& context) {
   const std::vector<TargetRef> targets = build_targets(context);
   BuildContext chosen = context;
   const BackendRef backend = backend_of_kind(targets.front()->kind);
+  if (!chosen.choice && has_several_kinds(targets)) chosen.choice = std::make_shared<const ChoiceByDevice>();
   if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();
   if (is_strict(context.passes->config)) chosen.choice = strict_choice(choice_or_default(chosen.choice));
   return prepare_kernels((*optimization_passes(targets, context.passes->config))(module, chosen), chosen);

@@ -171,7 +171,7 @@ TEST(Backends, TheProcessorIsARecordLikeAnyOther) {
   EXPECT_EQ(processor, find_backend("llvm"));
   EXPECT_EQ(backends().front(), processor);
   EXPECT_FALSE(processor->doc.empty());
-  EXPECT_FALSE(backend_of_kind("cuda"));
+  EXPECT_FALSE(backend_of_kind("rocm"));
   EXPECT_THROW(register_backend({.name = "llvm"}), UsageError);
 }
 

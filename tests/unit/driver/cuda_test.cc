@@ -34,13 +34,6 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
 
 IRModule cuda_layers() { return parse_module(kCudaLayers, "layers.relay"); }
 
-/// Why models cannot run here without a driver: empty where there is one, and tests of its absence make no
-/// sense.
-std::string missing_driver() {
-  const Result<const Plugin*> plugin = Plugin::find("cuda");
-  return plugin.ok() ? (*plugin)->has_device(kCudaKind, 0).message : plugin.status().message;
-}
-
 const std::string& cuda_blob(const BuildResult& built) {
   for (const BackendCode& code : built.code)
     if (code.backend == "cuda") return code.blob;
@@ -170,6 +163,53 @@ TEST(CudaBuild, TheSameKernelHasTheSameCodeWhateverWasCompiledBefore) {
         << kernel.func_name;
 }
 
+/// Two convolutions of one shape, the first on the device if there is to be one.
+BuildResult two_convolutions(bool split, const std::vector<std::string>& targets) {
+  const std::string device = split ? "2" : "1";
+  const IRModule module = parse_module(R"(#[version = "0.0.5"]
+def @main(%data: Tensor[(1, 64, 56, 56), float32], %w: Tensor[(64, 64, 3, 3), float32], %v: Tensor[(64, 64, 3, 3), float32]) {
+  %0 = nn.conv2d(%data, %w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);
+  %1 = on_device(%0, virtual_device=VirtualDevice(device_type=)" +
+                                           device +
+                                           R"(, virtual_device_id=0));
+  %2 = nn.conv2d(%1, %v, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);
+  on_device(%2, virtual_device=VirtualDevice(device_type=1, virtual_device_id=0))
+}
+)",
+                                       "two.relay");
+  BuildOptions options = on(targets);
+  options.params = weights_by_rule(infer_types(module));
+  return build(module, options);
+}
+
+/// Operators of kernels that compute convolutions on a backend ("": the processor).
+std::vector<std::string> convolutions_on(const BuildResult& built, const std::string& backend) {
+  std::vector<std::string> names;
+  for (const PlanNode& node : built.plan.graph->nodes)
+    if (node.kind == PlanNode::Kind::kKernel && node.backend == backend &&
+        node.func_name.find("conv2d") != std::string::npos) {
+      const size_t at = node.func_name.find("nn_");
+      std::string name = node.func_name.substr(at);
+      while (std::isdigit(static_cast<unsigned char>(name.back())) || name.back() == '_') name.pop_back();
+      if (name.find("weight_transform") == std::string::npos || name.find("without") != std::string::npos)
+        names.push_back(name);
+    }
+  return names;
+}
+
+TEST(CudaBuild, EachDeviceComputesInTheLayoutsOfItsOwnChoice) {
+  const BuildResult plain = two_convolutions(false, {"llvm"});
+  const BuildResult split = two_convolutions(true, {"llvm", "cuda"});
+  expect_conserved(split);
+  const std::vector<std::string> alone = convolutions_on(plain, ""), here = convolutions_on(split, ""),
+                                 there = convolutions_on(split, "cuda");
+  ASSERT_EQ(alone.size(), 2u);
+  ASSERT_EQ(here.size(), 1u);
+  ASSERT_EQ(there.size(), 1u);
+  EXPECT_EQ(here[0], alone[1]);
+  EXPECT_EQ(there[0].find("winograd"), std::string::npos) << there[0];
+}
+
 TEST(CudaBuild, HalvesAreRefused) {
   const IRModule module = parse_module(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 3), float16]) {
@@ -180,9 +220,16 @@ def @main(%x: Tensor[(2, 3), float16]) {
   EXPECT_THROW(build(module, on({"cuda"})), NotSupported);
 }
 
+/// What a real device computes, where there is one.
+TEST(CudaDevice, ResNet18IsRight) {
+  if (const std::string why = cuda_missing(); !why.empty()) GTEST_SKIP() << why;
+  const IRModule network = workloads::resnet(18, small_image());
+  const BuildResult built = build_network(network, "cuda");
+  EXPECT_LT(properties::difference(outputs_of(build_network(network, "llvm")), outputs_of(built)), 1e-4);
+}
+
 TEST(CudaMissing, LoadingSaysThatThereIsNoDriverAndTheProcessorGoesOn) {
-  const std::string missing = missing_driver();
-  if (missing.empty()) GTEST_SKIP() << "there is a driver";
+  if (cuda_missing().empty()) GTEST_SKIP() << "there is a driver";
   const std::string path = (std::filesystem::temp_directory_path() / "baton-cuda-missing.baton").string();
   const BuildResult built = build(cuda_layers(), on({"cuda"}));
   write_artifact(built, path);

@@ -115,19 +115,34 @@ TEST(CudaShapes, LayersAssemble) {
   EXPECT_GE(seen.by_template["gpu_tiled"], 3);
 }
 
-constexpr device_shapes::KernelDevice kOnStandIn{"cuda", kCudaKind, "are not computed by `cuda` yet"};
+constexpr device_shapes::KernelDevice kOnCuda{"cuda", kCudaKind, "are not computed by `cuda` yet"};
 
 TEST(CudaShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
-  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_operators_right(kOnStandIn, 8, 3, 1); });
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_operators_right(kOnCuda, 8, 3, 1); });
 }
 
 TEST(CudaShapes, LayersComputeWhatTheProcessorComputes) {
-  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_layers_right(kOnStandIn); });
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_layers_right(kOnCuda); });
 }
 
 TEST(CudaShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
-  IN_A_PROCESS_WITH_A_DRIVER(Settings{},
-                             [] { device_shapes::expect_operators_right(kOnStandIn, 1, 0, 100); });
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_operators_right(kOnCuda, 1, 0, 100); });
+}
+
+/// The same on a real device, where there is one.
+class CudaDeviceShapes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_missing(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+TEST_F(CudaDeviceShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
+  device_shapes::expect_operators_right(kOnCuda, 8, 3, 1);
+}
+
+TEST_F(CudaDeviceShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
+  device_shapes::expect_operators_right(kOnCuda, 1, 0, 100);
 }
 
 TEST(CudaShapes, SlowEveryOperatorAssembles) { expect_operators_assemble(1, 0, 100); }

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "baton/runtime/plugin.h"
 #include "baton/support/subprocess.h"
 
 #include "test_paths.h"
@@ -16,6 +17,12 @@ namespace baton {
 
 /// DLPack's type of CUDA devices.
 inline constexpr int kCudaKind = 2;
+
+/// Why models cannot run on a CUDA device here; empty when they can.
+inline std::string cuda_missing() {
+  const Result<const Plugin*> plugin = Plugin::find("cuda");
+  return plugin.ok() ? (*plugin)->has_device(kCudaKind, 0).message : plugin.status().message;
+}
 
 /// The path of ptxas; empty when it is not here.
 inline std::string ptxas() {

@@ -31,6 +31,10 @@ inline void load_stand_in(const char* age, const Settings& settings) {
 
 /// Ends the child process, successfully when nothing failed in it.
 [[noreturn]] inline void end_child() {
+  const testing::TestResult& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result.total_part_count(); ++i)
+    if (result.GetTestPartResult(i).failed())
+      std::fprintf(stderr, "%s\n", result.GetTestPartResult(i).message());
   std::fflush(nullptr);
   std::_Exit(testing::Test::HasFailure() ? 1 : 0);
 }

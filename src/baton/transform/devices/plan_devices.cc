@@ -73,6 +73,19 @@ class Places {
     const VirtualDevice* named = named_device(place, placement_rule(place)->args.at(0));
     return named ? config_.canonical(*named) : of(Expr(&place));
   }
+  /// The types of all calls' devices.
+  PointerMap<int> of_calls() {
+    PointerMap<int> types;
+    for (const auto& [name, function] : module_.functions())
+      if (has_places(*function))
+        post_order(
+            Expr(function),
+            [&](const Expr& node) {
+              if (as<CallNode>(node)) types[node.get()] = of(node).device_type;
+            },
+            enters);
+    return types;
+  }
   /// The parameter devices of the callee.
   std::vector<VirtualDevice> wanted(const CallNode& call) {
     std::vector<VirtualDevice> devices;
@@ -319,6 +332,10 @@ class Planner final : public Rewriter {
 
 bool has_places(const FunctionNode& function) {
   return !is_closed(function) && !function.attr("Extern") && !function.attr("SkipOptimization");
+}
+
+PointerMap<int> devices_of_calls(const IRModuleNode& module, const CompilationConfig& config) {
+  return Places(module, config).of_calls();
 }
 
 Pass plan_devices_core(std::function<CompilationConfig(const PassContext&)> config_for) {

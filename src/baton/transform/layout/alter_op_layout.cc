@@ -348,9 +348,8 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
 class FastLayouts final : public LayoutPlanner {
  public:
   /// `skips_users`: calls that a rule of the user's was asked for already stay.
-  FastLayouts(const Function& function, const KernelChoice& choice, const DeviceSheet& sheet,
-              bool skips_users)
-      : choice_(choice), sheet_(sheet), skips_users_(skips_users) {
+  FastLayouts(const Function& function, const KernelChoice& choice, SheetOfCall sheet_of, bool skips_users)
+      : choice_(choice), sheet_of_(std::move(sheet_of)), skips_users_(skips_users) {
     neighbours_ =
         neighbours_of_layers(function, [&](const CallNode& call) { return is_in_blocks(altered(call)); });
     find_wishes(function);
@@ -373,17 +372,18 @@ class FastLayouts final : public LayoutPlanner {
     if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
     const auto* layer = call.op()->rules.get<LayerKind>();
     if (!layer) return std::nullopt;
+    const DeviceSheet& sheet = sheet_of_(call);
     switch (*layer) {
       case LayerKind::kDense:
-        if (reads_weight_as_given(call, choice_, sheet_)) return std::nullopt;
-        return alter_dense(call, choice_, sheet_);
+        if (reads_weight_as_given(call, choice_, sheet)) return std::nullopt;
+        return alter_dense(call, choice_, sheet);
       case LayerKind::kConvolutionTransposed:
-        return alter_conv_transpose(call, choice_, sheet_);
+        return alter_conv_transpose(call, choice_, sheet);
       case LayerKind::kConvolution2D:
         break;
     }
     const LayerNeighbours* neighbours = neighbours_.find(&call);
-    return alter_conv2d(call, neighbours ? *neighbours : LayerNeighbours(), choice_, sheet_);
+    return alter_conv2d(call, neighbours ? *neighbours : LayerNeighbours(), choice_, sheet);
   }
 
   static bool is_in_blocks(const std::optional<PlannedCall>& planned) {
@@ -435,7 +435,7 @@ class FastLayouts final : public LayoutPlanner {
   }
 
   const KernelChoice& choice_;
-  const DeviceSheet& sheet_;
+  const SheetOfCall sheet_of_;
   const bool skips_users_;
   PointerMap<LayerNeighbours> neighbours_;
   PointerMap<LayoutState> wishes_;  // by the call that makes the weight
@@ -453,17 +453,21 @@ Function altered_by_user(const Function& function, const IRModule& module) {
 
 }  // namespace
 
-Pass fast_layouts() {
+Pass fast_layouts(FindSheets find) {
   return function_pass(
       {3, "AlterOpLayout", {"InferType"}},
-      [](const Function& function, const IRModule& module, const BuildContext& context) {
+      [find = std::move(find)](const Function& function, const IRModule& module,
+                               const BuildContext& context) {
         const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
         const auto choice = choice_or_default(context.choice);
         const Function asked = asks ? altered_by_user(function, module) : function;
         const Function phased = with_transposed_phases(asked, *module, *choice, context.device());
         const Function narrow =
             as_ref<FunctionNode>(infer_type(narrow_products(phased, context.device()), module.get()));
-        FastLayouts planner(narrow, *choice, context.device(), asks);
+        const SheetOfCall sheet_of =
+            find ? find(narrow, module, context)
+                 : [&](const CallNode&) -> const DeviceSheet& { return context.device(); };
+        FastLayouts planner(narrow, *choice, sheet_of, asks);
         return spread_layouts(narrow, planner);
       });
 }
