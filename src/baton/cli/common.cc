@@ -70,14 +70,18 @@ void ModelFlags::add_no_verify(Flags& flags) {
 }
 
 void ModelFlags::add_target(Flags& flags) {
-  flags.option("target", &targets, "what to build for: llvm, the processor (default), or opencl");
+  flags.option("target", &targets,
+               "what to build for: llvm, the processor (default), also another one (`llvm -mcpu=x86-64-v3`, "
+               "`llvm -mtriple=aarch64-linux-gnu`); or opencl");
 }
 
 std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }
 
 BuildContext ModelFlags::context() const {
   BuildContext context = host_context();
-  for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
+  std::vector<TargetRef> parsed;
+  for (const std::string& target : targets) parsed.push_back(Target::parse(target));
+  set_targets(context, std::move(parsed));
   context.passes->opt_level = opt_level;
   context.passes->config = config;
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));

@@ -106,4 +106,9 @@ BuiltRegion fused_region(const Function& region, const BuildContext& context);
 /// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();
 
+/// Makes `targets` those of the context. Where the first of kind "llvm" (or the first one's host) names a
+/// processor, the sheets become those of that processor and what goes with it: kernels are made for it.
+/// UsageError as of processor_sheet().
+void set_targets(BuildContext& context, std::vector<TargetRef> targets);
+
 }  // namespace baton

@@ -7,6 +7,7 @@
 #include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"
 #include "baton/support/error.h"
+#include "baton/target/processor_sheet.h"
 
 namespace baton {
 
@@ -105,11 +106,35 @@ void register_built_in_backends() {
   }
 }
 
+namespace {
+
+std::vector<DeviceSheet> sheets_beside(const DeviceSheet& processor) {
+  std::vector<DeviceSheet> sheets;
+  for (const BackendRef& record : backends())
+    if (record->device) sheets.push_back(record->device(processor));
+  return sheets;
+}
+
+}  // namespace
+
 BuildContext host_context() {
   BuildContext context;
-  for (const BackendRef& record : backends())
-    if (record->device) context.sheets.push_back(record->device(DeviceSheet::host()));
+  context.sheets = sheets_beside(DeviceSheet::host());
   return context;
+}
+
+void set_targets(BuildContext& context, std::vector<TargetRef> targets) {
+  context.targets = std::move(targets);
+  const Target* processor = nullptr;
+  for (const TargetRef& target : context.targets) {
+    if (!processor && target->kind == DeviceSheet::host().kind) processor = target.get();
+    if (!processor && target->host && target->host->kind == DeviceSheet::host().kind)
+      processor = target->host.get();
+  }
+  if (!processor || !names_processor(*processor)) return;
+  const DeviceSheet& host = DeviceSheet::host();
+  context.sheets = sheets_beside(processor_sheet(*processor, host));
+  if (context.threads == 0) context.threads = host.cores;  // compiling is done here, whatever -num-cores is
 }
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "baton/codegen/backend.h"
 #include "baton/profile/report/source_lines.h"
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
@@ -61,6 +62,7 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     options.peaks = peaks;
     options.wait_s = wait;
     options.context = door_context();
+    set_targets(options.context, built.targets);  // what is compiled for measuring is for the same processor
     options.context.passes = std::make_shared<PassContext>();  // a fresh one: the model is already built
     options.max_seconds = max_seconds;
     options.progress = [&](const ProfileProgress& now) {
