@@ -12,8 +12,8 @@ if(runtime_sources)
     OUTPUT "${shim_embedded}"
     COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC -ffreestanding -fno-stack-protector "-I${CMAKE_SOURCE_DIR}/src"
             -fno-asynchronous-unwind-tables -Wall -Wextra -Werror -c "${shim_source}" -o "${shim_object}"
-    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${shim_object}" "-DOUTPUT=${shim_embedded}"
-            -P "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
+    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${shim_object}" "-DSOURCE=${shim_source}"
+            "-DHEADER=${CMAKE_SOURCE_DIR}/src/baton/support/base/kernel_table.h" "-DOUTPUT=${shim_embedded}" -P "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
     DEPENDS "${shim_source}" "${CMAKE_SOURCE_DIR}/src/baton/support/base/kernel_table.h"
             "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
     COMMENT "Embedding the kernel shim" VERBATIM)

@@ -74,8 +74,10 @@ void ModelFlags::add_no_verify(Flags& flags) {
 void ModelFlags::add_target(Flags& flags) {
   flags.option(
       "target", &targets,
-      "what to build for: llvm, the processor (default), opencl, cuda, with options as in \"cuda "
-      "-arch=sm_80\", or \"sim -sheet=NAME\", a simulated device (baton targets lists what is there)");
+      "what to build for: llvm, the processor (default), also another one (\"llvm -mcpu=x86-64-v3\", \"llvm "
+      "-mtriple=aarch64-linux-gnu\"), opencl, cuda (\"cuda -arch=sm_80\"), or \"sim -sheet=NAME\", a "
+      "simulated "
+      "device (baton targets lists what is there)");
   flags.files("backend", &own_backends, "a backend of your own: a shared library (docs/guide.md)");
   flags.flag(
       "strict", &strict,
@@ -100,8 +102,9 @@ std::unique_ptr<Model> ModelFlags::open_artifact() const {
 BuildContext ModelFlags::context() const {
   load_own(own_backends);
   BuildContext context = host_context();
-  for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
-  add_sheets(context);
+  std::vector<TargetRef> parsed;
+  for (const std::string& target : targets) parsed.push_back(Target::parse(target));
+  set_targets(context, std::move(parsed));
   context.passes->opt_level = opt_level;
   context.passes->config = config;
   if (strict) context.passes->config.set("baton.strict_regions", AttrValue(true));

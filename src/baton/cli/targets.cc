@@ -24,8 +24,9 @@ class TargetsVerb final : public Verb {
   int run(Io& io) override {
     initialize();
     BuildContext context = host_context();
-    for (const std::string& target : targets_) context.targets.push_back(Target::parse(target));
-    add_sheets(context);
+    std::vector<TargetRef> targets;
+    for (const std::string& target : targets_) targets.push_back(Target::parse(target));
+    set_targets(context, std::move(targets));
     Progress progress(io);
     const InterruptScope interrupt;
     SurveyOptions options;

@@ -137,7 +137,9 @@ Function as_one_kernel(const Function& region, FunctionAttrs attrs = {});
 /// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();
 
-/// Adds the sheets of the context's targets that came to be known after it was made.
-void add_sheets(BuildContext& context);
+/// Makes `targets` those of the context, with the sheets of devices that came to be known after it was made.
+/// Where the first of kind "llvm" (or the first one's host) names a processor, the sheets become those of
+/// that processor and what goes with it: kernels are made for it. UsageError as of processor_sheet().
+void set_targets(BuildContext& context, std::vector<TargetRef> targets);
 
 }  // namespace baton

@@ -15,6 +15,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
+#include "baton/target/processor_sheet.h"
 
 namespace baton {
 
@@ -227,17 +228,39 @@ void register_built_in_backends() {
 #undef BATON_FAMILY
 }
 
+namespace {
+
+std::vector<DeviceSheet> sheets_beside(const DeviceSheet& processor) {
+  std::vector<DeviceSheet> sheets;
+  for (const BackendRef& record : backends())
+    if (record->device) sheets.push_back(record->device(processor));
+  return sheets;
+}
+
+}  // namespace
+
 BuildContext host_context() {
   BuildContext context;
-  for (const BackendRef& record : backends())
-    if (record->device) context.sheets.push_back(record->device(DeviceSheet::host()));
+  context.sheets = sheets_beside(DeviceSheet::host());
   return context;
 }
 
-void add_sheets(BuildContext& context) {
+void set_targets(BuildContext& context, std::vector<TargetRef> targets) {
+  context.targets = std::move(targets);
+  const Target* processor = nullptr;
+  for (const TargetRef& target : context.targets) {
+    if (!processor && target->kind == DeviceSheet::host().kind) processor = target.get();
+    if (!processor && target->host && target->host->kind == DeviceSheet::host().kind)
+      processor = target->host.get();
+  }
+  if (processor && names_processor(*processor)) {
+    const DeviceSheet& host = DeviceSheet::host();
+    context.sheets = sheets_beside(processor_sheet(*processor, host));
+    if (context.threads == 0) context.threads = host.cores;  // compiling is done here, whatever -num-cores is
+  }
   for (const TargetRef& target : context.targets) {
     const BackendRef record = backend_of_kind(target->kind);
-    if (!record || !record->device) continue;
+    if (!record || !record->device || target->kind == context.host().kind) continue;
     DeviceSheet sheet = record->device(context.host());
     const auto known = std::ranges::find(context.sheets, sheet.kind, &DeviceSheet::kind);
     // A sheet that was read from a file may have changed since.

@@ -102,6 +102,26 @@ const ScheduleTemplate& template_named(const std::string& name, const DeviceShee
                    (near.empty() ? "" : "; did you mean `" + near + "`?"));
 }
 
+/// Unrolls what is vectorised.
+void unroll_vectors(Halide::Internal::Definition definition) {
+  for (Halide::Internal::Dim& dim : definition.schedule().dims())
+    if (dim.for_type == Halide::Internal::ForType::Vectorized)
+      dim.for_type = Halide::Internal::ForType::Unrolled;
+  for (const Halide::Internal::Specialization& special : definition.specializations())
+    unroll_vectors(special.definition);
+}
+
+/// Halide 21 makes code that LLVM refuses for selects between RISC-V's vectors by a scalar (padding), and
+/// conversions to float16 that need one more extension: code for that machine is scalar.
+void unroll_vectors(const LoweredKernel& kernel) {
+  for (const Tensor& output : kernel.outputs)
+    for (auto& [name, function] : Halide::Internal::find_transitive_calls(output.func().function())) {
+      if (!function.has_pure_definition()) continue;
+      unroll_vectors(function.definition());
+      for (const Halide::Internal::Definition& update : function.updates()) unroll_vectors(update);
+    }
+}
+
 Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
   out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated});
@@ -125,6 +145,7 @@ Scheduled schedule(const KernelRequest& request, const std::string& symbol, cons
   out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
   out.choose_s = seconds_since(start);
   out.chosen->apply(out.kernel, out.params, sheet);
+  if (sheet.code_target.starts_with("riscv")) unroll_vectors(out.kernel);
   return out;
 }
 
@@ -272,6 +293,9 @@ void compile_joined(const std::vector<Lowered*>& all) {
   }
 }
 
+/// Whether objects for that device can be cut: split_object() reads those of x86-64.
+bool is_split(const DeviceSheet& sheet) { return sheet.code_target.starts_with("x86-64"); }
+
 /// Which modules may be joined: tables of constants are in one section, whichever kernel they belong to, and
 /// strictness is a property of a module.
 std::vector<std::vector<Lowered*>> groups_of(std::vector<Lowered>& all) {
@@ -315,7 +339,7 @@ std::vector<Kernel> compile_together(std::span<const KernelRequest> requests, co
   if (is_gpu(sheet))
     for (Lowered& each : lowered) extract_device_code(each);
   for (const std::vector<Lowered*>& group : groups_of(lowered)) {
-    if (group.size() < 2) continue;
+    if (group.size() < 2 || !is_split(sheet)) continue;
     const auto start = std::chrono::steady_clock::now();
     compile_joined(group);
     // Their shares of the time, by size: what LLVM takes grows with the code.

@@ -153,7 +153,7 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
   return kernels;
 }
 
-std::string link_library(const NamedKernels& kernels) {
+std::string link_library(const NamedKernels& kernels, const std::string& code_target) {
   TemporaryFolder folder;
   require(folder.create("kernels"));
   const auto write = [&](const std::string& name, const std::string& bytes) {
@@ -171,7 +171,8 @@ std::string link_library(const NamedKernels& kernels) {
     if (name != kernel->symbol) aliases += "\"" + name + "_argv\" = " + kernel->symbol + "_argv;\n";
   if (!aliases.empty()) objects.push_back(write("names.ld", aliases));
   const std::string output = folder.path("kernels.so");
-  require(link_kernels(objects, output));
+  const bool cross = !code_target.empty() && is_cross(code_target);
+  require(cross ? link_kernels_for(code_target, objects, output) : link_kernels(objects, output));
   return require(read_file(output));
 }
 

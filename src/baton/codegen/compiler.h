@@ -27,9 +27,9 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
 /// Kernels under the names used by the plan.
 using NamedKernels = std::vector<std::pair<std::string, KernelRef>>;
 
-/// Links all kernels into a shared library and returns the contents of its file. Throws Error when there is
-/// no linker or it fails.
-std::string link_library(const NamedKernels& kernels);
+/// Links all kernels into a shared library and returns the contents of its file. `code_target`: what they
+/// were compiled for; empty: this machine. Throws Error when there is no linker for it, or it fails.
+std::string link_library(const NamedKernels& kernels, const std::string& code_target = {});
 
 /// The same for the host, loaded: linked if there is a linker, else compiled from `requests` (one per kernel,
 /// in the same order) by Halide's JIT.

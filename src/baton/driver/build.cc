@@ -24,6 +24,7 @@
 #include "baton/runtime/plugin.h"
 #include "baton/runtime/processor.h"
 #include "baton/support/base/memory.h"
+#include "baton/support/base/processor_features.h"
 #include "baton/support/version.h"
 #include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
@@ -117,7 +118,8 @@ void compile(BuildResult& result, const BuildContext& context) {
           {backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
     }
   }
-  if (by_backend.empty() || !result.library) {  // only constants, or no kernel for the CPU
+  if (by_backend.empty() ||
+      (!result.library && result.kernels_so.empty())) {  // only constants, or no kernel for the CPU
     const BackendRef backend = backend_of_kind(context.host().kind);
     Built built = backend->compile({}, context.host(), context);
     result.kernels_so = std::move(built.blob);
@@ -306,6 +308,9 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
 }
 
 Executor::Modules load_modules(const BuildResult& result) {
+  if (!result.library)
+    throw Error(why_not_here(result.code_target) +
+                "; write the build to a file (`baton build`, export_library) and run it there");
   Executor::Modules modules = {processor_module(result.library)};
   for (const BackendCode& code : result.code) {
     const auto plugin = Plugin::find(code.plugin);

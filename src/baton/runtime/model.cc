@@ -16,12 +16,9 @@ Status nothing_to_run(const char* section) {
 /// Kernels of another processor would end the program by an illegal instruction.
 Status runs_here(const Artifact& artifact) {
   if (!artifact.has(section::kProcessor)) return Status::success();
-  std::string names;
-  for (const std::string& name : missing_features(artifact.text(section::kProcessor)))
-    names += (names.empty() ? "" : ", ") + name;
-  if (names.empty()) return Status::success();
-  return Status::bad_data("the model's kernels were built for another processor: this one lacks " + names +
-                          "; build the model on this machine");
+  const std::string why = why_not_here(artifact.text(section::kProcessor));
+  if (why.empty()) return Status::success();
+  return Status::bad_data(why + "; build the model for this machine");
 }
 
 }  // namespace

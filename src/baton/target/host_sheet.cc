@@ -7,6 +7,7 @@
 
 #include "baton/support/base/processor_features.h"
 #include "baton/target/device_sheet.h"
+#include "baton/target/processor_sheet.h"
 
 namespace baton {
 namespace {
@@ -52,19 +53,11 @@ void read_caches(DeviceSheet& sheet) {
   }
 }
 
-/// Sets the widths that follow from the features.
-std::string describe_cpu(DeviceSheet& sheet) {
+/// Halide's target for this processor.
+std::string code_target_here() {
   std::string text(processor_machine());
   if (const std::string tune = processor_tuning(); !tune.empty()) text += "-" + tune;
-  for (const std::string& name : processor_features()) {
-    text += "-" + name;
-    if (name == "avx") sheet.float_lanes = 8;
-    if (name == "avx512_skylake") sheet.float_lanes = 16, sheet.vector_registers = 32;
-  }
-  sheet.halves_at_full_rate = sheet.float_lanes == 16 && text.find("tune_znver4") != std::string::npos;
-  // Cores start two multiply-adds of 8 lanes per cycle, and often one of 16: 22 GB/s and 6.5 G/s on a Zen 3.
-  if (sheet.float_lanes == 8) sheet.bytes_per_multiply_add = 3.5;
-  if (text.starts_with("arm-64")) sheet.vector_registers = 32;
+  for (const std::string& name : processor_features()) text += "-" + name;
   return text;
 }
 
@@ -79,7 +72,8 @@ std::string processor_name(const DeviceSheet& sheet) {
 
 DeviceSheet detect() {
   DeviceSheet sheet;
-  sheet.code_target = describe_cpu(sheet);
+  sheet.code_target = code_target_here();
+  set_vector_widths(sheet);
   sheet.name = processor_name(sheet);
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) sheet.memory_bytes = static_cast<int64_t>(pages) * page;

@@ -34,6 +34,7 @@ BuildOptions options_of(const BuildResult* built, const NamedArrays& params) {
   options.context = door_context();
   options.params = params;
   if (!built) return options;
+  set_targets(options.context, built->targets);
   for (const auto& [name, value] : built->given) {
     bool given = false;
     for (const auto& each : params) given |= each.first == name;

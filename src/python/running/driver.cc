@@ -42,14 +42,17 @@ BackendRef named_backend(const std::string& name) {
 BuildContext context_for(const std::vector<std::string>& targets, const std::string& host) {
   initialize();  // registers the target kinds of all backends
   BuildContext context = door_context();
-  if (targets.empty()) return context;
-  context.targets.clear();
+  if (targets.empty()) {
+    set_targets(context, std::vector<TargetRef>(context.targets));
+    return context;
+  }
+  std::vector<TargetRef> all;
   const TargetRef driver = host.empty() ? nullptr : Target::parse(host);
   for (const std::string& target : targets) {
     const TargetRef parsed = Target::parse(target);
-    context.targets.push_back(driver ? with_host(parsed, driver) : parsed);
+    all.push_back(driver ? with_host(parsed, driver) : parsed);
   }
-  add_sheets(context);
+  set_targets(context, std::move(all));
   return context;
 }
 

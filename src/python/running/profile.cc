@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/compare/compare.h"
 #include "baton/profile/report/comparison.h"
@@ -104,6 +105,8 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
                     options.peaks = peaks;
                     options.wait_s = wait;
                     options.context = door_context();
+                    // What is compiled for measuring is for the same processor.
+                    set_targets(options.context, built.targets);
                     options.context.passes =
                         std::make_shared<PassContext>();  // a fresh one: the model is already built
                     options.max_seconds = max_seconds;
@@ -241,8 +244,9 @@ void bind_profile(nb::module_& m) {
       [](const std::vector<std::string>& targets, bool quick, bool again, int threads) {
         initialize();
         BuildContext context = host_context();
-        for (const std::string& target : targets) context.targets.push_back(Target::parse(target));
-        add_sheets(context);
+        std::vector<TargetRef> parsed;
+        for (const std::string& target : targets) parsed.push_back(Target::parse(target));
+        set_targets(context, std::move(parsed));
         SurveyOptions options;
         options.measure = !quick;
         options.again = again;

@@ -23,8 +23,9 @@ inline BuildOptions on(const std::vector<std::string>& targets) {
   initialize();
   BuildOptions options;
   options.context = host_context();
-  for (const std::string& target : targets) options.context.targets.push_back(Target::parse(target));
-  add_sheets(options.context);
+  std::vector<TargetRef> parsed;
+  for (const std::string& target : targets) parsed.push_back(Target::parse(target));
+  set_targets(options.context, std::move(parsed));
   return options;
 }
 

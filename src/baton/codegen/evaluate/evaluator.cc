@@ -127,7 +127,7 @@ bool aligned(const NDArray& array) {
 
 class KernelEvaluator final : public Evaluator {
  public:
-  explicit KernelEvaluator(EvaluateBy by) : by_(by) {}
+  KernelEvaluator(EvaluateBy by, const DeviceSheet& machine) : by_(by), machine_(machine) {}
 
   std::vector<NDArray> evaluate(const CallNode& call, const BuildContext& context) override {
     context.stop_if_asked();
@@ -138,8 +138,7 @@ class KernelEvaluator final : public Evaluator {
       return outputs;
     if (by_ != EvaluateBy::kKernel) {
       InterpretOptions options;
-      const KernelKey key =
-          chooses() ? kernel_key(request_for(lifted.function), context.host()) : KernelKey{};
+      const KernelKey key = chooses() ? kernel_key(request_for(lifted.function), machine_) : KernelKey{};
       if (chooses()) options.limit_s = time_left(key);
       options.strided = by_ != EvaluateBy::kElementwise;
       options.elementwise = by_ != EvaluateBy::kStrided;
@@ -249,7 +248,7 @@ class KernelEvaluator final : public Evaluator {
 
   KernelFunction load(const Function& function, const BuildContext& context) {
     const std::vector<KernelRequest> requests = {request_for(function)};
-    const KernelKey key = kernel_key(requests[0], context.host());
+    const KernelKey key = kernel_key(requests[0], machine_);
     {
       const std::lock_guard lock(mutex_);
       if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second.function;
@@ -263,9 +262,9 @@ class KernelEvaluator final : public Evaluator {
   }
 
   /// Linked libraries are cached like kernels: linking takes 10 ms, loading 0.1 ms.
-  static std::shared_ptr<const KernelLibrary> load_linked(const KernelKey& key,
-                                                          std::span<const KernelRequest> requests,
-                                                          const BuildContext& around) {
+  std::shared_ptr<const KernelLibrary> load_linked(const KernelKey& key,
+                                                   std::span<const KernelRequest> requests,
+                                                   const BuildContext& around) const {
     KernelCache& cache = KernelCache::shared();
     const auto load_bytes = [](const std::string& bytes) {
       return KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
@@ -275,10 +274,10 @@ class KernelEvaluator final : public Evaluator {
     // Kernels for folding use the process-wide cache, and are not reported as progress.
     BuildContext context = around;
     context.cache = nullptr;
-    context.threads = 0;
+    context.threads = machine_.cores;
     context.progress = nullptr;
-    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests, context)[0]}};
-    if (find_linker().empty()) return jit_library(named, requests, context.host(), context);
+    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests, machine_, context)[0]}};
+    if (find_linker().empty()) return jit_library(named, requests, machine_, context);
     const std::string bytes = link_library(named);
     cache.store_bytes(key, "so", bytes);
     auto library = load_bytes(bytes);
@@ -289,6 +288,7 @@ class KernelEvaluator final : public Evaluator {
   static constexpr double kQuick_s = 50e-6;
 
   const EvaluateBy by_;
+  const DeviceSheet machine_;
   std::mutex mutex_;
   std::unordered_map<KernelKey, double> spent_s_;  ///< interpretation time, for kRepeated
   std::unordered_map<KernelKey, Loaded> loaded_;
@@ -296,6 +296,8 @@ class KernelEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::shared_ptr<Evaluator> make_evaluator(EvaluateBy by) { return std::make_shared<KernelEvaluator>(by); }
+std::shared_ptr<Evaluator> make_evaluator(EvaluateBy by, const DeviceSheet& machine) {
+  return std::make_shared<KernelEvaluator>(by, machine);
+}
 
 }  // namespace baton

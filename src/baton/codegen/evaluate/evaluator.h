@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "baton/pass/pass.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -17,7 +18,9 @@ enum class EvaluateBy {
   kKernel,
 };
 
-/// Thread safe. Compiled kernels are cached in the process and on disk.
-std::shared_ptr<Evaluator> make_evaluator(EvaluateBy by = EvaluateBy::kChoose);
+/// Thread safe. Compiled kernels are cached in the process and on disk. `machine`: what this process runs on,
+/// whatever the processor that a build is for.
+std::shared_ptr<Evaluator> make_evaluator(EvaluateBy by = EvaluateBy::kChoose,
+                                          const DeviceSheet& machine = DeviceSheet::host());
 
 }  // namespace baton

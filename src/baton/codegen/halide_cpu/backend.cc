@@ -9,6 +9,7 @@
 #include "baton/codegen/kernel/link.h"
 #include "baton/codegen/tuned_choice.h"
 #include "baton/schedule/kernel_choice.h"
+#include "baton/support/base/processor_features.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -47,19 +48,22 @@ std::vector<KernelRequest> requests_for(std::span<const BackendFunction> functio
 void link_built(Built& built, const NamedKernels& named, std::span<const KernelRequest> requests,
                 const std::string& lines, const DeviceSheet& sheet, const BuildContext& context) {
   if (context.progress) context.progress("link", 0, 1);
-  if (find_linker().empty()) {
+  const bool runs_here = missing_features(sheet.code_target).empty();
+  if (find_linker().empty() && runs_here) {
     built.library = jit_library(named, requests, sheet, context);
   } else {
     try {
-      built.blob = link_library(named);
+      built.blob = link_library(named, sheet.code_target);
     } catch (const Error&) {
       context.stop_if_asked();  // Ctrl-C also kills the linker
       throw;
     }
-    auto library = KernelLibrary::from_memory(
-        {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()}, lines);
-    if (!library.ok()) throw Error(library.status().message);
-    built.library = *library;
+    if (runs_here) {
+      auto library = KernelLibrary::from_memory(
+          {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()}, lines);
+      if (!library.ok()) throw Error(library.status().message);
+      built.library = *library;
+    }
   }
   if (context.progress) context.progress("link", 1, 1);
 }
@@ -67,6 +71,8 @@ void link_built(Built& built, const NamedKernels& named, std::span<const KernelR
 Built compile(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
               const BuildContext& context) {
   const std::string lines = debug_folder(context.passes->config);
+  if (!lines.empty() && is_cross(sheet.code_target))
+    throw NotSupported("kernels with lines of Relay are made for this machine only, not for " + sheet.name);
   if (!lines.empty() && find_linker().empty())
     throw Error("kernels with lines of Relay need an assembler and a linker: install binutils");
   Built built;

@@ -80,8 +80,7 @@ class Profiler {
     begin("building every operator by itself", 0);
     BuildOptions how;
     how.context = options_.context;
-    how.context.targets = built.targets;  // in Python those of the build are not the current ones any more
-    add_sheets(how.context);
+    set_targets(how.context, built.targets);  // in Python those of the build are not current any more
     how.context.progress = [&](const std::string& phase, int done, int total) {
       if (phase == "kernels") show(done, total);
     };

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) || defined(__riscv)
+#include <sys/auxv.h>
 #endif
 
 namespace baton {
@@ -79,26 +81,75 @@ std::vector<std::string> processor_features() {
 
 std::string_view processor_machine() { return "arm-64-linux"; }
 std::string processor_tuning() { return ""; }
-std::vector<std::string> processor_features() { return {}; }
+
+std::vector<std::string> processor_features() {
+  constexpr unsigned long kDotProducts = 1UL << 20;  // HWCAP_ASIMDDP
+  if (getauxval(AT_HWCAP) & kDotProducts) return {"arm_dot_prod"};
+  return {};
+}
+
+#elif defined(__riscv) && __riscv_xlen == 64
+
+std::string_view processor_machine() { return "riscv-64-linux"; }
+std::string processor_tuning() { return ""; }
+
+std::vector<std::string> processor_features() {
+  constexpr unsigned long kVectors = 1UL << ('V' - 'A');
+  if (!(getauxval(AT_HWCAP) & kVectors)) return {};
+  unsigned long bytes = 0;                       // of a vector register: code is made for one length
+  asm volatile("csrr %0, 0xc22" : "=r"(bytes));  // vlenb
+  return {"rvv", "vector_bits_" + std::to_string(8 * bytes)};
+}
 
 #else
 #error "Baton knows no Halide target for this processor; add one to support/base/processor_features.cc"
 #endif
+
+namespace {
+
+/// The words of "-sse41-avx".
+std::vector<std::string> words_of(std::string_view features) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < features.size();) {
+    const size_t end = std::min(features.find('-', at + 1), features.size());
+    words.emplace_back(features.substr(at + 1, end - at - 1));
+    at = end;
+  }
+  return words;
+}
+
+/// The architecture, as compilers call it, that "arm-64-linux-arm_dot_prod" is for.
+std::string architecture_of(std::string_view code_target) {
+  if (code_target.starts_with("x86-64-")) return "x86-64";
+  if (code_target.starts_with("arm-64-")) return "aarch64";
+  if (code_target.starts_with("riscv-64-")) return "riscv64";
+  return std::string(code_target.substr(0, code_target.find('-')));
+}
+
+}  // namespace
 
 std::vector<std::string> missing_features(std::string_view code_target) {
   const std::string_view machine = processor_machine();
   if (!code_target.starts_with(machine)) return {std::string(code_target)};
   const std::vector<std::string> has = processor_features();
   std::vector<std::string> missing;
-  for (size_t at = machine.size(); at < code_target.size();) {
-    const size_t end = std::min(code_target.find('-', at + 1), code_target.size());
-    std::string name(code_target.substr(at + 1, end - at - 1));
-    at = end;
+  for (std::string& name : words_of(code_target.substr(machine.size()))) {
     // A scheduling model orders instructions, and needs none.
     if (name.starts_with("tune_") || std::find(has.begin(), has.end(), name) != has.end()) continue;
     missing.push_back(std::move(name));
   }
   return missing;
+}
+
+std::string why_not_here(std::string_view code_target) {
+  std::string names;
+  for (const std::string& name : missing_features(code_target)) names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return "";
+  const std::string built = "the model's kernels were built for another processor",
+                    there = architecture_of(code_target), here = architecture_of(processor_machine());
+  if (there != here)
+    return built + ", " + there + " (" + std::string(code_target) + "), and this one is " + here;
+  return built + " (" + std::string(code_target) + "): this one lacks " + names;
 }
 
 }  // namespace baton

@@ -22,4 +22,8 @@ std::vector<std::string> processor_features();
 /// lacks: names of features, or the machine; empty when it runs here.
 std::vector<std::string> missing_features(std::string_view code_target);
 
+/// The same as a sentence for users: "the kernels were built for aarch64 (arm-64-linux), this machine is
+/// x86-64"; empty when the code runs here.
+std::string why_not_here(std::string_view code_target);
+
 }  // namespace baton
