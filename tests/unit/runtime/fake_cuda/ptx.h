@@ -122,6 +122,7 @@ class Module {
     for (std::string line; std::getline(lines, line);) {
       line = trimmed(line.substr(0, line.find("//")));
       if (line.empty()) continue;
+      if (line.find(".func") != std::string::npos) fail("calls of functions are not interpreted");
       if (!kernel && (line[0] == '.' || in_header)) {
         if (line.find(".entry") != std::string::npos) in_header = true;
         if (in_header) {
@@ -152,6 +153,15 @@ class Module {
           continue;
         }
         fail("cannot read `" + line + "`");
+      }
+      if (line == "{" || (line == "}" && scopes_ > 0)) {
+        scopes_ += line == "{" ? 1 : -1;
+        continue;
+      }
+      if (line[0] == '{' && line.back() == '}') {
+        for (const std::string& each : split(line.substr(1, line.size() - 2), ';'))
+          add_statement(*kernel, each);
+        continue;
       }
       if (line == "}") {
         end_kernel(*kernel);
@@ -274,6 +284,10 @@ class Module {
     }
     if (text == "true" || text == "false")
       return [value = uint64_t{text == "true"}](Thread&) { return value; };
+    if (std::isalpha(static_cast<unsigned char>(text[0]))) {  // a register of an inner scope
+      const size_t at = slot(text);
+      return [at](Thread& t) { return t.registers[at]; };
+    }
     const uint64_t value = immediate(text);
     return [value](Thread&) { return value; };
   }
@@ -776,6 +790,7 @@ class Module {
   std::map<std::string, Place> names_;
   std::map<std::string, size_t> registers_, labels_;
   std::vector<std::string> pending_;
+  int scopes_ = 0;  // inside of a kernel
   std::vector<std::unique_ptr<std::vector<uint8_t>>> arrays_;
   std::vector<std::pair<uintptr_t, size_t>> constants_;
 };
