@@ -14,7 +14,10 @@ PACKAGES = (
 )
 # For ./baton test: a driver of OpenCL that runs it on the processor, and OpenBLAS.
 TESTS = ("pocl-opencl-icd", "libopenblas0-pthread")
-SLOW = ("clang-19", "libclang-rt-19-dev", "llvm-19", "qemu-user")  # for ./baton test --slow
+SLOW = (  # for ./baton test --slow
+    "clang-19", "libclang-rt-19-dev", "llvm-19", "qemu-user",
+    "g++-aarch64-linux-gnu", "g++-riscv64-linux-gnu",  # artifacts for other machines, run by qemu-user
+)
 
 
 def missing(more=()):

@@ -12,8 +12,8 @@ from .virtual_device import VirtualDevice
 class Target:
     """A target such as "llvm" or "llvm -mcpu=skylake-avx512"; a scope when used with `with`.
 
-    Kernels are compiled for this machine, whatever -mcpu is; passes called by name, such as
-    AlterOpLayout, use the processor given by -mcpu.
+    Kernels are compiled for the processor that -mtriple, -mcpu and -mattr name, and for this machine's where
+    none is named. What is built for another processor is written to a file and run there.
     """
 
     _stack = []

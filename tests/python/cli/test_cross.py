@@ -13,27 +13,30 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[3]
 HEAD = '#[version = "0.0.5"]\n'
 NETS = {
-    "conv": (1, HEAD + """def @main(%x: Tensor[(1, 20, 13, 11), float32], %w: Tensor[(24, 20, 3, 3), float32],
+    "conv": HEAD + """def @main(%x: Tensor[(1, 20, 13, 11), float32], %w: Tensor[(24, 20, 3, 3), float32],
           %v: Tensor[(10, 24), float32]) {
   %0 = nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3]));
   %1 = nn.batch_flatten(nn.global_avg_pool2d(%0));
   nn.softmax(nn.dense(%1, %v, units=10))
 }
-"""),
-    "int8": (1, HEAD + """def @main(%x: Tensor[(1, 16, 9, 9), int8], %w: Tensor[(8, 16, 3, 3), int8]) {
+""",
+    "int8": HEAD + """def @main(%x: Tensor[(1, 16, 9, 9), int8], %w: Tensor[(8, 16, 3, 3), int8]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3], out_dtype="int32");
   cast(clip(right_shift(%0, 7), a_min=-128f, a_max=127f), dtype="int8")
 }
-"""),
-    "odd": (1, HEAD + """def @main(%x: Tensor[(3, 7, 5), float32]) {
+""",
+    "odd": HEAD + """def @main(%x: Tensor[(3, 7, 5), float32]) {
   %0 = strided_slice(%x, begin=[0, 0, 0], end=[0, 7, 5], strides=[1, 1, 1], axes=None);
   %1 = transpose(%x, axes=[2, 0, 1]);
-  (%0, tanh(%1), sum(%x, axis=[1]), cast(%x, dtype="float16"), argmax(%x, axis=[2]))
+  (%0, tanh(%1), sum(%x, axis=[1]), argmax(%x, axis=[2]))
 }
-"""),
+""",
+    "half": HEAD + """def @main(%x: Tensor[(3, 7, 5), float32]) {
+  add(cast(%x, dtype="float16"), cast(1.5f, dtype="float16"))
 }
-# Workloads, with what makes them small.
-SMALL = {"resnet-18": ["--shape", "data=1,3,32,32"], "mobilenet": ["--shape", "data=1,3,32,32"], "lstm": [], "mlp": []}
+""",
+}
+WORKLOADS = ("resnet-18", "mobilenet", "lstm", "mlp")
 TRIPLES = {"aarch64": "aarch64-linux-gnu", "riscv64": "riscv64-linux-gnu"}
 EMULATORS = {"aarch64": [], "riscv64": ["-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0"]}
 
@@ -45,9 +48,17 @@ def baton(*words, folder, fails=False, prefix=(), **environment):
     return done
 
 
+def small_image(name):
+    """The text of a network of `relay.testing` for images of 32x32."""
+    from baton.relay import testing
+    if name == "resnet-18":
+        return testing.resnet.get_workload(num_layers=18, image_shape=(3, 32, 32), num_classes=10)[0].astext()
+    return testing.mobilenet.get_workload(image_shape=(3, 32, 32), num_classes=10)[0].astext()
+
+
 @pytest.fixture
 def model(tmp_path):
-    for name, (_, text) in NETS.items():
+    for name, text in NETS.items():
         (tmp_path / f"{name}.relay").write_text(text)
     return tmp_path
 
@@ -105,7 +116,7 @@ def test_what_this_machine_has_runs_here(model, target, net):
 def test_a_profile_of_code_for_a_lesser_processor(model):
     done = baton("profile", "conv.relay", "--input-name", "x", "--target", "llvm -mcpu=x86-64-v2", "--repeat", "3", "--inside-ms", "5",
                  folder=model)
-    assert "nn.conv2d" in done.stdout
+    assert "6 operators in 6 kernels" in done.stdout and "llvm -mcpu=x86-64-v2" in done.stdout
 
 
 @pytest.mark.parametrize("target, why", [
@@ -185,7 +196,7 @@ def runtimes(tmp_path_factory):
 def input_of(name, folder):
     """The name of its input, and values in a file of each form."""
     rng = np.random.default_rng(5)
-    shapes = {"conv": ("x", (1, 20, 13, 11)), "int8": ("x", (1, 16, 9, 9)), "odd": ("x", (3, 7, 5)), "lstm": ("data", (1, 3, 8)),
+    shapes = {"conv": ("x", (1, 20, 13, 11)), "int8": ("x", (1, 16, 9, 9)), "odd": ("x", (3, 7, 5)), "half": ("x", (3, 7, 5)), "lstm": ("data", (1, 8)),
               "mlp": ("data", (1, 1, 28, 28))}
     label, shape = shapes.get(name, ("data", (1, 3, 32, 32)))
     value = rng.integers(-128, 128, shape).astype("int8") if name == "int8" else rng.standard_normal(shape).astype("float32")
@@ -202,33 +213,47 @@ def emulated(machine, runtime, artifact, label, folder):
     return [np.load(path) for path in found]
 
 
-def cross_and_compare(machine, runtime, name, options, folder, level=3, more=""):
-    label = input_of(name, folder)
-    source = f"{name}.relay" if name in NETS else name
-    how = [source, "--input-name", label, "--opt-level", level, *options]
+def cross_and_compare(machine, runtime, name, folder, level=3, more=""):
+    label, source = input_of(name, folder), name
+    if name in ("resnet-18", "mobilenet"):
+        (folder / f"{name}.relay").write_text(small_image(name))
+    if (folder / f"{name}.relay").exists():
+        source = f"{name}.relay"
+    how = [source, "--input-name", label, "--opt-level", level]
     baton("build", *how, "--target", f"llvm -mtriple={TRIPLES[machine]}{more}", "-o", "net.baton", folder=folder)
     baton("run", *how, "--inputs", "input.npz", "-o", "here.npz", folder=folder)
     same(emulated(machine, runtime, "net.baton", label, folder), outputs(folder / "here.npz"))
 
 
+def emulator_version():
+    program = shutil.which("qemu-riscv64")
+    if not program:
+        return 0
+    text = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"version (\d+)", text)[1])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", sorted(TRIPLES))
-@pytest.mark.parametrize("name", [*NETS, *SMALL])
+@pytest.mark.parametrize("name", [*NETS, *WORKLOADS])
 def test_networks_on_another_machine(model, runtimes, machine, name):
-    cross_and_compare(machine, runtimes(machine), name, SMALL.get(name, []), model)
+    if (machine, name) == ("riscv64", "half") and emulator_version() < 8:
+        pytest.skip("QEMU before 8 stops with an assertion at the conversions to float16 that LLVM makes for RISC-V")
+    cross_and_compare(machine, runtimes(machine), name, model)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", sorted(TRIPLES))
+@pytest.mark.parametrize("name", ["conv", "resnet-18"])
 @pytest.mark.parametrize("level", [0, 1, 2])
-def test_levels_on_another_machine(model, runtimes, machine, level):
-    cross_and_compare(machine, runtimes(machine), "conv", [], model, level=level)
+def test_levels_on_another_machine(model, runtimes, machine, name, level):
+    cross_and_compare(machine, runtimes(machine), name, model, level=level)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cpu", ["cortex-a72", "neoverse-n1"])
 def test_processors_of_arm(model, runtimes, cpu):
-    cross_and_compare("aarch64", runtimes("aarch64"), "int8", [], model, more=f" -mcpu={cpu}")
+    cross_and_compare("aarch64", runtimes("aarch64"), "int8", model, more=f" -mcpu={cpu}")
 
 
 @pytest.mark.slow

@@ -64,6 +64,11 @@ def test_targets_go_down_to_what_was_built():
         relay.build(tvm.parser.fromtext(NET), target="rocm")
 
 
+def test_a_processor_of_another_machine_needs_its_triple():
+    with pytest.raises(Exception, match="a processor of aarch64-linux-gnu: write -mtriple=aarch64-linux-gnu too"):
+        relay.build(tvm.parser.fromtext(NET), target="llvm -mcpu=cortex-a72")
+
+
 def test_the_processor_has_a_sheet():
     sheet = dict(line.split(": ", 1) for line in tvm.target.device_sheets()[0].splitlines()[1:])
     assert sheet["kind"] == "llvm" and int(sheet["cores"]) >= 1 and int(sheet["float_lanes"]) in (4, 8, 16)
