@@ -1852,6 +1852,7 @@ def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds
 
 def survey_targets(targets: Sequence[str], quick: bool, again: bool, threads: int) -> str:
     """What this machine can run, as JSON."""
+
 def compare_backends(module: IRModule, params: dict, backends: Sequence[str], inputs: dict, threads: int, repeat: int, seconds: float, max_seconds: float, name: str, progress: object | None = None, keep: object | None = None) -> ProfileReport: ...
 
 def profile_page(report: str, after: str | None = None) -> str: ...
