@@ -1595,6 +1595,9 @@ def set_region_codegen(compiler: str, codegen: object | None) -> None:
     What a build calls for each region of `compiler`; it returns a BuildResult, or a function that gets the region's inputs and outputs as one list of arrays.
     """
 
+def partition_for(module: IRModule, backend: str, mod_name: str, lower_qnn: bool, merge: bool) -> IRModule:
+    """The program with functions for the regions that a backend takes."""
+
 def backend_patterns(backend: str) -> list:
     """The composites of a backend: [(name, pattern, check)]."""
 

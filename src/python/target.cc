@@ -106,7 +106,7 @@ void bind_target(nb::module_& m) {
         const nb::gil_scoped_release release;
         for (const BackendRef& backend : backends()) {
           if (backend->kind.empty() || backend->device_type != device_type) continue;
-          const Result<const Plugin*> plugin = Plugin::find(backend->name);
+          const Result<const Plugin*> plugin = Plugin::find(backend->plugin_name());
           const Status status = plugin.ok() ? (*plugin)->has_device(device_type, number) : plugin.status();
           return status.message;
         }
@@ -119,7 +119,7 @@ void bind_target(nb::module_& m) {
       [](int device_type) -> std::string {
         for (const BackendRef& backend : backends()) {
           if (backend->kind.empty() || backend->device_type != device_type) continue;
-          const Result<const Plugin*> plugin = Plugin::find(backend->name);
+          const Result<const Plugin*> plugin = Plugin::find(backend->plugin_name());
           const int32_t device = plugin.ok() ? (*plugin)->device_of_kind(device_type) : -1;
           if (device >= 0) return (*plugin)->table().device_name(device);
         }

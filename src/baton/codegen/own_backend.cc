@@ -27,14 +27,6 @@ namespace {
 constexpr const char* kRegionJson = "RegionJSON";  // attribute of a kernel: what its backend compiles
 constexpr const char* kRegionText = "RegionRelay";
 
-class CompositeInliner final : public Rewriter {
-  Expr rewrite(const Expr&, const Expr& rebuilt) override {
-    const auto* call = as<CallNode>(rebuilt);
-    const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
-    return function && function->attr("Composite") ? inlined_call(*function, call->args()) : rebuilt;
-  }
-};
-
 /// Parses the pattern of a composite: `nn.relu(add(nn.dense(*, *), const))`.
 class PatternReader {
  public:
@@ -175,7 +167,7 @@ class OwnBackend {
   BuiltRegion region(const Function& function, const BuildContext& context) const {
     const Function open = without_attrs(function, {"Primitive"});  // otherwise passes would not enter it
     IRModule program = ::baton::make_module();
-    program->set("main", as_ref<FunctionNode>(CompositeInliner().run(Expr(open))));
+    program->set("main", as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(open))));
     program = (*make_pass("InferType"))(program, context);
     const Function main = program->find("main");
     const std::string symbol = text_attr(*function, "global_symbol");

@@ -18,28 +18,11 @@ IRModule run(IRModule module, const BuildContext& context,
   return module;
 }
 
-/// A call as a function of its operands.
-Function alone(const CallNode& call) {
-  std::vector<Var> params;
-  std::vector<Expr> args;
-  for (const Expr& arg : call.args()) {
-    if (arg->kind() == ExprKind::kConstant) {
-      args.push_back(arg);
-      continue;
-    }
-    const NodeInfo info(OriginSet::none(), {}, arg->checked_type());
-    params.push_back(make_var("p" + std::to_string(params.size()), arg->checked_type(), info));
-    args.push_back(Expr(params.back()));
-  }
-  const Call body = make_call(call.callee(), std::move(args), call.attrs(), call.info());
-  return make_function(params, Expr(body), call.checked_type(), {{"Primitive", 1}}, call.info());
-}
-
 /// Collects answers for the operators of calls.
 class Answers {
  public:
-  Answers(const OriginTable& table, const Backend& backend, const DeviceSheet* sheet)
-      : table_(table), backend_(backend), sheet_(sheet), operators_(table.size()) {}
+  Answers(const OriginTable& table, const Backend& backend)
+      : table_(table), backend_(backend), operators_(table.size()) {}
 
   void taken(const CallNode& call, const std::string& how) {
     for_each(call, [&](TakenOperator& each) {
@@ -49,16 +32,7 @@ class Answers {
   }
   /// A call outside of regions.
   void left(const CallNode& call) {
-    const auto rule = std::ranges::find(backend_.operators, call.op()->name, &OperatorRule::op);
-    std::string why;
-    if (rule != backend_.operators.end())
-      why = rule->refuses(call);
-    else if (!backend_.operators.empty())
-      why = "no operator or composite of " + backend_.name + " is `" + call.op()->name + "`";
-    else if (backend_.takes && sheet_)
-      why = backend_.takes(*alone(call), *sheet_);
-    const bool compiles = why.empty() && backend_.operators.empty() && backend_.compile;
-    if (compiles) return taken(call, "");
+    std::string why = refusal_of_call(backend_, call);
     if (why.empty()) why = "its region was given up";
     for_each(call, [&](TakenOperator& each) {
       each.met = true;
@@ -76,38 +50,38 @@ class Answers {
 
   const OriginTable& table_;
   const Backend& backend_;
-  const DeviceSheet* sheet_;
   std::vector<TakenOperator> operators_;
 };
 
 }  // namespace
 
-IRModule prepared_for_regions(const IRModule& module, const std::string& backend,
-                              const BuildContext& context) {
-  const IRModule simple = run(module, context,
-                              {{"InferType", {}},
-                               {"SimplifyInference", {}},
-                               {"FoldConstant", {}},
-                               {"FoldScaleAxis", {}},
-                               {"FoldConstant", {}},
-                               {"InferType", {}}});
+IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
+                              bool lower_qnn) {
+  IRModule simple = run(module, context, {{"InferType", {}}});
+  if (lower_qnn) simple = run(simple, context, {{"qnn.CanonicalizeOps", {}}, {"InferType", {}}});
+  simple = run(simple, context,
+               {{"SimplifyInference", {}},
+                {"FoldConstant", {}},
+                {"FoldScaleAxis", {}},
+                {"FoldConstant", {}},
+                {"InferType", {}}});
   if (!has_pattern_table(backend)) return simple;
   return run(simple, context, {{"MergeComposite", {{"pattern_table", backend}}}, {"InferType", {}}});
 }
 
-IRModule partition_for(const IRModule& module, const std::string& backend, const BuildContext& context) {
-  return run(prepared_for_regions(module, backend, context), context,
-             {{"AnnotateTarget", {{"targets", AttrValue(AttrList{AttrValue(backend)})}}},
-              {"MergeCompilerRegions", {}},
-              {"PartitionGraph", {}},
-              {"InferType", {}}});
+IRModule partition_for(const IRModule& module, const std::string& backend, const BuildContext& context,
+                       const PartitionOptions& options) {
+  const AttrValue targets(AttrList{AttrValue(backend)});
+  IRModule split = run(prepared_for_regions(module, backend, context, options.lower_qnn), context,
+                       {{"AnnotateTarget", {{"targets", targets}, {"offered", true}}}});
+  if (options.merge) split = run(split, context, {{"MergeCompilerRegions", {}}});
+  return run(split, context, {{"PartitionGraph", {{"mod_name", options.mod_name}}}, {"InferType", {}}});
 }
 
 std::vector<TakenOperator> taken_operators(const IRModule& module, const Backend& backend,
                                            const BuildContext& context) {
-  const DeviceSheet* sheet = backend.kind.empty() ? &context.host() : context.sheet_of(backend.kind);
   const IRModule split = partition_for(module, backend.name, context);
-  Answers answers(module->origins(), backend, sheet);
+  Answers answers(module->origins(), backend);
   const auto is_operator = [](const Expr& node) {
     const auto* call = as<CallNode>(node);
     return call && call->op() ? call : nullptr;

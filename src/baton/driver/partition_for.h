@@ -9,13 +9,21 @@
 
 namespace baton {
 
-/// What a library of primitives expects: typed, normalisations simplified and scales folded into weights,
-/// composites of `backend` outlined, if it has a pattern table.
-IRModule prepared_for_regions(const IRModule& module, const std::string& backend,
-                              const BuildContext& context);
+struct PartitionOptions {
+  std::string mod_name = "default";  ///< part of the names of regions
+  bool lower_qnn = false;            ///< makes integer operators of quantised ones first
+  bool merge = true;                 ///< makes one region of neighbouring ones
+};
 
-/// The program with functions for the regions that `backend` takes: its composites and operators.
-IRModule partition_for(const IRModule& module, const std::string& backend, const BuildContext& context);
+/// What is compared with a backend's operators: typed, normalisations simplified and scales folded into
+/// weights, composites of `backend` outlined, if it has a pattern table.
+IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
+                              bool lower_qnn = false);
+
+/// The program with functions for the regions that `backend` takes: its composites and operators; of a code
+/// generator without a list of operators whatever it compiles.
+IRModule partition_for(const IRModule& module, const std::string& backend, const BuildContext& context,
+                       const PartitionOptions& options = {});
 
 /// Whether a backend takes an operator of the source.
 struct TakenOperator {
@@ -24,8 +32,8 @@ struct TakenOperator {
   std::string how;     ///< taken: "in the composite dnnl.conv2d_bias_relu", or ""; else why it is not
 };
 
-/// By operator id of `module`: what AnnotateTarget gives to `backend`, with its reasons for the rest. For a
-/// backend without rules, whether it compiles the call as a kernel. `module`: typed.
+/// By operator id of `module`: what partition_for() gives to `backend`, with its reasons for the rest.
+/// `module`: typed.
 std::vector<TakenOperator> taken_operators(const IRModule& module, const Backend& backend,
                                            const BuildContext& context);
 

@@ -5,6 +5,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origins_json.h"
+#include "baton/driver/partition_for.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/plan/graph_json.h"
 #include "baton/ir/op.h"
@@ -172,6 +173,15 @@ void bind_driver(nb::module_& m) {
       nb::arg("compiler"), nb::arg("codegen").none(),
       "What a build calls for each region of `compiler`; it returns a BuildResult, or a function that gets "
       "the region's inputs and outputs as one list of arrays.");
+  m.def(
+      "partition_for",
+      [](const IRModule& module, const std::string& backend, const std::string& mod_name, bool lower_qnn,
+         bool merge) {
+        const BuildContext context = context_for({}, "");
+        return partition_for(module, named_backend(backend)->name, context, {mod_name, lower_qnn, merge});
+      },
+      nb::arg("module"), nb::arg("backend"), nb::arg("mod_name"), nb::arg("lower_qnn"), nb::arg("merge"),
+      "The program with functions for the regions that a backend takes.");
   m.def(
       "backend_patterns",
       [](const std::string& backend) {

@@ -209,8 +209,12 @@ std::string without_counts(std::string_view name) {
     // In names of kernels: "_sum_2_s0_..."; a stage follows.
     const bool before_stage = number && name[i - 1] == '_' && name.substr(end).starts_with("_s") &&
                               end + 2 < name.size() && is_digit(name[end + 2]);
+    // And of those that were compiled before: "_kernel_.._block_id_x_3", with "_param_0" behind it in PTX.
+    const std::string_view before = name.substr(0, i);
+    const bool after_block =
+        number && (before.ends_with("_id_x_") || before.ends_with("_id_y_") || before.ends_with("_id_z_"));
     const bool loop = number && std::strchr("rtvf", name[i - 1]) && name[i - 2] == '_';
-    if (!after_two && !before_stage && !loop) {
+    if (!after_two && !before_stage && !after_block && !loop) {
       text += name[i];
       continue;
     }

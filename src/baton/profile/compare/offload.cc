@@ -35,7 +35,7 @@ void require_device(const ComparedBackend& backend, const BuildContext& context)
   if (!kind.empty() && !context.sheet_of(kind))
     throw Error("backend " + backend.name() + " has no device here");
   if (!backend.record->compile) return;  // its regions are compiled by others
-  const auto plugin = Plugin::find(backend.name());
+  const auto plugin = Plugin::find(backend.record->plugin_name());
   if (!plugin.ok())
     throw Error("nothing can be measured on " + backend.name() + ": " + plugin.status().message);
   if (!kind.empty() && (*plugin)->device_of_kind(backend.device_type) < 0)

@@ -3,7 +3,6 @@
 The names are Baton's own; TVM has one helper per library (partition_for_dnnl).
 """
 from ...._load import core
-from ....ir.transform import Sequential
 
 
 def operators(target):
@@ -78,18 +77,9 @@ def partition_for(mod, target, params=None, mod_name="default", lower_qnn=True, 
     TVMError
         For a target that there is not, or a device sheet with nonsense.
     """
-    from ... import qnn, transform
-
     if params:
         from ...build_module import bind_params_by_name
 
         mod = mod.copy()  # the caller's stays as it is
         mod["main"] = bind_params_by_name(mod["main"], params)
-    name = core.target_backend(str(target))
-    composites = [transform.MergeComposite(name)] if core.backend_patterns(name) else []
-    merging = [transform.MergeCompilerRegions()] if merge else []
-    lowering = [qnn.transform.CanonicalizeOps(), transform.InferType()] if lower_qnn else []
-    annotate = core.make_pass("AnnotateTarget", {"targets": [name], "offered": True})
-    return Sequential([
-        transform.InferType(), *lowering, transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(),
-        transform.FoldConstant(), *composites, annotate, *merging, transform.PartitionGraph(mod_name), transform.InferType()])(mod)
+    return core.partition_for(mod, core.target_backend(str(target)), mod_name, lower_qnn, merge)
