@@ -19,9 +19,21 @@ struct Rule {
 // By compiler, then operator.
 using Rules = std::map<std::string, std::map<const OpDef*, Rule>, std::less<>>;
 
-Rules& rules() {
+Rules& user_rules() {
   static Rules rules;
   return rules;
+}
+// Apart from those of users, which hide them until they are reset.
+Rules& backend_rules() {
+  static Rules rules;
+  return rules;
+}
+
+const Rule* rule_in(const Rules& rules, const OpDef& op, std::string_view compiler) {
+  const auto at = rules.find(compiler);
+  if (at == rules.end()) return nullptr;
+  const auto rule = at->second.find(&op);
+  return rule == at->second.end() ? nullptr : &rule->second;
 }
 
 // Backends may be registered while another thread annotates.
@@ -41,7 +53,7 @@ const OpDef& op_named(const std::string& name) {
 void register_target_rule(const std::string& op, const std::string& compiler, TakesCall takes, int level) {
   Rule rule{std::make_shared<const TakesCall>(std::move(takes)), level};
   const std::lock_guard lock(rules_mutex());
-  auto [at, fresh] = rules()[compiler].try_emplace(&op_named(op), rule);
+  auto [at, fresh] = user_rules()[compiler].try_emplace(&op_named(op), rule);
   if (fresh) return;
   if (at->second.level == level)
     throw UsageError("attribute target." + compiler + " of " + op + " is already registered with level " +
@@ -51,25 +63,23 @@ void register_target_rule(const std::string& op, const std::string& compiler, Ta
 
 void set_backend_rules(const std::string& compiler, TargetRules given, int level) {
   const std::lock_guard lock(rules_mutex());
-  auto& known = rules()[compiler];
-  std::erase_if(known, [](const auto& each) { return each.second.level <= kBackendRuleLevel; });
+  auto& known = backend_rules()[compiler];
+  known.clear();
   for (auto& [op, takes] : given)
     known.try_emplace(&op_named(op), Rule{std::make_shared<const TakesCall>(std::move(takes)), level});
 }
 
 void reset_target_rule(const std::string& op, const std::string& compiler) {
   const std::lock_guard lock(rules_mutex());
-  const auto at = rules().find(compiler);
-  if (at != rules().end()) at->second.erase(&op_named(op));
+  const auto at = user_rules().find(compiler);
+  if (at != user_rules().end()) at->second.erase(&op_named(op));
 }
 
 std::shared_ptr<const TakesCall> find_target_rule(const OpDef& op, std::string_view compiler, bool offered) {
   const std::lock_guard lock(rules_mutex());
-  const auto at = rules().find(compiler);
-  if (at == rules().end()) return nullptr;
-  const auto rule = at->second.find(&op);
-  if (rule == at->second.end() || (rule->second.level == kOfferedRuleLevel && !offered)) return nullptr;
-  return rule->second.takes;
+  if (const Rule* rule = rule_in(user_rules(), op, compiler)) return rule->takes;
+  const Rule* rule = rule_in(backend_rules(), op, compiler);
+  return rule && (rule->level != kOfferedRuleLevel || offered) ? rule->takes : nullptr;
 }
 
 }  // namespace baton

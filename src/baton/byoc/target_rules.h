@@ -30,7 +30,7 @@ void register_target_rule(const std::string& op, const std::string& compiler, Ta
 /// users stay. `level`: kBackendRuleLevel or kOfferedRuleLevel.
 using TargetRules = std::vector<std::pair<std::string, TakesCall>>;
 void set_backend_rules(const std::string& compiler, TargetRules rules, int level);
-/// Removes the rule, if there is one.
+/// Removes the rule of users, if there is one; that of a backend is followed again.
 void reset_target_rule(const std::string& op, const std::string& compiler);
 /// The rule, or null; one of kOfferedRuleLevel only if `offered`. Thread safe, as are the functions above.
 std::shared_ptr<const TakesCall> find_target_rule(const OpDef& op, std::string_view compiler,

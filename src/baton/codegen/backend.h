@@ -83,6 +83,9 @@ struct Backend {
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
+  /// Its regions may become programs of other backends' kernels: relay.ext.NAME of users. Backends without
+  /// `compile` have no others.
+  bool lowers_regions = false;
   /// The text that the driver of the device gets, of a blob of compile(); null: there is none.
   std::function<std::string(const std::string& blob)> source = {};
   /// The operators that AnnotateTarget gives to it by default; rules that users register take precedence.

@@ -87,6 +87,7 @@ Backend region_backend(const std::string& compiler, nb::object codegen) {
     return BuiltRegion{built->optimized};
   };
   add_region_functions(backend);
+  backend.lowers_regions = true;
   return backend;
 }
 

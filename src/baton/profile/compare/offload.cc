@@ -161,7 +161,8 @@ void require_all_taken(const BuildResult& built, const ComparedBackend& to, cons
     const PlanNode& node = built.plan.graph->nodes[i];
     if (node.kind != PlanNode::Kind::kKernel || node.origins.empty() || node.backend == wanted) continue;
     // What registers no kernels of its own lowers its regions to those of others.
-    if (!to.record->compile && compiler_of(*built.plan.nodes[i].function) == to.name()) continue;
+    const bool lowers = !to.record->compile || to.record->lowers_regions;
+    if (lowers && compiler_of(*built.plan.nodes[i].function) == to.name()) continue;
     const DeviceSheet* sheet = to.regions_only() ? &context.host() : context.sheet_of(to.record->kind);
     std::string why;
     if (to.record->takes && sheet) why = to.record->takes(*built.plan.nodes[i].function, *sheet);

@@ -110,6 +110,15 @@ def test_vgg_in_eight_regions(convolutions, dense):
     assert found[convolutions] >= 5 and found[dense] >= 3
 
 
+def test_rules_of_a_script_end_with_it():
+    """The rules of Baton's own backends were lost with those that a script had put in their place."""
+    module = tvm.IRModule.from_expr(nn.relu(relay.var("x", shape=(2,))))
+    annotate = relay.transform.AnnotateTarget("dnnl")
+    with TempOpAttr("nn.relu", "target.dnnl", lambda call: False):
+        assert "compiler=\"dnnl\"" not in str(annotate(module))
+    assert "compiler=\"dnnl\"" in str(annotate(module))
+
+
 # ---- Random partitions.
 
 class Annotator(relay.ExprMutator):

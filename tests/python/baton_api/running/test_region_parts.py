@@ -49,7 +49,7 @@ def test_each_primitive_has_a_row(threads):
     assert parts[-1]["label"] == "between steps" and parts[-1]["ids"] == []
     steps = [(part["stage"], sorted(names[each] for each in part["ids"])) for part in parts[:-1] if part["stage"] != "reorder"]
     assert steps == [("convolution", ["nn.bias_add", "nn.conv2d", "nn.relu"]), ("convolution", ["add", "nn.conv2d", "nn.relu"]),
-                     ("pooling", ["nn.max_pool2d"]), ("inner product", ["nn.dense"]), ("softmax", ["nn.softmax"])]
+                     ("pooling", ["nn.max_pool2d"]), ("matmul", ["nn.dense"]), ("softmax", ["nn.softmax"])]
     assert all(part["implementation"] and "->" in part["layouts"] for part in parts[:-1])
     for part in parts[:-1]:
         assert part["us"] > 0 and (part["stage"] == "reorder") == ("reason" in part)
@@ -116,7 +116,7 @@ def test_against_the_verbose_times_of_onednn():
     # onednn_verbose,exec,cpu,convolution,jit:avx512_core,...,time in ms
     runs = [line.split(",") for line in lines if ",exec," in line]
     runs = [(run[run.index("exec") + 2].replace("_v2", ""), run[run.index("exec") + 3], float(run[-1])) for run in runs]
-    theirs = {"convolution": "convolution", "pooling": "pooling", "inner product": "inner_product", "softmax": "softmax", "reorder": "reorder"}
+    theirs = {"convolution": "convolution", "pooling": "pooling", "matmul": "matmul", "softmax": "softmax", "reorder": "reorder"}
     expected = [(theirs[part["stage"]], part["implementation"]) for part in parts]
     found = [i for i in range(len(runs) - len(expected) + 1) if [run[:2] for run in runs[i:i + len(expected)]] == expected]
     assert len(found) > 10, (expected, runs[:12])
