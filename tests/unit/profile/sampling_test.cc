@@ -27,9 +27,9 @@ using ::testing::HasSubstr;
 /// A convolution with a big sum, and so little else that nearly all of the time is in its stage.
 constexpr const char* kProgram =
     "#[version = \"0.0.5\"]\n"
-    "def @main(%x: Tensor[(1, 128, 28, 28), float32], %w: Tensor[(512, 128, 3, 3), float32], %b: "
-    "Tensor[(512, 1, 1), float32]) {\n"
-    "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=512, kernel_size=[3, "
+    "def @main(%x: Tensor[(1, 128, 28, 28), float32], %w: Tensor[(2048, 128, 3, 3), float32], %b: "
+    "Tensor[(2048, 1, 1), float32]) {\n"
+    "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=2048, kernel_size=[3, "
     "3]), %b))\n"
     "}\n";
 
@@ -43,7 +43,7 @@ BuiltModel model(int threads) {
   BuildOptions options{.context = host_context()};
   options.context.passes->opt_level = 3;
   for (const auto& [name, shape] :
-       std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {512, 128, 3, 3}}, {"b", {512, 1, 1}}})
+       std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {2048, 128, 3, 3}}, {"b", {2048, 1, 1}}})
     options.params.emplace_back(name, NDArray::zeros(shape, DType::float_(32)));
   BuiltModel model{build(parse_module(kProgram, "test.relay"), options), nullptr};
   model.executor = make_executor(model.built);
