@@ -5,6 +5,7 @@
 //   packed channels: vectors of channels; the tile has `tile_x` positions x `tile_c` blocks of channels
 //   plain (NCHW):    vectors of positions; the tile has `tile_x` vectors x `tile_c` channels
 #include <algorithm>
+#include <bit>
 
 #include "baton/ir/inspect.h"
 #include "baton/schedule/common.h"
@@ -185,7 +186,9 @@ Var schedule_result(Func out, const TransposeExtents& e, const std::vector<int>&
     }
     out.split(q, outer, inner, block[d], inside(e.positions[d], block[d]));
     if (d == 0 && !e.packed) {
-      const int lanes = std::min(sheet.float_lanes, block[0]);
+      // A power of two: Halide stores the vectors of all phases as one, and LLVM cannot mask the single
+      // element that 3 x 11 leaves behind whole registers.
+      const int lanes = static_cast<int>(std::bit_floor(unsigned(std::min(sheet.float_lanes, block[0]))));
       out.split(inner, vector, lane, lanes, inside(block[0], lanes)).vectorize(lane);
       order.push_back(lane);
       if (e.stride[d] > 1) order.push_back(phase);

@@ -307,6 +307,11 @@ class Lowering {
     const auto at = std::ranges::find(steps(), value.tensor, &Step::output);
     if (at == steps().end()) return nullptr;
     if (!is_layer(*at) && at->kind != StepKind::kBinary) return nullptr;
+    // oneDNN 3.2's `brgconv_strided` applies bias and post-operations too often where it splits the sum over
+    // input channels (512 channels on AVX-512: results off by the bias).
+    if (at->kind == StepKind::kDeconvolution &&
+        std::ranges::any_of(at->strides, [](int64_t s) { return s > 1; }))
+      return nullptr;
     if (at->posts.size() >= kMostPosts) return nullptr;
     std::rotate(at, at + 1, steps().end());  // operands of the post-operation may be made after it
     return &steps().back();

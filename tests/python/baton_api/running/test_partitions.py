@@ -202,7 +202,7 @@ NETWORKS = {
     "vgg-11": lambda: testing.vgg.get_workload(batch_size=1, num_classes=10, image_shape=(3, 32, 32), num_layers=11),
     "mobilenet": lambda: testing.mobilenet.get_workload(image_shape=(3, 32, 32), num_classes=10),
     "squeezenet": lambda: testing.squeezenet.get_workload(image_shape=(3, 64, 64), num_classes=10),
-    "densenet-121": lambda: testing.densenet.get_workload(densenet_size=121, image_shape=(3, 64, 64), classes=10),
+    "densenet-121": lambda: testing.densenet.get_workload(densenet_size=121, image_shape=(3, 224, 224), classes=10),
     "inception-v3": lambda: testing.inception_v3.get_workload(image_shape=(3, 299, 299), num_classes=10),
     "dcgan": lambda: testing.dcgan.get_workload(batch_size=1),
     "dqn": lambda: testing.dqn.get_workload(batch_size=1),
