@@ -4,6 +4,7 @@
 """
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -165,6 +166,42 @@ def test_several_targets_and_devices(target):
         np.testing.assert_allclose(result_of(module, tvm.nd.array(X, device=tvm.opencl(0))), wanted(), rtol=1e-4, atol=1e-6)
         np.testing.assert_array_equal(module.get_input("x").numpy(), X)
     assert module.benchmark(tvm.opencl(0), repeat=2, number=2).mean > 0
+
+
+def check_arrays_on(device):
+    made = tvm.nd.array(X, device=device)
+    assert made.device == made.ctx == device and isinstance(made, tvm.nd.NDArray) and repr(device) in repr(made)
+    np.testing.assert_array_equal(made.numpy(), X)
+    assert made.copyto(tvm.cpu(0)).device == tvm.cpu(0) and tvm.nd.array(X).copyto(device).device == device
+    other = tvm.nd.empty(X.shape, device=device).copyfrom(made)
+    assert other.device == device and not other.same_as(made)
+    np.testing.assert_array_equal(other.copyto(tvm.nd.empty(X.shape)).numpy(), X)
+    assert tvm.nd.array(made).device == tvm.cpu(0) and pickle.loads(pickle.dumps(made)).device == tvm.cpu(0)
+    assert tvm.relay.load_param_dict(tvm.relay.save_param_dict({"x": made}))["x"].shape == X.shape
+    return made
+
+
+def test_an_array_is_on_the_device_that_was_asked_for():
+    assert tvm.device("sim_npu").exist and "npu" in tvm.device("sim_npu").device_name
+    check_arrays_on(tvm.device("sim_npu"))
+    for device in (None, tvm.cpu(0)):
+        assert tvm.nd.array(X, device=device).device == tvm.cpu(0) == tvm.nd.empty((2,), device=device).device
+    for device in (tvm.vulkan(0), tvm.device("sim_npu", 7)):
+        for make in (lambda device=device: tvm.nd.array(X, device), lambda device=device: tvm.nd.empty((2,), device=device),
+                     lambda device=device: tvm.nd.array(X).copyto(device)):
+            with pytest.raises(tvm.TVMError, match=re.escape(f"device {device!r} is not there: ")):
+                make()
+
+
+@needs_opencl
+def test_executors_take_arrays_of_their_device():
+    made = check_arrays_on(tvm.opencl(0))
+    lib = relay.build(program(None), target="opencl")
+    module = graph_executor.GraphModule(lib["default"](tvm.opencl(0)))
+    module.set_input("x", made)
+    np.testing.assert_array_equal(module.get_input("x").numpy(), X)
+    np.testing.assert_allclose(result_of(module, made), wanted(), rtol=1e-4, atol=1e-6)
+    assert module.get_output(0).device == tvm.cpu(0) and module.get_output(0, tvm.nd.empty(wanted().shape, device=tvm.opencl(0))).device == tvm.opencl(0)
 
 
 @needs_opencl
