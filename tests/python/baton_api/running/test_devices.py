@@ -205,6 +205,34 @@ def test_executors_take_arrays_of_their_device():
 
 
 @needs_opencl
+def test_rows_of_a_profile_say_their_devices():
+    lib = relay.build(program(tvm.opencl(0)), target={"cpu": "llvm", "opencl": "opencl"})
+    rows = tvm.profile(lib, {"x": X, "w": W}, inside=False, unfused=False, peaks=False, seconds=0.05).kernels
+    ways = {(row["copied_from"], row["device"]) for row in rows if row["func_name"] == "__copy"}
+    assert ("opencl", "cpu") in ways and {"cpu", "opencl"} == {row["device"] for row in rows}
+    assert all(row["device"] == ("opencl" if row["target"] == "opencl" else "cpu") and "copied_from" not in row
+               for row in rows if row["func_name"] != "__copy")
+
+
+@needs_opencl
+def test_a_device_that_computes_nothing():
+    x = relay.var("x", shape=X.shape)
+    there = relay.op.device_copy(x, tvm.cpu(0), tvm.opencl(0))
+    mod = tvm.IRModule.from_expr(relay.tanh(relay.op.device_copy(there, tvm.opencl(0), tvm.cpu(0))))
+    code = (f"import numpy as np, baton as tvm\nfrom baton.contrib import graph_executor\n"
+            f"mod = tvm.parser.fromtext({mod.astext()!r})\n"
+            "lib = tvm.relay.build(mod, target={'cpu': 'llvm', 'opencl': 'opencl'})\n"
+            "assert not lib.get_lib().imported_modules\n"
+            "module = graph_executor.GraphModule(lib['default'](tvm.cpu()))\n"
+            "module.run(x=np.ones((2, 8), 'float32'))\n"
+            "print(float(module.get_output(0).numpy().sum()))")
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True,
+                          text=True, timeout=300)  # in a process that has not used the device yet
+    assert done.returncode == 0, done.stderr
+    assert abs(float(done.stdout) - 16 * np.tanh(1)) < 1e-4
+
+
+@needs_opencl
 def test_one_device_alone_in_a_file(tmp_path):
     lib = relay.build(program(None), target="opencl")
     path = str(tmp_path / "lib.tar")
