@@ -69,6 +69,15 @@ def test_copies_are_edges_between_devices(show):
     assert rows(page, "kernels", ".selected") == [longest["node"]]
 
 
+def test_copies_or_the_timeline_alone(show):
+    page = show(in_turns(page_profiles.net(60), HOST, CARD), fragment="#view=devices")
+    shown = "[document.querySelectorAll('.device-map svg').length, document.querySelectorAll('svg.lanes').length]"
+    for key, both in (("copies", [1, 0]), ("timeline", [0, 1]), ("both", [1, 1])):
+        page.click_on(f"[data-devices={key}]")
+        assert page.eval(shown) == both
+        assert page.eval("[...document.querySelectorAll('[data-devices][aria-pressed=true]')].map(each => each.dataset.devices)") == [key]
+
+
 def test_an_edge_is_chosen_with_the_keyboard(show):
     page = show(in_turns(page_profiles.net(60), HOST, CARD), fragment="#view=devices")
     page.eval("document.querySelector('.link-edge').focus()")

@@ -89,7 +89,22 @@ class Devices {
   constructor(state, model) {
     this.map = model.links.length ? new DeviceMap(state, model) : null;
     this.lanes = new Lanes(state, model);
-    this.element = el("div", {class: "chart devices"}, this.map?.element, ...this.lanes.elements);
+    this.element = el("div", {class: "chart devices"});
+    this.tools = this.map ? this.choices() : [];
+    this.show("both");
+  }
+
+  /// Buttons for one of the two where both are higher than the pane.
+  choices() {
+    const entries = [["copies", "Copies", "Devices and the copies between them"], ["timeline", "Timeline", "One run, a lane per queue"], ["both", "Both", "One below the other"]];
+    this.buttons = entries.map(([key, label, hint]) => el("button", {type: "button", class: "choice", title: hint, "data-devices": key, onclick: () => this.show(key)}, label));
+    return [el("span", {class: "choices", role: "group", "aria-label": "What the view shows"}, this.buttons)];
+  }
+
+  show(key) {
+    const map = this.map && key !== "timeline" ? [this.map.element] : [];
+    this.element.replaceChildren(...map, ...(key === "copies" ? [] : this.lanes.elements));
+    for (const button of this.buttons || []) button.setAttribute("aria-pressed", String(button.dataset.devices === key));
     this.selected();
   }
 
