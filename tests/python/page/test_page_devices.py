@@ -156,7 +156,20 @@ def test_a_report_that_does_not_say_devices(show):
         del kernel["device"]
         kernel.pop("copied_from", None)
     page = show(profile, fragment="#view=devices")
-    assert page.eval("[...document.querySelectorAll('.link-edge')].map(each => each.dataset.link)") == ["llvm → opencl", "opencl → llvm"]
+    links = "[...document.querySelectorAll('.link-edge')].map(each => each.dataset.link)"
+    assert page.eval(links) == ["llvm → opencl", "opencl → llvm"]
+    copies_of(profile)[0]["inputs"] = []  # of an input of the model
+    page = show(profile, fragment="#view=devices")
+    assert "inputs → opencl" in page.eval(links) and any("no kernel runs here" in text for text in texts(page, "[data-device]"))
+
+
+def test_two_places_in_one_memory_have_no_copies(show):
+    profile = in_turns(page_profiles.net(60), HOST, ("dnnl", "cpu"))
+    assert not copies_of(profile)
+    page = show(profile, fragment="#view=devices")
+    assert page.eval("document.querySelectorAll('.device-map, [data-devices]').length") == 0
+    assert texts(page, ".memory-facts dt") == ["llvm -mcpu=znver4", "dnnl"]
+    assert page.eval("document.querySelectorAll('svg.lanes rect').length") == len(profile["kernels"])
 
 
 def compared():
