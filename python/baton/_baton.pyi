@@ -62,6 +62,9 @@ class NDArray:
     A dense, row-major tensor in host memory. Copies of the handle share the data.
     """
 
+    def __init__(self, array: NDArray) -> None:
+        """Another handle of the same memory."""
+
     @staticmethod
     def from_dense(array: Annotated[_NDArray, dict(order='C', device='cpu', writable=False)]) -> NDArray:
         """A copy of a contiguous array of the host (numpy, DLPack)."""
@@ -1470,6 +1473,11 @@ def enter_target(text: str) -> None:
 def is_known_processor(text: str) -> bool:
     """
     Whether the processor that -mcpu of a target names is known; true when none is named.
+    """
+
+def region_constants(region: Function, symbol: str) -> dict:
+    """
+    The constants of a region by name: `<symbol>_const_<i>`, in post-order.
     """
 
 def region_json(region: Function, symbol: str) -> tuple:

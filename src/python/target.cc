@@ -12,6 +12,19 @@
 
 namespace baton::python {
 
+namespace {
+
+/// The constants of a region by name: `<symbol>_const_<i>`.
+nb::dict constants_of(const Function& region, const std::string& symbol) {
+  nb::dict constants;
+  const std::vector<NDArray> all = region_constants(*region);
+  for (size_t i = 0; i < all.size(); ++i)
+    constants[(symbol + "_const_" + std::to_string(i)).c_str()] = nb::cast(all[i]);
+  return constants;
+}
+
+}  // namespace
+
 void bind_target(nb::module_& m) {
   m.def(
       "enter_target",
@@ -36,13 +49,14 @@ void bind_target(nb::module_& m) {
       nb::arg("text"),
       "Whether the processor that -mcpu of a target names is known; true when none is named.");
   m.def(
+      "region_constants",
+      [](const Function& region, const std::string& symbol) { return constants_of(region, symbol); },
+      nb::arg("region"), nb::arg("symbol"),
+      "The constants of a region by name: `<symbol>_const_<i>`, in post-order.");
+  m.def(
       "region_json",
       [](const Function& region, const std::string& symbol) {
-        nb::dict constants;
-        const std::vector<NDArray> all = region_constants(*region);
-        for (size_t i = 0; i < all.size(); ++i)
-          constants[(symbol + "_const_" + std::to_string(i)).c_str()] = nb::cast(all[i]);
-        return nb::make_tuple(region_json(*region, symbol, *region), constants);
+        return nb::make_tuple(region_json(*region, symbol, *region), constants_of(region, symbol));
       },
       nb::arg("region"), nb::arg("symbol"), "(graph JSON of a typed region, its constants by name).");
   m.def("exit_target", &exit_target, "Takes the innermost target away.");
@@ -107,6 +121,8 @@ void bind_target(nb::module_& m) {
         for (const BackendRef& backend : backends()) {
           if (backend->kind.empty() || backend->device_type != device_type) continue;
           const Result<const Plugin*> plugin = Plugin::find(backend->plugin_name());
+          // A simulated device is made when a model for it is loaded: there is always one.
+          if (plugin.ok() && device_type >= BATON_FIRST_SIMULATED_KIND && number == 0) return "";
           const Status status = plugin.ok() ? (*plugin)->has_device(device_type, number) : plugin.status();
           return status.message;
         }
@@ -122,6 +138,7 @@ void bind_target(nb::module_& m) {
           const Result<const Plugin*> plugin = Plugin::find(backend->plugin_name());
           const int32_t device = plugin.ok() ? (*plugin)->device_of_kind(device_type) : -1;
           if (device >= 0) return (*plugin)->table().device_name(device);
+          if (device_type >= BATON_FIRST_SIMULATED_KIND) return backend->name;
         }
         return "";
       },

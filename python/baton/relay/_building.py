@@ -4,6 +4,7 @@ import warnings
 from .._load import core
 from .._wanted import mapped
 from ..ir import IRModule
+from ..registry import constants_of_regions
 from ..runtime import ndarray
 from ..target import build_targets
 from .backend.executor import Executor
@@ -54,8 +55,9 @@ def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, wo
         raise ValueError(f"build: mod_name is a name, not {mod_name!r}")
     module = _module_of(ir_mod)
     _warn_of_unused(module, params, targets)
-    result = core.build(module, _native(params), *_texts(targets), mod_name, progress)
-    return factory_of(result, targets[0], executor, runtime)
+    with constants_of_regions() as constants:
+        result = core.build(module, _native(params), *_texts(targets), mod_name, progress)
+    return factory_of(result, targets[0], executor, runtime, constants)
 
 
 def _warn_of_unused(module, params, targets):

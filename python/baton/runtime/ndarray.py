@@ -1,4 +1,4 @@
-"""Tensors, which are in host memory, and devices. numpy is imported when the first array is made."""
+"""Tensors, whose memory is the host's, and devices. numpy is imported when the first array is made."""
 from .._load import core, not_provided
 from .device import (Device, cl, cpu, cuda, device, ext_dev, gpu, hexagon, metal, mtl, opencl, require_devices, require_host, rocm, vpi, vulkan,
                      webgpu)
@@ -10,11 +10,29 @@ NDArray = core.NDArray
 def array(arr, device=None, mem_scope=None):  # pylint: disable=redefined-outer-name
     """A copy of `arr`: numpy array, NDArray, number, nested list or DLPack tensor of the host; any order and strides.
 
-    Arrays are in the host's memory, whichever `device` is given: models copy what they run on another one. Raises TypeError
+    `device` of the array is what was given; its memory is the host's, and models copy it to where they need it. Raises TypeError
     for other types and dtypes, TVMError for a device that is not there, NotImplementedError for a memory scope of its own.
     """
     require_devices(device)
     _require_plain(mem_scope)
+    return _on(device, _in_memory(arr))
+
+
+class _Placed(core.NDArray):
+    """An array for another device than the host. Its memory is the host's."""
+
+    def __init__(self, held, device):  # pylint: disable=redefined-outer-name
+        super().__init__(held)
+        self._device = device
+
+    device = ctx = property(lambda self: self._device, doc="The device that was asked for.")
+
+
+def _on(device, made):  # pylint: disable=redefined-outer-name
+    return made if device is None or device.device_type == 1 else _Placed(made, device)
+
+
+def _in_memory(arr):
     if isinstance(arr, NDArray):
         return core.NDArray.from_dense(arr.view() if arr.dtype != "bfloat16" else arr)
     import numpy as np
@@ -30,10 +48,10 @@ def array(arr, device=None, mem_scope=None):  # pylint: disable=redefined-outer-
 
 
 def empty(shape, dtype="float32", device=None, mem_scope=None):
-    """An array with undefined contents; `shape`: ints. It is in the host's memory."""
+    """An array with undefined contents; `shape`: ints. `device` as of array()."""
     require_devices(device)
     _require_plain(mem_scope)
-    return core.NDArray.empty([int(extent) for extent in ([shape] if isinstance(shape, int) else shape)], str(dtype))
+    return _on(device, core.NDArray.empty([int(extent) for extent in ([shape] if isinstance(shape, int) else shape)], str(dtype)))
 
 
 def _require_plain(mem_scope):
@@ -124,7 +142,7 @@ def _set_item(self, key, value):
     self.copyfrom(value)
 
 
-NDArray.device = property(lambda self: cpu(0), doc="Always the host.")
+NDArray.device = property(lambda self: cpu(0), doc="The device it was made for; results of models and what files hold: the host.")
 NDArray.ctx = NDArray.device
 NDArray.__setitem__ = _set_item
 NDArray.__len__ = lambda self: self.shape[0] if self.shape else len(self.numpy())

@@ -133,6 +133,9 @@ struct baton_backend {
 
   /* Calls the kernel like bound.function, and writes how many nanoseconds each part took. */
   int (*run_parts)(struct baton_bound bound, void** args, double* ns);
+
+  /* ---- How many bytes of memory a device has, used ones included; null: not known. */
+  int (*memory_bytes)(int32_t device, uint64_t* bytes);
 };
 
 typedef const struct baton_backend* (*baton_backend_entry_function)(const struct baton_host* host);

@@ -39,6 +39,12 @@ Status Device::failed(const char* what) const {
                                what + plugin_.reason());
 }
 
+uint64_t Device::memory_bytes() const {
+  const auto ask = plugin_.memory_bytes();
+  uint64_t bytes = 0;
+  return ask && ask(device_, &bytes) == 0 ? bytes : 0;
+}
+
 Result<DeviceBlock> Device::allocate(size_t bytes) const {
   uint64_t memory = 0;
   if (plugin_.table().allocate(device_, bytes + kReadBehind, &memory) != 0 || !memory) {

@@ -40,6 +40,9 @@ class Device {
   const Plugin& plugin() const { return plugin_; }
   void* queue() const { return queue_; }
 
+  /// All that it has, in bytes; 0: its plug-in does not say.
+  uint64_t memory_bytes() const;
+
   /// Readable for one vector (64 bytes) past the end.
   Result<DeviceBlock> allocate(size_t bytes) const;
 

@@ -24,7 +24,14 @@ const Device* Executor::device(int device_type) const {
   return nullptr;
 }
 
-/// The plug-in for devices of that type: of a backend of the model, else any that is loaded.
+/// The plug-in that is named like a type of devices; null: none is.
+const char* plugin_named_like(int device_type) {
+  constexpr int kCuda = 2, kOpenCl = 4;  // DLPack's numbers
+  return device_type == kCuda ? "cuda" : device_type == kOpenCl ? "opencl" : nullptr;
+}
+
+/// The plug-in for devices of that type: of a backend of the model, else any that is loaded, else the one
+/// that is named like it: a model may keep tensors on a device that computes none of its kernels.
 Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& user) const {
   for (const auto& module : modules_) {
     if (module->plugin().device_of_kind(device_type) >= 0) return &module->plugin();
@@ -33,6 +40,10 @@ Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& us
   for (const Plugin* plugin : Plugin::loaded()) {
     if (plugin->device_of_kind(device_type) >= 0) return plugin;
     others += (others.empty() ? " and the plug-ins `" : "`, `") + plugin->name();
+  }
+  if (const char* name = plugin_named_like(device_type)) {
+    const Result<const Plugin*> plugin = Plugin::find(name);
+    if (plugin.ok() && (*plugin)->device_of_kind(device_type) >= 0) return *plugin;
   }
   return Status::unavailable("node `" + user + "` runs on device type " + std::to_string(device_type) +
                              "; this runtime has the processor (1)" +

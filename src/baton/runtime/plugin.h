@@ -44,6 +44,12 @@ class Plugin {
            table_.parts && table_.run_parts;
   }
 
+  /// The table's function of that name, which older plug-ins lack; null: they do not say.
+  auto memory_bytes() const -> decltype(baton_backend::memory_bytes) {
+    const size_t end = offsetof(baton_backend, memory_bytes) + sizeof(table_.memory_bytes);
+    return table_.struct_bytes >= end ? table_.memory_bytes : nullptr;
+  }
+
   /// The message of last_error() as a suffix: ": out of memory"; empty when there is none.
   std::string reason() const;
 

@@ -97,6 +97,7 @@ constexpr baton_backend kProcessor = {
     .unbind = [](baton_bound) {},
     .parts = nullptr,
     .run_parts = nullptr,
+    .memory_bytes = nullptr,
 };
 
 }  // namespace

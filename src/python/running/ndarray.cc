@@ -145,6 +145,7 @@ NDArray view_of_input(const DenseInput& input) {
 void bind_ndarray(nb::module_& m) {
   nb::class_<NDArray>(m, "NDArray",
                       "A dense, row-major tensor in host memory. Copies of the handle share the data.")
+      .def(nb::init<const NDArray&>(), nb::arg("array"), "Another handle of the same memory.")
       .def_static("from_dense", &copy_in, nb::arg("array"),
                   "A copy of a contiguous array of the host (numpy, DLPack).")
       .def_static("from_dlpack", &borrow, nb::arg("tensor"),

@@ -156,6 +156,7 @@ constexpr baton_backend kTable = {
     .unbind = [](baton_bound bound) { delete static_cast<Kernel*>(bound.context); },
     .parts = nullptr,
     .run_parts = nullptr,
+    .memory_bytes = nullptr,
 };
 
 }  // namespace

@@ -169,3 +169,34 @@ def changed(profile):
     profile["profiled_us"]["median"] = total * 1.005
     profile["profiled_us"]["samples"] = [total * 1.005] * 3
     return profile
+
+
+def spread(profile, place_of):
+    """The same on several devices: place_of(index, kernel) is (target, device). A value that is read on another device is copied there once."""
+    profile = copy.deepcopy(profile)
+    kernels, moved, device = [], {}, {}
+    producers = {each["node"]: each for each in profile["kernels"]}
+    last = max(producers)
+    for i, kernel in enumerate(profile["kernels"]):
+        kernel["target"], kernel["device"] = place_of(i, kernel)
+        device[kernel["node"]] = kernel["device"]
+        for j, source in enumerate(kernel["inputs"]):
+            if device[source] == kernel["device"]:
+                continue
+            way = (source, kernel["device"])
+            if way not in moved:
+                last += 1
+                moved[way] = last
+                size = 1e5 * (1 + (i * 37) % 50)
+                kernels.append({
+                    **copy.deepcopy(producers[source]), "node": last, "name": f"__copy_{last}", "func_name": "__copy", "title": f"device_copy {last}",
+                    "device": kernel["device"], "copied_from": device[source], "median_us": size / 4e3, "samples": [size / 4e3] * 3, "inputs": [source],
+                    "origins": [], "made_for": sorted({*producers[source]["origins"], *kernel["origins"]}), "inside": [], "flops": 0, "bytes": 2 * size,
+                    "result_bytes": size, "reason": "copied to where it is read"})
+            kernel["inputs"][j] = moved[way]
+        kernels.append(kernel)
+    profile["kernels"] = kernels
+    profile["sum_us"] = sum(each["median_us"] for each in kernels)
+    for each in kernels:
+        each["share"] = each["median_us"] / profile["sum_us"]
+    return profile

@@ -42,8 +42,8 @@ BuiltModel model(int threads) {
   initialize();
   BuildOptions options{.context = host_context()};
   options.context.passes->opt_level = 3;
-  for (const auto& [name, shape] :
-       std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {2048, 128, 3, 3}}, {"b", {2048, 1, 1}}})
+  for (const auto& [name, shape] : std::vector<std::pair<std::string, std::vector<int64_t>>>{
+           {"w", {2048, 128, 3, 3}}, {"b", {2048, 1, 1}}})
     options.params.emplace_back(name, NDArray::zeros(shape, DType::float_(32)));
   BuiltModel model{build(parse_module(kProgram, "test.relay"), options), nullptr};
   model.executor = make_executor(model.built);

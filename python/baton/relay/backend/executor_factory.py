@@ -65,7 +65,7 @@ class ExecutorFactoryModule:
         return None
 
     def get_params(self):
-        """Constants by the plan's names, NDArrays."""
+        """Constants by the plan's names, NDArrays, and those of regions that are compiled in Python (registry.register_func)."""
         return self.params
 
     def get_lib(self):
@@ -164,12 +164,13 @@ class _Metadata(dict):
         return [self[name] for name in self]
 
 
-def factory_of(result, target, executor=None, runtime=None):
-    """The factory module of a core.BuildResult."""
+def factory_of(result, target, executor=None, runtime=None, constants=None):
+    """The factory module of a core.BuildResult. `constants`: of regions that are compiled in Python, arrays by name."""
+    params = {**result.params, **(constants or {})}
     executor = executor or Executor("graph")
     libmod, metadata = FactoryModule(BuiltSource(result), result.mod_name), _Metadata(result.function_metadata, target)
     if executor.name == "aot":
         return AOTExecutorFactoryModule(result.source, {target: result.optimized}, target, executor, runtime, libmod,
-                                        result.mod_name, result.params, metadata, None, [])
+                                        result.mod_name, params, metadata, None, [])
     return GraphExecutorFactoryModule(result.source, target, executor, result.graph_json, libmod, result.mod_name,
-                                      result.params, metadata)
+                                      params, metadata)

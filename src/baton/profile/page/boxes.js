@@ -2,10 +2,12 @@
 // places from layered().
 
 const kTitle = 17, kRow = 16, kPad = 6, kMostRows = 8, kMostFolded = 2;
+const kCopyHeight = 26;  // a copy is a label on the edge between two devices, and no box
 
 /// {items, edges, paths, width, height, drawn}: `drawn` is false where the report holds no edges; then the order is shown.
 function kernelBoxes(model, aspect) {
   const items = model.kernels.map((kernel) => {
+    if (isCopy(kernel)) return {kind: "kernel", id: kernel.node, kernel, rows: [], w: 150, h: kCopyHeight};
     const rows = kernel.origins.slice(0, kMostRows).map((id) => ({op: id, kind: "own", text: shortOp(model.ops[id].op), us: partOf(kernel, id)}));
     if (kernel.origins.length > kMostRows) rows.push({op: null, kind: "more", text: `and ${kernel.origins.length - kMostRows} more`, us: null});
     for (const id of kernel.folded.slice(0, kMostFolded)) rows.push({op: id, kind: "folded", text: shortOp(model.ops[id].op) + " folded", us: null});
@@ -14,7 +16,9 @@ function kernelBoxes(model, aspect) {
     return {kind: "kernel", id: kernel.node, kernel, rows, w: 196, h: 2 * kPad + 2 * kTitle + rows.length * kRow};
   });
   const edges = model.kernels.flatMap((kernel) => kernel.from.map((source) => [source.index, kernel.index]));
-  return placed(items, edges, aspect);
+  const boxes = placed(items, edges, aspect);
+  boxes.copied = boxes.edges.map(([from, to]) => boxes.drawn && (isCopy(items[from].kernel) || isCopy(items[to].kernel)));
+  return boxes;
 }
 
 function operatorBoxes(model, aspect) {
@@ -33,7 +37,7 @@ function placed(items, edges, aspect) {
     item.x = x[i] - item.w / 2;
     item.y = y[i] - item.h / 2;
   });
-  return {items, edges: used, paths, width, height, drawn, fused: null};
+  return {items, edges: used, paths, width, height, drawn, fused: null, copied: null};
 }
 
 /// The time of an operator in one kernel: of parts that are its alone; null when there is none.

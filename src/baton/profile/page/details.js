@@ -116,6 +116,8 @@ class Details {
         ["memory", kernel.liveBytes ? `${withUnit(kernel.liveBytes, "B")} needed, of it ${withUnit(kernel.resultBytes, "B")} its results` : null,
          "Of the workspace, while it runs"],
         ["before", group ? group.delta === null ? "unreliable" : `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
+        ["copy", isCopy(kernel) ? copyWay(kernel) : null, "From the memory of one device to that of another"],
+        ["copied", isCopy(kernel) ? `${withUnit(kernel.resultBytes, "B")}${rateText([kernel]) && ", " + rateText([kernel])}` : null],
         ["made for", kernel.origins.length ? null : kernel.reason],
         ["compiler", kernel.compiler],
         ["template", compiled?.template],

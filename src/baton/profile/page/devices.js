@@ -1,6 +1,11 @@
-// Where kernels run: one colour and one lane per device or library, and one for copies between them.
+// Where kernels run: one colour and one lane per device or library, and copies between devices.
 
-const kCopies = "copies";
+const kCopies = "copies", kCopyColour = "--kind5";
+const kPlaceColours = ["--kind0", "--kind2", "--kind3", "--kind1", "--kind6", "--kind8"];
+
+function isCopy(kernel) {
+  return kernel.place === kCopies;
+}
 
 /// [{name, colour, kernels}]: in the order in which a run meets them, copies last. One: nothing to tell apart.
 function devicesOf(model) {
@@ -10,37 +15,145 @@ function devicesOf(model) {
     places.get(kernel.place).kernels.push(kernel);
   }
   const ordered = [...places.values()].sort((a, b) => (a.name === kCopies) - (b.name === kCopies));
-  ordered.forEach((place, i) => { place.colour = place.name === kCopies ? "--kind5" : ["--kind0", "--kind2", "--kind3", "--kind1", "--kind6", "--kind8"][i % 6]; });
+  ordered.forEach((place, i) => { place.colour = place.name === kCopies ? kCopyColour : kPlaceColours[i % kPlaceColours.length]; });
   return ordered;
+}
+
+/// "llvm -mcpu=znver4" -> "llvm".
+function briefPlace(name) {
+  return name.split(" ")[0] || "?";
+}
+
+/// The memory that a kernel's result lies in. Reports without devices name only where kernels run.
+function deviceOf(kernel) {
+  return kernel.device || briefPlace(kernel.place);
+}
+
+/// Copies by the devices at their ends: [{from, to, copies, bytes}], in the order in which a run meets them.
+function linksOf(model) {
+  const links = new Map();
+  for (const copy of model.kernels) {
+    if (!isCopy(copy)) continue;
+    const source = copy.from.find((each) => !isCopy(each)), reader = model.kernels.find((each) => !isCopy(each) && each.from.includes(copy));
+    copy.fromDevice = copy.copiedFrom || (source ? deviceOf(source) : "inputs");
+    copy.toDevice = copy.device || (reader ? deviceOf(reader) : "results");
+    const key = JSON.stringify([copy.fromDevice, copy.toDevice]);
+    if (!links.has(key)) links.set(key, {from: copy.fromDevice, to: copy.toDevice, copies: [], bytes: 0});
+    links.get(key).copies.push(copy);
+    links.get(key).bytes += copy.resultBytes;
+  }
+  return [...links.values()];
+}
+
+/// "cpu → opencl".
+function copyWay(copy) {
+  return `${copy.fromDevice} → ${copy.toDevice}`;
+}
+
+/// The operators that a copy is for: those that ask for it, or those whose devices differ.
+function causesOf(copy) {
+  return copy.origins.length ? copy.origins : copy.madeFor;
+}
+
+/// The time of several kernels in words; one that could not be measured is no number.
+function timeOfAll(kernels) {
+  const known = kernels.filter((kernel) => !kernel.unreliable), unknown = kernels.length - known.length;
+  if (!unknown) return timeText(sum(known, (kernel) => kernel.us));
+  return known.length ? `${timeText(sum(known, (kernel) => kernel.us))} and ${unknown} unreliable` : "time unreliable";
+}
+
+/// "3.21 GB/s": the bytes of copies over their time; empty where none could be measured.
+function rateText(copies) {
+  const known = copies.filter((copy) => copy.us > 0), us = sum(known, (copy) => copy.us);
+  return us > 0 ? `${(sum(known, (copy) => copy.resultBytes) / us / 1e3).toPrecision(3)} GB/s` : "";
+}
+
+/// On the label of an edge: "1.20 MB, 34 µs".
+function copyText(copy) {
+  return `${withUnit(copy.resultBytes, "B")}, ${copy.unreliable ? "unreliable" : shortTime(copy.us)}`;
+}
+
+function operatorsText(model, ids, most = 6) {
+  const names = ids.slice(0, most).map((id) => operatorLabel(model.ops[id]));
+  return names.join(", ") + (ids.length > most ? ` and ${ids.length - most} more` : "");
+}
+
+function copyTip(copy, model) {
+  const rate = rateText([copy]), causes = causesOf(copy);
+  return [`copy ${copyWay(copy)}`, `${withUnit(copy.resultBytes, "B")}, ${kernelTime(copy)}${rate && ", " + rate}`,
+          ...(causes.length ? ["for " + operatorsText(model, causes)] : []), ...(copy.reason ? [copy.reason] : [])];
+}
+
+/// The view "Devices": devices with the copies between them as edges, and below one run with a lane per queue.
+class Devices {
+  constructor(state, model) {
+    this.map = model.links.length ? new DeviceMap(state, model) : null;
+    this.lanes = new Lanes(state, model);
+    this.element = el("div", {class: "chart devices"});
+    this.tools = this.map ? this.choices() : [];
+    this.show("both");
+  }
+
+  /// Buttons for one of the two where both are higher than the pane.
+  choices() {
+    const entries = [["copies", "Copies", "Devices and the copies between them"], ["timeline", "Timeline", "One run, a lane per queue"], ["both", "Both", "One below the other"]];
+    this.buttons = entries.map(([key, label, hint]) => el("button", {type: "button", class: "choice", title: hint, "data-devices": key, onclick: () => this.show(key)}, label));
+    return [el("span", {class: "choices", role: "group", "aria-label": "What the view shows"}, this.buttons)];
+  }
+
+  show(key) {
+    const map = this.map && key !== "timeline" ? [this.map.element] : [];
+    this.element.replaceChildren(...map, ...(key === "copies" ? [] : this.lanes.elements));
+    for (const button of this.buttons || []) button.setAttribute("aria-pressed", String(button.dataset.devices === key));
+    this.selected();
+  }
+
+  selected() {
+    this.map?.selected();
+    this.lanes.selected();
+  }
 }
 
 /// One run laid out from medians, a lane per place: what runs where, and which operators a copy is for.
 class Lanes {
   constructor(state, model) {
     Object.assign(this, {state, model});
-    const places = devicesOf(model), total = sum(model.kernels, (kernel) => kernel.us) || 1;
+    const {places} = model, total = sum(model.kernels, (kernel) => kernel.us);
+    // Where no time is known, the order is shown.
+    const lengthOf = (kernel) => (total > 0 ? kernel.us / total : 1 / model.kernels.length);
     const width = 1000, lane = 34, height = lane * places.length;
-    const chart = svg("svg", {class: "lanes", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
+    const chart = svg("svg", {class: "lanes", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", style: `height:${height}px`,
                               "aria-label": "Kernels in the order of execution, a lane per device"});
     this.marks = new Map();
     let at = 0;
-    const begins = new Map(model.kernels.map((kernel) => { const begin = at; at += kernel.us; return [kernel, begin]; }));
+    const begins = new Map(model.kernels.map((kernel) => { const begin = at; at += lengthOf(kernel); return [kernel, begin]; }));
     places.forEach((place, row) => {
       chart.append(svg("line", {x1: 0, x2: width, y1: lane * (row + 1), y2: lane * (row + 1), class: "lane"}));
       for (const kernel of place.kernels) {
-        const mark = svg("rect", {x: width * begins.get(kernel) / total, y: lane * row + 4, width: Math.max(0.6, width * kernel.us / total), height: lane - 8,
-                                  style: `fill:var(${place.colour})`, "data-kernel": kernel.node},
-                         svg("title", {}, `${kernel.title}\n${kernelTime(kernel)}${kernel.madeFor.length ? "\nfor " + kernel.madeFor.map((id) => model.ops[id].brief || model.ops[id].op).join(", ") : ""}`));
+        const length = Math.max(kernel.unreliable ? 3 : 0.6, width * lengthOf(kernel));
+        const mark = svg("rect", {x: Math.min(width - length, width * begins.get(kernel)), y: lane * row + 4, width: length, height: lane - 8,
+                                  class: kernel.unreliable ? "unknown" : null, style: `fill:var(${place.colour})`, "data-kernel": kernel.node},
+                         svg("title", {}, (isCopy(kernel) ? copyTip(kernel, model) : [kernel.title, kernelTime(kernel)]).join("\n")));
         mark.addEventListener("click", () => state.select("kernel", kernel.node, this));
         this.marks.set(kernel, mark);
         chart.append(mark);
       }
     });
-    const words = places.map((place) => el("div", {style: `color:var(${place.colour})`}, el("dt", {}, place.name),
-                                           el("dd", {}, `${plural(place.kernels.length, "call")}, ${timeText(sum(place.kernels, (kernel) => kernel.us))}`)));
-    this.element = el("div", {class: "chart memory"}, el("dl", {class: "memory-facts"}, words), chart,
-                      el("p", {class: "quiet"}, "One run from medians, one call after the other; a lane per device, from the top as they are named. Select a call to see it."));
-    this.selected();
+    const unknown = model.kernels.filter((kernel) => kernel.unreliable);
+    const facts = places.map((place) => el("div", {title: place.kernels.find((kernel) => kernel.unreliable)?.unreliable || null, style: `color:var(${place.colour})`},
+                                           el("dt", {}, place.name), el("dd", {}, this.factsOf(place))));
+    this.elements = [
+      el("dl", {class: "memory-facts"}, facts),
+      el("div", {class: "lane-box"}, el("div", {class: "lane-names", style: `height:${height}px`}, places.map((place) => el("span", {style: `color:var(${place.colour})`}, el("b", {title: place.name}, briefPlace(place.name))))), chart),
+      el("p", {class: "quiet"}, "One run from medians, one call after the other; a lane per queue. Select a call to see it." +
+        (!unknown.length ? "" : total > 0 ? ` Dashed: ${plural(unknown.length, "call")} whose time could not be measured.` : " No time could be measured: this is their order, not their length."))];
+  }
+
+  /// "12 calls, 3.40 ms"; of a simulated device it says so.
+  factsOf(place) {
+    const simulated = place.name !== kCopies && place.kernels.some((kernel) => kernel.simulated) ? ", simulated" : "";
+    const copied = place.name === kCopies ? `, ${withUnit(sum(place.kernels, (kernel) => kernel.resultBytes), "B")}` : "";
+    return `${plural(place.kernels.length, "call")}${copied}, ${timeOfAll(place.kernels)}${simulated}`;
   }
 
   selected() {

@@ -19,7 +19,7 @@ class Graph {
   legend() {
     const entry = (look, text) => el("span", {}, el("i", {class: look}), text);
     return el("div", {class: "legend", "aria-hidden": "true"}, this.difference ? entry("change", "faster to slower") : entry("heat", "time"),
-              ...(this.kind === "kernels" ? [entry("dashed", "made by the compiler")] : [entry("dashed", "folded or retired"), entry("thick", "fused")]));
+              ...(this.kind === "kernels" ? [...placeEntries(this.state.model), entry("dashed", "made by the compiler")] : [entry("dashed", "folded or retired"), entry("thick", "fused")]));
   }
 
   prepare(width, height) {
@@ -188,7 +188,7 @@ class Graph {
     this.canvas.style.cursor = found ? "pointer" : "grab";
     if (!found) return this.tip.hide();
     const id = found.op ?? (found.item.kind === "op" ? found.item.id : null);
-    this.tip.show(event, id !== null ? operatorTip(this.state.model.ops[id]) : kernelTip(found.item.kernel));
+    this.tip.show(event, id !== null ? operatorTip(this.state.model.ops[id]) : kernelTip(found.item.kernel, this.state.model));
   }
 
   key(event) {
@@ -216,7 +216,15 @@ function operatorTip(op) {
   return lines;
 }
 
-function kernelTip(kernel) {
+/// Colours of devices and of copies, where kernels run in several places.
+function placeEntries({places}) {
+  if (places.length < 2) return [];
+  return places.map((place) => el("span", {}, el("i", {class: place.name === kCopies ? "copied" : "place", style: `background:var(${place.colour})`}),
+                                  place.name === kCopies ? "copy" : briefPlace(place.name)));
+}
+
+function kernelTip(kernel, model) {
+  if (isCopy(kernel)) return copyTip(kernel, model);
   const lines = [kernel.short, `node ${kernel.node}: ${kernelTime(kernel)}`];
   if (kernel.reason) lines.push(kernel.reason);
   return lines;

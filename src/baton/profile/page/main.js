@@ -151,7 +151,7 @@ const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
   {key: "roofline", label: "Roofline", tip: "Work per byte against speed", make: () => new Roofline(state, model, tip)},
   {key: "treemap", label: "Treemap", tip: "Areas by time: kind of operator, kernel, operator", make: () => new Treemap(state, model, tip)},
   ...(model.sources.length ? [{key: "source", label: "Source", tip: "The program with the time of each line", make: () => new SourceView(state, model)}] : []),
-  ...(model.places.length > 1 ? [{key: "devices", label: "Devices", tip: "One run, a lane per device", make: () => new Lanes(state, model)}] : []),
+  ...(model.places.length > 1 ? [{key: "devices", label: "Devices", tip: "Devices, copies between them, and one run with a lane per queue", make: () => new Devices(state, model)}] : []),
   ...(model.memory ? [{key: "memory", label: "Memory", tip: "Workspace over a run, constants", make: () => new MemoryChart(state, model)}] : []),
 ]);
 const tables = tabs($("table-tabs"), $("table"), "table", [

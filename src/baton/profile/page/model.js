@@ -38,6 +38,7 @@ function readModel(json) {
   }
   addUnfused(model);
   model.places = devicesOf(model);
+  model.links = linksOf(model);
   model.comparison = readComparison(json.comparison);
   model.kinds = kindsOf(model);
   model.longest = largest(model.kernels, (kernel) => kernel.us);
@@ -107,6 +108,9 @@ function readKernel(row, index) {
     trusted: row.trusted !== false,
     compiler: row.compiler || "",
     place: row.func_name === "__copy" ? kCopies : row.target || row.compiler || "",
+    device: row.device || "",          // in whose memory its result lies; older reports do not say
+    copiedFrom: row.copied_from || "",
+    simulated: row.simulated || "",
     dtype: row.dtype || "",
     cv: row.cv ?? null,
     roofline: row.roofline ?? null,

@@ -9,9 +9,9 @@ function readLook() {
   return Object.fromEntries(names.map((name) => [name.slice(2), colourOf(name)]));
 }
 
-/// Where the kernel runs, as a stripe; nothing where all run in one place.
+/// Where the kernel runs, as a stripe; nothing where all run in one place, and for copies, which run between two.
 function paintPlace(ctx, item, look, model) {
-  if (!item.kernel || model.places.length < 2) return;
+  if (!item.kernel || model.places.length < 2 || isCopy(item.kernel)) return;
   ctx.fillStyle = css(look[model.places.find((place) => place.name === item.kernel.place).colour.slice(2)]);
   ctx.fillRect(item.x, item.y + 3, 7, item.h - 6);
 }
@@ -26,6 +26,7 @@ function heatOf(item, model, look, difference) {
     const most = item.kind === "kernel" ? difference.most : difference.mostOp;
     return mix(look.panel, look[kind], 0.25 + 0.75 * Math.sqrt(Math.abs(entry.delta) / most));
   }
+  if (item.kind === "kernel" && isCopy(item.kernel)) return mix(look.panel, look[kCopyColour.slice(2)], 0.3);
   const us = item.kind === "kernel" ? item.kernel.us : item.op.time;
   if (!us) return look.panel;
   return mix(look.panel, look.heat, 0.06 + 0.86 * Math.sqrt(us / (item.kind === "kernel" ? model.longest : model.longestOp)));
@@ -80,11 +81,16 @@ function paintEdges(ctx, boxes, view, seen, look, lit, anyLit) {
   ctx.lineJoin = "round";
   ctx.strokeStyle = css(look.edge, anyLit ? 0.4 : 0.9);
   ctx.lineWidth = thin;
-  draw((i) => !(anyLit && near(i)) && !boxes.fused?.[i]);
+  draw((i) => !(anyLit && near(i)) && !boxes.fused?.[i] && !boxes.copied?.[i]);
   if (boxes.fused) {
     ctx.strokeStyle = css(look.fused, anyLit ? 0.5 : 0.9);
     ctx.lineWidth = 3 * thin;
     draw((i) => boxes.fused[i] && !(anyLit && near(i)));
+  }
+  if (boxes.copied) {
+    ctx.strokeStyle = css(look[kCopyColour.slice(2)], anyLit ? 0.5 : 0.9);
+    ctx.lineWidth = 2.4 * thin;
+    draw((i) => boxes.copied[i] && !(anyLit && near(i)));
   }
   if (!anyLit) return;
   ctx.strokeStyle = css(look.link);
@@ -115,17 +121,19 @@ function trace(ctx, path, seen) {
 }
 
 function paintBox(ctx, item, view, look, mark, state, difference) {
-  const dashed = item.kind === "op" ? item.state !== "timed" : !item.kernel.origins.length;
+  const copy = item.kind === "kernel" && isCopy(item.kernel);
+  const dashed = copy ? false : item.kind === "op" ? item.state !== "timed" : !item.kernel.origins.length;
   ctx.beginPath();
-  ctx.roundRect(item.x, item.y, item.w, item.h, 6);
+  ctx.roundRect(item.x, item.y, item.w, item.h, copy ? item.h / 2 : 6);
   ctx.fillStyle = css(item.fill);
   ctx.fill();
-  ctx.strokeStyle = css(mark === "select" ? look.select : mark === "link" || mark === "weak" ? look.link : mark === "hover" ? look.ink : look.line);
+  ctx.strokeStyle = css(mark === "select" ? look.select : mark === "link" || mark === "weak" ? look.link : mark === "hover" ? look.ink : copy ? look[kCopyColour.slice(2)] : look.line);
   ctx.lineWidth = mark && mark !== "hover" ? Math.max(2.5, 2.5 / view.k) : Math.max(1, 0.7 / view.k);
   ctx.setLineDash(mark === "weak" ? [6, 4] : dashed ? [4, 3] : []);
   ctx.stroke();
   ctx.setLineDash([]);
   if (view.k < kTitlesFrom) return;
+  if (copy) return paintCopy(ctx, item, view);
   const ink = inkOn(item.fill), near = view.k >= kRowsFrom;
   const size = near ? 12 : Math.max(12, kSmallest / view.k), line = near ? kTitle : size * 1.25;
   const title = item.kind === "kernel" ? item.kernel.title : shortOp(item.op.op);
@@ -160,6 +168,20 @@ function timeLine(item, difference, near) {
   if (op.time === null) return where;
   const change = entry && entry.delta !== null ? ratioText(entry.before, entry.after) : "";
   return near ? `${where}   ${ownText(op)}${op.belowNoise ? "" : " µs"}   ${change}` : change || (op.belowNoise ? "" : shortTime(op.time));
+}
+
+/// The label of an edge between two devices: its bytes and its time.
+function paintCopy(ctx, item, view) {
+  const size = view.k >= kRowsFrom ? 12 : Math.max(12, kSmallest / view.k);
+  if (size > item.h) return;
+  ctx.font = `${size}px system-ui, sans-serif`;
+  ctx.fillStyle = inkOn(item.fill);
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "center";
+  const room = item.w - 16, both = copyText(item.kernel);
+  const text = ctx.measureText(both).width <= room ? both : withUnit(item.kernel.resultBytes, "B");
+  ctx.fillText(fitted(ctx, item, "copy", text, room, ctx.font), item.x + item.w / 2, item.y + item.h / 2);
+  ctx.textAlign = "left";
 }
 
 function paintRow(ctx, item, row, y, ink, look, state) {

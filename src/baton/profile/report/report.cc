@@ -9,6 +9,7 @@
 #include "baton/ir/rules/brief.h"
 #include "baton/profile/report/titles.h"
 #include "baton/runtime/baton_backend.h"
+#include "baton/runtime/processor.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -108,17 +109,23 @@ ReportSource report_source(const BuildResult& built) {
 
 namespace {
 
+/// "cpu", "opencl", "sim_npu": the device that a tensor is on, called as the backend whose kernels run there.
+std::string device_of(const Plan& plan, EntryId entry) {
+  const int type = plan.entries[entry].device_type;
+  if (type == kProcessorKind) return "cpu";
+  for (const PlanNode& node : plan.nodes)
+    if (!node.backend.empty() && plan.entries[node.first_entry].device_type == type) return node.backend;
+  return type < BATON_FIRST_SIMULATED_KIND ? "device type " + std::to_string(type) : "sim";
+}
+
 /// "sim_npu" for the simulated device of a node: the backend of its kernels, or of the device at one end of a
 /// copy. Empty for other nodes.
 std::string simulated_device(const Plan& plan, uint32_t node) {
   if (!plan.is_simulated(node)) return "";
   const PlanNode& of = plan.nodes[node];
   if (!of.backend.empty()) return of.backend;
-  int type = plan.entries[of.first_entry].device_type;
-  if (type < BATON_FIRST_SIMULATED_KIND) type = plan.entries[of.inputs[0]].device_type;
-  for (const PlanNode& other : plan.nodes)
-    if (!other.backend.empty() && plan.entries[other.first_entry].device_type == type) return other.backend;
-  return "sim";
+  const bool to = plan.entries[of.first_entry].device_type >= BATON_FIRST_SIMULATED_KIND;
+  return device_of(plan, to ? of.first_entry : of.inputs[0]);
 }
 
 /// Says so once for the whole report.
@@ -171,6 +178,8 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     row.reason = node.reason;
     row.target = node.backend.empty() ? report.target : node.backend;
     row.simulated = simulated_device(plan, row.node);
+    row.device = device_of(plan, node.first_entry);
+    if (node.kind == PlanNode::Kind::kCopy) row.copied_from = device_of(plan, node.inputs[0]);
     row.inputs = read_by(node, plan);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);

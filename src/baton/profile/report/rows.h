@@ -58,9 +58,11 @@ struct Roofline {
 struct KernelRow {
   uint32_t node = 0;
   std::string name, func_name, reason;
-  std::string title;      ///< what people call it, distinct in a report (report/titles.h)
-  std::string target;     ///< the target it runs on
-  std::string simulated;  ///< the simulated device that its time is of: "sim_npu"; empty: it was measured
+  std::string title;        ///< what people call it, distinct in a report (report/titles.h)
+  std::string target;       ///< the target it runs on
+  std::string simulated;    ///< the simulated device that its time is of: "sim_npu"; empty: it was measured
+  std::string device;       ///< in whose memory its results are: "cpu", "opencl", "sim_npu"
+  std::string copied_from;  ///< of a copy: the device of what it reads; else empty
   std::string compiler,
       region;  ///< of a region that another compiler was given: "cuda" and its symbol; else empty
   double median_us = 0, share = 0;

@@ -86,10 +86,13 @@ class Survey {
     return survey;
   }
 
-  /// A driver is not asked for its size: the table of plug-ins has no function for it.
+  /// As the driver says; of the host and of simulated devices as their sheets say.
   static Json memory_of(const FoundTarget& target, const DeviceSheet& sheet) {
-    const bool known = sheet.memory_bytes > 0 && (target.simulated || !target.device);
-    return known ? Json(sheet.memory_bytes) : Json(nullptr);
+    if (!target.simulated && target.device) {
+      const uint64_t bytes = target.device->memory_bytes();
+      return bytes > 0 ? Json(bytes) : Json(nullptr);
+    }
+    return sheet.memory_bytes > 0 ? Json(sheet.memory_bytes) : Json(nullptr);
   }
 
   KernelKey key_of(const Json& described) const {

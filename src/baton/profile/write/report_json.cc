@@ -120,6 +120,8 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     may_lack<KernelRow, &KernelRow::title>("title"),
     may_lack<KernelRow, &KernelRow::target>("target"),
     unless_empty<KernelRow, &KernelRow::simulated>("simulated"),
+    unless_empty<KernelRow, &KernelRow::device>("device"),
+    unless_empty<KernelRow, &KernelRow::copied_from>("copied_from"),
     required<KernelRow, &KernelRow::median_us>("median_us"),
     required<KernelRow, &KernelRow::share>("share"),
     required<KernelRow, &KernelRow::samples_us>("samples"),

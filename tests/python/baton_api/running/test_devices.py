@@ -4,6 +4,7 @@
 """
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -165,6 +166,70 @@ def test_several_targets_and_devices(target):
         np.testing.assert_allclose(result_of(module, tvm.nd.array(X, device=tvm.opencl(0))), wanted(), rtol=1e-4, atol=1e-6)
         np.testing.assert_array_equal(module.get_input("x").numpy(), X)
     assert module.benchmark(tvm.opencl(0), repeat=2, number=2).mean > 0
+
+
+def check_arrays_on(device):
+    made = tvm.nd.array(X, device=device)
+    assert made.device == made.ctx == device and isinstance(made, tvm.nd.NDArray) and repr(device) in repr(made)
+    np.testing.assert_array_equal(made.numpy(), X)
+    assert made.copyto(tvm.cpu(0)).device == tvm.cpu(0) and tvm.nd.array(X).copyto(device).device == device
+    other = tvm.nd.empty(X.shape, device=device).copyfrom(made)
+    assert other.device == device and not other.same_as(made)
+    np.testing.assert_array_equal(other.copyto(tvm.nd.empty(X.shape)).numpy(), X)
+    assert tvm.nd.array(made).device == tvm.cpu(0) and pickle.loads(pickle.dumps(made)).device == tvm.cpu(0)
+    assert tvm.relay.load_param_dict(tvm.relay.save_param_dict({"x": made}))["x"].shape == X.shape
+    return made
+
+
+def test_an_array_is_on_the_device_that_was_asked_for():
+    assert tvm.device("sim_npu").exist and "npu" in tvm.device("sim_npu").device_name
+    check_arrays_on(tvm.device("sim_npu"))
+    for device in (None, tvm.cpu(0)):
+        assert tvm.nd.array(X, device=device).device == tvm.cpu(0) == tvm.nd.empty((2,), device=device).device
+    for device in (tvm.vulkan(0), tvm.device("sim_npu", 7)):
+        for make in (lambda device=device: tvm.nd.array(X, device), lambda device=device: tvm.nd.empty((2,), device=device),
+                     lambda device=device: tvm.nd.array(X).copyto(device)):
+            with pytest.raises(tvm.TVMError, match=re.escape(f"device {device!r} is not there: ")):
+                make()
+
+
+@needs_opencl
+def test_executors_take_arrays_of_their_device():
+    made = check_arrays_on(tvm.opencl(0))
+    lib = relay.build(program(None), target="opencl")
+    module = graph_executor.GraphModule(lib["default"](tvm.opencl(0)))
+    module.set_input("x", made)
+    np.testing.assert_array_equal(module.get_input("x").numpy(), X)
+    np.testing.assert_allclose(result_of(module, made), wanted(), rtol=1e-4, atol=1e-6)
+    assert module.get_output(0).device == tvm.cpu(0) and module.get_output(0, tvm.nd.empty(wanted().shape, device=tvm.opencl(0))).device == tvm.opencl(0)
+
+
+@needs_opencl
+def test_rows_of_a_profile_say_their_devices():
+    lib = relay.build(program(tvm.opencl(0)), target={"cpu": "llvm", "opencl": "opencl"})
+    rows = tvm.profile(lib, {"x": X, "w": W}, inside=False, unfused=False, peaks=False, seconds=0.05).kernels
+    ways = {(row["copied_from"], row["device"]) for row in rows if row["func_name"] == "__copy"}
+    assert ("opencl", "cpu") in ways and {"cpu", "opencl"} == {row["device"] for row in rows}
+    assert all(row["device"] == ("opencl" if row["target"] == "opencl" else "cpu") and "copied_from" not in row
+               for row in rows if row["func_name"] != "__copy")
+
+
+@needs_opencl
+def test_a_device_that_computes_nothing():
+    x = relay.var("x", shape=X.shape)
+    there = relay.op.device_copy(x, tvm.cpu(0), tvm.opencl(0))
+    mod = tvm.IRModule.from_expr(relay.tanh(relay.op.device_copy(there, tvm.opencl(0), tvm.cpu(0))))
+    code = (f"import numpy as np, baton as tvm\nfrom baton.contrib import graph_executor\n"
+            f"mod = tvm.parser.fromtext({mod.astext()!r})\n"
+            "lib = tvm.relay.build(mod, target={'cpu': 'llvm', 'opencl': 'opencl'})\n"
+            "assert not lib.get_lib().imported_modules\n"
+            "module = graph_executor.GraphModule(lib['default'](tvm.cpu()))\n"
+            "module.run(x=np.ones((2, 8), 'float32'))\n"
+            "print(float(module.get_output(0).numpy().sum()))")
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True,
+                          text=True, timeout=300)  # in a process that has not used the device yet
+    assert done.returncode == 0, done.stderr
+    assert abs(float(done.stdout) - 16 * np.tanh(1)) < 1e-4
 
 
 @needs_opencl

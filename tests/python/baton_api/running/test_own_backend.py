@@ -209,3 +209,127 @@ def test_functions_that_fail_or_give_something_else(mine, tmp_path):
     status, _, error = in_another_process(f"import baton as tvm; tvm.runtime.load_module({saved!r})['default'](tvm.cpu())")
     assert status != 0 and "computed by Python functions, which a saved model does not hold" in error
     np.testing.assert_allclose(run(lib, given), np.tanh(np.full((4, 6), 11.0)), rtol=1e-5)
+
+
+@pytest.fixture
+def updater():
+    yield lambda function: tvm.register_func("relay.ext.mine.constant_updater", function, override=True)
+    tvm.registry.remove_global_func("relay.ext.mine.constant_updater")
+
+
+SYMBOL = "tvmgen_default_mine_main_0"
+GIVEN = {"x": np.ones((4, 8), "float32"), "w": np.ones((6, 8), "float32")}
+EXPECTED = np.tanh(np.full((4, 6), 11.0))
+
+
+class Module:
+    """What a code generator returns, like TVM's modules: it keeps the constants that `takes` names."""
+
+    def __init__(self, takes=(), symbol=SYMBOL, init=True):
+        self.taken = None
+        self.functions = {symbol: lambda x, w: np.maximum(x @ w.T, 0) + (self.taken[0].numpy() if self.taken else 3)}
+        if takes:
+            self.functions["get_const_vars"] = lambda: list(takes)
+        if init:
+            self.functions["__init_" + symbol] = self.init
+
+    def init(self, arrays):
+        assert self.taken is None
+        self.taken = arrays
+
+    def get_function(self, name):
+        return self.functions.get(name)
+
+
+def region_params(lib):
+    return {name: value.numpy() for name, value in lib.get_params().items() if not re.fullmatch(r"p[0-9]+", name)}
+
+
+def test_constants_of_a_region_are_parameters(mine):
+    mine(lambda region: lambda x, w: np.maximum(x @ w.T, 0) + 3)
+    lib = relay.build(partitioned_for_mine(), target="llvm")
+    assert {name: float(value) for name, value in region_params(lib).items()} == {SYMBOL + "_const_0": 3.0}
+    module = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    module.load_params(relay.save_param_dict(lib.get_params()))  # names that no input has
+    module.set_input(**lib.get_params())
+    module.run(**GIVEN)
+    np.testing.assert_allclose(module.get_output(0).numpy(), EXPECTED, rtol=1e-5)
+
+
+def test_an_updater_names_the_constants(mine, updater):
+    calls = []
+
+    def update(region, symbol):
+        calls.append((symbol, [each.name_hint for each in region.params], "Compiler" in dict(region.attrs)))
+        return {symbol + "_packed": tvm.nd.array(np.arange(6, dtype="int8"))}
+
+    def codegen(region):
+        assert len(calls) == 1  # before the code generator
+        return lambda x, w: np.maximum(x @ w.T, 0) + 3
+
+    mine(codegen)
+    updater(update)
+    lib = relay.build(partitioned_for_mine(), target="llvm")
+    assert calls == [(SYMBOL, ["mine_0_i0", "mine_0_i1"], False)]
+    (found,) = region_params(lib).items()
+    assert found[0] == SYMBOL + "_packed" and found[1].dtype == "int8" and found[1].tolist() == list(range(6))
+    np.testing.assert_allclose(run(lib, GIVEN), EXPECTED, rtol=1e-5)
+
+
+def test_a_module_takes_the_constants_that_it_names(mine, updater):
+    made = Module([SYMBOL + "_const_0"])
+    mine(lambda region: made)
+    lib = relay.build(partitioned_for_mine(), target="llvm")
+    assert region_params(lib) == {} and [float(each.numpy()) for each in made.taken] == [3.0]
+    np.testing.assert_allclose(run(lib, GIVEN), EXPECTED, rtol=1e-5)
+    made = Module(["second"])
+    updater(lambda region, symbol: {"first": tvm.nd.array(np.float32(9)), "second": tvm.nd.array(np.float32(3))})
+    lib = relay.build(partitioned_for_mine(), target="llvm")
+    assert {name: float(value) for name, value in region_params(lib).items()} == {"first": 9.0}
+    np.testing.assert_allclose(run(lib, GIVEN), EXPECTED, rtol=1e-5)
+
+
+def test_a_build_for_a_region_keeps_its_own_constants(mine, updater):
+    mine(lambda region: relay.build(tvm.IRModule.from_expr(region.with_attr("Primitive", 0)), target="llvm"))
+    lib = relay.build(partitioned_for_mine(), target="llvm")
+    assert region_params(lib) == {}
+    np.testing.assert_allclose(run(lib, GIVEN), EXPECTED, rtol=1e-5)
+    updater(lambda region, symbol: {"extra": tvm.nd.array(np.float32(1))})
+    assert list(region_params(relay.build(partitioned_for_mine(), target="llvm"))) == ["extra"]
+
+
+def test_constants_that_do_not_fit(mine, updater):
+    for made, message in ((Module(["nothing"]), "names `nothing`, which is no constant of the region " + SYMBOL + f"; it has `{SYMBOL}_const_0`"),
+                          (Module([SYMBOL + "_const_0"], init=False), f"but get_function('__init_{SYMBOL}') gives no function to take it"),
+                          (Module(symbol="other"), f"whose get_function('{SYMBOL}') gives no function")):
+        mine(lambda region, made=made: made)
+        with pytest.raises((tvm.TVMError, TypeError, ValueError), match=re.escape(message)):
+            relay.build(partitioned_for_mine(), target="llvm")
+    mine(lambda region: lambda x, w: np.maximum(x @ w.T, 0) + 3)
+    for given, message in ((None, "returned a NoneType for the region " + SYMBOL), ({"a": 3}, "returned a dict with 'a': a int"),
+                           ({3: tvm.nd.array(np.ones(1))}, "returned a dict with 3: a NDArray")):
+        updater(lambda region, symbol, given=given: given)
+        with pytest.raises((tvm.TVMError, TypeError), match=re.escape(message)):
+            relay.build(partitioned_for_mine(), target="llvm")
+
+    def fails(region, symbol):
+        raise KeyError("no weights here")
+
+    updater(fails)
+    with pytest.raises((tvm.TVMError, KeyError), match="no weights here"):
+        relay.build(partitioned_for_mine(), target="llvm")
+
+
+def test_two_regions_have_different_constants(mine, updater):
+    x = relay.var("x", shape=(4, 8))
+
+    def region(value):
+        return relay.annotation.compiler_end(relay.exp(relay.annotation.compiler_begin(value, "mine")), "mine")
+
+    mod = relay.transform.PartitionGraph()(relay.transform.InferType()(tvm.IRModule.from_expr(region(relay.tanh(region(x))))))
+    mine(lambda region: np.exp)
+    updater(lambda region, symbol: {symbol + "_table": tvm.nd.array(np.float32(1))})
+    assert len(region_params(relay.build(mod, target="llvm"))) == 2
+    updater(lambda region, symbol: {"table": tvm.nd.array(np.float32(1))})
+    with pytest.raises((tvm.TVMError, ValueError), match="gives `table` for two regions"):
+        relay.build(mod, target="llvm")

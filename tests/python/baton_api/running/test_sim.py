@@ -1,5 +1,6 @@
 """Simulated devices in Python: partitioned programs, what is left to the host and why, times by device sheets, baton.targets()."""
 import json
+import os
 import re
 
 import numpy as np
@@ -149,6 +150,9 @@ def test_targets_lists_what_is_there():
     names = {each["name"]: each for each in survey["targets"]}
     assert names["llvm"]["runs"] and names["sim_npu"]["device"]["simulated"] and survey["links"] == []
     assert names["sim_dsp"]["device"]["memory_bytes"] == 2 << 20
+    assert names["llvm"]["device"]["memory_bytes"] == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if names["opencl"]["runs"]:
+        assert names["opencl"]["device"]["memory_bytes"] > 1 << 26
     assert all(each["runs"] or each["why_not"] for each in survey["targets"])
     with pytest.raises(tvm.TVMError, match="there is no device sheet"):
         tvm.targets("sim -sheet=none", quick=True)

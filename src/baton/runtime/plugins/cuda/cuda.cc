@@ -144,6 +144,13 @@ const baton_backend kCuda = {
     .unbind = [](baton_bound bound) { delete static_cast<Bound*>(bound.context); },
     .parts = nullptr,
     .run_parts = nullptr,
+    .memory_bytes =
+        [](int32_t index, uint64_t* bytes) {
+          const Device* const device = device_at(index);
+          if (!device) return -1;
+          *bytes = device->memory_bytes;
+          return 0;
+        },
 };
 
 }  // namespace

@@ -263,6 +263,7 @@ const baton_backend kDnnl = {
     .parts = parts,
     .run_parts = [](baton_bound bound, void** args,
                     double* ns) { return static_cast<Kernel*>(bound.context)->run(args, ns); },
+    .memory_bytes = nullptr,
 };
 
 }  // namespace

@@ -274,6 +274,7 @@ const baton_backend kMirror = {
     .unbind = [](baton_bound bound) { delete static_cast<Kernel*>(bound.context); },
     .parts = nullptr,
     .run_parts = nullptr,
+    .memory_bytes = nullptr,
 };
 
 }  // namespace

@@ -146,6 +146,7 @@ const baton_backend kOpenBlas = {
     .unbind = [](baton_bound) {},
     .parts = nullptr,
     .run_parts = nullptr,
+    .memory_bytes = nullptr,
 };
 
 }  // namespace

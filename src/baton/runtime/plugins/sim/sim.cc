@@ -271,6 +271,7 @@ const baton_backend kSim = {
     .unbind = [](baton_bound bound) { delete static_cast<Kernel*>(bound.context); },
     .parts = nullptr,
     .run_parts = nullptr,
+    .memory_bytes = nullptr,  // in its sheet
 };
 
 }  // namespace
