@@ -256,6 +256,13 @@ def test_a_scaled_sum_is_one_primitive(channels):
     assert primitives_of(lib) == [4]  # convolution, pool, scale, convolution
 
 
+@pytest.mark.parametrize("depth, strides", [(512, (2, 2)), (768, (1, 2)), (512, (1, 1))])
+def test_transposed_convolutions_of_many_channels(depth, strides):
+    """oneDNN 3.2 added the bias of strided ones once for each part of the sum over channels."""
+    y = conv((1, depth, 4, 4), (depth, 64, 4, 4), channels=64, op=nn.conv2d_transpose, strides=strides, kernel_layout="IOHW")
+    check_equal(modules_of(relay.tanh(relay.add(relay.multiply(y, relay.const(0.01)), const(64, 1, 1, seed=2)))))
+
+
 def test_residual_blocks_are_one_region():
     split, lib = check_equal(modules_of(REGIONS["residual blocks"]()))
     assert len(nodes_of(lib)[0]) == 1

@@ -108,6 +108,8 @@ TEST_F(KernelFuzz, FixedCases) {
            "full_like: (2)bool, ()bool={2.5} | tan: _",
            "fast_tanh: (2, 0)f32 | variance: _, (2, 1)f32, axis=[1]",
            "variance: (2, 1)f32, (2, 1)f32, axis=[1], unbiased=True",
+           "nn.conv2d_transpose: (1, 2, 4, 10)f32, (2, 17, 3, 4)f32, channels=17, kernel_size=[3, 4], "
+           "strides=[1, 3], padding=[1, 0, 1, 0], kernel_layout=IOHW",
            "image.resize2d: (1, 1, 31, 5, 16)u32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NCHW16c",
        }) {
     const Verdict verdict = run_case(parse_case(each));
