@@ -27,18 +27,38 @@ const Plugin& plugin() {
   return **found;
 }
 
-/// Why oneDNN has no primitives for the function; empty when it has.
-std::string refusal(const FunctionNode& function) {
+/// Why oneDNN does not make the primitives of a region; empty when it does.
+std::string refusal_of(DnnlRegion region) {
   std::vector<DnnlRegion> regions;
-  try {
-    regions.push_back(lower_for_dnnl(function, "region"));
-  } catch (const NotSupported& error) {
-    return error.what();
-  }
+  regions.push_back(std::move(region));
   const std::string blob = dnnl_blob_of(std::move(regions), /*check_only=*/true);
   const auto module =
       PluginModule::load(plugin(), {reinterpret_cast<const uint8_t*>(blob.data()), blob.size()});
   return module.ok() ? "" : module.status().message;
+}
+
+/// Why oneDNN has no primitives for the function; empty when it has.
+std::string refusal(const FunctionNode& function) {
+  try {
+    return refusal_of(lower_for_dnnl(function, "region"));
+  } catch (const NotSupported& error) {
+    return error.what();
+  }
+}
+
+/// The same for one call. Products of bytes are tried, where there is a plug-in to do so: whether their sums
+/// are exact depends on the processor, and on the implementation that oneDNN has for these extents.
+std::string refusal_of_operator(const CallNode& call) {
+  try {
+    DnnlRegion region = lower_call_for_dnnl(call);
+    const bool adds_bytes = std::ranges::any_of(
+        region.region.steps, [](const dnnl_blob::Step& step) { return step.largest != 0; });
+    if (!adds_bytes || !Plugin::find("dnnl").ok()) return "";
+    const std::string why = refusal_of(std::move(region));
+    return why.empty() ? "" : "`" + call.op()->name + "`: " + why;
+  } catch (const NotSupported& error) {
+    return error.what();
+  }
 }
 
 IRModule run(IRModule program, const BuildContext& context, std::initializer_list<const char*> passes) {
@@ -61,7 +81,8 @@ BuiltRegion region(const Function& function, const BuildContext& context) {
                  "baton: warning: %s; its operators are fused as outside of regions, and each kernel is "
                  "given to oneDNN or to the processor's own code generator\n",
                  what.c_str());
-    return {run(std::move(program), context, {"SimplifyInference", "FoldConstant", "FuseOps", "InferType"})};
+    return {run(std::move(program), context,
+                {"qnn.CanonicalizeOps", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})};
   }
   program->set("main", as_one_kernel(program->find("main")));
   return {run(std::move(program), context, {"InferType"})};
@@ -108,7 +129,7 @@ Backend dnnl() {
       .compile = compile,
       .region = region,
   };
-  for (const std::string& op : dnnl_operators()) record.operators.push_back({op, dnnl_refusal});
+  for (const std::string& op : dnnl_operators()) record.operators.push_back({op, refusal_of_operator});
   return record;
 }
 

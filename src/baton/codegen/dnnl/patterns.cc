@@ -1,6 +1,7 @@
 #include "baton/codegen/dnnl/patterns.h"
 
 #include "baton/codegen/dnnl/gelu.h"
+#include "baton/codegen/dnnl/layer_norm.h"
 #include "baton/codegen/dnnl/lower.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op_names.h"
@@ -89,6 +90,7 @@ PatternTable dnnl_patterns() {
   after_dense.name = "dnnl.dense_bias_gelu";
   table.push_back(std::move(after_dense));
   table.push_back(dnnl_gelu(wildcard()));
+  table.push_back(dnnl_layer_norm());
   for (const char* op :
        {op_names::kConv2D, "nn.conv1d", "nn.conv3d", "nn.conv2d_transpose", op_names::kDense})
     add_layer(table, op);

@@ -23,7 +23,8 @@ def pattern_table():
 def operators():
     """The names of the operators that AnnotateTarget("dnnl") takes outside of composites, sorted.
 
-    Data are float32, of known shapes; refusals() says which calls are not taken, and why.
+    Data are float32, of known shapes. Convolutions and products of matrices take uint8 or int8 by int8 with sums of int32, too, where
+    oneDNN's are exact on this processor. refusals() says which calls are not taken, and why.
     """
     return core.backend_operators("dnnl")
 
@@ -47,7 +48,8 @@ def refusals(mod):
 def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
     """Outlines what oneDNN computes as regions `tvmgen_<mod_name>_dnnl_main_<n>`, for relay.build.
 
-    Normalisations and scales are folded into convolutions first, so that their results become biases.
+    Quantised operators become integer ones first, whose sums oneDNN computes where they are exact. Normalisations by channel and
+    scales are folded into convolutions, so that their results become biases; other normalisations stay whole.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
     """
     from ... import transform
 
-    mod = partition_for(mod, "dnnl", params, mod_name, lower_qnn=False)
+    mod = partition_for(mod, "dnnl", params, mod_name)
     if not prune:
         return mod
     light = [var for var, function in mod.functions.items()
