@@ -39,11 +39,13 @@ std::string refusal_of(DnnlRegion region) {
 
 /// Why oneDNN has no primitives for the function; empty when it has.
 std::string refusal(const FunctionNode& function) {
+  DnnlRegion region;
   try {
-    return refusal_of(lower_for_dnnl(function, "region"));
+    region = lower_for_dnnl(function, "region");
   } catch (const NotSupported& error) {
     return error.what();
   }
+  return refusal_of(std::move(region));
 }
 
 /// The same for one call. Products of bytes are tried, where there is a plug-in to do so: whether their sums

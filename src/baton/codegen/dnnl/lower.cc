@@ -10,6 +10,7 @@
 #include "baton/byoc/pattern_rewrite.h"
 #include "baton/codegen/dnnl/gelu.h"
 #include "baton/codegen/dnnl/layer_norm.h"
+#include "baton/codegen/dnnl/quantized.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/op_names.h"
@@ -454,6 +455,8 @@ class Lowering {
           values_[&call] = {activation(Algorithm::kGelu, 0, 0, call.args()[0])};
         else if (name == "dnnl.layer_norm")
           values_[&call] = {composite_layer_norm(*composite, call)};
+        else if (name.starts_with("dnnl.qnn."))
+          values_[&call] = {quantized(*composite, call)};
         else
           refuse("is no operator");
         owners_[values_[&call][0].tensor] = &call;
@@ -711,6 +714,61 @@ class Lowering {
     return standardised(value, extent, parts->epsilon, {vector(parts->gamma), vector(parts->beta)});
   }
 
+  /// A layer of bytes whose result is rounded to bytes: post-operations of one primitive.
+  View quantized(const FunctionNode& composite, const CallNode& call) {
+    const auto parts = quantized_layer(composite.body());
+    if (!parts) refuse("is no quantised layer");
+    for (size_t i = 0; i < composite.params().size(); ++i)
+      values_[composite.params()[i].get()] = values_of(call.args()[i]);
+    visit(parts->layer->args()[1]);
+    const bool matmul = parts->layer->op()->name == "qnn.dense";
+    const View value = matmul ? dense_layer(*parts->layer) : convolution(*parts->layer);
+    if (matmul && !is_whole(value)) refuse("has data of more than two axes");
+    const ElementType type = *element_type(as_type<TensorTypeNode>(type_of(Expr(&call)))->dtype());
+    tensors()[static_cast<size_t>(value.tensor)].type = type;
+    const Dims dims = own_dims(value.tensor);
+    const int64_t channels = matmul ? dims.back() : dims[1];
+    // Rounded to its own units, with its zero point; then to those of the sum.
+    const auto factor = [&](int64_t channel) {
+      return parts->factors[parts->factors.size() == 1 ? 0 : static_cast<size_t>(channel)];
+    };
+    std::vector<float> bias, scales(parts->factors.begin(), parts->factors.end());
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      const int32_t added = parts->bias ? parts->bias.as<int32_t>()[static_cast<size_t>(channel)] : 0;
+      bias.push_back(static_cast<float>(added * factor(channel) + parts->zero));
+    }
+    const auto vector = [&](const std::vector<float>& all) {
+      const auto count = static_cast<int64_t>(all.size());
+      return add_constant(NDArray::of<float>({count}, all, DType::float_(32)), {count});
+    };
+    const View bias_view = vector(bias), scales_view = vector(scales);
+    Step& step = steps().back();
+    step.largest = 0;
+    step.inputs.push_back(matmul ? View{bias_view.tensor, {1, channels}, {channels, 1}} : bias_view);
+    step.scales = {scales_view};
+    if (parts->data_zero) {
+      const std::vector<int32_t> zero = {parts->data_zero};
+      step.zeros = {add_constant(NDArray::of<int32_t>({1}, zero, DType::int_(32)), {1})};
+    }
+    const auto clip = [&](double low, double high) {
+      step.posts.push_back({PostKind::kEltwise, Algorithm::kClip, low, high, {}});
+    };
+    if (parts->other) {
+      const View& other = value_of(parts->other);
+      clip(parts->low, parts->high);
+      step.posts.push_back({PostKind::kEltwise, Algorithm::kRound, 0, 0, {}});
+      step.posts.push_back({PostKind::kEltwise, Algorithm::kLinear, parts->own_factor, parts->shift, {}});
+      step.posts.push_back({PostKind::kSum,
+                            Algorithm::kAdd,
+                            parts->other_factor,
+                            0,
+                            {permuted(other, order_of_tensor(value.tensor))}});
+    }
+    const double low = type == ElementType::kInt8 ? -128 : 0;
+    if (parts->least > low || parts->most < low + 255) clip(parts->least, parts->most);
+    return value;
+  }
+
   /// Groups of channels are rows; what differs by channel follows as a step of its own.
   View group_norm(const CallNode& call) {
     const View value = value_of(call.args()[0]);
@@ -870,7 +928,10 @@ DnnlRegion lower_for_dnnl(const FunctionNode& function, const std::string& symbo
   const Function plain = make_function(function.params(), function.body(), function.ret_type(), {},
                                        NodeInfo(OriginSet::none(), {}, function.checked_type()));
   Expr marked(plain);
-  for (const CompositePattern& each : {dnnl_gelu(wildcard()), dnnl_layer_norm()})
+  PatternTable composites = dnnl_quantized_layers();
+  composites.push_back(dnnl_gelu(wildcard()));
+  composites.push_back(dnnl_layer_norm());
+  for (const CompositePattern& each : composites)
     marked =
         dataflow_partition(each.pattern, marked, {{"Composite", each.name}}, each.check, CutTypes::kGiven);
   return Lowering(symbol).function(*as<FunctionNode>(marked));

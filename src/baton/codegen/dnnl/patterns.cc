@@ -3,6 +3,7 @@
 #include "baton/codegen/dnnl/gelu.h"
 #include "baton/codegen/dnnl/layer_norm.h"
 #include "baton/codegen/dnnl/lower.h"
+#include "baton/codegen/dnnl/quantized.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op_names.h"
 
@@ -84,7 +85,7 @@ void add_layer(PatternTable& table, const std::string& op) {
 }  // namespace
 
 PatternTable dnnl_patterns() {
-  PatternTable table;
+  PatternTable table = dnnl_quantized_layers();
   const DFPattern dense = is_op(op_names::kDense)->call({wildcard(), wildcard()});
   CompositePattern after_dense = dnnl_gelu(biased(dense));
   after_dense.name = "dnnl.dense_bias_gelu";

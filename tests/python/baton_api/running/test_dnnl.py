@@ -220,7 +220,7 @@ def primitives_of(lib):
     return [each["params"]["primitives"] for each in json.loads(report.json())["functions"].values() if each["template"] == "dnnl"]
 
 
-@pytest.mark.parametrize("name", [entry[0] for entry in dnnl.pattern_table()])
+@pytest.mark.parametrize("name", [entry[0] for entry in dnnl.pattern_table() if not entry[0].startswith("dnnl.qnn.")])
 def test_composite(name):
     split, lib = check_equal(modules_of(composite(name)))
     assert f'Composite="{name}"' in str(split)

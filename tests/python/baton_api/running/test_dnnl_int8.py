@@ -171,3 +171,70 @@ def test_float_products_beside_products_of_bytes():
     inputs = {"x": random((3, 8), "uint8", 1), "y": np.linspace(-1, 1, 24, dtype="float32").reshape(3, 8)}
     for got, expected in zip(outputs_of(relay.build(dnnl.partition_for_dnnl(mod), "llvm"), inputs), outputs_of(relay.build(mod, "llvm"), inputs), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
+
+
+# ---- Quantised layers as composites: rounded from float32.
+
+def quantised_layer(name, dtypes, seed, zeros=(3, 5), scale=0.013, clip=False):
+    """x -> layer -> bias -> requantize (-> qnn.add with y): (function, inputs)."""
+    qnn, scalar = relay.qnn.op, lambda value, dtype="float32": relay.const(np.asarray(value, dtype))
+    data_type, out_type = dtypes
+    layer = "conv2d" if "conv2d" in name else "dense"
+    channels = 24
+    shape = (1, 20, 9, 10) if layer == "conv2d" else (16, 70)
+    x = relay.var("x", shape=shape, dtype=data_type)
+    scales = np.random.default_rng(seed).uniform(0.5, 1.5, channels).astype("float32") * np.float32(scale)
+    if layer == "conv2d":
+        made = qnn.conv2d(x, relay.const(random((channels, 20, 3, 3), "int8", seed)), scalar(zeros[0], "int32"), scalar(0, "int32"), scalar(0.1), relay.const(scales),
+                          channels=channels, kernel_size=(3, 3), padding=(1, 1), out_dtype="int32")
+        made, axis, result = nn.bias_add(made, relay.const(random((channels,), "int32", seed, largest=3000))), 1, (1, channels, 9, 10)
+    else:
+        made = qnn.dense(x, relay.const(random((channels, 70), "int8", seed)), scalar(zeros[0], "int32"), scalar(0, "int32"), scalar(0.1), relay.const(scales), units=channels, out_dtype="int32")
+        made, axis, result = relay.add(made, relay.const(random((channels,), "int32", seed, largest=3000))), 1, (16, channels)
+    made = qnn.requantize(made, relay.const(scales * np.float32(0.1)), scalar(0, "int32"), scalar(1.7), scalar(zeros[1], "int32"), axis=axis, out_dtype=out_type)
+    params, inputs = [x], {"x": random(shape, data_type, seed + 1)}
+    if name.endswith("_sum"):
+        y = relay.var("y", shape=result, dtype=out_type)
+        made = qnn.add(made, y, scalar(1.7), scalar(zeros[1], "int32"), scalar(0.9), scalar(2, "int32"), scalar(2.1), scalar(4, "int32"))
+        params, inputs = [x, y], {**inputs, "y": random(result, out_type, seed + 2)}
+    if clip:
+        made = relay.clip(made, 10, 90)
+    return relay.Function(params, made), inputs
+
+
+def differences(function, inputs):
+    mod = relay.transform.InferType()(tvm.IRModule.from_expr(function))
+    split = dnnl.partition_for_dnnl(mod, lower_qnn=False)
+    lib = relay.build(split, "llvm")
+    expected = outputs_of(relay.build(mod, "llvm"), inputs)[0].astype("int64")
+    assert len(np.unique(expected)) > 20, "outputs that tell nothing"
+    return split, lib, np.abs(outputs_of(lib, inputs)[0] - expected)
+
+
+QUANTISED = [entry[0] for entry in dnnl.pattern_table() if entry[0].startswith("dnnl.qnn.")]
+
+
+@pytest.mark.parametrize("dtypes", [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")], ids="x".join)
+@pytest.mark.parametrize("name", QUANTISED)
+def test_quantised_composite(name, dtypes):
+    found = []
+    for seed in range(3):
+        for zeros, clip in (((3, 5), False), ((0, 0), False), ((-7 if dtypes[0] == "int8" else 9, 0), True)):
+            split, lib, apart = differences(*quantised_layer(name, dtypes, seed, zeros=zeros, clip=clip))
+            assert f'Composite="{name}"' in str(split)
+            assert all(row["nodes"] or row["folded_into"] or row["retired"] for row in tvm.origins(lib))
+            assert apart.max() <= 1
+            found.append(np.mean(apart != 0))
+    print(name, dtypes, np.mean(found), max(found))
+    assert np.mean(found) <= (0.25 if name.endswith("_sum") else 0.001)
+
+
+def test_quantised_network_in_composites():
+    mod = relay.transform.InferType()(tvm.IRModule.from_expr(residual_network()))
+    image = {"data": np.random.default_rng(3).normal(0, 1, (1, 3, 12, 10)).astype("float32")}
+    split = dnnl.partition_for_dnnl(mod, lower_qnn=False)
+    lib = relay.build(split, "llvm")
+    apart = np.abs(outputs_of(lib, image)[0] - outputs_of(relay.build(mod, "llvm"), image)[0])
+    print(apart.max() / 0.07, np.mean(apart > 0), [str(region).count("Composite") for region in regions_of(split)], nodes_of(lib))
+    assert apart.max() <= 3 * 0.07 + 1e-6
+    assert all(row["nodes"] or row["folded_into"] or row["retired"] for row in tvm.origins(lib))

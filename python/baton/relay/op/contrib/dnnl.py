@@ -9,7 +9,7 @@ from .partition import refusals as _refusals
 
 __getattr__ = fill(globals(), "of TVM's module for oneDNN, Baton has pattern_table; its own are partition_for_dnnl, operators and refusals")
 
-_LAYERS = ("nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv2d_transpose", "nn.dense", "nn.batch_matmul", "nn.matmul")
+_LAYERS = ("qnn.conv2d", "qnn.dense", "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv2d_transpose", "nn.dense", "nn.batch_matmul", "nn.matmul")
 
 
 def pattern_table():
@@ -45,7 +45,7 @@ def refusals(mod):
     return _refusals(mod, "dnnl")
 
 
-def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
+def partition_for_dnnl(mod, params=None, mod_name="default", prune=True, lower_qnn=True):
     """Outlines what oneDNN computes as regions `tvmgen_<mod_name>_dnnl_main_<n>`, for relay.build.
 
     Quantised operators become integer ones first, whose sums oneDNN computes where they are exact. Normalisations by channel and
@@ -61,6 +61,9 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
         Part of the names of regions.
     prune : bool
         Leave regions to Baton's own kernels that hold no convolution, dense layer or matrix product.
+    lower_qnn : bool
+        False: quantised layers become composites (dnnl.qnn.conv2d_sum) that oneDNN computes whole, rounding from float32. Much
+        faster than sums alone, but results differ by one unit of their scale where Baton and TVM round otherwise.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
     """
     from ... import transform
 
-    mod = partition_for(mod, "dnnl", params, mod_name)
+    mod = partition_for(mod, "dnnl", params, mod_name, lower_qnn)
     if not prune:
         return mod
     light = [var for var, function in mod.functions.items()
