@@ -59,7 +59,11 @@ class Answers {
 IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
                               bool lower_qnn) {
   IRModule simple = run(module, context, {{"InferType", {}}});
-  if (lower_qnn) simple = run(simple, context, {{"qnn.CanonicalizeOps", {}}, {"InferType", {}}});
+  // Else what quantises constants goes, such as biases.
+  if (lower_qnn)
+    simple = run(simple, context, {{"qnn.CanonicalizeOps", {}}, {"InferType", {}}});
+  else
+    simple = run(simple, context, {{"FoldConstant", {{"fold_qnn", true}}}, {"InferType", {}}});
   // Normalisations that are primitives of a library stay whole.
   const BackendRef record = find_region_backend(backend);
   const auto is_primitive = [&](const CallNode& call) {

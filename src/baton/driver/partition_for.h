@@ -11,14 +11,14 @@ namespace baton {
 
 struct PartitionOptions {
   std::string mod_name = "default";  ///< part of the names of regions
-  bool lower_qnn = true;             ///< makes integer operators of quantised ones first
+  bool lower_qnn = false;            ///< makes integer operators of quantised ones first
   bool merge = true;                 ///< makes one region of neighbouring ones
 };
 
 /// What is compared with a backend's operators: typed, normalisations simplified and scales folded into
 /// weights, composites of `backend` outlined, if it has a pattern table.
 IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
-                              bool lower_qnn = true);
+                              bool lower_qnn = false);
 
 /// The program with functions for the regions that `backend` takes: its composites and operators; of a code
 /// generator without a list of operators whatever it compiles.

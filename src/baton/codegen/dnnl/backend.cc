@@ -68,6 +68,44 @@ IRModule run(IRModule program, const BuildContext& context, std::initializer_lis
   return program;
 }
 
+/// Whether oneDNN adds products of bytes in 32 bits on this processor: a small convolution is tried, once.
+/// Without a plug-in the processor that will run the program decides.
+bool adds_bytes_in_32_bits() {
+  static const bool does = [] {
+    using namespace dnnl_blob;
+    if (!Plugin::find("dnnl").ok()) return true;
+    const auto tensor = [](TensorKind kind, const Dims& dims, const Dims& strides, ElementType type) {
+      return TensorInfo{kind, dims, strides, 0, 0, type};
+    };
+    const Dims data = {1, 16, 4, 4}, strides = {256, 16, 4, 1}, weight = {16, 16, 1, 1},
+               along = {16, 1, 1, 1};
+    DnnlRegion region;
+    region.region = {"region",
+                     {tensor(TensorKind::kInput, data, strides, ElementType::kUint8),
+                      tensor(TensorKind::kConstant, weight, along, ElementType::kInt8),
+                      tensor(TensorKind::kConstant, {1}, {1}, ElementType::kFloat32),
+                      tensor(TensorKind::kOutput, data, strides, ElementType::kUint8)},
+                     {}};
+    Step step{
+        .kind = StepKind::kConvolution, .inputs = {{0, data, strides}, {1, weight, along}}, .output = 3};
+    step.strides = {1, 1};
+    step.dilates = step.before = step.after = {0, 0};
+    step.scales = {{2, {1}, {1}}};
+    region.region.steps = {step};
+    return refusal_of(std::move(region)).empty();
+  }();
+  return does;
+}
+
+/// The composites; quantised layers match where oneDNN computes them.
+PatternTable patterns() {
+  PatternTable table = dnnl_patterns();
+  for (CompositePattern& each : table)
+    if (each.name.starts_with("dnnl.qnn."))
+      each.check = [check = each.check](const Expr& root) { return adds_bytes_in_32_bits() && check(root); };
+  return table;
+}
+
 BuiltRegion region(const Function& function, const BuildContext& context) {
   const Function open = without_attrs(function, {"Primitive"});  // otherwise passes would not enter it
   IRModule program = make_module();
@@ -127,7 +165,7 @@ Backend dnnl() {
       .name = "dnnl",
       .doc = "regions computed by oneDNN, on the processor",
       .takes = [](const FunctionNode& function, const DeviceSheet&) { return refusal(function); },
-      .patterns = dnnl_patterns,
+      .patterns = patterns,
       .compile = compile,
       .region = region,
   };

@@ -754,10 +754,21 @@ class Lowering {
       step.posts.push_back({PostKind::kEltwise, Algorithm::kClip, low, high, {}});
     };
     if (parts->other) {
+      // Both operands are rounded to units of the sum, as qnn.add does: this one here, the other one, behind
+      // an integer, when the sum is.
       const View& other = value_of(parts->other);
+      const auto map = [&](Algorithm algorithm, double alpha, double beta) {
+        step.posts.push_back({PostKind::kEltwise, algorithm, alpha, beta, {}});
+      };
       clip(parts->low, parts->high);
-      step.posts.push_back({PostKind::kEltwise, Algorithm::kRound, 0, 0, {}});
-      step.posts.push_back({PostKind::kEltwise, Algorithm::kLinear, parts->own_factor, parts->shift, {}});
+      map(Algorithm::kRound, 0, 0);
+      if (parts->own_factor != 1) {
+        map(Algorithm::kLinear, parts->own_factor, parts->own_shift);
+        map(Algorithm::kRound, 0, 0);
+        map(Algorithm::kLinear, 1, parts->shift);
+      } else {
+        map(Algorithm::kLinear, 1, parts->own_shift + parts->shift);
+      }
       step.posts.push_back({PostKind::kSum,
                             Algorithm::kAdd,
                             parts->other_factor,

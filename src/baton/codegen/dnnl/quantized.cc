@@ -30,6 +30,12 @@ std::optional<double> number_of(const Expr& value) {
   return all.size() == 1 ? std::optional(all[0]) : std::nullopt;
 }
 
+/// Whether a zero point is none, for all channels.
+bool is_zero(const Expr& value) {
+  const std::vector<double> all = numbers_of(value);
+  return !all.empty() && std::ranges::count(all, 0.0) == static_cast<ptrdiff_t>(all.size());
+}
+
 /// Scales and zero points at `first`, `first` + 1, ..: single numbers.
 std::optional<std::vector<double>> single_numbers(const CallNode& call, size_t first) {
   std::vector<double> all;
@@ -84,11 +90,12 @@ bool read_layer(const CallNode& requantize, QuantizedLayer& found) {
   const auto* weight = as<ConstantNode>(layer->args()[1]);
   if (!data || !is_byte(data->dtype()) || !weight || weight->value().dtype() != DType::int_(8)) return false;
   if (std::ranges::count(sums->extents(), 0) != 0) return false;
-  const auto data_zero = number_of(layer->args()[2]), weight_zero = number_of(layer->args()[3]);
+  const auto data_zero = number_of(layer->args()[2]);
   const std::vector<double> scales = numbers_of(requantize.args()[1]);
-  const auto sum_zero = number_of(requantize.args()[2]), scale = number_of(requantize.args()[3]),
-             zero = number_of(requantize.args()[4]);
-  if (!data_zero || weight_zero != 0.0 || sum_zero != 0.0 || !scale || !zero || scales.empty()) return false;
+  const auto scale = number_of(requantize.args()[3]), zero = number_of(requantize.args()[4]);
+  if (!data_zero || !is_zero(layer->args()[3]) || !is_zero(requantize.args()[2]) || !scale || !zero ||
+      scales.empty())
+    return false;
   const int axis = channel_axis(*layer, sums->rank());
   if (axis < 0 || axis >= sums->rank()) return false;
   if (scales.size() != 1 &&
@@ -129,7 +136,8 @@ std::optional<QuantizedLayer> quantized_layer(const Expr& root) {
     return std::nullopt;
   found.other = sum->args()[1];
   found.own_factor = (*numbers)[0] / (*numbers)[4], found.other_factor = (*numbers)[2] / (*numbers)[4];
-  found.shift = (*numbers)[5] - (*numbers)[1] * found.own_factor - (*numbers)[3] * found.other_factor;
+  found.own_shift = -(*numbers)[1] * found.own_factor;
+  found.shift = (*numbers)[5] - (*numbers)[3] * found.other_factor;
   return found;
 }
 

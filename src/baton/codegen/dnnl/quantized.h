@@ -13,9 +13,10 @@ struct QuantizedLayer {
   std::vector<double> factors;  ///< of the sums, to units of the rounded result: one, or one by channel
   double zero = 0;              ///< the zero point of the rounded result
   double low = 0, high = 0;     ///< bounds of the rounded result, its zero point included
-  /// The other operand of a qnn.add; null: none. What is added is other_factor * other.
+  /// The other operand of a qnn.add; null: none. The sum is
+  /// round(own_factor * result + own_shift) + other_factor * other + shift.
   Expr other = {};
-  double own_factor = 1, other_factor = 0, shift = 0;
+  double own_factor = 1, own_shift = 0, other_factor = 0, shift = 0;
   double least = 0, most = 0;  ///< bounds of the result
 };
 

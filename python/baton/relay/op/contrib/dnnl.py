@@ -45,11 +45,11 @@ def refusals(mod):
     return _refusals(mod, "dnnl")
 
 
-def partition_for_dnnl(mod, params=None, mod_name="default", prune=True, lower_qnn=True):
+def partition_for_dnnl(mod, params=None, mod_name="default", prune=True, lower_qnn=False):
     """Outlines what oneDNN computes as regions `tvmgen_<mod_name>_dnnl_main_<n>`, for relay.build.
 
-    Quantised operators become integer ones first, whose sums oneDNN computes where they are exact. Normalisations by channel and
-    scales are folded into convolutions, so that their results become biases; other normalisations stay whole.
+    Normalisations by channel and scales are folded into convolutions, so that their results become biases; other normalisations
+    stay whole.
 
     Parameters
     ----------
@@ -62,8 +62,9 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True, lower_q
     prune : bool
         Leave regions to Baton's own kernels that hold no convolution, dense layer or matrix product.
     lower_qnn : bool
-        False: quantised layers become composites (dnnl.qnn.conv2d_sum) that oneDNN computes whole, rounding from float32. Much
-        faster than sums alone, but results differ by one unit of their scale where Baton and TVM round otherwise.
+        False: quantised layers are composites (dnnl.qnn.conv2d_sum) that oneDNN computes whole. It rounds from float32, so a
+        result on the border between two units may be the other one. True: quantised operators become integer ones first, of
+        which oneDNN computes the sums, exactly, and Baton's kernels the rounding: the same results to the last bit, but slower.
 
     Returns
     -------
