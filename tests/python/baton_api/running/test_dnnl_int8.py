@@ -263,3 +263,14 @@ def test_quantised_layer_as_importers_leave_it():
     assert ('Composite="dnnl.qnn.dense"' in str(split)) == wide_products()
     inputs = {"x": random((1, 8, 2, 2), "uint8", 4)}
     assert np.abs(outputs_of(relay.build(split, "llvm"), inputs)[0].astype("int64") - outputs_of(relay.build(mod, "llvm"), inputs)[0]).max() <= 1
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.25, 0.02])
+def test_halves_are_at_most_one_unit_apart(factor):
+    """oneDNN rounds them to even units, Baton and TVM upwards."""
+    qnn, scalar = relay.qnn.op, lambda value, dtype="float32": relay.const(np.asarray(value, dtype))
+    x = relay.var("x", shape=(1, 16, 32, 32), dtype="uint8")
+    made = qnn.conv2d(x, relay.const(random((16, 16, 3, 3), "int8", 1, largest=9)), scalar(0, "int32"), scalar(0, "int32"), scalar(1), scalar(1), channels=16, kernel_size=(3, 3), out_dtype="int32")
+    made = qnn.requantize(made, scalar(factor), scalar(0, "int32"), scalar(1), scalar(0, "int32"), axis=1, out_dtype="int8")
+    _, _, apart = differences(relay.Function([x], made), {"x": random((1, 16, 32, 32), "uint8", 2)})
+    assert apart.max() <= 1 and np.mean(apart != 0) <= 0.02
