@@ -35,7 +35,7 @@ def main():
     with environment.interruptible(options.output, results):
         for name in options.networks:
             with tempfile.TemporaryDirectory(prefix="baton-compare-") as folder:
-                results["networks"].append(measure_network(networks.NETWORKS[name], folder, options))
+                results["networks"].append(measure_network({**networks.NETWORKS, **networks.INT8}[name], folder, options))
             show(results["networks"][-1], "ONNX Runtime", NETWORK_BAR)
         for name, module, params, inputs in chosen_layers(options):
             with tempfile.TemporaryDirectory(prefix="baton-compare-") as folder:

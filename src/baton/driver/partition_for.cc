@@ -8,6 +8,7 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/error.h"
+#include "baton/transform/simplify/simplify_inference.h"
 
 namespace baton {
 namespace {
@@ -58,13 +59,21 @@ class Answers {
 IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
                               bool lower_qnn) {
   IRModule simple = run(module, context, {{"InferType", {}}});
-  if (lower_qnn) simple = run(simple, context, {{"qnn.CanonicalizeOps", {}}, {"InferType", {}}});
+  // Else what quantises constants goes, such as biases.
+  if (lower_qnn)
+    simple = run(simple, context, {{"qnn.CanonicalizeOps", {}}, {"InferType", {}}});
+  else
+    simple = run(simple, context, {{"FoldConstant", {{"fold_qnn", true}}}, {"InferType", {}}});
+  // Normalisations that are primitives of a library stay whole.
+  const BackendRef record = find_region_backend(backend);
+  const auto is_primitive = [&](const CallNode& call) {
+    return record && std::ranges::any_of(record->operators, [&](const OperatorRule& rule) {
+             return call.op()->name == rule.op && rule.refuses(call).empty();
+           });
+  };
+  simple = (*simplify_inference_but(is_primitive))(simple, context);
   simple = run(simple, context,
-               {{"SimplifyInference", {}},
-                {"FoldConstant", {}},
-                {"FoldScaleAxis", {}},
-                {"FoldConstant", {}},
-                {"InferType", {}}});
+               {{"FoldConstant", {}}, {"FoldScaleAxis", {}}, {"FoldConstant", {}}, {"InferType", {}}});
   if (!has_pattern_table(backend)) return simple;
   return run(simple, context, {{"MergeComposite", {{"pattern_table", backend}}}, {"InferType", {}}});
 }

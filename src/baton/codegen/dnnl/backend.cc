@@ -27,23 +27,83 @@ const Plugin& plugin() {
   return **found;
 }
 
-/// Why oneDNN has no primitives for the function; empty when it has.
-std::string refusal(const FunctionNode& function) {
+/// Why oneDNN does not make the primitives of a region; empty when it does.
+std::string refusal_of(DnnlRegion region) {
   std::vector<DnnlRegion> regions;
-  try {
-    regions.push_back(lower_for_dnnl(function, "region"));
-  } catch (const NotSupported& error) {
-    return error.what();
-  }
+  regions.push_back(std::move(region));
   const std::string blob = dnnl_blob_of(std::move(regions), /*check_only=*/true);
   const auto module =
       PluginModule::load(plugin(), {reinterpret_cast<const uint8_t*>(blob.data()), blob.size()});
   return module.ok() ? "" : module.status().message;
 }
 
+/// Why oneDNN has no primitives for the function; empty when it has.
+std::string refusal(const FunctionNode& function) {
+  DnnlRegion region;
+  try {
+    region = lower_for_dnnl(function, "region");
+  } catch (const NotSupported& error) {
+    return error.what();
+  }
+  return refusal_of(std::move(region));
+}
+
+/// The same for one call. Products of bytes are tried, where there is a plug-in to do so: whether their sums
+/// are exact depends on the processor, and on the implementation that oneDNN has for these extents.
+std::string refusal_of_operator(const CallNode& call) {
+  try {
+    DnnlRegion region = lower_call_for_dnnl(call);
+    const bool adds_bytes = std::ranges::any_of(
+        region.region.steps, [](const dnnl_blob::Step& step) { return step.largest != 0; });
+    if (!adds_bytes || !Plugin::find("dnnl").ok()) return "";
+    const std::string why = refusal_of(std::move(region));
+    return why.empty() ? "" : "`" + call.op()->name + "`: " + why;
+  } catch (const NotSupported& error) {
+    return error.what();
+  }
+}
+
 IRModule run(IRModule program, const BuildContext& context, std::initializer_list<const char*> passes) {
   for (const char* pass : passes) program = (*make_pass(pass))(program, context);
   return program;
+}
+
+/// Whether oneDNN adds products of bytes in 32 bits on this processor: a small convolution is tried, once.
+/// Without a plug-in the processor that will run the program decides.
+bool adds_bytes_in_32_bits() {
+  static const bool does = [] {
+    using namespace dnnl_blob;
+    if (!Plugin::find("dnnl").ok()) return true;
+    const auto tensor = [](TensorKind kind, const Dims& dims, const Dims& strides, ElementType type) {
+      return TensorInfo{kind, dims, strides, 0, 0, type};
+    };
+    const Dims data = {1, 16, 4, 4}, strides = {256, 16, 4, 1}, weight = {16, 16, 1, 1},
+               along = {16, 1, 1, 1};
+    DnnlRegion region;
+    region.region = {"region",
+                     {tensor(TensorKind::kInput, data, strides, ElementType::kUint8),
+                      tensor(TensorKind::kConstant, weight, along, ElementType::kInt8),
+                      tensor(TensorKind::kConstant, {1}, {1}, ElementType::kFloat32),
+                      tensor(TensorKind::kOutput, data, strides, ElementType::kUint8)},
+                     {}};
+    Step step{
+        .kind = StepKind::kConvolution, .inputs = {{0, data, strides}, {1, weight, along}}, .output = 3};
+    step.strides = {1, 1};
+    step.dilates = step.before = step.after = {0, 0};
+    step.scales = {{2, {1}, {1}}};
+    region.region.steps = {step};
+    return refusal_of(std::move(region)).empty();
+  }();
+  return does;
+}
+
+/// The composites; quantised layers match where oneDNN computes them.
+PatternTable patterns() {
+  PatternTable table = dnnl_patterns();
+  for (CompositePattern& each : table)
+    if (each.name.starts_with("dnnl.qnn."))
+      each.check = [check = each.check](const Expr& root) { return adds_bytes_in_32_bits() && check(root); };
+  return table;
 }
 
 BuiltRegion region(const Function& function, const BuildContext& context) {
@@ -61,7 +121,8 @@ BuiltRegion region(const Function& function, const BuildContext& context) {
                  "baton: warning: %s; its operators are fused as outside of regions, and each kernel is "
                  "given to oneDNN or to the processor's own code generator\n",
                  what.c_str());
-    return {run(std::move(program), context, {"SimplifyInference", "FoldConstant", "FuseOps", "InferType"})};
+    return {run(std::move(program), context,
+                {"qnn.CanonicalizeOps", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})};
   }
   program->set("main", as_one_kernel(program->find("main")));
   return {run(std::move(program), context, {"InferType"})};
@@ -104,11 +165,11 @@ Backend dnnl() {
       .name = "dnnl",
       .doc = "regions computed by oneDNN, on the processor",
       .takes = [](const FunctionNode& function, const DeviceSheet&) { return refusal(function); },
-      .patterns = dnnl_patterns,
+      .patterns = patterns,
       .compile = compile,
       .region = region,
   };
-  for (const std::string& op : dnnl_operators()) record.operators.push_back({op, dnnl_refusal});
+  for (const std::string& op : dnnl_operators()) record.operators.push_back({op, refusal_of_operator});
   return record;
 }
 

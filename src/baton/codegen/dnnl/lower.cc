@@ -4,10 +4,13 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
 #include "baton/byoc/pattern_rewrite.h"
 #include "baton/codegen/dnnl/gelu.h"
+#include "baton/codegen/dnnl/layer_norm.h"
+#include "baton/codegen/dnnl/quantized.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/op_names.h"
@@ -82,6 +85,14 @@ bool broadcasts(const Dims& part, const Dims& whole) {
   return part.size() == whole.size();
 }
 
+std::optional<ElementType> element_type(DType dtype) {
+  if (dtype == DType::float_(32)) return ElementType::kFloat32;
+  if (dtype == DType::int_(32)) return ElementType::kInt32;
+  if (dtype == DType::int_(8)) return ElementType::kInt8;
+  if (dtype == DType::uint_(8)) return ElementType::kUint8;
+  return std::nullopt;
+}
+
 [[noreturn]] void refuse(const std::string& why) { throw NotSupported(why); }
 
 Dims ints(const std::vector<int64_t>& values, size_t count, int64_t fallback) {
@@ -126,6 +137,8 @@ const std::map<std::string, Algorithm>& binary() {
 }
 
 class Lowering {
+  using Handler = View (Lowering::*)(const CallNode&);
+
  public:
   explicit Lowering(std::string symbol) { result_.region.symbol = std::move(symbol); }
 
@@ -145,10 +158,17 @@ class Lowering {
     return std::move(result_);
   }
 
-  /// Lowers one call over inputs of the types of its operands.
-  void alone(const CallNode& call) {
-    for (const Expr& arg : call.args()) add_inputs(arg, "`" + call.op()->name + "`");
+  /// Lowers one call over its constants, and inputs of the types of its other operands.
+  DnnlRegion alone(const CallNode& call) {
+    for (const Expr& arg : call.args()) {
+      const auto* type = as_type<TensorTypeNode>(type_of(arg));
+      if (as<ConstantNode>(arg) && type && element_type(type->dtype()))
+        visit(arg);
+      else
+        add_inputs(arg, "`" + call.op()->name + "`");
+    }
     this->call(call);
+    return std::move(result_);
   }
 
  private:
@@ -159,8 +179,7 @@ class Lowering {
 
   static Dims dims_of(const TensorTypeNode& type) {
     if (!type.is_static()) refuse("has a shape that is not known: " + type_text(Type(&type)));
-    if (type.dtype() != DType::float_(32))
-      refuse("has elements of type " + type.dtype().str() + ", not float32");
+    if (!element_type(type.dtype())) refuse("has elements of type " + type.dtype().str() + ", not float32");
     Dims dims = type.extents();
     if (dims.empty()) dims = {1};
     if (static_cast<int64_t>(dims.size()) > kMostAxes) refuse("has more than 12 axes");
@@ -168,17 +187,30 @@ class Lowering {
     return dims;
   }
 
-  View add_tensor(TensorKind kind, const Dims& dims, int64_t index = 0) {
-    tensors().push_back({kind, dims, dense_strides(dims), index, 0});
+  View add_tensor(TensorKind kind, const Dims& dims, ElementType type, int64_t index = 0) {
+    tensors().push_back({kind, dims, dense_strides(dims), index, 0, type});
     orders_.push_back(same_order(dims.size()));
     return {static_cast<int64_t>(tensors().size()) - 1, dims, dense_strides(dims)};
+  }
+
+  View add_constant(const NDArray& value, const Dims& dims) {
+    const View view = add_tensor(TensorKind::kConstant, dims, *element_type(value.dtype()));
+    result_.constants.push_back(value);
+    constants_.emplace(view.tensor, value);
+    return view;
+  }
+  /// A vector of one number.
+  View filled(int64_t extent, float number) {
+    const std::vector<float> all(static_cast<size_t>(extent), number);
+    return add_constant(NDArray::of<float>({extent}, all, DType::float_(32)), {extent});
   }
 
   void add_inputs(const Expr& value, const std::string& user) {
     std::vector<View> views;
     try {
       for (const TensorTypeNode* type : flat_types(type_of(value)))
-        views.push_back(add_tensor(TensorKind::kInput, dims_of(*type), inputs_++));
+        views.push_back(
+            add_tensor(TensorKind::kInput, dims_of(*type), *element_type(type->dtype()), inputs_++));
     } catch (const NotSupported& error) {
       throw NotSupported(user + " " + error.what());
     }
@@ -237,8 +269,7 @@ class Lowering {
     }
     if (const auto* constant = as<ConstantNode>(node)) {
       const auto* type = as_type<TensorTypeNode>(constant->checked_type());
-      values_[node.get()] = {add_tensor(TensorKind::kConstant, dims_of(*type))};
-      result_.constants.push_back(constant->value());
+      values_[node.get()] = {add_constant(constant->value(), dims_of(*type))};
     } else if (const auto* tuple = as<TupleNode>(node)) {
       std::vector<View> all;
       for (const Expr& field : tuple->fields()) std::ranges::copy(values_of(field), std::back_inserter(all));
@@ -268,7 +299,7 @@ class Lowering {
       tensor.index = index;
       return;
     }
-    const View output = add_tensor(TensorKind::kOutput, view.dims, index);
+    const View output = add_tensor(TensorKind::kOutput, view.dims, type_of_tensor(view.tensor), index);
     Step step{.kind = StepKind::kReorder, .inputs = {view}, .output = output.tensor};
     steps().push_back(std::move(step));
   }
@@ -277,8 +308,10 @@ class Lowering {
 
   /// Appends a step with a result of extents `dims`, whose axis i is axis order[i] of the value. Returns the
   /// value.
+  /// Elements are those of the first operand, or int32 where that is multiplied as bytes.
   View made(Step step, const Dims& dims, const std::vector<int>& order) {
-    View value = add_tensor(TensorKind::kTemporary, permuted(dims, inverse(order)));
+    const ElementType type = step.largest ? ElementType::kInt32 : type_of_tensor(step.inputs[0].tensor);
+    View value = add_tensor(TensorKind::kTemporary, permuted(dims, inverse(order)), type);
     // The value is dense in the order of its own axes; the tensor has those of oneDNN.
     const View own = permuted(value, order);
     tensors().back().dims = own.dims;
@@ -316,6 +349,7 @@ class Lowering {
     std::rotate(at, at + 1, steps().end());  // operands of the post-operation may be made after it
     return &steps().back();
   }
+  ElementType type_of_tensor(int64_t tensor) { return tensors()[static_cast<size_t>(tensor)].type; }
   const Dims& own_dims(int64_t tensor) { return tensors()[static_cast<size_t>(tensor)].dims; }
   const std::vector<int>& order_of_tensor(int64_t tensor) const {
     return orders_[static_cast<size_t>(tensor)];
@@ -407,25 +441,90 @@ class Lowering {
   void call(const CallNode& call) {
     std::string name;
     try {
-      for (const TensorTypeNode* type : flat_types(call.checked_type())) dims_of(*type);
       if (const OpDef* op = call.op()) {
         name = op->name;
         const auto at = handlers().find(name);
         if (at == handlers().end()) refuse("is not mapped to a primitive of oneDNN");
+        require_types(call, at->second);
+        for (const TensorTypeNode* type : flat_types(call.checked_type())) dims_of(*type);
         const View value = (this->*at->second)(call);
         values_[&call] = {value};
+        if (at->second == &Lowering::batch_norm)  // its other results are the moments that it is given
+          values_[&call] = {value, value_of(call.args()[3]), value_of(call.args()[4])};
         if (at->second != &Lowering::reshaped && at->second != &Lowering::transposed)
           owners_[value.tensor] = &call;
       } else {
         const auto* composite = as<FunctionNode>(call.callee());
         name = composite ? text_attr(*composite, "Composite") : "a function";
-        if (name != "dnnl.gelu") refuse("is no operator");
-        values_[&call] = {activation(Algorithm::kGelu, 0, 0, call.args()[0])};
+        if (name == "dnnl.gelu")
+          values_[&call] = {activation(Algorithm::kGelu, 0, 0, call.args()[0])};
+        else if (name == "dnnl.layer_norm")
+          values_[&call] = {composite_layer_norm(*composite, call)};
+        else if (name.starts_with("dnnl.qnn."))
+          values_[&call] = {quantized(*composite, call)};
+        else
+          refuse("is no operator");
         owners_[values_[&call][0].tensor] = &call;
       }
     } catch (const NotSupported& error) {
       throw NotSupported("`" + name + "` " + error.what());
     }
+  }
+
+  /// Refuses types that the call's primitive has not: most are of float32; products take bytes, too, and what
+  /// moves elements takes those of any type.
+  static void require_types(const CallNode& call, Handler handler) {
+    std::vector<DType> operands, results;
+    for (const Expr& arg : call.args())
+      for (const TensorTypeNode* type : flat_types(type_of(arg))) operands.push_back(type->dtype());
+    for (const TensorTypeNode* type : flat_types(call.checked_type())) results.push_back(type->dtype());
+    const bool is_product = handler == &Lowering::convolution || handler == &Lowering::dense_layer ||
+                            handler == &Lowering::batch_matmul || handler == &Lowering::matmul;
+    const bool is_maximum = handler == &Lowering::pool && call.op()->name.find("max") != std::string::npos;
+    const bool moves = handler == &Lowering::reshaped || handler == &Lowering::transposed ||
+                       handler == &Lowering::concatenate;
+    const auto is_byte = [](DType type) { return type == DType::int_(8) || type == DType::uint_(8); };
+    if (moves || (is_maximum && is_byte(operands[0]))) return;
+    if (is_product && is_byte(operands[0])) {
+      if (operands[1] != DType::int_(8))
+        refuse("has weights of type " + operands[1].str() + ", and oneDNN multiplies bytes by int8 only");
+      if (results[0] != DType::int_(32))
+        refuse("has sums of type " + results[0].str() + ", and oneDNN adds products of bytes in int32");
+      return;
+    }
+    operands.insert(operands.end(), results.begin(), results.end());
+    for (const DType type : operands)
+      if (type != DType::float_(32)) refuse("has elements of type " + type.str() + ", not float32");
+  }
+
+  /// Marks a product of bytes: what its sums of products cannot exceed, data taken as uint8. `outputs`: by
+  /// axis of the weight, whether it goes along outputs instead of a sum.
+  void bound_sums(Step& step, const std::vector<bool>& outputs) {
+    constexpr int64_t kLargestByte = 255, kLargestWeight = 128;
+    const View& weight = step.inputs[1];
+    if (type_of_tensor(weight.tensor) != ElementType::kInt8) return;
+    const auto constant = constants_.find(weight.tensor);
+    int64_t rows = 1;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i]) rows *= weight.dims[i];
+    const int64_t all = elements(weight.dims);
+    if (constant == constants_.end()) {
+      step.largest = all / rows * kLargestByte * kLargestWeight;
+      return;
+    }
+    const auto values = constant->second.as<int8_t>();
+    std::vector<int64_t> sums(static_cast<size_t>(rows));
+    Dims at(weight.dims.size(), 0);
+    for (int64_t n = 0; n < all; ++n) {
+      int64_t from = 0, row = 0;
+      for (size_t i = 0; i < at.size(); ++i) {
+        from += at[i] * weight.strides[i];
+        if (outputs[i]) row = row * weight.dims[i] + at[i];
+      }
+      sums[static_cast<size_t>(row)] += std::abs(static_cast<int>(values[static_cast<size_t>(from)]));
+      for (size_t i = at.size(); i-- > 0 && ++at[i] == weight.dims[i];) at[i] = 0;
+    }
+    step.largest = std::max<int64_t>(1, *std::ranges::max_element(sums)) * kLargestByte;
   }
 
   View convolution(const CallNode& call) { return convolve(call, StepKind::kConvolution); }
@@ -455,6 +554,10 @@ class Lowering {
       if (kind == StepKind::kDeconvolution)  // output_padding takes from the padding after
         step.after[i] = (in.dims[2 + i] - 1) * step.strides[i] + reach - out[2 + i] - step.before[i];
     }
+    std::vector<bool> outputs(step.inputs[1].dims.size(), false);
+    outputs[0] = true;
+    if (groups > 1) outputs[1] = true;
+    bound_sums(step, outputs);
     return made(std::move(step), out, order);
   }
 
@@ -492,9 +595,10 @@ class Lowering {
     const Dims out = dims_of(*static_type_of(Expr(&call)));
     if (weight.dims.size() != 2) refuse("has a packed weight");
     const int64_t rows = elements(out) / weight.dims[0], k = weight.dims[1];
-    const View value = made(
-        {.kind = StepKind::kMatmul, .inputs = {{data.tensor, {rows, k}, {k, 1}}, permuted(weight, {1, 0})}},
-        {rows, weight.dims[0]});
+    Step step{.kind = StepKind::kMatmul,
+              .inputs = {{data.tensor, {rows, k}, {k, 1}}, permuted(weight, {1, 0})}};
+    bound_sums(step, {false, true});
+    const View value = made(std::move(step), {rows, weight.dims[0]});
     // Of other ranks the value is a view of it, to which nothing can be fused any more.
     return out.size() == 2 ? value : View{value.tensor, out, dense_strides(out)};
   }
@@ -507,7 +611,9 @@ class Lowering {
     };
     if (bool_attr(call, "transpose_a")) transposed(a);
     if (bool_attr(call, "transpose_b")) transposed(b);
-    return made({.kind = StepKind::kMatmul, .inputs = {a, b}}, dims_of(*static_type_of(Expr(&call))));
+    Step step{.kind = StepKind::kMatmul, .inputs = {a, b}};
+    bound_sums(step, {true, false, true});
+    return made(std::move(step), dims_of(*static_type_of(Expr(&call))));
   }
 
   View matmul(const CallNode& call) {
@@ -515,7 +621,9 @@ class Lowering {
     if (a.dims.size() != 2 || b.dims.size() != 2) refuse("has operands that are no matrices");
     if (bool_attr(call, "transpose_a")) a = permuted(a, {1, 0});
     if (bool_attr(call, "transpose_b")) b = permuted(b, {1, 0});
-    return made({.kind = StepKind::kMatmul, .inputs = {a, b}}, dims_of(*static_type_of(Expr(&call))));
+    Step step{.kind = StepKind::kMatmul, .inputs = {a, b}};
+    bound_sums(step, {false, true});
+    return made(std::move(step), dims_of(*static_type_of(Expr(&call))));
   }
 
   View pool(const CallNode& call) {
@@ -564,6 +672,163 @@ class Lowering {
                  .inputs = {value},
                  .axis = front_axis(int_attr(call, "axis"), rank)},
                 value.dims);
+  }
+
+  /// The rows of `value`, of `extent` elements each, less their means and divided by their deviations.
+  /// `vectors`: a factor for each element of a row, and what is added to it; or nothing.
+  View standardised(const View& value, int64_t extent, double epsilon, std::vector<View> vectors) {
+    const View data = dense(value);
+    const Dims rows = {elements(value.dims) / extent, extent};
+    Step step{
+        .kind = StepKind::kLayerNorm, .inputs = {{data.tensor, rows, dense_strides(rows)}}, .alpha = epsilon};
+    std::ranges::move(vectors, std::back_inserter(step.inputs));
+    const View made_rows = made(std::move(step), rows);
+    return {made_rows.tensor, value.dims, dense_strides(value.dims)};
+  }
+
+  /// The operand of a normalisation at `index` (gamma or beta), or ones or zeros where it has none.
+  View vector_of(const CallNode& norm, size_t index, const char* used, int64_t extent, float otherwise) {
+    return bool_attr(norm, used) ? value_of(norm.args()[index]) : filled(extent, otherwise);
+  }
+
+  View layer_norm(const CallNode& call) {
+    const View value = value_of(call.args()[0]);
+    const int rank = static_cast<int>(value.dims.size());
+    if (front_axis(int_attr(call, "axis"), rank) != rank - 1) refuse("normalises another axis than the last");
+    const int64_t extent = value.dims.back();
+    std::vector<View> vectors;
+    if (bool_attr(call, "scale") || bool_attr(call, "center"))
+      vectors = {vector_of(call, 1, "scale", extent, 1), vector_of(call, 2, "center", extent, 0)};
+    return standardised(value, extent, float_attr(call, "epsilon"), std::move(vectors));
+  }
+
+  View composite_layer_norm(const FunctionNode& composite, const CallNode& call) {
+    const auto parts = layer_norm_parts(composite.body());
+    if (!parts) refuse("is no normalisation of rows");
+    const auto argument = [&](const Expr& param) {
+      for (size_t i = 0; i < composite.params().size(); ++i)
+        if (composite.params()[i].get() == param.get()) return value_of(call.args()[i]);
+      refuse("normalises what is computed inside of it");
+    };
+    const View value = argument(parts->data);
+    const int64_t extent = value.dims.back();
+    const auto vector = [&](const Expr& param) {
+      View view = dense(argument(param));
+      return View{view.tensor, {extent}, {1}};
+    };
+    return standardised(value, extent, parts->epsilon, {vector(parts->gamma), vector(parts->beta)});
+  }
+
+  /// A layer of bytes whose result is rounded to bytes: post-operations of one primitive.
+  View quantized(const FunctionNode& composite, const CallNode& call) {
+    const auto parts = quantized_layer(composite.body());
+    if (!parts) refuse("is no quantised layer");
+    for (size_t i = 0; i < composite.params().size(); ++i)
+      values_[composite.params()[i].get()] = values_of(call.args()[i]);
+    visit(parts->layer->args()[1]);
+    const bool matmul = parts->layer->op()->name == "qnn.dense";
+    const View value = matmul ? dense_layer(*parts->layer) : convolution(*parts->layer);
+    if (matmul && !is_whole(value)) refuse("has data of more than two axes");
+    const ElementType type = *element_type(as_type<TensorTypeNode>(type_of(Expr(&call)))->dtype());
+    tensors()[static_cast<size_t>(value.tensor)].type = type;
+    const Dims dims = own_dims(value.tensor);
+    const int64_t channels = matmul ? dims.back() : dims[1];
+    // Rounded to its own units, with its zero point; then to those of the sum.
+    const auto factor = [&](int64_t channel) {
+      return parts->factors[parts->factors.size() == 1 ? 0 : static_cast<size_t>(channel)];
+    };
+    std::vector<float> bias, scales(parts->factors.begin(), parts->factors.end());
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      const int32_t added = parts->bias ? parts->bias.as<int32_t>()[static_cast<size_t>(channel)] : 0;
+      bias.push_back(static_cast<float>(added * factor(channel) + parts->zero));
+    }
+    const auto vector = [&](const std::vector<float>& all) {
+      const auto count = static_cast<int64_t>(all.size());
+      return add_constant(NDArray::of<float>({count}, all, DType::float_(32)), {count});
+    };
+    const View bias_view = vector(bias), scales_view = vector(scales);
+    Step& step = steps().back();
+    step.largest = 0;
+    step.inputs.push_back(matmul ? View{bias_view.tensor, {1, channels}, {channels, 1}} : bias_view);
+    step.scales = {scales_view};
+    if (parts->data_zero) {
+      const std::vector<int32_t> zero = {parts->data_zero};
+      step.zeros = {add_constant(NDArray::of<int32_t>({1}, zero, DType::int_(32)), {1})};
+    }
+    const auto clip = [&](double low, double high) {
+      step.posts.push_back({PostKind::kEltwise, Algorithm::kClip, low, high, {}});
+    };
+    if (parts->other) {
+      // Both operands are rounded to units of the sum, as qnn.add does: this one here, the other one, behind
+      // an integer, when the sum is.
+      const View& other = value_of(parts->other);
+      const auto map = [&](Algorithm algorithm, double alpha, double beta) {
+        step.posts.push_back({PostKind::kEltwise, algorithm, alpha, beta, {}});
+      };
+      clip(parts->low, parts->high);
+      map(Algorithm::kRound, 0, 0);
+      if (parts->own_factor != 1) {
+        map(Algorithm::kLinear, parts->own_factor, parts->own_shift);
+        map(Algorithm::kRound, 0, 0);
+        map(Algorithm::kLinear, 1, parts->shift);
+      } else {
+        map(Algorithm::kLinear, 1, parts->own_shift + parts->shift);
+      }
+      step.posts.push_back({PostKind::kSum,
+                            Algorithm::kAdd,
+                            parts->other_factor,
+                            0,
+                            {permuted(other, order_of_tensor(value.tensor))}});
+    }
+    const double low = type == ElementType::kInt8 ? -128 : 0;
+    if (parts->least > low || parts->most < low + 255) clip(parts->least, parts->most);
+    return value;
+  }
+
+  /// Groups of channels are rows; what differs by channel follows as a step of its own.
+  View group_norm(const CallNode& call) {
+    const View value = value_of(call.args()[0]);
+    const auto rank = value.dims.size();
+    if (rank < 2 || front_axis(int_attr(call, "axis"), static_cast<int>(rank)) != 1)
+      refuse("has its channels along another axis than the second");
+    const int64_t channels = value.dims[1];
+    const int64_t groups = call.op()->name == "nn.group_norm" ? int_attr(call, "num_groups") : channels;
+    const View standard =
+        standardised(value, elements(value.dims) / value.dims[0] / groups, float_attr(call, "epsilon"), {});
+    const auto along = [&](size_t index) {
+      const View& vector = value_of(call.args()[index]);
+      View view{vector.tensor, Dims(rank, 1), Dims(rank, 1)};
+      view.dims[1] = channels;
+      view.strides[1] = vector.strides[0];
+      return view;
+    };
+    const bool scales = bool_attr(call, "scale"), centers = bool_attr(call, "center");
+    if (!scales && !centers) return standard;
+    Step step{.kind = StepKind::kBinary,
+              .algorithm = scales ? Algorithm::kMultiply : Algorithm::kAdd,
+              .inputs = {standard, along(scales ? 1 : 2)}};
+    if (scales && centers) step.posts.push_back({PostKind::kBinary, Algorithm::kAdd, 0, 0, {along(2)}});
+    return made(std::move(step), value.dims);
+  }
+
+  View batch_norm(const CallNode& call) {
+    constexpr size_t kMostNormalised = 5;  // axes of oneDNN's batch normalisation
+    const View& value = value_of(call.args()[0]);
+    const size_t rank = value.dims.size();
+    if (rank < 2 || rank > kMostNormalised)
+      refuse("has data of " + std::to_string(rank) + " axes, not 2 to 5");
+    const auto axis = static_cast<size_t>(front_axis(int_attr(call, "axis"), static_cast<int>(rank)));
+    std::vector<int> order = same_order(rank);
+    order.erase(order.begin() + static_cast<ptrdiff_t>(axis));
+    order.insert(order.begin() + 1, static_cast<int>(axis));
+    const View data = permuted(value, order);
+    const int64_t channels = data.dims[1];
+    Step step{
+        .kind = StepKind::kBatchNorm,
+        .inputs = {data, vector_of(call, 1, "scale", channels, 1), vector_of(call, 2, "center", channels, 0),
+                   value_of(call.args()[3]), value_of(call.args()[4])},
+        .alpha = float_attr(call, "epsilon")};
+    return made(std::move(step), data.dims, order);
   }
 
   View elementwise_call(const CallNode& call) {
@@ -625,8 +890,6 @@ class Lowering {
     return permuted(value, order);
   }
 
-  using Handler = View (Lowering::*)(const CallNode&);
-
  public:
   static const std::map<std::string, Handler>& handlers() {
     static const std::map<std::string, Handler> all = [] {
@@ -641,6 +904,10 @@ class Lowering {
                                             {"nn.conv2d_transpose", &Lowering::deconvolution},
                                             {"nn.conv3d", &Lowering::convolution},
                                             {op_names::kDense, &Lowering::dense_layer},
+                                            {"nn.batch_norm", &Lowering::batch_norm},
+                                            {"nn.group_norm", &Lowering::group_norm},
+                                            {"nn.instance_norm", &Lowering::group_norm},
+                                            {"nn.layer_norm", &Lowering::layer_norm},
                                             {"nn.log_softmax", &Lowering::softmax},
                                             {"nn.matmul", &Lowering::matmul},
                                             {"nn.softmax", &Lowering::softmax},
@@ -663,6 +930,7 @@ class Lowering {
   int64_t inputs_ = 0;
   std::vector<std::vector<int>>
       orders_;  // by tensor: its axis i is axis orders_[t][i] of the value first made
+  std::unordered_map<int64_t, NDArray> constants_;  // by tensor
   std::unordered_map<const ExprNode*, std::vector<View>> values_;
   std::unordered_map<const ExprNode*, int> uses_;
   /// The call whose value a tensor is: reshapes, transpositions and items of tuples only refer to it.
@@ -675,15 +943,21 @@ class Lowering {
 DnnlRegion lower_for_dnnl(const FunctionNode& function, const std::string& symbol) {
   const Function plain = make_function(function.params(), function.body(), function.ret_type(), {},
                                        NodeInfo(OriginSet::none(), {}, function.checked_type()));
-  const CompositePattern gelu = dnnl_gelu(wildcard());
-  const Expr marked =
-      dataflow_partition(gelu.pattern, Expr(plain), {{"Composite", gelu.name}}, gelu.check, CutTypes::kGiven);
+  Expr marked(plain);
+  PatternTable composites = dnnl_quantized_layers();
+  composites.push_back(dnnl_gelu(wildcard()));
+  composites.push_back(dnnl_layer_norm());
+  for (const CompositePattern& each : composites)
+    marked =
+        dataflow_partition(each.pattern, marked, {{"Composite", each.name}}, each.check, CutTypes::kGiven);
   return Lowering(symbol).function(*as<FunctionNode>(marked));
 }
 
+DnnlRegion lower_call_for_dnnl(const CallNode& call) { return Lowering("call").alone(call); }
+
 std::string dnnl_refusal(const CallNode& call) {
   try {
-    Lowering("").alone(call);
+    lower_call_for_dnnl(call);
   } catch (const NotSupported& error) {
     return error.what();
   }

@@ -20,7 +20,10 @@ struct DnnlRegion {
 /// it; reshapes and transpositions are views. Throws NotSupported, with the operator and the reason.
 DnnlRegion lower_for_dnnl(const FunctionNode& function, const std::string& symbol);
 
-/// Why no primitive computes a typed call; empty when one does.
+/// The primitives of one typed call, whose operands are inputs or constants. Throws NotSupported.
+DnnlRegion lower_call_for_dnnl(const CallNode& call);
+
+/// Why no primitive computes a typed call; empty when one does. oneDNN itself is not asked.
 std::string dnnl_refusal(const CallNode& call);
 
 /// The operators that lowering knows, sorted.

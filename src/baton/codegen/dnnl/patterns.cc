@@ -1,7 +1,9 @@
 #include "baton/codegen/dnnl/patterns.h"
 
 #include "baton/codegen/dnnl/gelu.h"
+#include "baton/codegen/dnnl/layer_norm.h"
 #include "baton/codegen/dnnl/lower.h"
+#include "baton/codegen/dnnl/quantized.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op_names.h"
 
@@ -83,12 +85,13 @@ void add_layer(PatternTable& table, const std::string& op) {
 }  // namespace
 
 PatternTable dnnl_patterns() {
-  PatternTable table;
+  PatternTable table = dnnl_quantized_layers();
   const DFPattern dense = is_op(op_names::kDense)->call({wildcard(), wildcard()});
   CompositePattern after_dense = dnnl_gelu(biased(dense));
   after_dense.name = "dnnl.dense_bias_gelu";
   table.push_back(std::move(after_dense));
   table.push_back(dnnl_gelu(wildcard()));
+  table.push_back(dnnl_layer_norm());
   for (const char* op :
        {op_names::kConv2D, "nn.conv1d", "nn.conv3d", "nn.conv2d_transpose", op_names::kDense})
     add_layer(table, op);

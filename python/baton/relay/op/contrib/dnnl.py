@@ -9,7 +9,7 @@ from .partition import refusals as _refusals
 
 __getattr__ = fill(globals(), "of TVM's module for oneDNN, Baton has pattern_table; its own are partition_for_dnnl, operators and refusals")
 
-_LAYERS = ("nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv2d_transpose", "nn.dense", "nn.batch_matmul", "nn.matmul")
+_LAYERS = ("qnn.conv2d", "qnn.dense", "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv2d_transpose", "nn.dense", "nn.batch_matmul", "nn.matmul")
 
 
 def pattern_table():
@@ -23,7 +23,8 @@ def pattern_table():
 def operators():
     """The names of the operators that AnnotateTarget("dnnl") takes outside of composites, sorted.
 
-    Data are float32, of known shapes; refusals() says which calls are not taken, and why.
+    Data are float32, of known shapes. Convolutions and products of matrices take uint8 or int8 by int8 with sums of int32, too, where
+    oneDNN's are exact on this processor. refusals() says which calls are not taken, and why.
     """
     return core.backend_operators("dnnl")
 
@@ -44,10 +45,11 @@ def refusals(mod):
     return _refusals(mod, "dnnl")
 
 
-def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
+def partition_for_dnnl(mod, params=None, mod_name="default", prune=True, lower_qnn=False):
     """Outlines what oneDNN computes as regions `tvmgen_<mod_name>_dnnl_main_<n>`, for relay.build.
 
-    Normalisations and scales are folded into convolutions first, so that their results become biases.
+    Normalisations by channel and scales are folded into convolutions, so that their results become biases; other normalisations
+    stay whole.
 
     Parameters
     ----------
@@ -59,6 +61,10 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
         Part of the names of regions.
     prune : bool
         Leave regions to Baton's own kernels that hold no convolution, dense layer or matrix product.
+    lower_qnn : bool
+        False: quantised layers are composites (dnnl.qnn.conv2d_sum) that oneDNN computes whole. It rounds from float32, so a
+        result on the border between two units may be the other one. True: quantised operators become integer ones first, of
+        which oneDNN computes the sums, exactly, and Baton's kernels the rounding: the same results to the last bit, but slower.
 
     Returns
     -------
@@ -67,7 +73,7 @@ def partition_for_dnnl(mod, params=None, mod_name="default", prune=True):
     """
     from ... import transform
 
-    mod = partition_for(mod, "dnnl", params, mod_name, lower_qnn=False)
+    mod = partition_for(mod, "dnnl", params, mod_name, lower_qnn)
     if not prune:
         return mod
     light = [var for var, function in mod.functions.items()

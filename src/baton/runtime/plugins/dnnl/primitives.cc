@@ -1,6 +1,8 @@
 #include "baton/runtime/plugins/dnnl/primitives.h"
 
 #include <algorithm>
+#include <cstring>
+#include <mutex>
 #include <stdexcept>
 
 namespace baton::dnnl_plugin {
@@ -18,15 +20,30 @@ namespace {
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
 
-memory::desc layout_of(const Dims& dims, Dims strides) {
+memory::data_type data_type_of(ElementType type) {
+  switch (type) {
+    case ElementType::kInt32:
+      return memory::data_type::s32;
+    case ElementType::kInt8:
+      return memory::data_type::s8;
+    case ElementType::kUint8:
+      return memory::data_type::u8;
+    case ElementType::kFloat32:
+    case ElementType::kCount:
+      break;
+  }
+  return memory::data_type::f32;
+}
+
+memory::desc layout_of(const Dims& dims, Dims strides, ElementType type) {
   // The stride of an axis of one element means nothing; oneDNN compares it.
   for (size_t i = dims.size(); i-- > 0;)
     if (dims[i] == 1) strides[i] = i + 1 < dims.size() ? strides[i + 1] * dims[i + 1] : 1;
-  return {dims, memory::data_type::f32, strides};
+  return {dims, data_type_of(type), strides};
 }
-memory::desc layout_of(const View& view) { return layout_of(view.dims, view.strides); }
-memory::desc layout_of(const TensorInfo& tensor) { return layout_of(tensor.dims, tensor.strides); }
-memory::desc any(const Dims& dims) { return {dims, memory::data_type::f32, memory::format_tag::any}; }
+memory::desc layout_of(const TensorInfo& tensor) {
+  return layout_of(tensor.dims, tensor.strides, tensor.type);
+}
 
 int64_t elements(const Dims& dims) {
   int64_t count = 1;
@@ -66,6 +83,8 @@ algorithm algorithm_of(Algorithm of) {
       return algorithm::eltwise_gelu_erf;
     case Algorithm::kLinear:
       return algorithm::eltwise_linear;
+    case Algorithm::kRound:
+      return algorithm::eltwise_round;
     case Algorithm::kAdd:
       return algorithm::binary_add;
     case Algorithm::kSubtract:
@@ -86,8 +105,18 @@ algorithm algorithm_of(Algorithm of) {
 }
 
 const char* name_of(StepKind kind) {
-  static const char* const names[] = {"convolution", "deconvolution", "inner product", "matmul", "pooling",
-                                      "softmax",     "eltwise",       "binary",        "concat", "reorder"};
+  static const char* const names[] = {"convolution",
+                                      "deconvolution",
+                                      "inner product",
+                                      "matmul",
+                                      "pooling",
+                                      "softmax",
+                                      "eltwise",
+                                      "binary",
+                                      "concat",
+                                      "reorder",
+                                      "layer normalization",
+                                      "batch normalization"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -169,6 +198,15 @@ class Builder {
   static constexpr size_t kNone = ~size_t{0};
 
   const TensorInfo& info(int64_t tensor) const { return region_.tensors[static_cast<size_t>(tensor)]; }
+  memory::desc layout_of_view(const View& view) const {
+    return layout_of(view.dims, view.strides, info(view.tensor).type);
+  }
+  memory::desc any(const View& view) const {
+    return {view.dims, data_type_of(info(view.tensor).type), memory::format_tag::any};
+  }
+  memory::desc any(const TensorInfo& tensor) const {
+    return {tensor.dims, data_type_of(tensor.type), memory::format_tag::any};
+  }
 
   // ---- Slots.
 
@@ -236,17 +274,17 @@ class Builder {
   /// The operand in the layout in which it lies, or the one that its view says.
   size_t read(const View& view) {
     const auto t = static_cast<size_t>(view.tensor);
-    if (is_constant(view)) return constant(view, layout_of(view));
+    if (is_constant(view)) return constant(view, layout_of_view(view));
     if (main_[t] == kNone) throw std::runtime_error("its steps read a tensor before it is computed");
     if (is_whole(view)) return main_[t];
     const size_t plain = read_as(main_[t], layout_of(info(view.tensor)));
-    return add_slot(layout_of(view), program_->slots[plain].storage);
+    return add_slot(layout_of_view(view), program_->slots[plain].storage);
   }
   size_t read(const View& view, const memory::desc& wanted) {
     return is_constant(view) ? constant(view, wanted) : read_as(read(view), wanted);
   }
   /// The operand in its plain layout.
-  size_t read_plain(const View& view) { return read(view, layout_of(view)); }
+  size_t read_plain(const View& view) { return read(view, layout_of_view(view)); }
 
   size_t read_as(size_t slot, const memory::desc& wanted) {
     if (layout(slot) == wanted) return slot;
@@ -290,31 +328,31 @@ class Builder {
       case StepKind::kConvolution:
         add_layer(step, [&](const memory::desc& from, const memory::desc& to, const memory::desc& bias,
                             const dnnl::primitive_attr& attr) {
-          return dnnl::convolution_forward::primitive_desc(
-              cpu(), kInference, algorithm::convolution_direct, from, any(step.inputs[1].dims), bias, to,
-              step.strides, step.dilates, step.before, step.after, attr);
+          return dnnl::convolution_forward::primitive_desc(cpu(), kInference, algorithm::convolution_direct,
+                                                           from, any(step.inputs[1]), bias, to, step.strides,
+                                                           step.dilates, step.before, step.after, attr);
         });
         break;
       case StepKind::kDeconvolution:
         add_layer(step, [&](const memory::desc& from, const memory::desc& to, const memory::desc& bias,
                             const dnnl::primitive_attr& attr) {
           return dnnl::deconvolution_forward::primitive_desc(
-              cpu(), kInference, algorithm::deconvolution_direct, from, any(step.inputs[1].dims), bias, to,
+              cpu(), kInference, algorithm::deconvolution_direct, from, any(step.inputs[1]), bias, to,
               step.strides, step.dilates, step.before, step.after, attr);
         });
         break;
       case StepKind::kInnerProduct:
         add_layer(step, [&](const memory::desc& from, const memory::desc& to, const memory::desc& bias,
                             const dnnl::primitive_attr& attr) {
-          return dnnl::inner_product_forward::primitive_desc(cpu(), kInference, from,
-                                                             any(step.inputs[1].dims), bias, to, attr);
+          return dnnl::inner_product_forward::primitive_desc(cpu(), kInference, from, any(step.inputs[1]),
+                                                             bias, to, attr);
         });
         break;
       case StepKind::kMatmul:
         add_layer(step, [&](const memory::desc&, const memory::desc&, const memory::desc& bias,
                             const dnnl::primitive_attr& attr) {
           const auto operand = [&](const View& view) {
-            return is_constant(view) ? any(view.dims) : layout(read(view));
+            return is_constant(view) ? any(view) : layout(read(view));
           };
           return dnnl::matmul::primitive_desc(cpu(), operand(step.inputs[0]), operand(step.inputs[1]), bias,
                                               layout_of(info(step.output)), attr);
@@ -323,7 +361,7 @@ class Builder {
       case StepKind::kPooling: {
         const size_t from = read(step.inputs[0]);
         const dnnl::pooling_forward::primitive_desc pd(
-            cpu(), kInference, algorithm_of(step.algorithm), layout(from), any(info(step.output).dims),
+            cpu(), kInference, algorithm_of(step.algorithm), layout(from), any(info(step.output)),
             step.strides, step.window, step.dilates, step.before, step.after, attributes());
         map(step, pd, dnnl::pooling_forward(pd), from);
         break;
@@ -355,6 +393,38 @@ class Builder {
         copy(from, result(step.output, layout_of(info(step.output))));
         break;
       }
+      case StepKind::kLayerNorm: {
+        // Its kernels go along rows; other layouts have reference loops only.
+        const size_t from = read_plain(step.inputs[0]);
+        const auto flags = step.inputs.size() == 3
+                               ? dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift
+                               : dnnl::normalization_flags::none;
+        const dnnl::layer_normalization_forward::primitive_desc pd(
+            cpu(), kInference, layout(from), layout(from), static_cast<float>(step.alpha), flags,
+            attributes());
+        std::vector<std::pair<int, size_t>> args = {{DNNL_ARG_SRC, from}};
+        if (step.inputs.size() == 3) {
+          args.emplace_back(DNNL_ARG_SCALE, read_plain(step.inputs[1]));
+          args.emplace_back(DNNL_ARG_SHIFT, read_plain(step.inputs[2]));
+        }
+        args.emplace_back(DNNL_ARG_DST, result(step.output, pd.dst_desc()));
+        command(dnnl::layer_normalization_forward(pd), std::move(args), pd.scratchpad_desc());
+        break;
+      }
+      case StepKind::kBatchNorm: {
+        const size_t from = read(step.inputs[0]);
+        using Flags = dnnl::normalization_flags;
+        const dnnl::batch_normalization_forward::primitive_desc pd(
+            cpu(), kInference, layout(from), layout(from), static_cast<float>(step.alpha),
+            Flags::use_global_stats | Flags::use_scale | Flags::use_shift, attributes());
+        std::vector<std::pair<int, size_t>> args = {{DNNL_ARG_SRC, from}};
+        const int vectors[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE};
+        for (size_t i = 0; i < std::size(vectors); ++i)
+          args.emplace_back(vectors[i], read_plain(step.inputs[i + 1]));
+        args.emplace_back(DNNL_ARG_DST, result(step.output, pd.dst_desc()));
+        command(dnnl::batch_normalization_forward(pd), std::move(args), pd.scratchpad_desc());
+        break;
+      }
       case StepKind::kCount:
         break;
     }
@@ -377,7 +447,7 @@ class Builder {
     if (sum) throw std::runtime_error("its element-wise step adds to its result in place");
     // `any`: the blocks of the left operand also for one that broadcasts, without which oneDNN has reference
     // loops only.
-    const dnnl::binary::primitive_desc pd(cpu(), algorithm_of(step.algorithm), layout(left), any(b.dims),
+    const dnnl::binary::primitive_desc pd(cpu(), algorithm_of(step.algorithm), layout(left), any(b),
                                           layout(left), attr);
     args.emplace_back(DNNL_ARG_SRC_0, left);
     args.emplace_back(DNNL_ARG_SRC_1, read(b, pd.src1_desc()));
@@ -405,7 +475,7 @@ class Builder {
       const int index = posts.len();
       switch (post.kind) {
         case PostKind::kSum:
-          posts.append_sum();
+          posts.append_sum(static_cast<float>(post.alpha));
           *sum = &post.operand[0];
           break;
         case PostKind::kEltwise:
@@ -433,11 +503,16 @@ class Builder {
   void add_layer(const Step& step, Describe&& describe) {
     std::vector<std::pair<int, size_t>> args;
     const View* sum = nullptr;
-    const dnnl::primitive_attr attr = posts_of(step, args, &sum);
+    dnnl::primitive_attr attr = posts_of(step, args, &sum);
+    add_scales(step, attr, args);
     const bool biased = step.inputs.size() == 3;
-    const memory::desc bias = biased ? layout_of(step.inputs[2]) : memory::desc();
-    auto pd = describe(any(step.inputs[0].dims), any(info(step.output).dims), bias, attr);
-    if (stands_alone(step)) {
+    const memory::desc bias = biased ? layout_of_view(step.inputs[2]) : memory::desc();
+    auto pd = describe(any(step.inputs[0]), any(info(step.output)), bias, attr);
+    if (step.largest)
+      make_exact(step, pd);
+    else if (!step.scales.empty())
+      make_wide(step, pd);
+    else if (stands_alone(step)) {
       const size_t in = read(step.inputs[0]);
       const memory::desc out = layout_of(info(step.output));
       const size_t moved = (layout(in) == pd.src_desc() ? 0 : layout(in).get_size()) +
@@ -453,6 +528,155 @@ class Builder {
     args.emplace_back(DNNL_ARG_DST,
                       sum ? summed(step, *sum, pd.dst_desc()) : result(step.output, pd.dst_desc()));
     command(primitive_of(pd), std::move(args), pd.scratchpad_desc());
+  }
+
+  /// The factors and the zero point of a product of bytes.
+  void add_scales(const Step& step, dnnl::primitive_attr& attr, std::vector<std::pair<int, size_t>>& args) {
+    for (const View& view : step.scales) {
+      // oneDNN multiplies weights by them: along their outputs, which are their last axis in a matrix product
+      // and the first one, or that behind the groups, else.
+      const size_t rank = step.inputs[1].dims.size();
+      int mask = step.kind == StepKind::kMatmul ? 1 << (rank - 1) : 1;
+      if (step.kind != StepKind::kMatmul && rank > step.inputs[0].dims.size()) mask = 3;
+      attr.set_scales_mask(DNNL_ARG_WEIGHTS, elements(view.dims) == 1 ? 0 : mask);
+      args.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, read_plain(view));
+    }
+    for (const View& view : step.zeros) {
+      attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
+      args.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, read_plain(view));
+    }
+  }
+
+  /// Takes the first implementation whose sums are those of integers.
+  template <class Description>
+  void make_exact(const Step& step, Description& pd) {
+    std::string tried;
+    do {
+      const std::string name = pd.impl_info_str();
+      if (name.starts_with("ref")) continue;  // far slower than any other backend
+      if (sums_are_exact(step, pd, primitive_of(pd))) return;
+      tried += (tried.empty() ? "" : ", ") + name;
+    } while (pd.next_impl());
+    throw std::runtime_error(
+        "oneDNN has no " + std::string(name_of(step.kind)) + " of " + text_of(step.inputs[0].dims) + " to " +
+        text_of(info(step.output).dims) + " whose sums, of up to " + std::to_string(step.largest) +
+        ", are exact on this processor" + (tried.empty() ? "" : " (inexact: " + tried + ")"));
+  }
+
+  /// Takes the first implementation that adds products of bytes in 32 bits: the others saturate in 16, or
+  /// halve their weights.
+  template <class Description>
+  void make_wide(const Step& step, Description& pd) {
+    std::string tried;
+    do {
+      const std::string name = pd.impl_info_str();
+      if (name.find("vnni") != std::string::npos || name.find("amx") != std::string::npos) return;
+      tried += (tried.empty() ? "" : ", ") + name;
+    } while (pd.next_impl());
+    throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
+                             text_of(step.inputs[0].dims) + " to " + text_of(info(step.output).dims) +
+                             " of bytes with sums of 32 bits on this processor (there are: " + tried + ")");
+  }
+
+  /// Whether a primitive adds the products of bytes as integers do. It is run once for each description and
+  /// process, on data and weights whose sums are odd and as large as the step's can be: sums that saturate in
+  /// 16 bits, and those that pass through float32, which has 24, differ then.
+  template <class Description>
+  bool sums_are_exact(const Step& step, const Description& pd, const dnnl::primitive& primitive) const {
+    static std::mutex mutex;
+    static std::map<std::string, bool> known;  // of this process, as its processor stays the same
+    const TensorInfo& out = info(step.output);
+    const ElementType data_type = info(step.inputs[0].tensor).type;
+    std::string key = std::string(pd.impl_info_str()) + " " + std::to_string(static_cast<int>(data_type)) +
+                      " " + std::to_string(step.largest);
+    for (const Dims* dims : {&step.inputs[0].dims, &step.inputs[1].dims, &out.dims, &step.strides,
+                             &step.dilates, &step.before, &step.after})
+      key += " " + text_of(*dims);
+    {
+      const std::lock_guard lock(mutex);
+      if (const auto at = known.find(key); at != known.end()) return at->second;
+    }
+    const bool exact = probe_sums(step, pd, primitive);
+    const std::lock_guard lock(mutex);
+    return known[key] = exact;
+  }
+
+  template <class Description>
+  bool probe_sums(const Step& step, const Description& pd, const dnnl::primitive& primitive) const {
+    const Dims &in = step.inputs[0].dims, &weights = step.inputs[1].dims, &out = info(step.output).dims;
+    const bool matmul = step.kind == StepKind::kMatmul;
+    const bool is_unsigned = info(step.inputs[0].tensor).type == ElementType::kUint8;
+    const int64_t value = is_unsigned ? 255 : 127;
+    // The weights of one output: `channels` x `taps`, of which these are inside of the data at the middle
+    // of the result.
+    const size_t spatial = matmul ? 0 : in.size() - 2;
+    const int64_t channels = matmul ? in.back() : weights[weights.size() - spatial - 1];
+    std::vector<bool> inside = {true};
+    Dims middle = out;
+    for (int64_t& each : middle) each /= 2;
+    for (size_t i = 0; i < spatial; ++i) {
+      std::vector<bool> next;
+      for (const bool before : inside)
+        for (int64_t tap = 0; tap < weights[weights.size() - spatial + i]; ++tap) {
+          const int64_t at = middle[2 + i] * step.strides[i] - step.before[i] + tap * (step.dilates[i] + 1);
+          next.push_back(before && at >= 0 && at < in[2 + i]);
+        }
+      inside = std::move(next);
+    }
+    // As large as their sum may be, inside first.
+    const auto taps = static_cast<int64_t>(inside.size());
+    std::vector<int8_t> row(static_cast<size_t>(channels * taps));
+    int64_t left = step.largest / 255, sum = 0;
+    for (const bool now : {true, false})
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t channel = 0; channel < channels && inside[static_cast<size_t>(tap)] == now; ++channel) {
+          const auto weight = static_cast<int8_t>(std::min<int64_t>(127, left));
+          row[static_cast<size_t>(channel * taps + tap)] = weight;
+          left -= weight;
+          if (now) sum += weight;
+        }
+    for (int64_t tap = 0; tap < taps && sum % 2 == 0 && sum > 0; ++tap)
+      if (int8_t& weight = row[static_cast<size_t>(tap)]; inside[static_cast<size_t>(tap)] && weight > 0)
+        --weight, --sum;
+    // In plain layouts, then as the primitive wants them.
+    dnnl::stream stream(cpu());
+    const auto moved = [&](memory& from, const memory::desc& layout) {
+      memory to(layout, cpu());
+      dnnl::reorder(from, to).execute(stream, from, to);
+      stream.wait();
+      return to;
+    };
+    const auto plain = [](const Dims& dims, ElementType type) {
+      Dims strides(dims.size(), 1);
+      for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+      return memory(layout_of(dims, strides, type), cpu());
+    };
+    memory data = plain(in, info(step.inputs[0].tensor).type);
+    std::memset(data.get_data_handle(), static_cast<int>(value), static_cast<size_t>(elements(in)));
+    memory factors = plain(weights, ElementType::kInt8);
+    auto* const factor = static_cast<int8_t*>(factors.get_data_handle());
+    const int64_t columns = matmul ? weights.back() : 1;
+    for (int64_t i = 0; i < elements(weights); ++i)
+      factor[i] = row[static_cast<size_t>(i / columns % static_cast<int64_t>(row.size()))];
+    memory from = moved(data, pd.src_desc()), by = moved(factors, pd.weights_desc());
+    memory to(pd.dst_desc(), cpu()), scratch(pd.scratchpad_desc(), cpu());
+    primitive.execute(
+        stream,
+        {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, by}, {DNNL_ARG_DST, to}, {DNNL_ARG_SCRATCHPAD, scratch}});
+    stream.wait();
+    memory sums = plain(out, ElementType::kInt32);
+    dnnl::reorder(to, sums).execute(stream, to, sums);
+    stream.wait();
+    // All outputs at the middle.
+    const auto* const found = static_cast<const int32_t*>(sums.get_data_handle());
+    const size_t along = matmul ? out.size() - 1 : 1;
+    for (int64_t output = 0; output < out[along]; ++output) {
+      middle[along] = output;
+      int64_t at = 0;
+      for (size_t i = 0; i < out.size(); ++i) at = at * out[i] + middle[i];
+      if (found[at] != value * sum) return false;
+    }
+    return true;
   }
 
   /// Whether the step is a convolution whose data come from outside of the region and whose result leaves it.
@@ -559,13 +783,14 @@ class Builder {
 
 memory Constants::get(const TensorInfo& tensor, const View& view, const memory::desc& wanted) {
   const std::lock_guard lock(mutex_);
-  std::vector<memory>& known = packed_[{tensor.data, {view.dims, view.strides}}];
+  std::vector<memory>& known = packed_[{{tensor.data, tensor.type}, {view.dims, view.strides}}];
   for (const memory& each : known)
     if (each.get_desc() == wanted) return each;
   if (!known.empty()) {
     known.push_back(copied(known[0], wanted));
   } else if (data_) {
-    const memory plain(layout_of(view), cpu(), const_cast<char*>(data_ + tensor.data));
+    const memory plain(layout_of(view.dims, view.strides, tensor.type), cpu(),
+                       const_cast<char*>(data_ + tensor.data));
     known.push_back(copied(plain, wanted));
   } else {
     return {};
@@ -581,6 +806,69 @@ void Constants::forget_data() {
 std::shared_ptr<const Program> make_program(const Region& region, Constants& constants, int threads) {
   return Builder(region, constants).run(threads);
 }
+
+namespace {
+
+/// The least and the largest number of operands.
+std::pair<size_t, size_t> operands_of(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kConvolution:
+    case StepKind::kDeconvolution:
+    case StepKind::kInnerProduct:
+    case StepKind::kMatmul:
+      return {2, 3};
+    case StepKind::kBinary:
+      return {2, 2};
+    case StepKind::kConcat:
+      return {1, step.inputs.size()};
+    case StepKind::kLayerNorm:
+      return {1, 3};
+    case StepKind::kBatchNorm:
+      return {5, 5};
+    default:
+      return {1, 1};
+  }
+}
+
+/// Of the vectors whose sizes oneDNN takes for granted: those that are not what it reads.
+std::string fault_of_vectors(const Region& region, const Step& step) {
+  const auto type_of = [&](int64_t tensor) { return region.tensors[static_cast<size_t>(tensor)].type; };
+  const auto is_vector = [&](const View& view, int64_t extent, ElementType type) {
+    return view.dims == Dims{extent} && type_of(view.tensor) == type;
+  };
+  const Dims &in = step.inputs[0].dims, &out = region.tensors[static_cast<size_t>(step.output)].dims;
+  const bool matmul = step.kind == StepKind::kMatmul;
+  bool fits = true;
+  if (step.kind == StepKind::kLayerNorm || step.kind == StepKind::kBatchNorm) {
+    const bool layer = step.kind == StepKind::kLayerNorm;
+    fits = (layer ? in.size() == 2 && step.inputs.size() != 2 : in.size() >= 2) && in == out;
+    for (size_t i = 1; i < step.inputs.size() && fits; ++i)
+      fits = is_vector(step.inputs[i], in[1], ElementType::kFloat32);
+  } else if (step.largest || !step.scales.empty() || !step.zeros.empty()) {
+    const size_t spatial = in.size() - 2;
+    fits = (matmul || step.kind == StepKind::kConvolution) && in.size() >= 2 && out.size() == in.size();
+    if (matmul) {
+      fits = fits && step.inputs[1].dims.size() == in.size();
+    } else {
+      fits = fits && step.inputs[1].dims.size() >= in.size() && step.inputs[1].dims.size() <= in.size() + 1;
+      for (const Dims* each : {&step.strides, &step.dilates, &step.before, &step.after})
+        fits = fits && each->size() == spatial;
+    }
+    if (step.scales.size() > 1 || step.zeros.size() > 1 || !fits)
+      return "a product of bytes of no proper form";
+    if (step.largest)
+      fits = step.posts.empty() && step.scales.empty() && step.zeros.empty() && step.inputs.size() == 2 &&
+             step.largest > 0 && type_of(step.inputs[1].tensor) == ElementType::kInt8 &&
+             type_of(step.output) == ElementType::kInt32;
+    for (const View& view : step.scales)
+      fits = fits && (is_vector(view, 1, ElementType::kFloat32) ||
+                      is_vector(view, matmul ? out.back() : out[1], ElementType::kFloat32));
+    for (const View& view : step.zeros) fits = fits && is_vector(view, 1, ElementType::kInt32);
+  }
+  return fits ? "" : "a step whose vectors are not those that it needs";
+}
+
+}  // namespace
 
 std::string fault_of(const Region& region, size_t data_bytes, bool check_only) {
   constexpr int64_t kMostElements = int64_t{1} << 40;
@@ -599,7 +887,7 @@ std::string fault_of(const Region& region, size_t data_bytes, bool check_only) {
   for (const TensorInfo& tensor : region.tensors) {
     if (!proper(tensor.dims, tensor.strides) || tensor.index < 0) return "a tensor of no proper shape";
     const bool constant = tensor.kind == TensorKind::kConstant;
-    const auto bytes = static_cast<size_t>(elements(tensor.dims)) * sizeof(float);
+    const auto bytes = static_cast<size_t>(elements(tensor.dims)) * bytes_of(tensor.type);
     if (constant && !check_only &&
         (tensor.data < 0 || bytes > data_bytes || static_cast<size_t>(tensor.data) > data_bytes - bytes))
       return "a constant outside of the data";
@@ -617,23 +905,22 @@ std::string fault_of(const Region& region, size_t data_bytes, bool check_only) {
     return last < elements(region.tensors[static_cast<size_t>(view.tensor)].dims);
   };
   for (const Step& step : region.steps) {
-    const size_t least = step.kind == StepKind::kBinary || step.kind <= StepKind::kMatmul ? 2 : 1;
-    const size_t most = step.kind == StepKind::kConcat   ? step.inputs.size()
-                        : step.kind <= StepKind::kMatmul ? 3
-                                                         : least;
+    const auto [least, most] = operands_of(step);
     if (step.inputs.size() < least || step.inputs.size() > most)
       return "a step with a wrong number of operands";
-    for (const View& view : step.inputs)
-      if (!readable(view)) return "a step that reads what is not there";
+    for (const std::vector<View>* views : {&step.inputs, &step.scales, &step.zeros})
+      for (const View& view : *views)
+        if (!readable(view)) return "a step that reads what is not there";
+    if (step.output < 0 || static_cast<size_t>(step.output) >= written.size())
+      return "a step that writes what is not there";
+    if (const std::string fault = fault_of_vectors(region, step); !fault.empty()) return fault;
     for (const PostOp& post : step.posts) {
       if (post.operand.size() != (post.kind == PostKind::kEltwise ? 0 : 1))
         return "a post-operation without operand";
       for (const View& view : post.operand)
         if (!readable(view)) return "a post-operation that reads what is not there";
     }
-    if (step.output < 0 || static_cast<size_t>(step.output) >= written.size() ||
-        written[static_cast<size_t>(step.output)])
-      return "a step that writes what is there already";
+    if (written[static_cast<size_t>(step.output)]) return "a step that writes what is there already";
     written[static_cast<size_t>(step.output)] = true;
   }
   for (size_t t = 0; t < written.size(); ++t)

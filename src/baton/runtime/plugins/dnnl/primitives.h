@@ -30,7 +30,9 @@ class Constants {
   void forget_data();
 
  private:
-  using Key = std::pair<int64_t, std::pair<dnnl_blob::Dims, dnnl_blob::Dims>>;  // the first: TensorInfo::data
+  /// TensorInfo::data and type; the view's extents and strides.
+  using Key =
+      std::pair<std::pair<int64_t, dnnl_blob::ElementType>, std::pair<dnnl_blob::Dims, dnnl_blob::Dims>>;
   std::mutex mutex_;
   std::map<Key, std::vector<dnnl::memory>> packed_;
   const char* data_;

@@ -10,9 +10,10 @@
 //   and
 //                 texts with their length before them; then, aligned to 64 bytes, the data of the constants
 //
-// All tensors are float32. A step is one primitive: it reads views of tensors and writes one whole tensor.
-// The layout of a temporary is chosen by oneDNN when the blob is loaded; inputs, outputs and constants are
-// dense with the strides given here.
+// A step is one primitive: it reads views of tensors and writes one whole tensor, rounded to its type.
+// Products of bytes are sums of int32, exact; or, with scales, numbers that post-operations bring back to
+// bytes. The layout of a temporary is chosen by oneDNN when the blob is loaded; inputs, outputs and constants
+// are dense with the strides given here.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -23,13 +24,19 @@
 namespace baton::dnnl_blob {
 
 inline constexpr char kMagic[] = "BATONDNN";
-inline constexpr int64_t kBlobVersion = 1;
+inline constexpr int64_t kBlobVersion = 2;
 inline constexpr size_t kHeaderBytes = 32, kDataAlignment = 64;
 inline constexpr int64_t kMostAxes = 12;  // oneDNN's DNNL_MAX_NDIMS
 
 using Dims = std::vector<int64_t>;
 
 enum class TensorKind : int64_t { kInput, kOutput, kConstant, kTemporary, kCount };
+
+enum class ElementType : int64_t { kFloat32, kInt32, kInt8, kUint8, kCount };
+
+constexpr size_t bytes_of(ElementType type) {
+  return type == ElementType::kFloat32 || type == ElementType::kInt32 ? 4 : 1;
+}
 
 enum class StepKind : int64_t {
   kConvolution,    // data, weights, maybe bias
@@ -42,6 +49,8 @@ enum class StepKind : int64_t {
   kBinary,  // the first operand has the shape of the result
   kConcat,
   kReorder,
+  kLayerNorm,  // (rows, n), maybe scale (n) and shift (n); alpha: epsilon
+  kBatchNorm,  // data, scale, shift, mean and variance of the channels; alpha: epsilon
   kCount
 };
 
@@ -62,6 +71,7 @@ enum class Algorithm : int64_t {
   kClip,    // alpha to beta
   kGelu,    // by erf
   kLinear,  // alpha * x + beta
+  kRound,   // to the nearest integer, halves to even ones
   kAdd,
   kSubtract,
   kMultiply,
@@ -78,6 +88,7 @@ struct TensorInfo {
   Dims dims = {}, strides = {};  // strides in elements
   int64_t index = 0;             // of an input or output: its position among these
   int64_t data = 0;              // of a constant: its offset in the data, in bytes
+  ElementType type = ElementType::kFloat32;
 };
 
 /// Elements of a tensor, as if it was stored with the strides of its TensorInfo.
@@ -90,7 +101,7 @@ struct View {
 struct PostOp {
   PostKind kind = PostKind::kEltwise;
   Algorithm algorithm = Algorithm::kNone;
-  double alpha = 0, beta = 0;
+  double alpha = 0, beta = 0;      // of kSum: alpha times the operand is added
   std::vector<View> operand = {};  // one for kSum (of the result's shape) and kBinary (broadcast), else none
 };
 
@@ -104,6 +115,10 @@ struct Step {
   Dims strides = {}, dilates = {}, before = {}, after = {},
        window = {};  // of convolutions and pools; dilates 0: dense
   std::vector<PostOp> posts = {};
+  // Of products of bytes:
+  int64_t largest = 0;            // int32 sums: no sum of products exceeds it, data of int8 taken as uint8
+  std::vector<View> scales = {};  // at most one: factors of the result, float32, by channel or a single one
+  std::vector<View> zeros = {};   // at most one: the zero point of the data, one int32
 };
 
 struct Region {
@@ -133,6 +148,7 @@ inline uint64_t checksum(const char* bytes, size_t count) {
 template <class Io>
 void transfer(Io& io, TensorInfo& tensor) {
   io(tensor.kind), io(tensor.dims), io(tensor.strides), io(tensor.index), io(tensor.data);
+  io(tensor.type);
 }
 template <class Io>
 void transfer(Io& io, View& view) {
@@ -146,7 +162,7 @@ template <class Io>
 void transfer(Io& io, Step& step) {
   io(step.kind), io(step.algorithm), io(step.inputs), io(step.output), io(step.axis), io(step.alpha);
   io(step.beta), io(step.strides), io(step.dilates), io(step.before), io(step.after), io(step.window);
-  io(step.posts);
+  io(step.posts), io(step.largest), io(step.scales), io(step.zeros);
 }
 template <class Io>
 void transfer(Io& io, Region& region) {
