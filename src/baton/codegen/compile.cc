@@ -7,6 +7,7 @@
 
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/device_code.h"
+#include "baton/codegen/kernel/device_scope.h"
 #include "baton/codegen/kernel/join_axes.h"
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
@@ -158,6 +159,14 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
   StreamAheadPass streams(scheduled.kernel.streams);
+  DataOnDevicePass data;
+  DeviceFunctionsPass functions;
+  ThreadTilesPass tiles;
+  if (target.has_gpu_feature()) {
+    pipeline.add_custom_lowering_pass(&data, [] {});
+    pipeline.add_custom_lowering_pass(&functions, [] {});
+    pipeline.add_custom_lowering_pass(&tiles, [] {});
+  }
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});

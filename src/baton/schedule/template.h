@@ -60,7 +60,7 @@ struct ScheduleTemplate {
 /// All templates in order (templates.def): the first that does not refuse is used; the last, "trivial", never
 /// refuses.
 const std::vector<const ScheduleTemplate*>& schedule_templates();
-/// Those of GPUs in order (gpu_templates.def); the last, "gpu_naive", never refuses.
+/// Those of GPUs, in CUDA's order (gpu_templates.def); the last, "gpu_naive", never refuses.
 const std::vector<const ScheduleTemplate*>& gpu_templates();
 /// Whether kernels of the device are GPU kernels.
 bool is_gpu(const DeviceSheet& sheet);

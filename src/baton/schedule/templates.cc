@@ -27,8 +27,21 @@ const std::vector<const ScheduleTemplate*>& gpu_templates() {
 
 bool is_gpu(const DeviceSheet& sheet) { return Halide::Target(sheet.code_target).has_gpu_feature(); }
 
+namespace {
+
+/// OpenCL devices may be processors, whose threads are loops: there a copy in shared memory is only a copy.
+const std::vector<const ScheduleTemplate*>& opencl_templates() {
+  static const std::vector<const ScheduleTemplate*> all = {&template_gpu_tiled(), &template_gpu_shared(),
+                                                           &template_gpu_naive()};
+  return all;
+}
+
+}  // namespace
+
 const std::vector<const ScheduleTemplate*>& templates_of(const DeviceSheet& sheet) {
-  return is_gpu(sheet) ? gpu_templates() : schedule_templates();
+  if (!is_gpu(sheet)) return schedule_templates();
+  const bool opencl = Halide::Target(sheet.code_target).has_feature(Halide::Target::OpenCL);
+  return opencl ? opencl_templates() : gpu_templates();
 }
 
 const ScheduleTemplate& find_template(const LoweredKernel& kernel, const DeviceSheet& sheet) {

@@ -55,7 +55,7 @@ RunCall assembled_too(Assembled& seen) {
     }
     ++seen.kernels;
     const BackendFunction wanted{"kernel", function};
-    for (const std::string name : {"gpu_naive", "gpu_tiled"}) {
+    for (const std::string name : {"gpu_naive", "gpu_tiled", "gpu_shared"}) {
       context.choice = std::make_shared<const NamedTemplate>(name);
       Built built;
       try {
@@ -123,6 +123,19 @@ TEST(CudaShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
 
 TEST(CudaShapes, LayersComputeWhatTheProcessorComputes) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_layers_right(kOnCuda); });
+}
+
+TEST(CudaShapes, ProductsAssemble) {
+  if (ptxas().empty()) GTEST_SKIP() << "no ptxas (pip install nvidia-cuda-nvcc-cu12)";
+  device_shapes::for_each_product([](const device_shapes::Product& product, const test::TestCase& each) {
+    Assembled seen;
+    evaluate(each.function, each.inputs, assembled_too(seen));
+    EXPECT_EQ(seen.by_template["gpu_shared"], product.shared ? 1 : 0);
+  });
+}
+
+TEST(CudaShapes, ProductsComputeWhatTheProcessorComputes) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_products_right(kOnCuda); });
 }
 
 TEST(CudaShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {

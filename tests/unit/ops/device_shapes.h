@@ -123,7 +123,7 @@ inline RunCall on_device_too(const KernelDevice& on, Taken& taken) {
       return want;
     }
     ++taken.kernels;
-    for (const std::string name : {"gpu_naive", "gpu_tiled"}) {
+    for (const std::string name : {"gpu_naive", "gpu_tiled", "gpu_shared"}) {
       Arrays got;
       try {
         got = run_on_device(on, function, name, args);
@@ -179,6 +179,49 @@ inline void expect_layers_right(const KernelDevice& on) {
     evaluate(each.function, each.inputs, on_device_too(on, taken));
   }
   EXPECT_GE(taken.by_template["gpu_tiled"], 3);
+}
+
+struct Product {
+  const char *name, *text;
+  bool shared;  ///< whether tiles for threads that share memory divide it
+};
+
+/// Matrix products whose operands threads share, and some with axes that no tile divides.
+inline constexpr Product kProducts[] = {
+    {"nn.dense", "(128, 48)f32, (64, 48)f32, units=None", true},
+    {"nn.dense", "(2, 3, 8, 20)f32, (48, 20)f32, units=None", true},
+    {"nn.dense", "(24, 16)i8, (16, 16)i8, out_dtype=int32, units=None", true},
+    {"nn.matmul", "(32, 16)f32, (16, 32)f32, units=None", true},
+    {"nn.matmul", "(12, 40)f64, (12, 16)f64, transpose_a=True, units=None", true},
+    {"nn.matmul", "(8, 4)f32, (16, 4)f32, transpose_b=True, units=None", true},
+    {"nn.batch_matmul", "(3, 16, 24)f32, (3, 32, 24)f32, transpose_b=True", true},
+    {"nn.batch_matmul", "(1, 16, 8)f32, (2, 8, 96)f32, transpose_b=False", true},
+    {"nn.batch_matmul", "(2, 12, 64)f32, (1, 12, 16)f32, transpose_a=True, transpose_b=False", true},
+    {"nn.dense", "(7, 48)f32, (64, 48)f32, units=None", false},
+    {"nn.dense", "(64, 33)f32, (64, 33)f32, units=None", false},
+    {"nn.matmul", "(16, 16)f32, (16, 10)f32, units=None", false},
+    {"nn.matmul", "(0, 16)f32, (16, 16)f32, units=None", false},
+    {"nn.batch_matmul", "(2, 16, 0)f32, (2, 32, 0)f32, transpose_b=True", false},
+};
+
+/// What `check` sees of each product, by templates.
+template <class Check>
+void for_each_product(Check&& check) {
+  initialize();
+  for (const Product& product : kProducts) {
+    SCOPED_TRACE(std::string(product.name) + ": " + product.text);
+    const test::TestCase each = test::test_case(*find_op(product.name), product.text);
+    check(product, each);
+  }
+}
+
+inline void expect_products_right(const KernelDevice& on) {
+  for_each_product([&](const Product& product, const test::TestCase& each) {
+    Taken taken;
+    evaluate(each.function, each.inputs, on_device_too(on, taken));
+    EXPECT_EQ(taken.by_template["gpu_shared"], product.shared ? 1 : 0);
+    EXPECT_EQ(taken.by_template["gpu_naive"], 1);
+  });
 }
 
 }  // namespace baton::device_shapes

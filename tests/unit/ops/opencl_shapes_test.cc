@@ -22,6 +22,10 @@ TEST_F(OpenClShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
 
 TEST_F(OpenClShapes, LayersComputeWhatTheProcessorComputes) { device_shapes::expect_layers_right(kOnOpenCl); }
 
+TEST_F(OpenClShapes, ProductsComputeWhatTheProcessorComputes) {
+  device_shapes::expect_products_right(kOnOpenCl);
+}
+
 TEST_F(OpenClShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
   device_shapes::expect_operators_right(kOnOpenCl, 1, 0, 100);
 }

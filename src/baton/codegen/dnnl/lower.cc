@@ -24,6 +24,10 @@ namespace {
 using namespace dnnl_blob;
 
 constexpr size_t kMostPosts = 8;
+/// Input channels up to which post-operations may join a transposed convolution with strides: where oneDNN
+/// 3.2's `brgconv_strided` splits the sum over these, it applies bias and post-operations once for each part
+/// (seen from 512 on with AVX-512; never up to 384).
+constexpr int64_t kMostStridedChannels = 64;
 
 Dims dense_strides(const Dims& dims) {
   Dims strides(dims.size(), 1);
@@ -340,10 +344,8 @@ class Lowering {
     const auto at = std::ranges::find(steps(), value.tensor, &Step::output);
     if (at == steps().end()) return nullptr;
     if (!is_layer(*at) && at->kind != StepKind::kBinary) return nullptr;
-    // oneDNN 3.2's `brgconv_strided` applies bias and post-operations too often where it splits the sum over
-    // input channels (512 channels on AVX-512: results off by the bias).
-    if (at->kind == StepKind::kDeconvolution &&
-        std::ranges::any_of(at->strides, [](int64_t s) { return s > 1; }))
+    if (at->kind == StepKind::kDeconvolution && at->inputs[0].dims[1] > kMostStridedChannels &&
+        std::ranges::any_of(at->strides, [](int64_t stride) { return stride > 1; }))
       return nullptr;
     if (at->posts.size() >= kMostPosts) return nullptr;
     std::rotate(at, at + 1, steps().end());  // operands of the post-operation may be made after it

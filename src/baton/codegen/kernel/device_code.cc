@@ -110,10 +110,6 @@ class HostPart final : public hi::IRVisitor {
   }
 
   void visit(const hi::IfThenElse* node) override {
-    // Whether a stage is used at all may depend on the data; it is computed then, too.
-    const Halide::Expr condition = value_of(node->condition);
-    if (const auto* known = condition.as<hi::Variable>(); known && known->name.ends_with(".used"))
-      return node->then_case.accept(this);
     if (number_of(node->condition, "a condition")) {
       node->then_case.accept(this);
     } else if (node->else_case.defined()) {
