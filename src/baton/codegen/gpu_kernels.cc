@@ -8,6 +8,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/inspect.h"
 #include "baton/pass/pass.h"
+#include "baton/schedule/gpu/shared.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/schedule/template.h"
 #include "baton/support/error.h"
@@ -95,8 +96,21 @@ Built compile_gpu_kernels(std::span<const BackendFunction> functions, const Devi
   return built;
 }
 
+namespace {
+
+/// Weights that blocks of threads copy to shared memory are read as they are given.
+class GpuLayouts final : public KernelChoice {
+ public:
+  bool packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const override {
+    if (sheet.kind == "cuda" && has_shared_tiles(shape.rows, shape.units, shape.depth)) return false;
+    return KernelChoice::packs_dense(shape, sheet);
+  }
+};
+
+}  // namespace
+
 std::shared_ptr<const KernelChoice> gpu_layouts() {
-  static const auto choice = strict_choice(cost_model_choice());
+  static const auto choice = strict_choice(std::make_shared<const GpuLayouts>());
   return choice;
 }
 

@@ -1,6 +1,7 @@
 #include "baton/codegen/kernel/device_scope.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 
@@ -114,6 +115,12 @@ Halide::Expr DeviceFunctionsPass::visit(const hi::Call* node) {
   const auto name = kNames.find(node->name);
   if (node->call_type != hi::Call::PureExtern || name == kNames.end()) return same;
   return hi::Call::make(node->type, name->second, same.as<hi::Call>()->args, hi::Call::PureExtern);
+}
+
+Halide::Expr DeviceFunctionsPass::visit(const hi::Reinterpret* node) {
+  const auto* number = node->value.as<hi::FloatImm>();
+  if (!number || !node->type.is_uint() || node->type.bits() != 64) return IRMutator::visit(node);
+  return hi::UIntImm::make(node->type, std::bit_cast<uint64_t>(number->value));
 }
 
 namespace {

@@ -34,12 +34,14 @@ class DataOnDevicePass final : public Halide::Internal::IRMutator {
   std::vector<FromData> from_data_;  ///< around the current statement
 };
 
-/// Calls functions of the C library by Halide's names for them: devices have functions behind these, but no C
-/// library.
+/// Writes what Halide's code generators for devices cannot: functions of the C library get Halide's names,
+/// behind which devices have functions, and the bits of a float are a number (OpenCL C has an infinity of
+/// float32 for one of float64).
 class DeviceFunctionsPass final : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* node) override;
+  Halide::Expr visit(const Halide::Internal::Reinterpret* node) override;
 };
 
 /// Stores tiles of results that are computed for a whole block of threads but kept in registers

@@ -2,6 +2,8 @@
 // and for each piece of the sum first copies what it reads of both operands into memory that its threads
 // share. So each element is read from the device's memory once per block instead of once per thread. Results
 // stay in registers until the sum is complete; what follows element by element is computed there, too.
+#include "baton/schedule/gpu/shared.h"
+
 #include <optional>
 #include <set>
 
@@ -38,7 +40,7 @@ std::optional<int> terms_of(const Func& sum) {
 }
 
 /// The first of `sizes` that divides `extent`; 0: none.
-int first_divisor(int extent, std::initializer_list<int> sizes) {
+int first_divisor(int64_t extent, std::initializer_list<int> sizes) {
   for (const int size : sizes)
     if (extent % size == 0) return size;
   return 0;
@@ -47,10 +49,14 @@ int first_divisor(int extent, std::initializer_list<int> sizes) {
 int columns_of(const LoweredKernel& kernel) { return result_extent(kernel, -1); }
 int rows_of(const LoweredKernel& kernel) { return result_extent(kernel, -2); }
 
+ScheduleParams tiles_for(int64_t rows, int64_t columns, int64_t terms) {
+  return {{"columns", first_divisor(columns, {64, 32, 16})},
+          {"rows", first_divisor(rows, {64, 32, 16, 8})},
+          {"terms", first_divisor(terms, {16, 8, 4})}};
+}
+
 ScheduleParams gpu_shared_default_params(const LoweredKernel& kernel, const DeviceSheet&) {
-  return {{"columns", first_divisor(columns_of(kernel), {64, 32, 16})},
-          {"rows", first_divisor(rows_of(kernel), {64, 32, 16, 8})},
-          {"terms", first_divisor(*terms_of(*product_of(kernel)), {16, 8, 4})}};
+  return tiles_for(rows_of(kernel), columns_of(kernel), *terms_of(*product_of(kernel)));
 }
 
 std::string gpu_shared_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -189,6 +195,12 @@ void gpu_shared_apply(LoweredKernel& kernel, const ScheduleParams& params, const
 }
 
 }  // namespace
+
+bool has_shared_tiles(int64_t rows, int64_t columns, int64_t terms) {
+  for (const auto& [what, size] : tiles_for(rows, columns, terms))
+    if (!size) return false;
+  return true;
+}
 
 const ScheduleTemplate& template_gpu_shared() {
   static const ScheduleTemplate def = {
