@@ -56,6 +56,8 @@ void bind_target(nb::module_& m) {
   m.def(
       "region_json",
       [](const Function& region, const std::string& symbol) {
+        if (!region->checked_type())
+          throw UsageError("region " + symbol + " has no types: run relay.transform.InferType() before");
         return nb::make_tuple(region_json(*region, symbol, *region), constants_of(region, symbol));
       },
       nb::arg("region"), nb::arg("symbol"), "(graph JSON of a typed region, its constants by name).");

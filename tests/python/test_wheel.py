@@ -79,7 +79,10 @@ def test_holds_what_is_ours_and_no_halide(wheel):
     assert {"baton/bin/baton", "baton/lib/libbaton.so", "baton/lib/libbaton_runtime.so", "baton/py.typed", "baton/_baton.pyi",
             "_baton_command.py"} <= set(names)
     assert [name for name in names if name.startswith("baton/_baton.cpython") and name.endswith(".so")]
-    assert not [name for name in names if "alide" in name or name.endswith((".pyc", ".h", ".cc", ".a"))]
+    assert not [name for name in names if "alide" in name or name.endswith((".pyc", ".cc", ".a"))]
+    # What own backends are compiled against.
+    assert {name for name in names if name.endswith(".h")} == {
+        f"baton/include/baton/{name}" for name in ("codegen/baton_compiler.h", "runtime/baton_backend.h", "support/base/kernel_table.h")}
 
 
 @pytest.mark.slow
@@ -101,5 +104,5 @@ def test_works_in_a_fresh_environment_without_a_compiler(wheel, tmp_path):
     program = folder / "bin" / "baton"
     assert run(program, "--version").stdout.startswith("baton ")
     done = run(program, "profile", "mlp", "--repeat", "2", "--inside-ms", "1")
-    assert done.returncode == 0 and "fused_nn_softmax" in done.stdout, done.stderr
+    assert done.returncode == 0 and "softmax" in done.stdout, done.stderr
     assert run(program, "print", "no-such-model").returncode == 1

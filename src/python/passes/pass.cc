@@ -74,6 +74,7 @@ class PythonInstrument final : public PassInstrument {
 };
 
 std::shared_ptr<PassInstrument> instrument_of(nb::handle object) {
+  if (object.is_none()) throw nb::type_error("None is no pass instrument");
   std::shared_ptr<PassInstrument> native;
   if (nb::try_cast(object, native, false)) return native;
   return std::make_shared<PythonInstrument>(nb::borrow(object));

@@ -55,7 +55,8 @@ def find(build, tree):
 
     assert "operators" in baton("--help") and "with what each does" in baton("operators", "--help")
     assert "twice: Two times x." in baton("operators", "--docs").splitlines()
-    assert "AddToTwice" in baton("opt", "--passes", "?")
+    unknown = subprocess.run([build / "baton", "opt", model, "--passes", "?"], capture_output=True, text=True, check=False)
+    assert unknown.returncode == 2 and "AddToTwice" in unknown.stderr
     rewritten = baton("opt", model, "--passes", "InferType,AddToTwice,InferType")
     assert "twice(%x)" in rewritten and "add(" not in rewritten
     model.write_text(PROGRAM.replace("add(%x, %x)", "twice(%x)"))
