@@ -11,6 +11,7 @@
 #include <omp.h>
 
 #include "baton/runtime/baton_backend.h"
+#include "baton/runtime/plugins/dnnl/layouts.h"
 #include "baton/runtime/plugins/dnnl/primitives.h"
 
 namespace baton::dnnl_plugin {

@@ -1,9 +1,10 @@
 #include "baton/runtime/plugins/dnnl/primitives.h"
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
 #include <stdexcept>
+
+#include "baton/runtime/plugins/dnnl/exact_sums.h"
+#include "baton/runtime/plugins/dnnl/layouts.h"
 
 namespace baton::dnnl_plugin {
 
@@ -11,45 +12,9 @@ using namespace dnnl_blob;
 using dnnl::algorithm;
 using dnnl::memory;
 
-const dnnl::engine& cpu() {
-  static const auto* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed
-  return *engine;
-}
-
 namespace {
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
-
-memory::data_type data_type_of(ElementType type) {
-  switch (type) {
-    case ElementType::kInt32:
-      return memory::data_type::s32;
-    case ElementType::kInt8:
-      return memory::data_type::s8;
-    case ElementType::kUint8:
-      return memory::data_type::u8;
-    case ElementType::kFloat32:
-    case ElementType::kCount:
-      break;
-  }
-  return memory::data_type::f32;
-}
-
-memory::desc layout_of(const Dims& dims, Dims strides, ElementType type) {
-  // The stride of an axis of one element means nothing; oneDNN compares it.
-  for (size_t i = dims.size(); i-- > 0;)
-    if (dims[i] == 1) strides[i] = i + 1 < dims.size() ? strides[i + 1] * dims[i + 1] : 1;
-  return {dims, data_type_of(type), strides};
-}
-memory::desc layout_of(const TensorInfo& tensor) {
-  return layout_of(tensor.dims, tensor.strides, tensor.type);
-}
-
-int64_t elements(const Dims& dims) {
-  int64_t count = 1;
-  for (const int64_t extent : dims) count *= extent;
-  return count;
-}
 
 algorithm algorithm_of(Algorithm of) {
   switch (of) {
@@ -118,12 +83,6 @@ const char* name_of(StepKind kind) {
                                       "layer normalization",
                                       "batch normalization"};
   return names[static_cast<size_t>(kind)];
-}
-
-std::string text_of(const Dims& dims) {
-  std::string text;
-  for (const int64_t extent : dims) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
 }
 
 /// As oneDNN's verbose mode writes layouts: axes from the outermost, those in blocks as capitals, then the
@@ -554,7 +513,16 @@ class Builder {
     do {
       const std::string name = pd.impl_info_str();
       if (name.starts_with("ref")) continue;  // far slower than any other backend
-      if (sums_are_exact(step, pd, primitive_of(pd))) return;
+      const ProductOfBytes product{step,
+                                   info(step.output).dims,
+                                   info(step.inputs[0].tensor).type,
+                                   primitive_of(pd),
+                                   name,
+                                   pd.src_desc(),
+                                   pd.weights_desc(),
+                                   pd.dst_desc(),
+                                   pd.scratchpad_desc()};
+      if (sums_are_exact(product)) return;
       tried += (tried.empty() ? "" : ", ") + name;
     } while (pd.next_impl());
     throw std::runtime_error(
@@ -576,107 +544,6 @@ class Builder {
     throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
                              text_of(step.inputs[0].dims) + " to " + text_of(info(step.output).dims) +
                              " of bytes with sums of 32 bits on this processor (there are: " + tried + ")");
-  }
-
-  /// Whether a primitive adds the products of bytes as integers do. It is run once for each description and
-  /// process, on data and weights whose sums are odd and as large as the step's can be: sums that saturate in
-  /// 16 bits, and those that pass through float32, which has 24, differ then.
-  template <class Description>
-  bool sums_are_exact(const Step& step, const Description& pd, const dnnl::primitive& primitive) const {
-    static std::mutex mutex;
-    static std::map<std::string, bool> known;  // of this process, as its processor stays the same
-    const TensorInfo& out = info(step.output);
-    const ElementType data_type = info(step.inputs[0].tensor).type;
-    std::string key = std::string(pd.impl_info_str()) + " " + std::to_string(static_cast<int>(data_type)) +
-                      " " + std::to_string(step.largest);
-    for (const Dims* dims : {&step.inputs[0].dims, &step.inputs[1].dims, &out.dims, &step.strides,
-                             &step.dilates, &step.before, &step.after})
-      key += " " + text_of(*dims);
-    {
-      const std::lock_guard lock(mutex);
-      if (const auto at = known.find(key); at != known.end()) return at->second;
-    }
-    const bool exact = probe_sums(step, pd, primitive);
-    const std::lock_guard lock(mutex);
-    return known[key] = exact;
-  }
-
-  template <class Description>
-  bool probe_sums(const Step& step, const Description& pd, const dnnl::primitive& primitive) const {
-    const Dims &in = step.inputs[0].dims, &weights = step.inputs[1].dims, &out = info(step.output).dims;
-    const bool matmul = step.kind == StepKind::kMatmul;
-    const bool is_unsigned = info(step.inputs[0].tensor).type == ElementType::kUint8;
-    const int64_t value = is_unsigned ? 255 : 127;
-    // The weights of one output: `channels` x `taps`, of which these are inside of the data at the middle
-    // of the result.
-    const size_t spatial = matmul ? 0 : in.size() - 2;
-    const int64_t channels = matmul ? in.back() : weights[weights.size() - spatial - 1];
-    std::vector<bool> inside = {true};
-    Dims middle = out;
-    for (int64_t& each : middle) each /= 2;
-    for (size_t i = 0; i < spatial; ++i) {
-      std::vector<bool> next;
-      for (const bool before : inside)
-        for (int64_t tap = 0; tap < weights[weights.size() - spatial + i]; ++tap) {
-          const int64_t at = middle[2 + i] * step.strides[i] - step.before[i] + tap * (step.dilates[i] + 1);
-          next.push_back(before && at >= 0 && at < in[2 + i]);
-        }
-      inside = std::move(next);
-    }
-    // As large as their sum may be, inside first.
-    const auto taps = static_cast<int64_t>(inside.size());
-    std::vector<int8_t> row(static_cast<size_t>(channels * taps));
-    int64_t left = step.largest / 255, sum = 0;
-    for (const bool now : {true, false})
-      for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t channel = 0; channel < channels && inside[static_cast<size_t>(tap)] == now; ++channel) {
-          const auto weight = static_cast<int8_t>(std::min<int64_t>(127, left));
-          row[static_cast<size_t>(channel * taps + tap)] = weight;
-          left -= weight;
-          if (now) sum += weight;
-        }
-    for (int64_t tap = 0; tap < taps && sum % 2 == 0 && sum > 0; ++tap)
-      if (int8_t& weight = row[static_cast<size_t>(tap)]; inside[static_cast<size_t>(tap)] && weight > 0)
-        --weight, --sum;
-    // In plain layouts, then as the primitive wants them.
-    dnnl::stream stream(cpu());
-    const auto moved = [&](memory& from, const memory::desc& layout) {
-      memory to(layout, cpu());
-      dnnl::reorder(from, to).execute(stream, from, to);
-      stream.wait();
-      return to;
-    };
-    const auto plain = [](const Dims& dims, ElementType type) {
-      Dims strides(dims.size(), 1);
-      for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-      return memory(layout_of(dims, strides, type), cpu());
-    };
-    memory data = plain(in, info(step.inputs[0].tensor).type);
-    std::memset(data.get_data_handle(), static_cast<int>(value), static_cast<size_t>(elements(in)));
-    memory factors = plain(weights, ElementType::kInt8);
-    auto* const factor = static_cast<int8_t*>(factors.get_data_handle());
-    const int64_t columns = matmul ? weights.back() : 1;
-    for (int64_t i = 0; i < elements(weights); ++i)
-      factor[i] = row[static_cast<size_t>(i / columns % static_cast<int64_t>(row.size()))];
-    memory from = moved(data, pd.src_desc()), by = moved(factors, pd.weights_desc());
-    memory to(pd.dst_desc(), cpu()), scratch(pd.scratchpad_desc(), cpu());
-    primitive.execute(
-        stream,
-        {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, by}, {DNNL_ARG_DST, to}, {DNNL_ARG_SCRATCHPAD, scratch}});
-    stream.wait();
-    memory sums = plain(out, ElementType::kInt32);
-    dnnl::reorder(to, sums).execute(stream, to, sums);
-    stream.wait();
-    // All outputs at the middle.
-    const auto* const found = static_cast<const int32_t*>(sums.get_data_handle());
-    const size_t along = matmul ? out.size() - 1 : 1;
-    for (int64_t output = 0; output < out[along]; ++output) {
-      middle[along] = output;
-      int64_t at = 0;
-      for (size_t i = 0; i < out.size(); ++i) at = at * out[i] + middle[i];
-      if (found[at] != value * sum) return false;
-    }
-    return true;
   }
 
   /// Whether the step is a convolution whose data come from outside of the region and whose result leaves it.

@@ -14,8 +14,6 @@
 
 namespace baton::dnnl_plugin {
 
-const dnnl::engine& cpu();
-
 /// The constants of a blob, in the layouts that primitives have asked for. Shared by all its regions and
 /// their kernels, so that weights of a loop that was unrolled are packed, and lie in caches, once; thread
 /// safe.
