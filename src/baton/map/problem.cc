@@ -52,6 +52,7 @@ void check_values(const MappingProblem& problem) {
 }
 
 void check_candidates(const MappingProblem& problem) {
+  const MappingIndex index(problem);
   std::vector<bool> covered(static_cast<size_t>(problem.nodes));
   for (size_t c = 0; c < problem.candidates.size(); ++c) {
     const MappingCandidate& candidate = problem.candidates[c];
@@ -67,7 +68,7 @@ void check_candidates(const MappingProblem& problem) {
     require_time(candidate.us, name);
     require_time(candidate.memory, "the memory of " + name);
     require_index(candidate.device, problem.memory_limits.size(), "the device of " + name);
-    const CandidateValues values = candidate_values(problem, candidate.nodes);
+    const CandidateValues values = index.values_of(candidate.nodes);
     if (candidate.input_formats.size() != values.inputs.size() ||
         candidate.output_formats.size() != values.outputs.size())
       throw Error(name + " has " + std::to_string(values.inputs.size()) + " inputs and " +
@@ -210,17 +211,36 @@ double MappingProblem::conversion_us(int value, int from, int to) const {
   return way ? way->fixed_us + way->us_per_byte * values[static_cast<size_t>(value)].bytes : kInfinity;
 }
 
-CandidateValues candidate_values(const MappingProblem& problem, const std::vector<int>& nodes) {
-  CandidateValues found;
+MappingIndex::MappingIndex(const MappingProblem& problem)
+    : problem_(problem), reads_(static_cast<size_t>(problem.nodes)), writes_(reads_) {
   for (size_t v = 0; v < problem.values.size(); ++v) {
     const MappingValue& value = problem.values[v];
-    const bool inside = value.producer >= 0 && contains(nodes, value.producer);
-    const auto own = [&](int consumer) { return contains(nodes, consumer); };
-    if (inside && (!value.required.empty() ||
-                   !std::all_of(value.consumers.begin(), value.consumers.end(), own)))
-      found.outputs.push_back(static_cast<int>(v));
-    if (!inside && std::any_of(value.consumers.begin(), value.consumers.end(), own))
-      found.inputs.push_back(static_cast<int>(v));
+    if (value.producer >= 0) writes_[static_cast<size_t>(value.producer)].push_back(static_cast<int>(v));
+    int last = -1;
+    for (const int consumer : value.consumers) {
+      if (consumer != last) reads_[static_cast<size_t>(consumer)].push_back(static_cast<int>(v));
+      last = consumer;
+    }
+  }
+}
+
+CandidateValues MappingIndex::values_of(const std::vector<int>& nodes) const {
+  CandidateValues found;
+  const auto own = [&](int node) { return contains(nodes, node); };
+  for (const int node : nodes) {
+    for (const int v : writes(node)) {
+      const MappingValue& value = problem_.values[static_cast<size_t>(v)];
+      if (!value.required.empty() || !std::all_of(value.consumers.begin(), value.consumers.end(), own))
+        found.outputs.push_back(v);
+    }
+    for (const int v : reads(node)) {
+      const int producer = problem_.values[static_cast<size_t>(v)].producer;
+      if (producer < 0 || !own(producer)) found.inputs.push_back(v);
+    }
+  }
+  for (std::vector<int>* list : {&found.inputs, &found.outputs}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
   }
   return found;
 }
@@ -242,8 +262,8 @@ void check(const MappingProblem& problem) {
   check_candidates(problem);
 }
 
-std::optional<std::vector<MappingStep>> cheapest_conversions(const MappingProblem& problem, int value, int from,
-                                                             const std::vector<int>& to) {
+std::optional<std::vector<MappingStep>> cheapest_conversions(const MappingProblem& problem, int value,
+                                                             int from, const std::vector<int>& to) {
   std::vector<int> targets;
   for (const int format : to)
     if (format != from && std::find(targets.begin(), targets.end(), format) == targets.end())
@@ -282,9 +302,10 @@ std::optional<MappingSolution> price(const MappingProblem& problem, std::span<co
     produced[v] = problem.values[v].given;
     needed[v] = problem.values[v].required;
   }
+  const MappingIndex index(problem);
   for (const int c : chosen) {
     const MappingCandidate& candidate = problem.candidates[static_cast<size_t>(c)];
-    const CandidateValues values = candidate_values(problem, candidate.nodes);
+    const CandidateValues values = index.values_of(candidate.nodes);
     for (size_t i = 0; i < values.outputs.size(); ++i)
       produced[static_cast<size_t>(values.outputs[i])] = candidate.output_formats[i];
     for (size_t i = 0; i < values.inputs.size(); ++i)

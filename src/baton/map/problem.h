@@ -21,11 +21,11 @@ struct MappingConversion {
 
 /// A tensor that is produced by one node, or given, and consumed by others.
 struct MappingValue {
-  int producer = -1;           ///< node; -1: given to the model
-  std::vector<int> consumers;  ///< nodes, ascending
+  int producer = -1;                ///< node; -1: given to the model
+  std::vector<int> consumers = {};  ///< nodes, ascending
   double bytes = 0;
-  int given = -1;             ///< the format of a given value
-  std::vector<int> required;  ///< formats in which the model must return it
+  int given = -1;                  ///< the format of a given value
+  std::vector<int> required = {};  ///< formats in which the model must return it
 };
 
 /// One way to compute some nodes: a kernel or a region on one backend.
@@ -34,9 +34,9 @@ struct MappingCandidate {
   double us = 0;           ///< of one run, without conversions
   double memory = 0;       ///< bytes of the device's memory that it occupies (weights)
   int device = 0;
-  /// Of every value that enters and leaves, in the order of candidate_values().
-  std::vector<int> input_formats, output_formats;
-  std::string label;
+  /// Of every value that enters and leaves, in the order of MappingIndex::values_of().
+  std::vector<int> input_formats = {}, output_formats = {};
+  std::string label = {};
 };
 
 /// Nodes are numbered so that every producer is below its consumers.
@@ -58,10 +58,22 @@ struct MappingProblem {
 struct CandidateValues {
   std::vector<int> inputs, outputs;
 };
-CandidateValues candidate_values(const MappingProblem& problem, const std::vector<int>& nodes);
 
-/// Throws Error, naming the part, for indices out of range, times that are negative or not finite, formats that
-/// do not match the values, a value consumed before it is produced, and nodes without a candidate.
+/// Which values each node reads and writes.
+class MappingIndex {
+ public:
+  explicit MappingIndex(const MappingProblem& problem);
+  CandidateValues values_of(const std::vector<int>& nodes) const;
+  const std::vector<int>& reads(int node) const { return reads_[static_cast<size_t>(node)]; }
+  const std::vector<int>& writes(int node) const { return writes_[static_cast<size_t>(node)]; }
+
+ private:
+  const MappingProblem& problem_;
+  std::vector<std::vector<int>> reads_, writes_;
+};
+
+/// Throws Error, naming the part, for indices out of range, times that are negative or not finite, formats
+/// that do not match the values, a value consumed before it is produced, and nodes without a candidate.
 void check(const MappingProblem& problem);
 
 struct MappingStep {
@@ -80,14 +92,14 @@ struct MappingSolution {
   double gap() const { return us > 0 ? (us - bound_us) / us : 0; }
 };
 
-/// The price of a choice that covers each node once, with the cheapest conversions (a Steiner tree over formats
-/// for every value); nullopt when it does not, when its candidates wait for each other in a circle, when a value
-/// cannot reach its consumers, or when a limit is exceeded.
+/// The price of a choice that covers each node once, with the cheapest conversions (a Steiner tree over
+/// formats for every value); nullopt when it does not, when its candidates wait for each other in a circle,
+/// when a value cannot reach its consumers, or when a limit is exceeded.
 std::optional<MappingSolution> price(const MappingProblem& problem, std::span<const int> chosen);
 
-/// The cheapest tree that leads from format `from` to all of `to`, for values of that number. nullopt: there is
-/// none. Exact up to 8 formats in `to`, else by cheapest paths one after the other.
-std::optional<std::vector<MappingStep>> cheapest_conversions(const MappingProblem& problem, int value, int from,
-                                                             const std::vector<int>& to);
+/// The cheapest tree that leads from format `from` to all of `to`, for values of that number. nullopt: there
+/// is none. Exact up to 8 formats in `to`, else by cheapest paths one after the other.
+std::optional<std::vector<MappingStep>> cheapest_conversions(const MappingProblem& problem, int value,
+                                                             int from, const std::vector<int>& to);
 
 }  // namespace baton
