@@ -136,7 +136,7 @@ Statement& Statement::bind_null(int at) {
   check(sqlite3_bind_null(statement_, at));
   return *this;
 }
-Statement& Statement::bind(int at, const Cell& value) {
+Statement& Statement::bind(int at, const StoreCell& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return bind(at, *number);
   if (const auto* real = std::get_if<double>(&value)) return bind(at, *real);
   if (const auto* text = std::get_if<std::string>(&value)) return bind(at, std::string_view(*text));
@@ -173,7 +173,7 @@ Digest Statement::digest(int column) const {
   }
   return digest;
 }
-Cell Statement::cell(int column) const {
+StoreCell Statement::cell(int column) const {
   switch (sqlite3_column_type(statement_, column)) {
     case SQLITE_INTEGER:
       return integer(column);

@@ -28,7 +28,7 @@ class Statement {
   Statement& bind(int at, const Digest& digest);    ///< its 16 bytes, the highest first
   Statement& bind_blob(int at, std::span<const std::byte> value);
   Statement& bind_null(int at);
-  Statement& bind(int at, const Cell& value);
+  Statement& bind(int at, const StoreCell& value);
 
   /// The next row; false: there is none, and the statement is ready to run anew.
   bool step();
@@ -45,7 +45,7 @@ class Statement {
   Digest digest(int column) const;
   std::string_view blob(int column) const;  ///< valid until the next step
   /// Blobs as hexadecimal digits.
-  Cell cell(int column) const;
+  StoreCell cell(int column) const;
 
  private:
   friend class Database;

@@ -98,6 +98,13 @@ Digest sheet_digest(const DeviceSheet& sheet) {
   return digest128(text.data(), text.size());
 }
 
+Digest sheet_identity(const DeviceSheet& sheet) {
+  DeviceSheet facts = sheet;
+  facts.peaks.reset();
+  facts.links.clear();
+  return sheet_digest(facts);
+}
+
 Digest Measurement::digest(const MeasurementKeys& keys) const {
   DigestBytes bytes;
   for (const Digest* key : {&keys.work, &keys.build, &keys.device}) bytes.digest(*key);

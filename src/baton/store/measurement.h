@@ -82,6 +82,9 @@ struct WorkOrigin {
 
 /// A hash of the sheet's text.
 Digest sheet_digest(const DeviceSheet& sheet);
+/// The same without what was measured of the device, its peaks and links, which come out differently every
+/// day: which device it is.
+Digest sheet_identity(const DeviceSheet& sheet);
 
 /// Digests of the parts of a measurement that many share.
 struct MeasurementKeys {

@@ -9,7 +9,7 @@ namespace baton {
 namespace {
 
 /// As json_each() has the value of a member.
-Cell attribute_cell(const std::string& value) {
+StoreCell attribute_cell(const std::string& value) {
   const nlohmann::json json = nlohmann::json::parse(value, nullptr, false);
   if (json.is_discarded()) return value;
   if (json.is_null()) return {};
@@ -36,7 +36,7 @@ Selection::Selection(const StoreQuery& query) : limit_(query.limit) {
   if (!query.target.empty()) text("m.build IN (SELECT id FROM build WHERE target = ?)", query.target);
   if (!query.machine.empty()) text("m.machine = (SELECT id FROM machine WHERE name = ?)", query.machine);
   if (!query.device.empty()) text("m.device IN (SELECT id FROM device WHERE name = ?)", query.device);
-  if (!query.sheet.empty()) digest("m.device = (SELECT id FROM device WHERE hash = ?)", query.sheet);
+  if (!query.sheet.empty()) digest("m.device IN (SELECT id FROM device WHERE identity = ?)", query.sheet);
   if (!query.family.empty()) text("m.model IN (SELECT id FROM model WHERE family = ?)", query.family);
   if (!query.model.empty()) text("m.model IN (SELECT id FROM model WHERE name = ?)", query.model);
   if (!query.model_id.empty()) text("m.model IN (SELECT id FROM model WHERE work_id = ?)", query.model_id);
@@ -44,7 +44,7 @@ Selection::Selection(const StoreQuery& query) : limit_(query.limit) {
   if (!query.configuration.empty()) text("m.configuration = ?", query.configuration);
   if (query.threads) {
     condition("m.threads = ?");
-    values_.emplace_back(Cell{int64_t{*query.threads}});
+    values_.emplace_back(StoreCell{int64_t{*query.threads}});
   }
   if (query.cache) text("m.cache = ?", std::string(cache_state_name(*query.cache)));
   for (const std::string& op : query.operators)
@@ -59,12 +59,12 @@ void Selection::add_attributes(const std::vector<AttributeQuery>& attributes) {
   for (const auto& [op, wanted] : by_op) {
     std::string sql = "m.work IN (SELECT o.work FROM operator o WHERE ";
     sql += op.empty() ? "1" : "o.op = ?";
-    if (!op.empty()) values_.emplace_back(Cell{op});
+    if (!op.empty()) values_.emplace_back(StoreCell{op});
     for (const AttributeQuery* attribute : wanted) {
       sql +=
           " AND EXISTS (SELECT 1 FROM attribute a WHERE a.work = o.work AND a.position = o.position"
           " AND a.name = ? AND a.value IS ?)";
-      values_.emplace_back(Cell{attribute->name});
+      values_.emplace_back(StoreCell{attribute->name});
       values_.emplace_back(attribute_cell(attribute->value));
     }
     condition(sql + ")");
@@ -74,7 +74,7 @@ void Selection::add_attributes(const std::vector<AttributeQuery>& attributes) {
 void Selection::condition(const std::string& sql) { where_ += (where_.empty() ? " WHERE " : " AND ") + sql; }
 void Selection::text(const std::string& sql, const std::string& value) {
   condition(sql);
-  values_.emplace_back(Cell{value});
+  values_.emplace_back(StoreCell{value});
 }
 void Selection::digest(const std::string& sql, const std::string& hex) {
   const std::optional<Digest> digest = digest_of(hex);
@@ -93,7 +93,7 @@ void Selection::bind(Statement& statement) const {
     if (const auto* digest = std::get_if<Digest>(&value))
       statement.bind(at, *digest);
     else
-      statement.bind(at, std::get<Cell>(value));
+      statement.bind(at, std::get<StoreCell>(value));
   }
 }
 

@@ -24,7 +24,7 @@ class Selection {
   void add_attributes(const std::vector<AttributeQuery>& attributes);
 
   std::string where_;
-  std::vector<std::variant<Cell, Digest>> values_;
+  std::vector<std::variant<StoreCell, Digest>> values_;
   int64_t limit_ = 0;
 };
 

@@ -20,7 +20,7 @@ StoreTable table_of(Statement& statement) {
   StoreTable table;
   for (int i = 0; i < statement.columns(); ++i) table.columns.push_back(statement.name(i));
   while (statement.step()) {
-    std::vector<Cell>& row = table.rows.emplace_back();
+    std::vector<StoreCell>& row = table.rows.emplace_back();
     row.reserve(table.columns.size());
     for (int i = 0; i < statement.columns(); ++i) row.push_back(statement.cell(i));
   }
@@ -133,11 +133,12 @@ StoreTable Store::table(const StoreQuery& query) const {
 std::vector<StorePlace> Store::places(const StoreQuery& query) const {
   const Selection selection(query);
   Statement rows = state_->database->prepare(
-      "SELECT machine.name, device.name, lower(hex(device.hash)), count(*) FROM (SELECT m.machine, m.device"
+      "SELECT machine.name, device.name, lower(hex(device.identity)), count(*) FROM (SELECT m.machine, "
+      "m.device"
       " FROM measurement m" +
       selection.order_and_limit() +
       ") AS m JOIN machine ON machine.id = m.machine JOIN device ON device.id = m.device"
-      " GROUP BY m.machine, m.device ORDER BY count(*) DESC, machine.name, device.name, 3");
+      " GROUP BY m.machine, device.identity ORDER BY count(*) DESC, machine.name, device.name, 3");
   selection.bind(rows);
   std::vector<StorePlace> places;
   while (rows.step()) places.push_back({rows.text(0), rows.text(1), rows.text(2), rows.integer(3)});
@@ -155,10 +156,11 @@ std::optional<Measurement> Store::newest(const Work& work, const BuildFacts& bui
       std::string(StoreReader::select()) +
       " WHERE m.work = (SELECT id FROM work WHERE hash = ?) AND m.build = (SELECT id FROM build WHERE hash = "
       "?)"
-      " AND m.device = (SELECT id FROM device WHERE hash = ?) AND m.threads = ? AND m.cache = ?"
+      " AND m.device IN (SELECT id FROM device WHERE identity = ?) AND m.threads = ? AND m.cache = ?"
       " AND m.unreliable IS NULL ORDER BY m.begun_s DESC, m.id DESC LIMIT 1");
   int at = 0;
-  for (const Digest& digest : {work.digest(), build.digest(), sheet_digest(device)}) rows.bind(++at, digest);
+  for (const Digest& digest : {work.digest(), build.digest(), sheet_identity(device)})
+    rows.bind(++at, digest);
   rows.bind(4, int64_t{threads}).bind(5, cache_state_name(cache));
   if (!rows.step()) return {};
   return state_->reading().read(rows);

@@ -40,7 +40,7 @@ class Store {
   std::vector<StorePlace> places(const StoreQuery& query) const;
   /// One statement that only reads. Throws UsageError for any other, and for one that SQLite refuses.
   StoreTable sql(const std::string& statement) const;
-  /// The newest reliable measurement of this work, build, device sheet, threads and cache state.
+  /// The newest reliable measurement of this work, build, device (sheet_identity()), threads and cache state.
   std::optional<Measurement> newest(const Work& work, const BuildFacts& build, const DeviceSheet& device,
                                     int threads, CacheState cache) const;
   /// The configurations of a campaign that have at least one row.

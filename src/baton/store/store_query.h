@@ -11,7 +11,7 @@
 namespace baton {
 
 /// A value of a table; std::monostate is NULL.
-using Cell = std::variant<std::monostate, int64_t, double, std::string>;
+using StoreCell = std::variant<std::monostate, int64_t, double, std::string>;
 
 /// An operator of a work that has this attribute.
 struct AttributeQuery {
@@ -29,7 +29,7 @@ struct StoreQuery {
   std::vector<std::string> operators;  ///< the work contains all of these
   /// The work has operators with these attributes; those of one `op` hold of one operator.
   std::vector<AttributeQuery> attributes;
-  std::string sheet;  ///< id of a device sheet
+  std::string sheet;  ///< sheet_identity() of a device: 32 hexadecimal digits
   bool reliable_only = false;
   int64_t limit = 0;  ///< 0: all
 };
@@ -37,7 +37,7 @@ struct StoreQuery {
 /// What a statement returned.
 struct StoreTable {
   std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<StoreCell>> rows;
 };
 
 /// A machine and a device sheet that rows were measured on.

@@ -50,8 +50,9 @@ StoreWriter::StoreWriter(Database& database)
           "INSERT INTO build (hash, backend, target, compiler, opt_level, template, parameters)"
           " VALUES (?, ?, ?, ?, ?, ?, ?)")),
       find_device_(database.prepare("SELECT id FROM device WHERE hash = ?")),
-      add_device_(database.prepare("INSERT INTO device (hash, kind, name, cores, gflops, gbytes_per_s, sheet)"
-                                   " VALUES (?, ?, ?, ?, ?, ?, ?)")),
+      add_device_(database.prepare(
+          "INSERT INTO device (hash, kind, name, cores, gflops, gbytes_per_s, sheet, identity)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")),
       find_machine_(database.prepare("SELECT id FROM machine WHERE name = ?")),
       add_machine_(database.prepare("INSERT INTO machine (name) VALUES (?)")),
       find_campaign_(database.prepare("SELECT id FROM campaign WHERE name = ?")),
@@ -142,7 +143,8 @@ int64_t StoreWriter::device_row(const DeviceSheet& sheet, const Digest& digest) 
       .bind(4, int64_t{sheet.cores})
       .bind_null(5)
       .bind_null(6)
-      .bind(7, std::string_view(sheet.text()));
+      .bind(7, std::string_view(sheet.text()))
+      .bind(8, sheet_identity(sheet));
   if (sheet.peaks) add_device_.bind(5, sheet.peaks->gflops).bind(6, sheet.peaks->gbytes_per_s);
   add_device_.run();
   return devices_[digest] = database_.last_row();

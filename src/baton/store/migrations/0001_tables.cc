@@ -40,6 +40,7 @@ CREATE TABLE build (
 CREATE TABLE device (
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE,
+  identity BLOB NOT NULL,
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
   cores INTEGER NOT NULL,

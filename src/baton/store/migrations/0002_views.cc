@@ -20,7 +20,7 @@ CREATE VIEW rows AS SELECT
   m.id AS measurement, lower(hex(w.hash)) AS work, w.kind, w.brief, w.flops, w.bytes,
   (SELECT group_concat(op, ' + ') FROM (SELECT op FROM operator WHERE work = w.id ORDER BY position)) AS operators,
   b.backend, b.target, b.compiler, b.opt_level, b.template, b.parameters,
-  machine.name AS machine, d.name AS device, d.kind AS device_kind, lower(hex(d.hash)) AS sheet,
+  machine.name AS machine, d.name AS device, d.kind AS device_kind, lower(hex(d.identity)) AS sheet,
   m.threads, m.cache, m.median_us, m.cv, m.plus_minus_us, m.samples, m.disturbed, m.outliers,
   m.unreliable, m.simulated, m.load, m.others_busy, m.reference_us, m.begun_s,
   model.name AS model, model.work_id AS model_id, model.family, m.node, m.calls, m.share, m.method,
@@ -50,7 +50,7 @@ FROM measurement m JOIN origin o ON o.origin_set = m.origin_set;
 CREATE VIEW works AS SELECT lower(hex(hash)) AS work, kind, brief, flops, bytes, text FROM work;
 
 CREATE VIEW sheets AS SELECT
-  lower(hex(hash)) AS sheet, kind, name, cores, gflops, gbytes_per_s, sheet AS text
+  lower(hex(identity)) AS sheet, kind, name, cores, gflops, gbytes_per_s, sheet AS text
 FROM device;
 )sql";
 
