@@ -36,8 +36,8 @@ TEST(CanonicalText, NamesAttributesAndConstantsDoNotMatter) {
       " let %y = add(%p0, %p1); multiply(%y, 3f) }");
   const std::string text = canonical_text(a);
   EXPECT_EQ(text,
-            "fn (%p0: Tensor[(1, 4), float32], %p1: Tensor[(4), float32], %c0: float32) ->"
-            " Tensor[(1, 4), float32] {\n  %0 = add(%p0, %p1);\n  multiply(%0, %c0)\n}");
+            "fn (%p0: Tensor[(1, 4), float32], %p1: Tensor[(4), float32], %p2: float32) ->"
+            " Tensor[(1, 4), float32] {\n  %0 = add(%p0, %p1);\n  multiply(%0, %p2)\n}");
   EXPECT_NE(canonical_text(b), text);  // a let is another program
   const Function c = parsed(
       "fn (%data: Tensor[(1, 4), float32], %bias: Tensor[(4), float32]) { multiply(add(%data, %bias), 7f) }");
