@@ -69,12 +69,13 @@ void measure(const std::string& path) {
   query.operators = {"nn.conv2d", "nn.relu"};
   query.attributes = {{"nn.conv2d", "kernel_size", "[3,3]"}, {"nn.conv2d", "strides", "[2,2]"}};
   int64_t start = monotonic_ns();
-  const StoreTable table = store.table(query);
+  const StoreTable table = store.table(query, {"target", "brief", "flops", "median_us"});
+  const size_t places = store.places(query).size();
   bars::report("all 3x3 convolutions with stride 2 fused with relu", 1, seconds_since(start), "s");
-  std::printf("they are %zu rows\n", table.rows.size());
+  std::printf("they are %zu rows, of %zu device(s)\n", table.rows.size(), places);
   start = monotonic_ns();
   const StoreTable means = store.sql(
-      "SELECT backend, count(*), avg(median_us) FROM rows WHERE work IN (SELECT a.work FROM attributes a JOIN"
+      "SELECT backend, count(*), avg(median_us) FROM rows WHERE work IN (SELECT work FROM attributes a JOIN"
       " attributes b USING (work, position) WHERE a.name = 'kernel_size' AND a.value = '[3,3]' AND"
       " b.name = 'strides' AND b.value = '[2,2]') GROUP BY backend");
   bars::report("the same as SQL, means per backend", 1, seconds_since(start), "s");

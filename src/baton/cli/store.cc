@@ -132,7 +132,10 @@ class StoreVerb final : public Verb {
   }
 
   int query(const Store& store, Io& io) {
-    const StoreTable table = sql_.empty() ? store.table(query_.query()) : store.sql(sql_);
+    const bool shown = !json_ && !csv_;
+    const StoreTable table =
+        !sql_.empty() ? store.sql(sql_)
+                      : store.table(query_.query(), shown ? shown_columns() : std::vector<std::string>());
     if (json_) {
       io.out << json_rows(table);
     } else if (csv_) {

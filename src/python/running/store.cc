@@ -83,9 +83,10 @@ int64_t insert_report(Store& store, const Report& report, const std::string& fam
   RecordSource source;
   const BuildContext context = door_context();
   source.context = &context;
-  source.machine = machine.empty() ? machine_name() : machine;
+  source.live = report.live;
+  source.machine = !machine.empty() ? machine : report.live ? machine_name() : report.report.machine;
   source.family = family;
-  source.begun_s = std::time(nullptr);
+  source.begun_s = report.live ? std::time(nullptr) : 0;
   return unlocked([&] { return store.insert(measurements_of(report.report, source)); });
 }
 
@@ -126,11 +127,11 @@ void bind_store(nb::module_& m) {
       .def("lines", &lines, nb::arg("query"), "The selected measurements as JSON texts, with all samples.")
       .def(
           "table",
-          [](const Store& store, const nb::dict& query) {
+          [](const Store& store, const nb::dict& query, const std::vector<std::string>& names) {
             const StoreQuery wanted = query_of(query);
-            return columns(unlocked([&] { return store.table(wanted); }));
+            return columns(unlocked([&] { return store.table(wanted, names); }));
           },
-          nb::arg("query"), "Columns of the view `rows`: docs/design/0036-store.md.")
+          nb::arg("query"), nb::arg("columns"), "Columns of the view `rows`: docs/design/0036-store.md.")
       .def(
           "sql",
           [](const Store& store, const std::string& statement) {

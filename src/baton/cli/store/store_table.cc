@@ -130,6 +130,11 @@ void write_columns(std::ostream& out, const StoreTable& table, int width) {
   }
 }
 
+std::vector<std::string> shown_columns() {
+  return {"brief", "backend", "template", "threads", "cache",     "median_us",
+          "cv",    "flops",   "model",    "method",  "simulated", "unreliable"};
+}
+
 void write_measurements(std::ostream& out, const StoreTable& rows, int width) {
   const Named named(rows);
   StoreTable shown{{"what", "backend", "template", "threads", "cache", "us", "cv", "GFLOPS", "model", "note"},

@@ -18,6 +18,8 @@ std::string json_rows(const StoreTable& table);
 /// Columns side by side in at most `width` characters; long texts are cut.
 void write_columns(std::ostream& out, const StoreTable& table, int width);
 
+/// What write_measurements() needs of the view `rows`.
+std::vector<std::string> shown_columns();
 /// Of the view `rows`: what is measured, where and how, its time and rate.
 void write_measurements(std::ostream& out, const StoreTable& rows, int width);
 
