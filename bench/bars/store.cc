@@ -85,7 +85,11 @@ void measure(const std::string& path) {
 }  // namespace
 }  // namespace baton
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2) {  // a new file, which is kept
+    baton::measure(argv[1]);
+    return baton::bars::all_hold ? 0 : 1;
+  }
   std::string folder = (std::filesystem::temp_directory_path() / "baton-store-XXXXXX").string();
   if (!mkdtemp(folder.data())) return 1;
   baton::measure(folder + "/m.db");

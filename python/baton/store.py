@@ -2,8 +2,8 @@
 
     with baton.store.open("m.db", "a") as store:
         store.insert(lib.profile(), family="resnet")
-    rows = baton.store.open("m.db").query(operators=["nn.conv2d", "nn.relu"],
-                                          attributes={"nn.conv2d": {"kernel_size": [3, 3], "strides": [2, 2]}})
+    rows = baton.store.open("m.db").query(operators=["*conv2d*", "nn.relu"],
+                                          attributes={"*conv2d*": {"kernel_size": [3, 3], "strides": [2, 2]}})
     frame = rows.to_pandas()
 """
 import json
@@ -123,7 +123,8 @@ class Store:
 
         Parameters
         ----------
-        operators : names of operators that the work contains: ["nn.conv2d", "nn.relu"]
+        operators : names of operators that the work contains: ["nn.conv2d", "nn.relu"]; "*conv2d*" is any whose name has that
+            (convolutions over blocked layouts are nn.contrib_conv2d_NCHWc)
         attributes : {operator: {attribute: value}}; those of one operator hold of one call of it. Defaults count: a
             convolution that leaves `groups` out has {"groups": 1}. The key "" is any operator
         columns : names of the columns that are wanted; default: all. The fewer, the faster

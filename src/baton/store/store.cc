@@ -138,10 +138,9 @@ StoreTable Store::table(const StoreQuery& query, const std::vector<std::string>&
       wanted += (wanted.empty() ? "rows." : ", rows.") + column;
     }
   }
-  Statement rows =
-      state_->database->prepare("SELECT " + (wanted.empty() ? "rows.*" : wanted) +
-                                " FROM rows WHERE measurement IN (SELECT m.id FROM measurement m" +
-                                selection.order_and_limit() + ") ORDER BY measurement");
+  Statement rows = state_->database->prepare("SELECT " + (wanted.empty() ? "rows.*" : wanted) +
+                                             " FROM measurement m JOIN rows ON rows.measurement = m.id" +
+                                             selection.order_and_limit());
   selection.bind(rows);
   return table_of(rows);
 }

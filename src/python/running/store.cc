@@ -83,6 +83,7 @@ int64_t insert_report(Store& store, const Report& report, const std::string& fam
   RecordSource source;
   const BuildContext context = door_context();
   source.context = &context;
+  source.module = report.module;
   source.live = report.live;
   source.machine = !machine.empty() ? machine : report.live ? machine_name() : report.report.machine;
   source.family = family;

@@ -13,7 +13,9 @@ namespace baton::cli {
 void QueryFlags::add(Flags& flags) {
   flags.option("kind", &kind_, "what was measured")
       .choices({"kernel", "part", "model", "transfer", "reference"});
-  flags.files("op", &operators_, "works with this operator: nn.conv2d; may be given several times");
+  flags.files("op", &operators_,
+              "works with this operator: nn.conv2d, or '*conv2d*' for all whose name has that; may be given "
+              "several times");
   flags.files("fused-with", &fused_with_, "and fused with this one: nn.relu; may be given several times");
   flags.files(
       "attr", &attributes_,
@@ -67,7 +69,8 @@ AttributeQuery attribute_query(const std::string& text) {
       text.substr(dot == std::string::npos ? 0 : dot + 1, equals - (dot == std::string::npos ? 0 : dot + 1));
   query.value = text.substr(equals + 1);
   // 2,2 is a list; so are numbers only.
-  if (query.value.find(',') != std::string::npos && nlohmann::json::accept("[" + query.value + "]"))
+  if (query.value.find(',') != std::string::npos && !nlohmann::json::accept(query.value) &&
+      nlohmann::json::accept("[" + query.value + "]"))
     query.value = "[" + query.value + "]";
   return query;
 }

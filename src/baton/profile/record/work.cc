@@ -156,7 +156,8 @@ Work kernel_work(const Function& function) {
 Work model_work(const IRModule& module) {
   Work work;
   work.kind = WorkKind::kModel;
-  work.text = canonical_text(module);
+  // Of a program without types the text would lack those of its results.
+  work.text = canonical_text(infer_types(module->copy()));
   return work;
 }
 

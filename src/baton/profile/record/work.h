@@ -26,7 +26,8 @@ std::vector<WorkOperator> operators_of(const Function& function);
 
 /// Of a typed fused function; costs by definition (ir/rules/cost.h).
 Work kernel_work(const Function& function);
-/// Of a module as it was given; without operators, since kernels have these.
+/// Of a module as it was given; without operators, since kernels have these. Throws DiagnosticError when it
+/// has a type error.
 Work model_work(const IRModule& module);
 Work transfer_work(double bytes, const std::string& from, const std::string& to);
 /// A part of a kernel. `stage` and `operators`: those of an InsideRow.
