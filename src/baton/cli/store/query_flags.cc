@@ -78,8 +78,9 @@ AttributeQuery attribute_query(const std::string& text) {
 void add_store_flag(Flags& flags, std::string* path) {
   flags.option(
       "store", path,
-      "put the measurements into this store too (made when it is not there; docs/design/0036); default: "
-      "$BATON_STORE, else baton/measurements.db in the cache folder");
+      "a file: put the measurements into this store too, which is made when it is not there "
+      "(docs/design/0036); the word default is $BATON_STORE, else baton/measurements.db in the cache "
+      "folder");
 }
 
 std::string store_path(const std::string& given) { return given == "default" ? default_store_path() : given; }
