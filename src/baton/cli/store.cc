@@ -90,11 +90,12 @@ class StoreVerb final : public Verb {
     if (!takes_files && !files_.empty())
       throw UsageError(action_ + " takes no files: `" + files_.front() +
                        "` is one too many; the store is --store");
+    const StoreQuery query = query_.query();
     if (action_ == "import") return import(path, io);
     if (action_ == "merge") return merge(path, io);
     const Store store = Store::open(path, Store::Mode::kRead);
-    if (action_ == "export") return run_export(store, io);
-    return action_ == "query" ? query(store, io) : stats(store, io);
+    if (action_ == "export") return run_export(store, query, io);
+    return action_ == "query" ? run_query(store, query, io) : stats(store, io);
   }
 
  private:
@@ -121,21 +122,21 @@ class StoreVerb final : public Verb {
     return 0;
   }
 
-  int run_export(const Store& store, Io& io) {
+  int run_export(const Store& store, const StoreQuery& query, Io& io) {
     if (output_.empty()) {
-      export_lines(store, query_.query(), io.out);
+      export_lines(store, query, io.out);
       return 0;
     }
-    const int64_t rows = export_file(store, query_.query(), output_);
-    io.err << "wrote " << output_ << ": " << rows << " rows\n" << places_note(store.places(query_.query()));
+    const int64_t rows = export_file(store, query, output_);
+    io.err << "wrote " << output_ << ": " << rows << " rows\n" << places_note(store.places(query));
     return 0;
   }
 
-  int query(const Store& store, Io& io) {
+  int run_query(const Store& store, const StoreQuery& query, Io& io) {
     const bool shown = !json_ && !csv_;
-    const StoreTable table =
-        !sql_.empty() ? store.sql(sql_)
-                      : store.table(query_.query(), shown ? shown_columns() : std::vector<std::string>());
+    const StoreTable table = !sql_.empty()
+                                 ? store.sql(sql_)
+                                 : store.table(query, shown ? shown_columns() : std::vector<std::string>());
     if (json_) {
       io.out << json_rows(table);
     } else if (csv_) {
@@ -146,7 +147,7 @@ class StoreVerb final : public Verb {
       write_measurements(io.out, table, io.columns);
       io.out << table.rows.size() << (table.rows.size() == 1 ? " row" : " rows") << '\n';
     }
-    if (sql_.empty()) (json_ || csv_ ? io.err : io.out) << places_note(store.places(query_.query()));
+    if (sql_.empty()) (json_ || csv_ ? io.err : io.out) << places_note(store.places(query));
     return 0;
   }
 

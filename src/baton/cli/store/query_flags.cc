@@ -13,14 +13,22 @@ namespace baton::cli {
 void QueryFlags::add(Flags& flags) {
   flags.option("kind", &kind_, "what was measured")
       .choices({"kernel", "part", "model", "transfer", "reference"});
-  flags.files("op", &operators_,
-              "works with this operator: nn.conv2d, or '*conv2d*' for all whose name has that; may be given "
-              "several times");
-  flags.files("fused-with", &fused_with_, "and fused with this one: nn.relu; may be given several times");
-  flags.files(
-      "attr", &attributes_,
-      "works with an operator of this attribute: strides=2,2, kernel_size=3,3, or nn.conv2d.groups=1 for "
-      "one of that name; all that are given hold of one operator; may be given several times");
+  flags
+      .files("op", &operators_,
+             "works with this operator: nn.conv2d, or '*conv2d*' for all whose name has that; may be given "
+             "several "
+             "times")
+      .shown_as("NAME");
+  flags.files("fused-with", &fused_with_, "and fused with this one: nn.relu; may be given several times")
+      .shown_as("NAME");
+  flags
+      .files(
+          "attr", &attributes_,
+          "works with an operator of this attribute: strides=2,2, kernel_size=3,3; of the operator of --op, "
+          "or of "
+          "one that is named: nn.conv2d.groups=1; all that are given for one hold of one call; may be given "
+          "several times")
+      .shown_as("NAME=VALUE");
   flags.option("backend", &query_.backend, "llvm, dnnl, opencl, ...");
   flags.option("target", &query_.target, "as it was given to the build: \"llvm -mcpu=znver4\"");
   flags.option("threads", &threads_, "of the runs");
