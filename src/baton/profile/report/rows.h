@@ -107,6 +107,7 @@ struct UnfusedRow {
   std::optional<double> plus_minus_us = {};
   std::string unreliable = {};
   std::string simulated = {};  ///< as of a KernelRow
+  std::string backend = {};    ///< of another device than the processor: "opencl"; else empty
   std::string relay = {};      ///< as of a FunctionRow, like the next two
   std::string template_name = {};
   std::map<std::string, int> params = {};

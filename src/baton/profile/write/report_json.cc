@@ -181,6 +181,7 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
     unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable"),
     unless_empty<UnfusedRow, &UnfusedRow::simulated>("simulated"),
+    unless_empty<UnfusedRow, &UnfusedRow::backend>("backend"),
     unless_empty<UnfusedRow, &UnfusedRow::relay>("relay"),
     unless_empty<UnfusedRow, &UnfusedRow::template_name>("template"),
     unless_empty<UnfusedRow, &UnfusedRow::params>("params"),
