@@ -455,6 +455,16 @@ TEST_F(StoreTest, TwoProcessesWriteAtTheSameTime) {
   EXPECT_TRUE(store.damage().empty());
 }
 
+TEST_F(StoreTest, AWriterThatHoldsTheStoreIsNamedAfterAWhile) {
+  writable().insert(many(0, 2));
+  const auto one = Database::open(path(), Database::Access::kWrite);
+  const auto two = Database::open(path(), Database::Access::kWrite, 50);
+  const Transaction holds(*one);
+  EXPECT_NE(error_of([&] { Transaction waits(*two); }).find("another process has been writing"),
+            std::string::npos);
+  EXPECT_EQ(readable().count({}), 2);  // readers do not wait
+}
+
 TEST_F(StoreTest, KilledAtAnyMomentOnlyTheOpenTransactionIsLost) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
