@@ -1874,6 +1874,44 @@ def html(node: IRModule) -> str: ...
 @overload
 def html(node: RelayExpr) -> str: ...
 
+class Store:
+    """An open store of measurements: baton.store.open()."""
+
+    def insert_report(self, report: ProfileReport, family: str, machine: str) -> int:
+        """Adds the rows of a ProfileReport; returns how many were new."""
+
+    def insert_lines(self, lines: Sequence[str]) -> int:
+        """
+        Adds measurements, one JSON text each; all or none. Returns how many were new.
+        """
+
+    def merge(self, path: str) -> int:
+        """Adds the rows of another store; returns how many were new."""
+
+    def lines(self, query: dict) -> list[str]:
+        """The selected measurements as JSON texts, with all samples."""
+
+    def table(self, query: dict, columns: Sequence[str]) -> dict:
+        """Columns of the view `rows`: docs/design/0036-store.md."""
+
+    def sql(self, statement: str) -> dict:
+        """The columns that a SELECT gives."""
+
+    def places(self, query: dict) -> list[tuple[str, str, str, int]]:
+        """(machine, device, id of its sheet, rows) of the selected rows."""
+
+    def count(self, query: dict) -> int: ...
+
+    def damage(self) -> list[str]:
+        """What is damaged, one line each; reads everything."""
+
+    @property
+    def path(self): ...
+
+def open_store(path: str, write: bool) -> Store: ...
+
+def default_store_path() -> str: ...
+
 class ConstructorValue:
     """A value of an algebraic type."""
 

@@ -1,0 +1,63 @@
+#pragma once
+// Whatever measures one job at a time or many: this process, a runner process, a farm of machines. Jobs and
+// events are plain values; between processes they are lines of JSON (job_json.h).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/store/measurement.h"
+
+namespace baton {
+
+/// How one program is measured.
+struct Protocol {
+  int min_samples = 30;    ///< undisturbed ones ...
+  double cv = 0.03;        ///< ... until their coefficient of variation is at most this
+  double max_seconds = 3;  ///< or this time is over, compiling and loading not counted
+  double warm_up_s = 0.02;
+  double time_limit_s = 60;  ///< after which the job has failed (a hung kernel)
+  std::vector<CacheState> caches{CacheState::kHot};
+  bool nodes = false;  ///< the kernels of the model too, as they run in it (CacheState::kInModel)
+};
+
+/// One program to measure: a bundle (docs/design/0037).
+struct Job {
+  std::string id;      ///< the configuration's key
+  std::string bundle;  ///< folder
+  int threads = 1;
+  Protocol protocol;
+};
+
+/// Samples of one program or one of its nodes.
+struct JobRow {
+  std::string node;  ///< of the plan; empty: the whole program
+  CacheState cache = CacheState::kHot;
+  std::vector<double> samples_us;
+  std::vector<uint32_t> disturbed;
+  int calls_per_sample = 1;
+  double load = 0, others_busy = 0;
+};
+
+struct JobResult {
+  std::string id;
+  std::string error;   ///< why there are no rows: "killed by signal 11", "no answer in 60 s", "outputs differ
+                       ///< from the reference run by ..."; empty: measured
+  bool retry = false;  ///< the worker was lost, not the job: another worker may try
+  DeviceSheet device;  ///< of the machine that ran it
+  std::string machine;  ///< its stable name
+  std::vector<JobRow> rows;
+};
+
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  /// How many jobs are measured at the same time: one per machine.
+  virtual int machines() const = 0;
+  /// Returns at once. Throws Error when the service is gone.
+  virtual void submit(const Job& job) = 0;
+  /// A finished job; nullopt after `timeout_s`. Jobs finish in any order.
+  virtual std::optional<JobResult> next(double timeout_s) = 0;
+};
+
+}  // namespace baton
