@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <coin/Cbc_C_Interface.h>
+#include <dlfcn.h>
 
 #include "baton/support/error.h"
 
@@ -18,13 +19,50 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// CBC's functions. It is loaded on first use: with what it needs itself it takes longer to load than Baton.
+struct Cbc {
+#define BATON_CBC(function) \
+  decltype(&Cbc_##function) function = load<decltype(&Cbc_##function)>("Cbc_" #function)
+  BATON_CBC(newModel);
+  BATON_CBC(deleteModel);
+  BATON_CBC(setLogLevel);
+  BATON_CBC(addCol);
+  BATON_CBC(addRow);
+  BATON_CBC(setMaximumSeconds);
+  BATON_CBC(setAllowableFractionGap);
+  BATON_CBC(setParameter);
+  BATON_CBC(solve);
+  BATON_CBC(isProvenInfeasible);
+  BATON_CBC(getBestPossibleObjValue);
+  BATON_CBC(numberSavedSolutions);
+  BATON_CBC(getColSolution);
+#undef BATON_CBC
+
+ private:
+  template <class Function>
+  static Function load(const char* name) {
+    static void* const library = dlopen("libCbcSolver.so.3", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      throw Error(std::string("the solver CBC cannot be loaded: ") + dlerror() +
+                  "\n  on Debian: apt-get install coinor-libcbc3");
+    void* const found = dlsym(library, name);
+    if (!found) throw Error(std::string("the solver CBC has no ") + name + ": Baton needs CBC 2.10");
+    return reinterpret_cast<Function>(found);
+  }
+};
+
+const Cbc& cbc() {
+  static const Cbc functions;
+  return functions;
+}
+
 // Columns and rows of the program. For each value and format: what is produced in it (a sum of candidates),
 // what one conversion makes of that, and what a second one makes of those.
 class Program {
  public:
   explicit Program(const MappingProblem& problem)
-      : problem_(problem), index_(problem), model_(Cbc_newModel(), Cbc_deleteModel) {
-    Cbc_setLogLevel(model_.get(), 0);
+      : problem_(problem), index_(problem), model_(cbc().newModel(), cbc().deleteModel) {
+    cbc().setLogLevel(model_.get(), 0);
     for (const MappingCandidate& candidate : problem.candidates) {
       candidates_.push_back(column(candidate.us));
       values_.push_back(index_.values_of(candidate.nodes));
@@ -44,7 +82,7 @@ class Program {
   Cbc_Model* model() const { return model_.get(); }
 
   std::vector<int> chosen() const {
-    const double* x = Cbc_getColSolution(model_.get());
+    const double* x = cbc().getColSolution(model_.get());
     std::vector<int> list;
     for (size_t c = 0; c < candidates_.size(); ++c)
       if (x[candidates_[c]] > 0.5) list.push_back(static_cast<int>(c));
@@ -55,7 +93,7 @@ class Program {
   using Row = std::map<int, double>;  ///< column -> factor
 
   int column(double us) {
-    Cbc_addCol(model_.get(), ("x" + std::to_string(columns_)).c_str(), 0, 1, us, 1, 0, nullptr, nullptr);
+    cbc().addCol(model_.get(), ("x" + std::to_string(columns_)).c_str(), 0, 1, us, 1, 0, nullptr, nullptr);
     return columns_++;
   }
 
@@ -66,8 +104,8 @@ class Program {
       columns.push_back(at);
       factors.push_back(factor);
     }
-    Cbc_addRow(model_.get(), ("r" + std::to_string(rows_++)).c_str(), static_cast<int>(columns.size()),
-               columns.data(), factors.data(), sense, right);
+    cbc().addRow(model_.get(), ("r" + std::to_string(rows_++)).c_str(), static_cast<int>(columns.size()),
+                 columns.data(), factors.data(), sense, right);
   }
 
   void cover() {
@@ -223,13 +261,13 @@ MilpResult solve_milp(const MappingProblem& problem, const MilpOptions& options)
     // Built anew each time: CBC's interface does not take rows after it has solved.
     Program program(problem);
     for (const std::vector<int>& circle : circles) program.exclude(circle);
-    Cbc_setMaximumSeconds(program.model(), left);
-    Cbc_setAllowableFractionGap(program.model(), options.gap);
+    cbc().setMaximumSeconds(program.model(), left);
+    cbc().setAllowableFractionGap(program.model(), options.gap);
     if (options.start)
-      Cbc_setParameter(program.model(), "cutoff",
-                       std::to_string(options.start->us * (1 + 1e-9) + 1e-9).c_str());
-    Cbc_solve(program.model());
-    if (Cbc_isProvenInfeasible(program.model())) {
+      cbc().setParameter(program.model(), "cutoff",
+                         std::to_string(options.start->us * (1 + 1e-9) + 1e-9).c_str());
+    cbc().solve(program.model());
+    if (cbc().isProvenInfeasible(program.model())) {
       result.infeasible = !options.start;
       if (options.start) {  // nothing is faster than the start
         result.solution = options.start;
@@ -237,8 +275,8 @@ MilpResult solve_milp(const MappingProblem& problem, const MilpOptions& options)
       }
       return result;
     }
-    result.bound_us = std::max(result.bound_us, Cbc_getBestPossibleObjValue(program.model()));
-    if (!Cbc_numberSavedSolutions(program.model())) return result;
+    result.bound_us = std::max(result.bound_us, cbc().getBestPossibleObjValue(program.model()));
+    if (!cbc().numberSavedSolutions(program.model())) return result;
     const std::vector<int> chosen = program.chosen();
     if (std::vector<int> circle = circle_in(problem, chosen); !circle.empty()) {
       circles.push_back(std::move(circle));
