@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "baton/predict/least_squares.h"
 #include "baton/predict/roofline_base.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
@@ -42,37 +43,10 @@ ModelSum sum_of(std::span<const ModelKernel> kernels) {
   return sum;
 }
 
-struct Equation {
-  double sum, calls, us;
-};
-
-/// Least squares of the relative error, of `terms` (1: scale; 2: and per call; 3: and once).
-std::optional<std::array<double, 3>> solve(const std::vector<Equation>& equations, int terms) {
-  double a[3][4] = {};
-  for (const Equation& e : equations) {
-    const double x[3] = {e.sum / e.us, e.calls / e.us, 1 / e.us};
-    for (int i = 0; i < terms; ++i) {
-      for (int j = 0; j < terms; ++j) a[i][j] += x[i] * x[j];
-      a[i][3] += x[i];
-    }
-  }
-  for (int i = 0; i < terms; ++i) {
-    if (std::abs(a[i][i]) < 1e-12) return std::nullopt;
-    for (int j = 0; j < terms; ++j) {
-      if (j == i) continue;
-      const double factor = a[j][i] / a[i][i];
-      for (int k = 0; k < 4; ++k) a[j][k] -= factor * a[i][k];
-    }
-  }
-  std::array<double, 3> solution{};
-  for (int i = 0; i < terms; ++i) solution[static_cast<size_t>(i)] = a[i][3] / a[i][i];
-  return solution;
-}
-
 /// The most terms whose solution is physical: a scale near 1 and no negative times.
-void fit_terms(const std::vector<Equation>& equations, ModelTotal& total) {
+void fit_terms(const std::vector<TimeEquation>& equations, ModelTotal& total) {
   for (int terms = 3; terms >= 1; --terms) {
-    const auto found = solve(equations, terms);
+    const auto found = least_relative_squares(equations, terms);
     if (!found) continue;
     const auto& [scale, per_call, once] = *found;
     if (scale < 0.5 || scale > 2 || per_call < 0 || once < 0) continue;
@@ -118,6 +92,15 @@ class Training {
   }
 
  private:
+  /// Of another backend where there is but one: the shapes are the same, and the sheet tells the devices apart.
+  static std::shared_ptr<const Regressor> source_of(const std::shared_ptr<const Predictor>& from,
+                                                    const std::string& backend) {
+    const auto at = from->kernels.find(backend);
+    if (at != from->kernels.end()) return {from, &at->second};
+    return from->kernels.size() == 1 ? std::shared_ptr<const Regressor>(from, &from->kernels.begin()->second)
+                                     : nullptr;
+  }
+
   const MeasuredKernel& kernel(int i) const { return data_.kernels[static_cast<size_t>(i)]; }
 
   void fit_kernels(const std::string& backend, const std::vector<int>& members) {
@@ -138,11 +121,7 @@ class Training {
     std::vector<Fold> folds;
     for (const Split& split : splits_) folds.push_back({chosen(split.train_kernels), chosen(split.test_kernels)});
     std::shared_ptr<const Regressor> source;
-    if (options_.from)
-      if (const auto at = options_.from->kernels.find(backend); at != options_.from->kernels.end())
-        source = std::shared_ptr<const Regressor>(options_.from, &at->second);
-      else if (options_.from->kernels.size() == 1)  // of another kind of device: its shapes are the same
-        source = std::shared_ptr<const Regressor>(options_.from, &options_.from->kernels.begin()->second);
+    if (options_.from) source = source_of(options_.from, backend);
     FittedRegressor fitted = fit_regressor(set, folds, options_.regressor, std::move(source));
     for (size_t f = 0; f < folds.size(); ++f)
       for (size_t i = 0; i < fitted.held_out[f].size(); ++i)
@@ -180,8 +159,8 @@ class Training {
       }
     for (const auto& [backend, held] : by_backend) {
       ModelTotal& total = made_.totals[backend];
-      std::vector<Equation> equations;
-      for (const Held& each : held) equations.push_back({each.sum.sum_us, each.sum.calls, each.us});
+      std::vector<TimeEquation> equations;
+      for (const Held& each : held) equations.push_back({{each.sum.sum_us, each.sum.calls, 1}, each.us});
       fit_terms(equations, total);
       std::vector<double> novelties;
       for (const Held& each : held) {
@@ -224,14 +203,14 @@ class Training {
     for (const MeasuredTransfer& each : data_.transfers) by_link[each.from + " " + each.to].push_back(each);
     for (const auto& [link, all] : by_link) {
       TransferTime& time = made_.transfers[link];
-      std::vector<Equation> equations;
+      std::vector<TimeEquation> equations;
       time.least_bytes = time.most_bytes = all.front().bytes;
       for (const MeasuredTransfer& each : all) {
-        equations.push_back({each.bytes, 1, each.us});
+        equations.push_back({{each.bytes, 1, 0}, each.us});
         time.least_bytes = std::min(time.least_bytes, each.bytes);
         time.most_bytes = std::max(time.most_bytes, each.bytes);
       }
-      const auto both = solve(equations, 2);
+      const auto both = least_relative_squares(equations, 2);
       if (both && (*both)[0] >= 0 && (*both)[1] >= 0) {
         time.us_per_byte = (*both)[0];
         time.latency_us = (*both)[1];
