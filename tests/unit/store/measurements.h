@@ -1,8 +1,18 @@
 #pragma once
 // Made-up measurements.
+#include <ostream>
 #include <string>
 
 #include "baton/store/measurement.h"
+#include "baton/store/measurement_json.h"
+
+namespace baton {
+
+inline void PrintTo(const Measurement& measurement, std::ostream* out) {
+  *out << measurement_line(measurement);
+}
+
+}  // namespace baton
 
 namespace baton::made_up {
 
@@ -14,7 +24,7 @@ inline Measurement measurement(int number = 0) {
   m.work.operators = {
       {"nn.conv2d", R"({"strides":[2,2],"kernel_size":[3,3],"data_layout":"NCHW","x":0.1})", {"a", "b"}, "c"},
       {"nn.relu", "{}", {"c"}, "c"}};
-  m.work.flops = 1e9 + number;
+  m.work.flops = 1e9 + number % 7;
   m.work.bytes = 1.0 / 3;
   m.build = {"llvm", "llvm -mcpu=znver4", "baton 0.1.0", 2, "conv_direct", R"({"rows":4})"};
   m.device.name = "A processor";
