@@ -42,13 +42,13 @@ double median_of(std::vector<double> values) {
 
 std::set<std::string> Dataset::backends() const {
   std::set<std::string> all;
-  for (const MeasuredKernel& each : kernels) all.insert(each.kernel.backend);
+  for (const KernelSample& each : kernels) all.insert(each.kernel.backend);
   return all;
 }
 
 std::set<std::string> Dataset::families() const {
   std::set<std::string> all;
-  for (const MeasuredModel& each : models) all.insert(each.family);
+  for (const ModelSample& each : models) all.insert(each.family);
   return all;
 }
 
@@ -61,7 +61,7 @@ std::set<std::string> Dataset::works_of(int model) const {
 
 struct DatasetBuilder::State {
   struct Kernel {
-    MeasuredKernel of;
+    KernelSample of;
     std::vector<std::pair<int64_t, double>> times;  ///< when begun
     std::vector<double> cvs;
     std::set<std::string> models;
@@ -71,7 +71,7 @@ struct DatasetBuilder::State {
     int calls = 1;
   };
   struct Model {
-    MeasuredModel of;
+    ModelSample of;
     std::vector<double> cvs;
     std::map<uint32_t, Member> members;  ///< by node
     bool measured = false;
@@ -96,11 +96,14 @@ struct DatasetBuilder::State {
 
   void add_kernel(const Measurement& m) {
     const std::string work = m.work.id();
+    // A kernel too short for the clock is called in a loop, and still stands for its node of the model.
+    const bool in_model = !m.model_id.empty() && m.method.empty();
+    const CacheState cache = in_model ? CacheState::kInModel : m.cache;
     const std::string schedule =
         knows_schedules(m.build.backend) ? m.build.template_name + m.build.parameters : std::string();
     const std::string key =
         key_of({work, m.build.backend, schedule, m.machine, std::to_string(m.device.code_hash()),
-                std::to_string(m.threads), std::string(cache_state_name(m.cache))});
+                std::to_string(m.threads), std::string(cache_state_name(cache))});
     const auto [at, is_new] = kernels.try_emplace(key);
     Kernel& kernel = at->second;
     if (is_new) {
@@ -110,6 +113,7 @@ struct DatasetBuilder::State {
         kernels.erase(at);
         return leave_out("operators that cannot be read");
       }
+      kernel.of.kernel.cache = cache;
       kernel.of.work_id = work;
       kernel.of.brief = m.work.brief;
     }
@@ -121,7 +125,7 @@ struct DatasetBuilder::State {
       leave_out("disturbed while it was measured");
       if (kernel.times.empty()) kernel.of.us = m.median_us;
     }
-    if (m.model_id.empty() || m.cache != CacheState::kInModel) return;
+    if (!in_model) return;
     const std::string model = key_of({m.model_id, place_of(m)});
     kernel.models.insert(model);
     models[model].members[m.node] = {key, m.calls};
@@ -146,14 +150,14 @@ struct DatasetBuilder::State {
 
   void add_part(const Measurement& m) {
     if (!m.unreliable.empty() || m.share <= 0 || m.work.operators.empty()) return;
-    MeasuredPart part;
+    PartSample part;
     try {
       part.part = case_of(m, sheet_of(m));
     } catch (const Error&) {
       return leave_out("operators that cannot be read");
     }
     part.work_id = m.work.id();
-    part.group = key_of({m.model_id, std::to_string(m.node), m.build.backend});
+    part.group = m.work.text.substr(0, m.work.text.find("\npart "));
     part.us = m.median_us;
     part.share = m.share;
     data.parts.push_back(std::move(part));
@@ -170,7 +174,7 @@ struct DatasetBuilder::State {
   void finish_kernels(std::map<std::string, int>& indices, const std::map<std::string, int>& model_indices) {
     for (auto& [key, kernel] : kernels) {
       indices[key] = static_cast<int>(data.kernels.size());
-      MeasuredKernel& of = kernel.of;
+      KernelSample& of = kernel.of;
       std::vector<double> times;
       std::map<int64_t, double> sessions;
       for (const auto& [begun, us] : kernel.times) {
@@ -277,7 +281,7 @@ std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernel
   // By identity, not by place: a model on three backends is one model.
   std::map<std::string, std::set<std::string>> by_family;
   for (const int model : models) {
-    const MeasuredModel& of = data.models[static_cast<size_t>(model)];
+    const ModelSample& of = data.models[static_cast<size_t>(model)];
     by_family[of.family].insert(of.id);
   }
   std::map<std::string, int> fold_of;

@@ -14,7 +14,7 @@
 
 namespace baton {
 
-struct MeasuredKernel {
+struct KernelSample {
   KernelCase kernel;
   std::string work_id, brief, family;
   double us = 0;      ///< the median of its measurements
@@ -22,7 +22,7 @@ struct MeasuredKernel {
   std::vector<int> models;  ///< indices into Dataset::models
 };
 
-struct MeasuredModel {
+struct ModelSample {
   std::string id, name, family, backend, target;
   std::shared_ptr<const DeviceSheet> sheet;
   int threads = 1;
@@ -31,23 +31,23 @@ struct MeasuredModel {
   std::vector<double> again_us;                 ///< of each time that it was measured: the noise ceiling
 };
 
-struct MeasuredPart {
+struct PartSample {
   KernelCase part;
   std::string work_id;  ///< of the part
-  std::string group;    ///< work ids of a kernel's parts begin alike: the kernel's text, hashed
+  std::string group;    ///< the kernel's text: its parts are held out together
   double us = 0, share = 0;
 };
 
-struct MeasuredTransfer {
+struct TransferSample {
   std::string from, to;
   double bytes = 0, us = 0;
 };
 
 struct Dataset {
-  std::vector<MeasuredKernel> kernels;
-  std::vector<MeasuredModel> models;
-  std::vector<MeasuredPart> parts;
-  std::vector<MeasuredTransfer> transfers;
+  std::vector<KernelSample> kernels;
+  std::vector<ModelSample> models;
+  std::vector<PartSample> parts;
+  std::vector<TransferSample> transfers;
   std::vector<std::pair<double, double>> repeats;  ///< one kernel's times in two sessions: the noise ceiling
   std::map<std::string, int64_t> left_out;         ///< rows by reason
   std::set<std::string> campaigns, machines;

@@ -36,44 +36,44 @@ double kendall_tau(std::vector<std::pair<double, double>> pairs) {
 }
 
 /// A simpler predictor: microseconds of a kernel.
-using Simple = std::function<double(const MeasuredKernel&)>;
+using Simple = std::function<double(const KernelSample&)>;
 
-std::vector<const MeasuredKernel*> learned_from(const Dataset& data, const std::vector<int>& chosen,
+std::vector<const KernelSample*> learned_from(const Dataset& data, const std::vector<int>& chosen,
                                                 const std::string& backend) {
-  std::vector<const MeasuredKernel*> all;
+  std::vector<const KernelSample*> all;
   for (const int i : chosen) {
-    const MeasuredKernel& each = data.kernels[static_cast<size_t>(i)];
+    const KernelSample& each = data.kernels[static_cast<size_t>(i)];
     if (each.kernel.backend == backend && each.weight > 0) all.push_back(&each);
   }
   return all;
 }
 
 /// Time = a * operations + b.
-Simple by_operations(const std::vector<const MeasuredKernel*>& learned) {
+Simple by_operations(const std::vector<const KernelSample*>& learned) {
   std::vector<TimeEquation> equations;
-  for (const MeasuredKernel* each : learned) equations.push_back({{each->kernel.kernel.flops, 1, 0}, each->us});
+  for (const KernelSample* each : learned) equations.push_back({{each->kernel.kernel.flops, 1, 0}, each->us});
   const auto found = least_relative_squares(equations, 2);
   std::vector<double> times;
-  for (const MeasuredKernel* each : learned) times.push_back(each->us);
+  for (const KernelSample* each : learned) times.push_back(each->us);
   const double middle = median_of(times);
-  return [found, middle](const MeasuredKernel& kernel) {
+  return [found, middle](const KernelSample& kernel) {
     const double us = found ? (*found)[0] * kernel.kernel.kernel.flops + (*found)[1] : middle;
     return std::max(us, middle * 1e-3);
   };
 }
 
-Simple by_roofline(const std::vector<const MeasuredKernel*>& learned) {
+Simple by_roofline(const std::vector<const KernelSample*>& learned) {
   std::vector<double> ratios;
-  for (const MeasuredKernel* each : learned) ratios.push_back(std::log(each->us) - log_base_us(each->kernel));
-  return [middle = median_of(ratios)](const MeasuredKernel& kernel) {
+  for (const KernelSample* each : learned) ratios.push_back(std::log(each->us) - log_base_us(each->kernel));
+  return [middle = median_of(ratios)](const KernelSample& kernel) {
     return std::exp(log_base_us(kernel.kernel) + middle);
   };
 }
 
 /// nn-Meter's way: a random forest on shapes, which knows neither schedule nor device.
-Simple by_forest(const std::vector<const MeasuredKernel*>& learned, const BoostOptions& boost_options) {
+Simple by_forest(const std::vector<const KernelSample*>& learned, const BoostOptions& boost_options) {
   std::vector<const KernelCase*> cases;
-  for (const MeasuredKernel* each : learned) cases.push_back(&each->kernel);
+  for (const KernelSample* each : learned) cases.push_back(&each->kernel);
   auto space = std::make_shared<const FeatureSpace>(cases);
   std::vector<size_t> shape;
   for (size_t i = 0; i < space->size(); ++i)
@@ -87,8 +87,8 @@ Simple by_forest(const std::vector<const MeasuredKernel*>& learned, const BoostO
   FeatureRows rows{shape.size(), {}};
   std::vector<float> labels, weights(learned.size(), 1);
   double mean = 0;
-  for (const MeasuredKernel* each : learned) mean += std::log(each->us) / static_cast<double>(learned.size());
-  for (const MeasuredKernel* each : learned) {
+  for (const KernelSample* each : learned) mean += std::log(each->us) / static_cast<double>(learned.size());
+  for (const KernelSample* each : learned) {
     const std::vector<float> row = row_of(each->kernel);
     rows.values.insert(rows.values.end(), row.begin(), row.end());
     labels.push_back(static_cast<float>(std::log(each->us) - mean));
@@ -97,7 +97,7 @@ Simple by_forest(const std::vector<const MeasuredKernel*>& learned, const BoostO
   options.forest = kForestTrees;
   options.min_child_weight = 1;
   auto trees = std::make_shared<const Trees>(boost(rows, labels, weights, options));
-  return [row_of, trees, mean](const MeasuredKernel& kernel) {
+  return [row_of, trees, mean](const KernelSample& kernel) {
     return std::exp(mean + trees->sum(row_of(kernel.kernel)));
   };
 }
@@ -163,7 +163,7 @@ class Evaluating {
     std::vector<TimePrediction> all = predictor.predict(cases, kShownLevel);
     for (size_t i = 0; i < wanted.size(); ++i) predicted.emplace(wanted[i], std::move(all[i]));
     for (const int i : split.test_kernels) {
-      const MeasuredKernel& kernel = data_.kernels[static_cast<size_t>(i)];
+      const KernelSample& kernel = data_.kernels[static_cast<size_t>(i)];
       const auto at = predicted.find(i);
       if (at == predicted.end() || kernel.weight <= 0) continue;
       const std::string& backend = kernel.kernel.backend;
@@ -172,7 +172,7 @@ class Evaluating {
     }
     // Models.
     for (const int m : split.test_models) {
-      const MeasuredModel& model = data_.models[static_cast<size_t>(m)];
+      const ModelSample& model = data_.models[static_cast<size_t>(m)];
       std::vector<ModelKernel> parts;
       for (const auto& [i, calls] : model.kernels)
         if (const auto at = predicted.find(i); at != predicted.end()) parts.push_back({at->second, calls});
@@ -200,26 +200,26 @@ class Evaluating {
       return one;
     };
     for (const int i : split.test_kernels) {
-      const MeasuredKernel& kernel = data_.kernels[static_cast<size_t>(i)];
+      const KernelSample& kernel = data_.kernels[static_cast<size_t>(i)];
       if (kernel.kernel.backend != backend || kernel.weight <= 0) continue;
       times_[{"kernels", backend, held_out, name}].push_back(
           {kernel.brief, kernel.family, kernel.us, time(predict(kernel))});
     }
     // A model: the sum, scaled as models in training were longer than the sum of their kernels.
-    const auto sum_of_model = [&](const MeasuredModel& model, const Simple& of) {
+    const auto sum_of_model = [&](const ModelSample& model, const Simple& of) {
       double sum = 0;
       for (const auto& [i, calls] : model.kernels) sum += calls * of(data_.kernels[static_cast<size_t>(i)]);
       return sum;
     };
     std::vector<double> ratios;
     for (const int m : split.train_models) {
-      const MeasuredModel& model = data_.models[static_cast<size_t>(m)];
+      const ModelSample& model = data_.models[static_cast<size_t>(m)];
       if (model.backend == backend)
-        ratios.push_back(model.us / sum_of_model(model, [](const MeasuredKernel& kernel) { return kernel.us; }));
+        ratios.push_back(model.us / sum_of_model(model, [](const KernelSample& kernel) { return kernel.us; }));
     }
     const double scale = ratios.empty() ? 1 : median_of(ratios);
     for (const int m : split.test_models) {
-      const MeasuredModel& model = data_.models[static_cast<size_t>(m)];
+      const ModelSample& model = data_.models[static_cast<size_t>(m)];
       if (model.backend != backend) continue;
       times_[{"models", backend, held_out, name}].push_back(
           {model.name, model.family, model.us, time(scale * sum_of_model(model, predict))});
@@ -254,7 +254,7 @@ class Evaluating {
 
   void add_noise() {
     std::map<std::string, std::vector<PredictedTime>> models;
-    for (const MeasuredModel& model : data_.models)
+    for (const ModelSample& model : data_.models)
       for (size_t i = 1; i < model.again_us.size(); ++i) {
         PredictedTime pair{model.name, model.family, model.again_us[i], {}};
         pair.predicted.us = model.again_us[i - 1];
@@ -381,7 +381,7 @@ std::vector<CarryRow> carry_curve(const Dataset& data, const std::string& backen
           }
         }
         for (size_t i = 0; i < rest.size(); ++i) {
-          const MeasuredKernel& kernel = data.kernels[static_cast<size_t>(rest[i])];
+          const KernelSample& kernel = data.kernels[static_cast<size_t>(rest[i])];
           times.push_back({kernel.brief, kernel.family, kernel.us, predicted[i]});
         }
       };

@@ -1,11 +1,13 @@
 #include "baton/predict/kernel_case.h"
 
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include <nlohmann/json.hpp>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/layout.h"
 #include "baton/ir/rules/cost.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
@@ -33,6 +35,47 @@ std::vector<DescribedTensor> described(const Type& type) {
   return all;
 }
 
+/// Height and width of the window of a convolution that leaves its kernel_size to the weight.
+std::vector<int64_t> window_of_weight(const DescribedOperator& op) {
+  const auto layout = Layout::parse(op.text("kernel_layout"));
+  if (!layout || op.inputs.size() < 2 || layout->rank() != static_cast<int>(op.inputs[1].extents.size())) return {};
+  std::vector<int64_t> window;
+  for (const char letter : {'D', 'H', 'W'})
+    if (const int at = layout->find(letter); at >= 0) window.push_back(op.inputs[1].extents[static_cast<size_t>(at)]);
+  return window;
+}
+
+/// By definition, as the cost rules count: of an operator whose call is not at hand.
+double operations(const DescribedOperator& op) {
+  const std::string_view kind = op.op ? cost_class(*op.op) : "other";
+  double results = 0;
+  for (const DescribedTensor& each : op.results) results += each.elements();
+  if (op.inputs.size() > 1 && kind == "conv") {
+    const auto layout = Layout::parse(op.text("kernel_layout"));
+    double out = 1;
+    if (layout && layout->rank() == static_cast<int>(op.inputs[1].extents.size()))
+      for (int i = 0; i < layout->rank(); ++i)
+        if (std::toupper(layout->axes()[static_cast<size_t>(i)].letter) == 'O')
+          out *= static_cast<double>(op.inputs[1].extents[static_cast<size_t>(i)]);
+    return 2 * results * op.inputs[1].elements() / std::max(out, 1.0);
+  }
+  if (op.inputs.size() > 1 && kind == "dense")
+    return 2 * results * std::sqrt(op.inputs[0].elements() * op.inputs[1].elements() / std::max(results, 1.0));
+  if (kind == "pool")
+    return results * static_cast<double>(op.number("pool_size", 0, 1) * op.number("pool_size", 1, 1));
+  if (kind == "move") return 0;
+  return kind == "reduce" && !op.inputs.empty() ? op.inputs[0].elements() : results;
+}
+
+/// A part of a kernel: its operators alone.
+void count_part(KernelDescription& part) {
+  for (const DescribedOperator& op : part.operators) {
+    part.flops += operations(op);
+    for (const auto* all : {&op.inputs, &op.results})
+      for (const DescribedTensor& each : *all) part.bytes += each.bytes();
+  }
+}
+
 DescribedOperator described(const CallNode& call) {
   DescribedOperator one;
   one.op = call.op();
@@ -48,6 +91,8 @@ DescribedOperator described(const CallNode& call) {
     const AttrValue value = call.attrs()->get(name);
     if (const auto* text = value.as<std::string>()) one.texts.emplace(name, *text);
   }
+  if (const auto size = one.numbers.find("kernel_size"); size != one.numbers.end() && size->second.empty())
+    size->second = window_of_weight(one);
   return one;
 }
 
@@ -135,9 +180,7 @@ KernelDescription describe(const FunctionNode& function) {
 KernelDescription describe(const CallNode& call) {
   KernelDescription kernel;
   kernel.operators.push_back(described(call));
-  const CostFacts cost = cost_of_call(call);
-  kernel.flops = cost.flops;
-  kernel.bytes = cost.bytes;
+  count_part(kernel);
   kernel.anchor = 0;
   return kernel;
 }
@@ -145,8 +188,12 @@ KernelDescription describe(const CallNode& call) {
 KernelDescription describe(const Work& work) {
   KernelDescription kernel;
   for (const WorkOperator& each : work.operators) kernel.operators.push_back(described(each));
-  kernel.flops = work.flops;
-  kernel.bytes = work.bytes;
+  if (work.kind == WorkKind::kPart) {
+    count_part(kernel);
+  } else {
+    kernel.flops = work.flops;
+    kernel.bytes = work.bytes;
+  }
   kernel.anchor = anchor_of(kernel.operators);
   return kernel;
 }

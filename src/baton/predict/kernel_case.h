@@ -43,7 +43,7 @@ struct KernelDescription {
 
 /// `function`: typed, extents are constants. Throws NotSupported for an unknown extent.
 KernelDescription describe(const FunctionNode& function);
-/// One call of it, as a kernel of its own.
+/// One call of it, as a part of the kernel.
 KernelDescription describe(const CallNode& call);
 /// Throws Error for types or attributes that cannot be read.
 KernelDescription describe(const Work& work);

@@ -8,6 +8,7 @@
 
 #include "baton/predict/least_squares.h"
 #include "baton/predict/roofline_base.h"
+#include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
 
@@ -101,7 +102,7 @@ class Training {
                                      : nullptr;
   }
 
-  const MeasuredKernel& kernel(int i) const { return data_.kernels[static_cast<size_t>(i)]; }
+  const KernelSample& kernel(int i) const { return data_.kernels[static_cast<size_t>(i)]; }
 
   void fit_kernels(const std::string& backend, const std::vector<int>& members) {
     LearningSet set;
@@ -131,7 +132,7 @@ class Training {
   }
 
   /// The model's sum by members that have not seen its kernels; nullopt where a kernel has no predictor.
-  std::optional<ModelSum> held_out_sum(size_t fold, const MeasuredModel& model) const {
+  std::optional<ModelSum> held_out_sum(size_t fold, const ModelSample& model) const {
     std::vector<ModelKernel> all;
     for (const auto& [i, calls] : model.kernels) {
       const auto at = held_[fold].find(i);
@@ -154,7 +155,7 @@ class Training {
     std::map<std::string, std::vector<Held>> by_backend;
     for (size_t f = 0; f < splits_.size(); ++f)
       for (const int i : splits_[f].test_models) {
-        const MeasuredModel& model = data_.models[static_cast<size_t>(i)];
+        const ModelSample& model = data_.models[static_cast<size_t>(i)];
         if (const auto sum = held_out_sum(f, model)) by_backend[model.backend].push_back({*sum, model.us});
       }
     for (const auto& [backend, held] : by_backend) {
@@ -176,16 +177,15 @@ class Training {
   }
 
   void fit_parts() {
-    std::map<std::string, std::vector<const MeasuredPart*>> by_backend;
-    std::set<std::string> works;  // of kernels in training
-    for (const MeasuredPart& part : data_.parts) by_backend[part.part.backend].push_back(&part);
+    std::map<std::string, std::vector<const PartSample*>> by_backend;
+    for (const PartSample& part : data_.parts) by_backend[part.part.backend].push_back(&part);
     for (const auto& [backend, parts] : by_backend) {
       if (parts.size() < kLeastParts || !made_.kernels.count(backend)) continue;
       if (options_.progress) options_.progress("training: inside kernels of " + backend);
       LearningSet set;
       std::vector<Fold> folds(static_cast<size_t>(options_.folds));
-      for (const MeasuredPart* part : parts) {
-        const size_t fold = std::hash<std::string>()(part->work_id) % folds.size();
+      for (const PartSample* part : parts) {
+        const size_t fold = checksum64(part->group.data(), part->group.size()) % folds.size();
         const int at = static_cast<int>(set.cases.size());
         for (size_t f = 0; f < folds.size(); ++f) (f == fold ? folds[f].test : folds[f].train).push_back(at);
         set.cases.push_back(&part->part);
@@ -199,13 +199,13 @@ class Training {
   }
 
   void fit_transfers() {
-    std::map<std::string, std::vector<MeasuredTransfer>> by_link;
-    for (const MeasuredTransfer& each : data_.transfers) by_link[each.from + " " + each.to].push_back(each);
+    std::map<std::string, std::vector<TransferSample>> by_link;
+    for (const TransferSample& each : data_.transfers) by_link[each.from + " " + each.to].push_back(each);
     for (const auto& [link, all] : by_link) {
       TransferTime& time = made_.transfers[link];
       std::vector<TimeEquation> equations;
       time.least_bytes = time.most_bytes = all.front().bytes;
-      for (const MeasuredTransfer& each : all) {
+      for (const TransferSample& each : all) {
         equations.push_back({{each.bytes, 1, 0}, each.us});
         time.least_bytes = std::min(time.least_bytes, each.bytes);
         time.most_bytes = std::max(time.most_bytes, each.bytes);
@@ -216,10 +216,10 @@ class Training {
         time.latency_us = (*both)[1];
       } else {  // of one size only, or faster the larger
         std::vector<double> times;
-        for (const MeasuredTransfer& each : all) times.push_back(each.us);
+        for (const TransferSample& each : all) times.push_back(each.us);
         time.latency_us = median_of(times);
       }
-      for (const MeasuredTransfer& each : all)
+      for (const TransferSample& each : all)
         time.scores.push_back(std::abs(std::log(each.us / std::max(1e-6, time.us(each.bytes)))));
       std::ranges::sort(time.scores);
     }
@@ -280,7 +280,10 @@ Predictor train(const Dataset& data, const TrainOptions& options) {
     card.backends.push_back(backend);
     card.kernels += regressor.trained_on;
   }
-  for (const MeasuredModel& model : data.models) ++card.families[model.family];
+  std::set<int> threads;
+  for (const KernelSample& kernel : data.kernels) threads.insert(kernel.kernel.threads);
+  card.threads.assign(threads.begin(), threads.end());
+  for (const ModelSample& model : data.models) ++card.families[model.family];
   card.rows = data.rows;
   card.models = static_cast<int64_t>(data.models.size());
   card.left_out = data.left_out;
@@ -391,7 +394,7 @@ BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> can
       LearningSet set;
       std::map<int, int> place;
       for (const int i : kernels) {
-        const MeasuredKernel& each = data.kernels[static_cast<size_t>(i)];
+        const KernelSample& each = data.kernels[static_cast<size_t>(i)];
         if (each.kernel.backend != backend) continue;
         place[i] = static_cast<int>(set.cases.size());
         set.cases.push_back(&each.kernel);

@@ -32,6 +32,7 @@ Json json_of(const ModelCard& card) {
           {"machines", card.machines},
           {"campaigns", card.campaigns},
           {"backends", card.backends},
+          {"threads", card.threads},
           {"families", card.families},
           {"rows", card.rows},
           {"kernels", card.kernels},
@@ -48,6 +49,7 @@ ModelCard card_of(const Json& json) {
   json.at("machines").get_to(card.machines);
   json.at("campaigns").get_to(card.campaigns);
   json.at("backends").get_to(card.backends);
+  json.at("threads").get_to(card.threads);
   json.at("families").get_to(card.families);
   json.at("rows").get_to(card.rows);
   json.at("kernels").get_to(card.kernels);
