@@ -24,7 +24,7 @@ from . import _notebook
 
 __version__ = "0.1.0"
 
-from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, support, te, testing, tir,  # noqa: E402
+from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, store, support, te, testing, tir,  # noqa: E402
                topi)
 from .ir import container  # noqa: E402
 from ._ffi_names import register_extension, register_object  # noqa: E402

@@ -203,7 +203,7 @@ std::unique_ptr<Database> Database::open(const std::string& path, Access access)
   // A reader needs the file -shm beside a store in WAL mode, and makes it where it may. Where it may not and
   // all is in the store itself, it reads it as a file that nobody changes.
   const std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/') + 1);
-  if (access == Access::kRead && ::access(folder.c_str(), W_OK) != 0 && !is_there(path + "-shm")) {
+  if (access == Access::kRead && ::eaccess(folder.c_str(), W_OK) != 0 && !is_there(path + "-shm")) {
     if (has_bytes(path + "-wal"))
       throw Error("the last changes of `" + path + "` are still in `" + path +
                   "-wal`, and its folder is read-only: copy both files to a folder that can be written to");

@@ -49,6 +49,7 @@ Report measured(const nb::object& progress, const nb::object& keep, std::string 
                 const std::function<void(const std::function<void(ProfileOptions&)>& watch,
                                          ProfileReport& report)>& work) {
   Report result;
+  result.live = true;
   std::exception_ptr raised;  // by the callback: measuring stops, then it continues to the caller
   std::atomic<bool> stop_now{false};
   interruptible([&](const std::atomic<bool>* stop) {

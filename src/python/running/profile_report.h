@@ -8,6 +8,7 @@ namespace baton::python {
 
 struct Report {
   ProfileReport report;
+  bool live = false;  ///< measured in this process, not loaded
 };
 
 void bind_profile_files(nb::module_& m, nb::class_<Report>& report);

@@ -36,8 +36,8 @@ TEST(CanonicalText, NamesAttributesAndConstantsDoNotMatter) {
       " let %y = add(%p0, %p1); multiply(%y, 3f) }");
   const std::string text = canonical_text(a);
   EXPECT_EQ(text,
-            "fn (%p0: Tensor[(1, 4), float32], %p1: Tensor[(4), float32], %c0: float32) ->"
-            " Tensor[(1, 4), float32] {\n  %0 = add(%p0, %p1);\n  multiply(%0, %c0)\n}");
+            "fn (%p0: Tensor[(1, 4), float32], %p1: Tensor[(4), float32], %p2: float32) ->"
+            " Tensor[(1, 4), float32] {\n  %0 = add(%p0, %p1);\n  multiply(%0, %p2)\n}");
   EXPECT_NE(canonical_text(b), text);  // a let is another program
   const Function c = parsed(
       "fn (%data: Tensor[(1, 4), float32], %bias: Tensor[(4), float32]) { multiply(add(%data, %bias), 7f) }");
@@ -127,7 +127,7 @@ def @main(%data: Tensor[(1, 3, 16, 16), float32], %w: Tensor[(8, 3, 3, 3), float
     }();
     return profiled;
   }
-  RecordSource source() const { return {&built, module, &context, "here", "tiny", 1'700'000'000}; }
+  RecordSource source() const { return {&built, module, &context, true, "here", "tiny", 1'700'000'000}; }
 };
 
 TEST(Record, EveryRowOfAProfileIsAMeasurement) {

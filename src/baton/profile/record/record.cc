@@ -101,7 +101,7 @@ class Recorder {
       facts.target = target;
       facts.backend = kind_of_target(target);
       facts.opt_level = report_.opt_level;
-      if (!source_.built) facts.compiler = "baton " + report_.version;
+      if (!source_.built) facts.compiler = source_.live ? code_version() : "baton " + report_.version;
     }
     return facts;
   }
