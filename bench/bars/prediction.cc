@@ -93,13 +93,7 @@ int main(int argc, char** argv) {
   }
   initialize();
   try {
-    const Store store = Store::open(argv[1], Store::Mode::kRead);
-    DatasetBuilder builder;
-    store.each({}, [&](const Measurement& measurement) {
-      builder.add(measurement);
-      return true;
-    });
-    const Dataset data = builder.finish();
+    const Dataset data = dataset_of(Store::open(argv[1], Store::Mode::kRead), argc > 2 ? argv[2] : "");
     EvaluateOptions options;
     if (argc > 2) options.train.only_backend = argv[2];
     options.train.progress = [](const std::string& what) { std::fprintf(stderr, "%s\n", what.c_str()); };

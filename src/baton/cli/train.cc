@@ -51,7 +51,7 @@ class TrainVerb final : public Verb {
     options_.seed = options_.regressor.boost.seed = static_cast<uint32_t>(seed_);
     options_.only_backend = backend_;
     options_.progress = [&](const std::string& what) { progress.show(what, ++steps_, 0); };
-    const Dataset data = read();
+    const Dataset data = dataset_of(Store::open(store_, Store::Mode::kRead), backend_);
     if (!from_.empty()) options_.from = std::make_shared<const Predictor>(load_predictor(from_));
     if (search_) options_.regressor.boost = best_options(data, candidates(), options_);
     TrainOptions whole = options_;
@@ -77,23 +77,6 @@ class TrainVerb final : public Verb {
   }
 
  private:
-  Dataset read() const {
-    const Store store = Store::open(store_, Store::Mode::kRead);
-    DatasetBuilder builder;
-    store.each({}, [&](const Measurement& measurement) {
-      builder.add(measurement);
-      return true;
-    });
-    Dataset data = builder.finish();
-    if (data.rows == 0) throw Error(store_ + " holds no measurements: `baton profile MODEL --store` adds some");
-    if (!backend_.empty() && !data.backends().count(backend_)) {
-      std::string there;
-      for (const std::string& each : data.backends()) there += (there.empty() ? "" : ", ") + each;
-      throw Error(store_ + " has no kernels of backend " + backend_ + (there.empty() ? "" : "; it has " + there));
-    }
-    return data;
-  }
-
   std::vector<BoostOptions> candidates() const {
     std::vector<BoostOptions> all;
     for (const int depth : {5, 7, 9})

@@ -259,6 +259,21 @@ Dataset DatasetBuilder::finish() {
   return std::move(state_->data);
 }
 
+Dataset dataset_of(const Store& store, const std::string& backend) {
+  DatasetBuilder builder;
+  store.each({}, [&](const Measurement& measurement) {
+    builder.add(measurement);
+    return true;
+  });
+  Dataset data = builder.finish();
+  if (data.rows == 0)
+    throw Error(store.path() + " holds no measurements: `baton profile MODEL --store` adds some");
+  if (backend.empty() || data.backends().count(backend)) return data;
+  std::string there;
+  for (const std::string& each : data.backends()) there += (there.empty() ? "" : ", ") + each;
+  throw Error(store.path() + " has no kernels of backend " + backend + (there.empty() ? "" : "; it has " + there));
+}
+
 namespace {
 
 /// Splits by what is held out: its models, and all kernels with a work of theirs.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "baton/predict/kernel_case.h"
+#include "baton/store/store.h"
 
 namespace baton {
 
@@ -71,6 +72,9 @@ class DatasetBuilder {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// All measurements of a store. Throws Error when there are none, or none of `backend` (unless it is empty).
+Dataset dataset_of(const Store& store, const std::string& backend = {});
 
 /// Indices of kernels and models, to train with and to judge by. No fused function is in both, and no model.
 struct Split {

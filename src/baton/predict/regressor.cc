@@ -202,7 +202,10 @@ double conformal_score(std::span<const double> scores, double level) {
 double Regressor::score_at(double level) const { return conformal_score(scores, level); }
 
 std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases) const {
-  const FeatureRows rows = rows_of(space, cases);
+  return log_times(cases, rows_of(space, cases));
+}
+
+std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases, const FeatureRows& rows) const {
   std::vector<double> sums = log_bases(cases, source.get()), spread(cases.size());
   add_mean(members, rows, sums);
   add_mean(spreads, rows, spread);
@@ -214,7 +217,8 @@ std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cas
 }
 
 std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const> cases, double level) const {
-  const std::vector<LogTime> times = log_times(cases);
+  const FeatureRows rows = rows_of(space, cases);
+  const std::vector<LogTime> times = log_times(cases, rows);
   const double score = score_at(level);
   std::vector<TimePrediction> all;
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -228,7 +232,7 @@ std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const
     if (const std::string unseen = space.unseen(*cases[i]); !unseen.empty()) {
       one.out_of_range = "never seen in training: " + unseen;
       one.novelty = std::max(one.novelty, kUnseenNovelty);
-    } else if (const std::string outside = range.outside(space.values(*cases[i]), space); !outside.empty()) {
+    } else if (const std::string outside = range.outside(rows.row(i), space); !outside.empty()) {
       one.out_of_range = outside;
       one.novelty = std::max(one.novelty, kOutsideNovelty);
     } else if (one.novelty > 1) {

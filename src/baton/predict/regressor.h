@@ -50,6 +50,7 @@ struct Regressor {
   int64_t trained_on = 0;  ///< kernels
 
   /// In the order of `cases`.
+  std::vector<LogTime> log_times(std::span<const KernelCase* const> cases, const FeatureRows& rows) const;
   std::vector<LogTime> log_times(std::span<const KernelCase* const> cases) const;
   std::vector<TimePrediction> predict(std::span<const KernelCase* const> cases, double level) const;
   /// What the error divided by the spread stays below, with probability `level`.
