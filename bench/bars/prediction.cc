@@ -1,5 +1,6 @@
-// Predictors against their bars: prediction STORE [BACKEND]. Holds out models and families of the store's measurements,
-// and times the prediction of ResNet-50. Prints `bar, measured, ok` and exits with 1 when one does not hold.
+// Predictors against their bars: prediction STORE [BACKEND]. Holds out models and families of the store's
+// measurements, and times the prediction of ResNet-50. Prints `bar, measured, ok` and exits with 1 when one
+// does not hold.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,9 +24,10 @@ void report_models(const Evaluation& evaluation, const std::string& backend) {
   const std::string of = ", models of " + backend;
   const AccuracyRow* noise = evaluation.find("models", backend, "-", "noise ceiling");
   if (noise)
-    std::printf("%-62s the same model measured twice: median %.2f %%, %.1f %% within 10 %%, %.1f %% within 5 %%\n",
-                ("noise ceiling" + of).c_str(), 100 * noise->accuracy.median_error, 100 * noise->accuracy.within_10,
-                100 * noise->accuracy.within_5);
+    std::printf(
+        "%-62s the same model measured twice: median %.2f %%, %.1f %% within 10 %%, %.1f %% within 5 %%\n",
+        ("noise ceiling" + of).c_str(), 100 * noise->accuracy.median_error, 100 * noise->accuracy.within_10,
+        100 * noise->accuracy.within_5);
   if (const AccuracyRow* row = evaluation.find("models", backend, "model", "baton")) {
     const Accuracy& a = row->accuracy;
     bars::report_least(("within 10 %, held-out" + of).c_str(), 99, 100 * a.within_10, "%");
@@ -35,8 +37,9 @@ void report_models(const Evaluation& evaluation, const std::string& backend) {
     bars::report(("flagged, held-out" + of).c_str(), 10, 100 * a.flagged, "%");
   }
   if (const AccuracyRow* row = evaluation.find("models", backend, "model, seen kernels allowed", "baton"))
-    std::printf("%-62s %.1f %% within 10 %%, %.1f %% within 5 %%\n", ("seen kernels allowed, held-out" + of).c_str(),
-                100 * row->accuracy.within_10, 100 * row->accuracy.within_5);
+    std::printf("%-62s %.1f %% within 10 %%, %.1f %% within 5 %%\n",
+                ("seen kernels allowed, held-out" + of).c_str(), 100 * row->accuracy.within_10,
+                100 * row->accuracy.within_5);
   if (const AccuracyRow* row = evaluation.find("models", backend, "family", "baton")) {
     const Accuracy& a = row->accuracy;
     bars::report(("median error, family held out" + of).c_str(), 7, 100 * a.median_error, "%");
@@ -54,7 +57,8 @@ void report_kernels(const Evaluation& evaluation, const std::string& backend) {
     if (row.predictor == "baton")
       bars::report(("median error, kernels of " + backend).c_str(), 6, 100 * row.accuracy.median_error, "%");
     else
-      std::printf("%-62s median error %.2f %%\n", ("  by " + row.predictor).c_str(), 100 * row.accuracy.median_error);
+      std::printf("%-62s median error %.2f %%\n", ("  by " + row.predictor).c_str(),
+                  100 * row.accuracy.median_error);
   }
 }
 
@@ -78,7 +82,8 @@ void report_time(const Predictor& predictor) {
     ms.push_back(1e3 * made.predict_s);
     schedules_s = made.schedules_s;
   }
-  std::printf("%-62s %.0f ms, schedules %.0f ms\n", "ResNet-50 to its fused module", 1e3 * plan_s, 1e3 * schedules_s);
+  std::printf("%-62s %.0f ms, schedules %.0f ms\n", "ResNet-50 to its fused module", 1e3 * plan_s,
+              1e3 * schedules_s);
   bars::report("prediction of ResNet-50", 5, median_of(ms), "ms");
 }
 

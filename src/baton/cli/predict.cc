@@ -1,8 +1,7 @@
-#include "baton/predict/model/predict_model.h"
-
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
 #include "baton/driver/build.h"
+#include "baton/predict/model/predict_model.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/profile/report/report.h"
 #include "baton/store/store.h"
@@ -16,7 +15,8 @@ namespace {
 class PredictVerb final : public Verb {
  public:
   PredictVerb()
-      : Verb("predict", "Predict the time of a model and of every operator, without compiling or running it.") {}
+      : Verb("predict",
+             "Predict the time of a model and of every operator, without compiling or running it.") {}
 
   void flags(Flags& flags) override {
     flags_.add(flags);
@@ -42,18 +42,20 @@ class PredictVerb final : public Verb {
     options.store = store ? &*store : nullptr;
     options.threads = threads_;
     options.level = level_;
-    const BuiltModel planned = build_model(flags_, io, nullptr, [&](const IRModule& module, BuildOptions how) {
-      how.context = context_of_predictor(predictor, how.context);
-      options.context = how.context;
-      return plan_build(module, how);
-    });
+    const BuiltModel planned =
+        build_model(flags_, io, nullptr, [&](const IRModule& module, BuildOptions how) {
+          how.context = context_of_predictor(predictor, how.context);
+          options.context = how.context;
+          return plan_build(module, how);
+        });
     options.context.progress = {};
     options.context.interrupt = nullptr;
     PredictedReport made = predict(planned.build, options);
     ProfileReport& report = made.report;
     report.model = planned.model.name;
-    report.source = flags_.model == "-" ? "standard input"
-                                        : planned.model.source->name() + " (baton print " + planned.model.name + ")";
+    report.source = flags_.model == "-"
+                        ? "standard input"
+                        : planned.model.source->name() + " (baton print " + planned.model.name + ")";
     report.sources = {{"", planned.model.source->text()}};
     report.opt_level = flags_.opt_level;
     outputs_.table(report, io);

@@ -22,26 +22,34 @@ class TrainVerb final : public Verb {
   TrainVerb() : Verb("train", "Train a predictor of times with the measurements of a store.") {}
 
   void flags(Flags& flags) override {
-    flags.option("store", &store_, "measurements of kernels, and of the models that they are from").required();
+    flags.option("store", &store_, "measurements of kernels, and of the models that they are from")
+        .required();
     flags.option("o,output", &output_, "the predictor's file");
     flags.option("backend", &backend_, "kernels of this backend only: llvm, dnnl, opencl, sim_npu");
-    flags.option("from", &from_,
-                 "a predictor of another device: carried over to the device of the store, whose few kernels (50 to "
-                 "200) correct it; the accuracy by their number is printed beside training from nothing");
-    flags.flag("evaluate", &evaluate_,
-               "hold out models and families, and print how good predictions are, beside simpler predictors and the "
-               "noise of the measurements; kept in the file's card");
+    flags.option(
+        "from", &from_,
+        "a predictor of another device: carried over to the device of the store, whose few kernels (50 to "
+        "200) correct it; the accuracy by their number is printed beside training from nothing");
+    flags.flag(
+        "evaluate", &evaluate_,
+        "hold out models and families, and print how good predictions are, beside simpler predictors and the "
+        "noise of the measurements; kept in the file's card");
     flags.option("report", &report_, "with --evaluate: a page with calibration plots, FILE.html");
     flags.flag("search", &search_, "choose the size of the trees by families held out");
-    flags.option("rounds", &options_.regressor.boost.rounds, "trees of each predictor").show_default().range(1, 5000);
+    flags.option("rounds", &options_.regressor.boost.rounds, "trees of each predictor")
+        .show_default()
+        .range(1, 5000);
     flags.option("depth", &options_.regressor.boost.depth, "of a tree").show_default().range(1, 12);
-    flags.option("seed", &seed_, "the same seed and store, the same predictor").show_default().range(0, 1000000);
+    flags.option("seed", &seed_, "the same seed and store, the same predictor")
+        .show_default()
+        .range(0, 1000000);
     flags.option("threads", &options_.regressor.boost.threads, "for training").show_default().range(1, 256);
     flags.flag("json", &json_, "one JSON object on standard output: the card, with the accuracy");
   }
 
   int run(Io& io) override {
-    if (output_.empty() && !evaluate_) throw UsageError("there is nothing to do: give -o FILE, --evaluate or both");
+    if (output_.empty() && !evaluate_)
+      throw UsageError("there is nothing to do: give -o FILE, --evaluate or both");
     if (!report_.empty() && !evaluate_) throw UsageError("--report shows an evaluation: give --evaluate too");
     for (const std::string& path : {output_, report_})
       if (!path.empty()) check_writable(path);
@@ -95,12 +103,12 @@ class TrainVerb final : public Verb {
            << card.families.size() << (card.families.size() == 1 ? " family\n" : " families\n");
     for (const auto& [why, count] : card.left_out) io.out << "  left out: " << count << ", " << why << '\n';
     if (card.machines.size() > 1)
-      io.out << "  note: of " << card.machines.size() << " machines; their device sheets tell their kernels apart\n";
+      io.out << "  note: of " << card.machines.size()
+             << " machines; their device sheets tell their kernels apart\n";
     for (const auto& [backend, regressor] : predictor.kernels)
       io.out << "  " << backend << ": " << regressor.trained_on << " kernels, " << regressor.space.size()
              << " features\n";
-    if (card.families.size() == 1)
-      io.out << "  note: one family only: other networks will be out of range\n";
+    if (card.families.size() == 1) io.out << "  note: one family only: other networks will be out of range\n";
     if (evaluation) {
       io.out << '\n';
       write_evaluation(io.out, *evaluation);
@@ -120,11 +128,12 @@ class TrainVerb final : public Verb {
     json["importance"] = importance;
     Json& rows = json["carried"] = Json::array();
     for (const CarryRow& row : curve)
-      rows.push_back({{"kernels", row.kernels},
-                      {"carried_median_error", row.carried.median_error},
-                      {"carried_within_10", row.carried.within_10},
-                      {"scratch_median_error", row.scratch.count ? Json(row.scratch.median_error) : Json(nullptr)},
-                      {"scratch_within_10", row.scratch.count ? Json(row.scratch.within_10) : Json(nullptr)}});
+      rows.push_back(
+          {{"kernels", row.kernels},
+           {"carried_median_error", row.carried.median_error},
+           {"carried_within_10", row.carried.within_10},
+           {"scratch_median_error", row.scratch.count ? Json(row.scratch.median_error) : Json(nullptr)},
+           {"scratch_within_10", row.scratch.count ? Json(row.scratch.within_10) : Json(nullptr)}});
     io.out << json.dump() << '\n';
   }
 

@@ -81,10 +81,10 @@ struct Backend {
   std::function<Built(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                       const BuildContext& context)>
       compile = {};
-  /// The schedules that compile() would choose, without making code; null: not known before (a library chooses
-  /// by itself).
-  std::function<std::vector<KernelSchedule>(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
-                                            const BuildContext& context)>
+  /// The schedules that compile() would choose, without making code; null: not known before (a library
+  /// chooses by itself).
+  std::function<std::vector<KernelSchedule>(std::span<const BackendFunction> functions,
+                                            const DeviceSheet& sheet, const BuildContext& context)>
       schedules = {};
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.

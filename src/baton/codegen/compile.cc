@@ -391,7 +391,8 @@ Kernel compile_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
 }
 
 KernelSchedule chosen_schedule(const KernelRequest& request, const DeviceSheet& sheet) {
-  if (!request.template_name.empty() && !request.params.empty()) return {request.template_name, request.params};
+  if (!request.template_name.empty() && !request.params.empty())
+    return {request.template_name, request.params};
   quiet();
   const std::string symbol = "choose" + kernel_key(request, sheet).hex();
   return guarded(*request.function, request.template_name, [&] {

@@ -38,7 +38,7 @@ std::string blob_of(const NamedKernels& named, const DeviceCodeFormat& format) {
 /// That of the context's choice where it names a GPU template: a choice for the processor has nothing to say
 /// here.
 KernelSchedule schedule_of_choice(const Function& function, const DeviceSheet& sheet,
-                               const BuildContext& context) {
+                                  const BuildContext& context) {
   KernelSchedule schedule = choice_or_default(context.choice)->schedule(function, sheet);
   const bool known = std::ranges::any_of(
       gpu_templates(), [&](const ScheduleTemplate* each) { return schedule.template_name == each->name; });
@@ -87,8 +87,8 @@ std::string refused_type(const FunctionNode& function,
   return "";
 }
 
-std::vector<KernelSchedule> gpu_schedules(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
-                                          const BuildContext& context) {
+std::vector<KernelSchedule> gpu_schedules(std::span<const BackendFunction> functions,
+                                          const DeviceSheet& sheet, const BuildContext& context) {
   std::vector<KernelSchedule> all;
   for (const KernelRequest& request : requests_of(functions, sheet, context))
     all.push_back(chosen_schedule(request, sheet));

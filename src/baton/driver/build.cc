@@ -297,9 +297,13 @@ BuildResult build(const IRModule& module, const BuildOptions& options, bool code
 
 }  // namespace
 
-BuildResult build(const IRModule& module, const BuildOptions& options) { return build(module, options, true); }
+BuildResult build(const IRModule& module, const BuildOptions& options) {
+  return build(module, options, true);
+}
 
-BuildResult plan_build(const IRModule& module, const BuildOptions& options) { return build(module, options, false); }
+BuildResult plan_build(const IRModule& module, const BuildOptions& options) {
+  return build(module, options, false);
+}
 
 std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const BuildContext& given) {
   const BuildContext context = with_target_options(given);
@@ -313,7 +317,8 @@ std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const Build
     if (!planned.called || !backend->schedules) continue;
     const DeviceSheet* sheet = sheet_for(*backend, context);
     if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");
-    const BackendFunction function{planned.func_name, without_region(planned.function), planned.function->origins()};
+    const BackendFunction function{planned.func_name, without_region(planned.function),
+                                   planned.function->origins()};
     all[i].schedule = backend->schedules({&function, 1}, *sheet, context).front();
   }
   return all;

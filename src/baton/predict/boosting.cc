@@ -1,13 +1,12 @@
 // The only file that knows XGBoost.
 #include "baton/predict/boosting.h"
 
-#include <dlfcn.h>
-#include <xgboost/c_api.h>
-
 #include <cstdlib>
 #include <mutex>
 
+#include <dlfcn.h>
 #include <nlohmann/json.hpp>
+#include <xgboost/c_api.h>
 
 #include "baton/support/error.h"
 
@@ -84,7 +83,9 @@ class Booster {
   Booster(const Booster&) = delete;
   Booster& operator=(const Booster&) = delete;
 
-  void set(const char* name, const std::string& value) { check(xgboost_.param(booster_, name, value.c_str())); }
+  void set(const char* name, const std::string& value) {
+    check(xgboost_.param(booster_, name, value.c_str()));
+  }
   void set(const char* name, double value) { set(name, std::to_string(value)); }
   void set(const char* name, int value) { set(name, std::to_string(value)); }
   void update(int round) { check(xgboost_.update(booster_, round, matrix_)); }
@@ -128,16 +129,18 @@ std::vector<TreeNode> tree_of(const nlohmann::json& tree) {
 
 std::string no_xgboost() {
   const std::string& why = library().why_not;
-  return why.empty() ? ""
-                     : "training needs XGBoost: install libxgboost0 (Debian), or the wheel `xgboost` and name its "
-                       "libxgboost.so in BATON_XGBOOST (" +
-                           why + ")";
+  return why.empty()
+             ? ""
+             : "training needs XGBoost: install libxgboost0 (Debian), or the wheel `xgboost` and name its "
+               "libxgboost.so in BATON_XGBOOST (" +
+                   why + ")";
 }
 
 Trees boost(const FeatureRows& rows, std::span<const float> labels, std::span<const float> weights,
             const BoostOptions& options) {
   if (const std::string why = no_xgboost(); !why.empty()) throw Error(why);
-  BATON_CHECK(rows.rows() == labels.size() && labels.size() == weights.size(), "rows, labels and weights differ");
+  BATON_CHECK(rows.rows() == labels.size() && labels.size() == weights.size(),
+              "rows, labels and weights differ");
   if (labels.empty()) throw Error("there are no measurements to train with");
   static std::mutex one_at_a_time;  // its threads are those of OpenMP
   const std::lock_guard lock(one_at_a_time);
@@ -150,7 +153,8 @@ Trees boost(const FeatureRows& rows, std::span<const float> labels, std::span<co
   booster.set("eta", options.forest ? 1.0 : options.eta);
   booster.set("min_child_weight", options.min_child_weight);
   booster.set("subsample", options.forest ? 0.632 : options.row_part);
-  booster.set(options.forest ? "colsample_bynode" : "colsample_bytree", options.forest ? 0.4 : options.column_part);
+  booster.set(options.forest ? "colsample_bynode" : "colsample_bytree",
+              options.forest ? 0.4 : options.column_part);
   booster.set("lambda", options.forest ? 0.01 : options.lambda);
   booster.set("num_parallel_tree", options.forest ? options.forest : 1);
   booster.set("seed", static_cast<int>(options.seed));

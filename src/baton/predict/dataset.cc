@@ -11,8 +11,8 @@ namespace baton {
 
 namespace {
 
-constexpr double kSureCv = 0.03;     // spread below which measurements are equally good
-constexpr double kMostCv = 1;        // above which one is no measurement
+constexpr double kSureCv = 0.03;                           // spread below which measurements are equally good
+constexpr double kMostCv = 1;                              // above which one is no measurement
 constexpr double kLeastOfModel = 0.5, kMostOfModel = 1.5;  // of a model's time that its kernels sum up to
 
 std::string key_of(std::initializer_list<std::string> parts) {
@@ -185,12 +185,14 @@ struct DatasetBuilder::State {
       if (!times.empty()) {
         of.us = median_of(times);
         const double cv = std::max(median_of(kernel.cvs), kSureCv);
-        of.weight = kSureCv * kSureCv / (cv * cv) * std::min<double>(3, std::sqrt(static_cast<double>(times.size())));
+        of.weight =
+            kSureCv * kSureCv / (cv * cv) * std::min<double>(3, std::sqrt(static_cast<double>(times.size())));
         of.weight = std::max(of.weight, 0.05);
       }
       if (sessions.size() > 1) data.repeats.emplace_back(sessions.begin()->second, sessions.rbegin()->second);
       for (const std::string& model : kernel.models)
-        if (const auto at = model_indices.find(model); at != model_indices.end()) of.models.push_back(at->second);
+        if (const auto at = model_indices.find(model); at != model_indices.end())
+          of.models.push_back(at->second);
       data.kernels.push_back(std::move(of));
     }
   }
@@ -271,7 +273,8 @@ Dataset dataset_of(const Store& store, const std::string& backend) {
   if (backend.empty() || data.backends().count(backend)) return data;
   std::string there;
   for (const std::string& each : data.backends()) there += (there.empty() ? "" : ", ") + each;
-  throw Error(store.path() + " has no kernels of backend " + backend + (there.empty() ? "" : "; it has " + there));
+  throw Error(store.path() + " has no kernels of backend " + backend +
+              (there.empty() ? "" : "; it has " + there));
 }
 
 namespace {
@@ -291,8 +294,8 @@ Split split_without(const Dataset& data, std::span<const int> kernels, std::span
 
 }  // namespace
 
-std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
-                                int count, uint32_t seed) {
+std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernels,
+                                std::span<const int> models, int count, uint32_t seed) {
   // By identity, not by place: a model on three backends is one model.
   std::map<std::string, std::set<std::string>> by_family;
   for (const int model : models) {
@@ -322,11 +325,13 @@ std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernel
     if (!in_models.count(work)) works[hash_of(work, seed) % static_cast<uint64_t>(count)].insert(work);
   }
   std::vector<Split> splits;
-  for (size_t i = 0; i < held.size(); ++i) splits.push_back(split_without(data, kernels, models, held[i], works[i]));
+  for (size_t i = 0; i < held.size(); ++i)
+    splits.push_back(split_without(data, kernels, models, held[i], works[i]));
   return splits;
 }
 
-std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels, std::span<const int> models) {
+std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels,
+                                 std::span<const int> models) {
   std::map<std::string, std::set<int>> by_family;
   for (const int model : models) by_family[data.models[static_cast<size_t>(model)].family].insert(model);
   std::vector<Split> splits;
@@ -346,7 +351,8 @@ Split with_seen_kernels(const Dataset& data, const Split& split) {
   std::set<std::string> elsewhere;  // works of models in training
   for (const int model : split.train_models) elsewhere.merge(data.works_of(model));
   for (const int kernel : split.test_kernels)
-    if (elsewhere.count(data.kernels[static_cast<size_t>(kernel)].work_id)) seen.train_kernels.push_back(kernel);
+    if (elsewhere.count(data.kernels[static_cast<size_t>(kernel)].work_id))
+      seen.train_kernels.push_back(kernel);
   return seen;
 }
 

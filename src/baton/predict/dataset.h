@@ -63,8 +63,8 @@ class DatasetBuilder {
  public:
   DatasetBuilder();
   ~DatasetBuilder();
-  /// Rows that nothing can be learned from (NaN, zero, negative times; types that cannot be read) are left out
-  /// and counted.
+  /// Rows that nothing can be learned from (NaN, zero, negative times; types that cannot be read) are left
+  /// out and counted.
   void add(const Measurement& measurement);
   Dataset finish();
 
@@ -83,11 +83,13 @@ struct Split {
 };
 
 /// `count` splits over the given kernels and models: models of each family in turn, kernels with their models
-/// (what several models share is in the tests of each), others by their hash. The same `seed`, the same splits.
-std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
-                                int count, uint32_t seed);
+/// (what several models share is in the tests of each), others by their hash. The same `seed`, the same
+/// splits.
+std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernels,
+                                std::span<const int> models, int count, uint32_t seed);
 /// One split per family of at least two models, where there are at least two families.
-std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels, std::span<const int> models);
+std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels,
+                                 std::span<const int> models);
 /// The same tests with all kernels of other models in training: `seen kernels allowed`.
 Split with_seen_kernels(const Dataset& data, const Split& split);
 

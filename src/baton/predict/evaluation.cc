@@ -39,7 +39,7 @@ double kendall_tau(std::vector<std::pair<double, double>> pairs) {
 using Simple = std::function<double(const KernelSample&)>;
 
 std::vector<const KernelSample*> learned_from(const Dataset& data, const std::vector<int>& chosen,
-                                                const std::string& backend) {
+                                              const std::string& backend) {
   std::vector<const KernelSample*> all;
   for (const int i : chosen) {
     const KernelSample& each = data.kernels[static_cast<size_t>(i)];
@@ -112,13 +112,15 @@ class Evaluating {
   Evaluating(const Dataset& data, const EvaluateOptions& options) : data_(data), options_(options) {}
 
   Evaluation run() {
-    const std::vector<int> kernels = all_indices(data_.kernels.size()), models = all_indices(data_.models.size());
+    const std::vector<int> kernels = all_indices(data_.kernels.size()),
+                           models = all_indices(data_.models.size());
     const std::vector<Split> splits =
         model_splits(data_, kernels, models, options_.folds, options_.train.seed + 17);
     for (size_t i = 0; i < splits.size(); ++i) {
       say("held-out models, part " + std::to_string(i + 1) + " of " + std::to_string(splits.size()));
       judge(splits[i], "model", options_.baselines);
-      if (options_.seen_kernels) judge(with_seen_kernels(data_, splits[i]), "model, seen kernels allowed", false);
+      if (options_.seen_kernels)
+        judge(with_seen_kernels(data_, splits[i]), "model, seen kernels allowed", false);
     }
     if (options_.families)
       for (const Split& split : family_splits(data_, kernels, models)) {
@@ -126,7 +128,8 @@ class Evaluating {
         judge(split, "family", options_.baselines);
       }
     if (times_.empty())
-      throw Error("no model could be held out: measure whole models with their kernels (`baton profile --store`)");
+      throw Error(
+          "no model could be held out: measure whole models with their kernels (`baton profile --store`)");
     add_rows();
     add_noise();
     return std::move(made_);
@@ -152,7 +155,8 @@ class Evaluating {
     std::vector<int> wanted;
     std::set<int> asked;
     const auto want = [&](int i) {
-      if (predictor.kernels.count(data_.kernels[static_cast<size_t>(i)].kernel.backend) && asked.insert(i).second)
+      if (predictor.kernels.count(data_.kernels[static_cast<size_t>(i)].kernel.backend) &&
+          asked.insert(i).second)
         wanted.push_back(i);
     };
     for (const int i : split.test_kernels) want(i);
@@ -167,7 +171,8 @@ class Evaluating {
       const auto at = predicted.find(i);
       if (at == predicted.end() || kernel.weight <= 0) continue;
       const std::string& backend = kernel.kernel.backend;
-      times_[{"kernels", backend, held_out, "baton"}].push_back({kernel.brief, kernel.family, kernel.us, at->second});
+      times_[{"kernels", backend, held_out, "baton"}].push_back(
+          {kernel.brief, kernel.family, kernel.us, at->second});
       calibrate("kernels", backend, held_out, predictor.kernels.at(backend).scores, kernel.us, at->second);
     }
     // Models.
@@ -178,7 +183,8 @@ class Evaluating {
         if (const auto at = predicted.find(i); at != predicted.end()) parts.push_back({at->second, calls});
       if (parts.size() != model.kernels.size() || !predictor.totals.count(model.backend)) continue;
       const TimePrediction time = predictor.predict_model(model.backend, parts, 0, kShownLevel);
-      times_[{"models", model.backend, held_out, "baton"}].push_back({model.name, model.family, model.us, time});
+      times_[{"models", model.backend, held_out, "baton"}].push_back(
+          {model.name, model.family, model.us, time});
       calibrate("models", model.backend, held_out, predictor.totals.at(model.backend).scores, model.us, time);
     }
     if (!baselines) return;
@@ -215,7 +221,8 @@ class Evaluating {
     for (const int m : split.train_models) {
       const ModelSample& model = data_.models[static_cast<size_t>(m)];
       if (model.backend == backend)
-        ratios.push_back(model.us / sum_of_model(model, [](const KernelSample& kernel) { return kernel.us; }));
+        ratios.push_back(model.us /
+                         sum_of_model(model, [](const KernelSample& kernel) { return kernel.us; }));
     }
     const double scale = ratios.empty() ? 1 : median_of(ratios);
     for (const int m : split.test_models) {
@@ -230,7 +237,8 @@ class Evaluating {
                  std::span<const double> scores, double measured_us, const TimePrediction& time) {
     const double score = std::abs(std::log(measured_us / time.us)) / time.spread;
     auto& counts = calibration_[{of, backend, held_out, ""}];
-    for (size_t i = 0; i < kLevels.size(); ++i) counts.hits[i] += score <= conformal_score(scores, kLevels[i]);
+    for (size_t i = 0; i < kLevels.size(); ++i)
+      counts.hits[i] += score <= conformal_score(scores, kLevels[i]);
     ++counts.all;
   }
 
@@ -244,7 +252,8 @@ class Evaluating {
       std::map<std::string, std::vector<PredictedTime>> by_family;
       for (const PredictedTime& each : times) by_family[each.family].push_back(each);
       for (const auto& [family, mine] : by_family)
-        made_.rows.push_back({key.of, key.backend, "family " + family, key.predictor, accuracy_of(mine, true)});
+        made_.rows.push_back(
+            {key.of, key.backend, "family " + family, key.predictor, accuracy_of(mine, true)});
     }
     for (const auto& [key, counts] : calibration_)
       for (size_t i = 0; i < kLevels.size(); ++i)
@@ -268,7 +277,8 @@ class Evaluating {
       pair.predicted.us = first;
       kernels.push_back(pair);
     }
-    if (!kernels.empty()) made_.rows.push_back({"kernels", "all", "-", "noise ceiling", accuracy_of(kernels, false)});
+    if (!kernels.empty())
+      made_.rows.push_back({"kernels", "all", "-", "noise ceiling", accuracy_of(kernels, false)});
   }
 
   struct Counts {
@@ -318,18 +328,22 @@ Accuracy accuracy_of(std::span<const PredictedTime> times, bool has_intervals) {
     made.width = median_of(widths);
   }
   made.flagged = static_cast<double>(flagged) / n;
-  if (made.large > 0) made.large_flagged = static_cast<double>(large_flagged) / static_cast<double>(made.large);
+  if (made.large > 0)
+    made.large_flagged = static_cast<double>(large_flagged) / static_cast<double>(made.large);
   return made;
 }
 
 const AccuracyRow* Evaluation::find(std::string_view of, std::string_view backend, std::string_view held_out,
                                     std::string_view predictor) const {
   for (const AccuracyRow& row : rows)
-    if (row.of == of && row.backend == backend && row.held_out == held_out && row.predictor == predictor) return &row;
+    if (row.of == of && row.backend == backend && row.held_out == held_out && row.predictor == predictor)
+      return &row;
   return nullptr;
 }
 
-Evaluation evaluate(const Dataset& data, const EvaluateOptions& options) { return Evaluating(data, options).run(); }
+Evaluation evaluate(const Dataset& data, const EvaluateOptions& options) {
+  return Evaluating(data, options).run();
+}
 
 BoostOptions few_kernels_options(BoostOptions options) {
   options.rounds = 150;
@@ -359,7 +373,8 @@ std::vector<CarryRow> carry_curve(const Dataset& data, const std::string& backen
       std::ranges::shuffle(order, random);
       std::vector<int> train_with, rest;
       for (size_t i = 0; i < order.size(); ++i)
-        for (const int each : by_work[order[i]]) (i < static_cast<size_t>(size) ? train_with : rest).push_back(each);
+        for (const int each : by_work[order[i]])
+          (i < static_cast<size_t>(size) ? train_with : rest).push_back(each);
       const auto judge = [&](std::shared_ptr<const Predictor> source, std::vector<PredictedTime>& times) {
         std::vector<const KernelCase*> cases;
         for (const int i : rest) cases.push_back(&data.kernels[static_cast<size_t>(i)].kernel);
@@ -367,7 +382,8 @@ std::vector<CarryRow> carry_curve(const Dataset& data, const std::string& backen
         if (size == 0) {
           if (!source) return;
           const auto at = source->kernels.find(backend);
-          predicted = (at == source->kernels.end() ? source->kernels.begin()->second : at->second).predict(cases, kShownLevel);
+          predicted = (at == source->kernels.end() ? source->kernels.begin()->second : at->second)
+                          .predict(cases, kShownLevel);
         } else {
           TrainOptions few = options;
           few.from = source;

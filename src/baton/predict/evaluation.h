@@ -15,11 +15,11 @@ struct Accuracy {
   double median_error = 0, p90_error = 0;
   double within_5 = 0, within_10 = 0, within_20 = 0;  ///< fractions
   double kendall_tau = 0;                             ///< of the order by time
-  double coverage = -1, width = -1;  ///< of the 90 % intervals: hits, and the median of (high - low) / predicted;
-                                     ///< -1: there are none
-  double flagged = 0;        ///< fraction out of range
-  int64_t large = 0;         ///< errors over 20 %
-  double large_flagged = 1;  ///< fraction of these that is flagged
+  double coverage = -1, width = -1;  ///< of the 90 % intervals: hits, and the median of (high - low) /
+                                     ///< predicted; -1: there are none
+  double flagged = 0;                ///< fraction out of range
+  int64_t large = 0;                 ///< errors over 20 %
+  double large_flagged = 1;          ///< fraction of these that is flagged
 };
 
 struct PredictedTime {
@@ -30,9 +30,10 @@ struct PredictedTime {
 Accuracy accuracy_of(std::span<const PredictedTime> times, bool has_intervals);
 
 struct AccuracyRow {
-  std::string of;         ///< "kernels" or "models"
+  std::string of;  ///< "kernels" or "models"
   std::string backend;
-  std::string held_out;   ///< "model", "model, seen kernels allowed", "family", or "family resnet"; "-" for noise
+  std::string
+      held_out;  ///< "model", "model, seen kernels allowed", "family", or "family resnet"; "-" for noise
   std::string predictor;  ///< "baton", "operations", "roofline", "forest on shapes", "noise ceiling"
   Accuracy accuracy;
 };

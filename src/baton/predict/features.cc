@@ -45,8 +45,7 @@ void read_window(const DescribedOperator& op, Extents& e) {
   const std::string_view text = op.text("data_layout").empty() ? op.text("layout") : op.text("data_layout");
   const auto layout = Layout::parse(text);
   if (!layout || op.inputs.empty() || op.results.empty()) return;
-  const auto out_layout =
-      op.text("out_layout").empty() ? layout : Layout::parse(op.text("out_layout"));
+  const auto out_layout = op.text("out_layout").empty() ? layout : Layout::parse(op.text("out_layout"));
   const DescribedTensor &data = op.inputs[0], &result = op.results[0];
   const Layout& to = out_layout ? *out_layout : *layout;
   e.batch = extent(data, *layout, 'N');
@@ -153,11 +152,16 @@ struct Feature {
 // The list: docs/prediction.md shows it. Extents in log2, so that doubling is a step of one everywhere.
 constexpr bool kShape = true, kNear = true;
 constexpr Feature kFeatures[] = {
-    {"log2 flops", "operations by the cost rules", kShape, kNear, [](const Facts& f) { return log2_of(f.of.kernel.flops); }},
-    {"log2 bytes", "read and written at least once", kShape, kNear, [](const Facts& f) { return log2_of(f.of.kernel.bytes); }},
-    {"log2 intensity", "operations per byte", kShape, false, [](const Facts& f) { return std::log2((f.of.kernel.flops + 1) / std::max(f.of.kernel.bytes, 1.0)); }},
-    {"log2 weight bytes", "of the constant operands of the anchor", kShape, kNear, [](const Facts& f) { return log2_of(f.weight_bytes); }},
-    {"log2 activation bytes", "of all other inputs", kShape, kNear, [](const Facts& f) { return log2_of(f.in_bytes); }},
+    {"log2 flops", "operations by the cost rules", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.of.kernel.flops); }},
+    {"log2 bytes", "read and written at least once", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.of.kernel.bytes); }},
+    {"log2 intensity", "operations per byte", kShape, false,
+     [](const Facts& f) { return std::log2((f.of.kernel.flops + 1) / std::max(f.of.kernel.bytes, 1.0)); }},
+    {"log2 weight bytes", "of the constant operands of the anchor", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.weight_bytes); }},
+    {"log2 activation bytes", "of all other inputs", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.in_bytes); }},
     {"log2 result bytes", "", kShape, kNear, [](const Facts& f) { return log2_of(f.out_bytes); }},
     {"log2 batch", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.batch); }},
     {"log2 in channels", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.in); }},
@@ -167,57 +171,107 @@ constexpr Feature kFeatures[] = {
     {"log2 in width", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.in_w); }},
     {"log2 out height", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.out_h); }},
     {"log2 out width", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.out_w); }},
-    {"kernel height", "window of a convolution or pool", kShape, kNear, [](const Facts& f) { return f.e.kernel_h; }},
+    {"kernel height", "window of a convolution or pool", kShape, kNear,
+     [](const Facts& f) { return f.e.kernel_h; }},
     {"kernel width", "", kShape, kNear, [](const Facts& f) { return f.e.kernel_w; }},
     {"stride height", "", kShape, kNear, [](const Facts& f) { return f.e.stride_h; }},
     {"stride width", "", kShape, kNear, [](const Facts& f) { return f.e.stride_w; }},
     {"dilation height", "", kShape, kNear, [](const Facts& f) { return f.e.dilation_h; }},
     {"dilation width", "", kShape, kNear, [](const Facts& f) { return f.e.dilation_w; }},
     {"padding", "top and left", kShape, false, [](const Facts& f) { return f.e.padding; }},
-    {"log2 reduction", "elements that a result sums", kShape, kNear, [](const Facts& f) { return log2_of(f.e.reduction); }},
-    {"log2 rows", "of the product, or of all axes but the last", kShape, kNear, [](const Facts& f) { return log2_of(f.e.rows); }},
-    {"log2 columns", "of the product, or the last axis", kShape, kNear, [](const Facts& f) { return log2_of(f.e.columns); }},
-    {"in block", "channels per block of the data's layout", false, kNear, [](const Facts& f) { return f.e.in_block; }},
+    {"log2 reduction", "elements that a result sums", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.e.reduction); }},
+    {"log2 rows", "of the product, or of all axes but the last", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.e.rows); }},
+    {"log2 columns", "of the product, or the last axis", kShape, kNear,
+     [](const Facts& f) { return log2_of(f.e.columns); }},
+    {"in block", "channels per block of the data's layout", false, kNear,
+     [](const Facts& f) { return f.e.in_block; }},
     {"out block", "of the result's", false, kNear, [](const Facts& f) { return f.e.out_block; }},
-    {"log2 inner extent", "the last axis of the result", false, false, [](const Facts& f) { return log2_of(f.e.inner); }},
-    {"rank", "of the result", false, false, [](const Facts& f) { return f.anchor && !f.anchor->results.empty() ? static_cast<double>(f.anchor->results[0].extents.size()) : 0.0; }},
-    {"lanes rounding", "channels in full vectors over channels", false, false, [](const Facts& f) { return rounding(f.e.columns, f.lanes()); }},
-    {"tile rounding", "rows in full register tiles over rows", false, false, [](const Facts& f) { return rounding(f.e.rows, kRegisterTile); }},
-    {"width remainder", "width modulo the register tile", false, false, [](const Facts& f) { return std::fmod(f.e.out_w, kRegisterTile); }},
-    {"tile_x rounding", "width in tiles of the schedule over width", false, false, [](const Facts& f) { return rounding(f.e.out_w, f.parameter("tile_x", 1)); }},
-    {"tile_c rounding", "channels in tiles of the schedule over channels", false, false, [](const Facts& f) { return rounding(f.e.columns, f.parameter("tile_c", 1) * f.lanes()); }},
-    {"tile_m rounding", "rows in tiles of the schedule over rows", false, false, [](const Facts& f) { return rounding(f.e.rows, f.parameter("tile_m", f.parameter("rows", 1))); }},
+    {"log2 inner extent", "the last axis of the result", false, false,
+     [](const Facts& f) { return log2_of(f.e.inner); }},
+    {"rank", "of the result", false, false,
+     [](const Facts& f) {
+       return f.anchor && !f.anchor->results.empty()
+                  ? static_cast<double>(f.anchor->results[0].extents.size())
+                  : 0.0;
+     }},
+    {"lanes rounding", "channels in full vectors over channels", false, false,
+     [](const Facts& f) { return rounding(f.e.columns, f.lanes()); }},
+    {"tile rounding", "rows in full register tiles over rows", false, false,
+     [](const Facts& f) { return rounding(f.e.rows, kRegisterTile); }},
+    {"width remainder", "width modulo the register tile", false, false,
+     [](const Facts& f) { return std::fmod(f.e.out_w, kRegisterTile); }},
+    {"tile_x rounding", "width in tiles of the schedule over width", false, false,
+     [](const Facts& f) { return rounding(f.e.out_w, f.parameter("tile_x", 1)); }},
+    {"tile_c rounding", "channels in tiles of the schedule over channels", false, false,
+     [](const Facts& f) { return rounding(f.e.columns, f.parameter("tile_c", 1) * f.lanes()); }},
+    {"tile_m rounding", "rows in tiles of the schedule over rows", false, false,
+     [](const Facts& f) { return rounding(f.e.rows, f.parameter("tile_m", f.parameter("rows", 1))); }},
     {"is convolution", "", kShape, kNear, [](const Facts& f) { return f.is("conv"); }},
-    {"is depthwise", "a group per channel", kShape, kNear, [](const Facts& f) { return static_cast<double>(f.is("conv") && f.e.groups > 1 && f.e.groups == f.e.in); }},
-    {"is transposed", "", kShape, kNear, [](const Facts& f) { return static_cast<double>(f.anchor && f.anchor->op && f.anchor->op->cost == conv_transpose_cost); }},
-    {"is product", "dense layers and matrix products", kShape, kNear, [](const Facts& f) { return f.is("dense"); }},
+    {"is depthwise", "a group per channel", kShape, kNear,
+     [](const Facts& f) {
+       return static_cast<double>(f.is("conv") && f.e.groups > 1 && f.e.groups == f.e.in);
+     }},
+    {"is transposed", "", kShape, kNear,
+     [](const Facts& f) {
+       return static_cast<double>(f.anchor && f.anchor->op && f.anchor->op->cost == conv_transpose_cost);
+     }},
+    {"is product", "dense layers and matrix products", kShape, kNear,
+     [](const Facts& f) { return f.is("dense"); }},
     {"is pool", "", kShape, kNear, [](const Facts& f) { return f.is("pool"); }},
     {"is reduction", "", kShape, kNear, [](const Facts& f) { return f.is("reduce"); }},
     {"is elementwise", "", kShape, kNear, [](const Facts& f) { return f.is("elementwise"); }},
-    {"is move", "copies, concatenations, changes of layout", kShape, kNear, [](const Facts& f) { return f.is("move"); }},
-    {"is other", "softmax, normalisations, opaque operators", kShape, kNear, [](const Facts& f) { return f.is("other"); }},
+    {"is move", "copies, concatenations, changes of layout", kShape, kNear,
+     [](const Facts& f) { return f.is("move"); }},
+    {"is other", "softmax, normalisations, opaque operators", kShape, kNear,
+     [](const Facts& f) { return f.is("other"); }},
     {"calls", "operators in the kernel", false, kNear, [](const Facts& f) { return f.calls; }},
     {"inputs", "tensors that it reads", false, kNear, [](const Facts& f) { return f.inputs; }},
-    {"fused elementwise", "beside the anchor", false, kNear, [](const Facts& f) { return f.count("elementwise"); }},
+    {"fused elementwise", "beside the anchor", false, kNear,
+     [](const Facts& f) { return f.count("elementwise"); }},
     {"fused moves", "", false, false, [](const Facts& f) { return f.count("move"); }},
     {"fused reductions", "", false, false, [](const Facts& f) { return f.count("reduce"); }},
-    {"element bytes", "of the anchor's data", false, kNear, [](const Facts& f) { return static_cast<double>(f.dtype().bytes()); }},
+    {"element bytes", "of the anchor's data", false, kNear,
+     [](const Facts& f) { return static_cast<double>(f.dtype().bytes()); }},
     {"is float", "", false, kNear, [](const Facts& f) { return static_cast<double>(f.dtype().is_float()); }},
-    {"log2 bytes over L1", "", false, false, [](const Facts& f) { return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l1_bytes)); }},
-    {"log2 bytes over L2", "", false, false, [](const Facts& f) { return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes)); }},
-    {"log2 bytes over L3", "", false, false, [](const Facts& f) { return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l3_bytes)); }},
-    {"log2 weights over L2", "", false, false, [](const Facts& f) { return std::log2(std::max(f.weight_bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes)); }},
-    {"log2 compute us", "at the sheet's peak", false, false, [](const Facts& f) { return std::log2(f.roofline.compute_us + 1e-4); }},
-    {"log2 memory us", "at the sheet's rates", false, false, [](const Facts& f) { return std::log2(f.roofline.memory_us + 1e-4); }},
-    {"log2 base us", "the roofline that the time is learned over", false, false, [](const Facts& f) { return std::log2(f.roofline.us); }},
+    {"log2 bytes over L1", "", false, false,
+     [](const Facts& f) {
+       return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l1_bytes));
+     }},
+    {"log2 bytes over L2", "", false, false,
+     [](const Facts& f) {
+       return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes));
+     }},
+    {"log2 bytes over L3", "", false, false,
+     [](const Facts& f) {
+       return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l3_bytes));
+     }},
+    {"log2 weights over L2", "", false, false,
+     [](const Facts& f) {
+       return std::log2(std::max(f.weight_bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes));
+     }},
+    {"log2 compute us", "at the sheet's peak", false, false,
+     [](const Facts& f) { return std::log2(f.roofline.compute_us + 1e-4); }},
+    {"log2 memory us", "at the sheet's rates", false, false,
+     [](const Facts& f) { return std::log2(f.roofline.memory_us + 1e-4); }},
+    {"log2 base us", "the roofline that the time is learned over", false, false,
+     [](const Facts& f) { return std::log2(f.roofline.us); }},
     {"threads", "", false, kNear, [](const Facts& f) { return static_cast<double>(f.of.threads); }},
-    {"thread rounding", "outer iterations in full rounds of the threads over iterations", false, false, [](const Facts& f) { return rounding(f.e.batch * std::max(1.0, f.e.out / f.e.out_block), f.of.threads); }},
-    {"cache hot", "the same call ran just before", false, kNear, [](const Facts& f) { return static_cast<double>(f.of.cache == CacheState::kHot); }},
-    {"cache flushed", "", false, kNear, [](const Facts& f) { return static_cast<double>(f.of.cache == CacheState::kFlushed); }},
+    {"thread rounding", "outer iterations in full rounds of the threads over iterations", false, false,
+     [](const Facts& f) {
+       return rounding(f.e.batch * std::max(1.0, f.e.out / f.e.out_block), f.of.threads);
+     }},
+    {"cache hot", "the same call ran just before", false, kNear,
+     [](const Facts& f) { return static_cast<double>(f.of.cache == CacheState::kHot); }},
+    {"cache flushed", "", false, kNear,
+     [](const Facts& f) { return static_cast<double>(f.of.cache == CacheState::kFlushed); }},
     {"device lanes", "float32 per vector", false, false, [](const Facts& f) { return f.lanes(); }},
     {"log2 device gflops", "", false, false, [](const Facts& f) { return std::log2(f.rates.gflops); }},
-    {"log2 device memory rate", "", false, false, [](const Facts& f) { return std::log2(f.rates.memory_gbytes); }},
-    {"log2 device cache rate", "", false, false, [](const Facts& f) { return std::log2(f.rates.cache_gbytes); }},
+    {"log2 device memory rate", "", false, false,
+     [](const Facts& f) { return std::log2(f.rates.memory_gbytes); }},
+    {"log2 device cache rate", "", false, false,
+     [](const Facts& f) { return std::log2(f.rates.cache_gbytes); }},
 };
 
 constexpr const char* kOperator = "operator ";
@@ -246,9 +300,12 @@ FeatureSpace::FeatureSpace(std::span<const KernelCase* const> cases) {
 
 void FeatureSpace::add_seen() {
   features_.clear();
-  for (const Feature& each : kFeatures) features_.push_back({each.name, each.doc, each.is_shape, each.is_near});
-  for (const std::string& name : operators_) features_.push_back({kOperator + name, "calls of it", true, false});
-  for (const std::string& name : templates_) features_.push_back({kTemplate + name, "is its schedule", false, false});
+  for (const Feature& each : kFeatures)
+    features_.push_back({each.name, each.doc, each.is_shape, each.is_near});
+  for (const std::string& name : operators_)
+    features_.push_back({kOperator + name, "calls of it", true, false});
+  for (const std::string& name : templates_)
+    features_.push_back({kTemplate + name, "is its schedule", false, false});
   for (const std::string& name : parameters_)
     features_.push_back({kParameter + name, "of the schedule", false, false});
 }
@@ -267,7 +324,8 @@ FeatureSpace FeatureSpace::from_text(const std::string& text) {
   while (std::getline(lines, line)) {
     if (line.starts_with(kOperator)) space.operators_.push_back(line.substr(std::string(kOperator).size()));
     if (line.starts_with(kTemplate)) space.templates_.push_back(line.substr(std::string(kTemplate).size()));
-    if (line.starts_with(kParameter)) space.parameters_.push_back(line.substr(std::string(kParameter).size()));
+    if (line.starts_with(kParameter))
+      space.parameters_.push_back(line.substr(std::string(kParameter).size()));
   }
   space.add_seen();
   if (space.text() != text)

@@ -18,14 +18,15 @@ namespace baton {
 namespace {
 
 // Attributes that say how much is computed, or how it lies in memory.
-constexpr std::array<const char*, 6> kNumbers{"strides", "padding", "dilation",
+constexpr std::array<const char*, 6> kNumbers{"strides", "padding",     "dilation",
                                               "groups",  "kernel_size", "pool_size"};
 constexpr std::array<const char*, 6> kTexts{"data_layout", "kernel_layout", "layout",
                                             "out_layout",  "src_layout",    "dst_layout"};
 
 DescribedTensor described(const TensorTypeNode& type) {
   if (!type.is_static())
-    throw NotSupported("the time of a kernel is predicted for known extents, not for " + type_text(Type(&type)));
+    throw NotSupported("the time of a kernel is predicted for known extents, not for " +
+                       type_text(Type(&type)));
   return {type.extents(), type.dtype()};
 }
 
@@ -38,10 +39,12 @@ std::vector<DescribedTensor> described(const Type& type) {
 /// Height and width of the window of a convolution that leaves its kernel_size to the weight.
 std::vector<int64_t> window_of_weight(const DescribedOperator& op) {
   const auto layout = Layout::parse(op.text("kernel_layout"));
-  if (!layout || op.inputs.size() < 2 || layout->rank() != static_cast<int>(op.inputs[1].extents.size())) return {};
+  if (!layout || op.inputs.size() < 2 || layout->rank() != static_cast<int>(op.inputs[1].extents.size()))
+    return {};
   std::vector<int64_t> window;
   for (const char letter : {'D', 'H', 'W'})
-    if (const int at = layout->find(letter); at >= 0) window.push_back(op.inputs[1].extents[static_cast<size_t>(at)]);
+    if (const int at = layout->find(letter); at >= 0)
+      window.push_back(op.inputs[1].extents[static_cast<size_t>(at)]);
   return window;
 }
 
@@ -60,7 +63,8 @@ double operations(const DescribedOperator& op) {
     return 2 * results * op.inputs[1].elements() / std::max(out, 1.0);
   }
   if (op.inputs.size() > 1 && kind == "dense")
-    return 2 * results * std::sqrt(op.inputs[0].elements() * op.inputs[1].elements() / std::max(results, 1.0));
+    return 2 * results *
+           std::sqrt(op.inputs[0].elements() * op.inputs[1].elements() / std::max(results, 1.0));
   if (kind == "pool")
     return results * static_cast<double>(op.number("pool_size", 0, 1) * op.number("pool_size", 1, 1));
   if (kind == "move") return 0;
@@ -119,7 +123,8 @@ DescribedOperator described(const WorkOperator& work) {
   one.results = parsed(work.type);
   const auto attributes = nlohmann::json::parse(work.attributes, nullptr, false);
   if (!attributes.is_object())
-    throw Error("the attributes of `" + work.op + "` in a measurement are no JSON object: " + work.attributes);
+    throw Error("the attributes of `" + work.op +
+                "` in a measurement are no JSON object: " + work.attributes);
   for (const char* name : kNumbers)
     if (const auto at = attributes.find(name); at != attributes.end()) add_numbers(*at, one.numbers[name]);
   for (const char* name : kTexts)
@@ -145,8 +150,9 @@ int anchor_of(const std::vector<DescribedOperator>& operators) {
 }  // namespace
 
 double DescribedTensor::elements() const {
-  return std::accumulate(extents.begin(), extents.end(), 1.0,
-                         [](double product, int64_t extent) { return product * static_cast<double>(extent); });
+  return std::accumulate(extents.begin(), extents.end(), 1.0, [](double product, int64_t extent) {
+    return product * static_cast<double>(extent);
+  });
 }
 double DescribedTensor::bytes() const { return elements() * dtype.bytes(); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a kernel predictor is asked about: the operators of a fused function with their sizes, and how and where
-// they run. Made from a fused function, or from the Work of a measurement: both give the same case.
+// What a kernel predictor is asked about: the operators of a fused function with their sizes, and how and
+// where they run. Made from a fused function, or from the Work of a measurement: both give the same case.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,7 +36,7 @@ struct DescribedOperator {
 struct KernelDescription {
   std::vector<DescribedOperator> operators;  ///< in order of execution
   double flops = 0, bytes = 0;               ///< by the cost rules
-  int anchor = -1;  ///< index of the heaviest operator; -1: there are no operators
+  int anchor = -1;                           ///< index of the heaviest operator; -1: there are no operators
 
   const DescribedOperator* anchored() const { return anchor < 0 ? nullptr : &operators[anchor]; }
 };

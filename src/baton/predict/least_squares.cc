@@ -4,7 +4,8 @@
 
 namespace baton {
 
-std::optional<std::array<double, 3>> least_relative_squares(std::span<const TimeEquation> equations, int count) {
+std::optional<std::array<double, 3>> least_relative_squares(std::span<const TimeEquation> equations,
+                                                            int count) {
   // Normal equations with columns of length one: operations are 1e9, calls 1.
   double length[3] = {};
   for (const TimeEquation& e : equations)

@@ -14,6 +14,7 @@ struct TimeEquation {
 
 /// The x of the least squares of relative errors, for the first `count` terms; the others are 0. Nullopt when
 /// the terms determine none.
-std::optional<std::array<double, 3>> least_relative_squares(std::span<const TimeEquation> equations, int count);
+std::optional<std::array<double, 3>> least_relative_squares(std::span<const TimeEquation> equations,
+                                                            int count);
 
 }  // namespace baton

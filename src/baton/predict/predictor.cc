@@ -16,11 +16,13 @@ namespace baton {
 
 namespace {
 
-constexpr double kModelInRange = 0.925;   // of models held out
+constexpr double kModelInRange = 0.925;  // of models held out
 constexpr double kLeastModelSpread = 0.01;
-constexpr double kMostNovelty = 4;        // that one kernel adds to its model's
+constexpr double kMostNovelty = 4;    // that one kernel adds to its model's
+constexpr double kUsual = 0.95;       // of the same, in whose units novelty and spread are compared
+constexpr double kOfFewModels = 1.2;  // the limit where there are too few to calibrate one
 constexpr size_t kLeastParts = 60;
-constexpr size_t kLeastModels = 8;        // to calibrate intervals of models
+constexpr size_t kLeastModels = 8;  // to calibrate intervals of models
 
 /// A model of the data as its kernels' predictions add up.
 struct ModelSum {
@@ -63,10 +65,10 @@ class Training {
   Training(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
            const TrainOptions& options)
       : data_(data),
-        kernels_(kernels.begin(), kernels.end()),
-        models_(models.begin(), models.end()),
+        learned_(kernels.begin(), kernels.end()),
+        kernels_(with_those_of_models(data, learned_, models)),
         options_(options),
-        splits_(model_splits(data, kernels, models, options.folds, options.seed)) {}
+        splits_(model_splits(data, kernels_, models, options.folds, options.seed)) {}
 
   Predictor run() {
     held_.resize(splits_.size());
@@ -93,7 +95,17 @@ class Training {
   }
 
  private:
-  /// Of another backend where there is but one: the shapes are the same, and the sheet tells the devices apart.
+  /// Kernels that were held out and that models in training have too: predicted for these, not learned from.
+  static std::vector<int> with_those_of_models(const Dataset& data, const std::set<int>& learned,
+                                               std::span<const int> models) {
+    std::set<int> all = learned;
+    for (const int model : models)
+      for (const auto& [kernel, calls] : data.models[static_cast<size_t>(model)].kernels) all.insert(kernel);
+    return {all.begin(), all.end()};
+  }
+
+  /// Of another backend where there is but one: the shapes are the same, and the sheet tells the devices
+  /// apart.
   static std::shared_ptr<const Regressor> source_of(const std::shared_ptr<const Predictor>& from,
                                                     const std::string& backend) {
     const auto at = from->kernels.find(backend);
@@ -111,7 +123,7 @@ class Training {
       place[i] = static_cast<int>(set.cases.size());
       set.cases.push_back(&kernel(i).kernel);
       set.us.push_back(kernel(i).us);
-      set.weights.push_back(kernel(i).weight);
+      set.weights.push_back(learned_.count(i) ? kernel(i).weight : 0);
     }
     const auto chosen = [&](const std::vector<int>& all) {
       std::vector<int> mine;
@@ -120,7 +132,8 @@ class Training {
       return mine;
     };
     std::vector<Fold> folds;
-    for (const Split& split : splits_) folds.push_back({chosen(split.train_kernels), chosen(split.test_kernels)});
+    for (const Split& split : splits_)
+      folds.push_back({chosen(split.train_kernels), chosen(split.test_kernels)});
     std::shared_ptr<const Regressor> source;
     if (options_.from) source = source_of(options_.from, backend);
     FittedRegressor fitted = fit_regressor(set, folds, options_.regressor, std::move(source));
@@ -163,15 +176,21 @@ class Training {
       std::vector<TimeEquation> equations;
       for (const Held& each : held) equations.push_back({{each.sum.sum_us, each.sum.calls, 1}, each.us});
       fit_terms(equations, total);
-      std::vector<double> novelties;
+      std::vector<double> novelties, spreads, strange;
       for (const Held& each : held) {
         total.scores.push_back(std::abs(std::log(each.us / total.us(each.sum.sum_us, each.sum.calls))) /
                                each.sum.spread);
         novelties.push_back(each.sum.novelty);
+        spreads.push_back(each.sum.spread);
       }
       std::ranges::sort(total.scores);
       std::ranges::sort(novelties);
-      if (held.size() >= kLeastModels) total.novelty_limit = quantile_of(novelties, kModelInRange);
+      std::ranges::sort(spreads);
+      total.usual_novelty = std::max(1e-6, quantile_of(novelties, kUsual));
+      total.usual_spread = std::max(kLeastModelSpread, quantile_of(spreads, kUsual));
+      for (const Held& each : held) strange.push_back(total.strangeness(each.sum.novelty, each.sum.spread));
+      std::ranges::sort(strange);
+      total.limit = held.size() >= kLeastModels ? quantile_of(strange, kModelInRange) : kOfFewModels;
       total.trained_on = static_cast<int64_t>(held.size());
     }
   }
@@ -226,7 +245,8 @@ class Training {
   }
 
   const Dataset& data_;
-  const std::vector<int> kernels_, models_;
+  const std::set<int> learned_;
+  const std::vector<int> kernels_;
   const TrainOptions& options_;
   const std::vector<Split> splits_;
   std::vector<std::map<int, LogTime>> held_;  ///< by fold and kernel
@@ -287,7 +307,8 @@ Predictor train(const Dataset& data, const TrainOptions& options) {
   card.rows = data.rows;
   card.models = static_cast<int64_t>(data.models.size());
   card.left_out = data.left_out;
-  if (options.from && !options.from->sheets.empty()) card.carried_from = options.from->sheets.begin()->second.name;
+  if (options.from && !options.from->sheets.empty())
+    card.carried_from = options.from->sheets.begin()->second.name;
   return made;
 }
 
@@ -320,11 +341,14 @@ TimePrediction Predictor::predict_model(const std::string& backend, std::span<co
     return one;
   }
   const ModelTotal& total = at->second;
-  TimePrediction one =
-      around(total.us(sum.sum_us + transfers_us, sum.calls), conformal_score(total.scores, level) * sum.spread);
+  TimePrediction one = around(total.us(sum.sum_us + transfers_us, sum.calls),
+                              conformal_score(total.scores, level) * sum.spread);
   one.spread = sum.spread;
-  one.novelty = total.novelty_limit > 0 ? sum.novelty / total.novelty_limit : sum.novelty;
-  if (one.novelty > 1) one.out_of_range = "its kernels are far from those in training";
+  one.novelty = total.strangeness(sum.novelty, sum.spread) / total.limit;
+  if (one.novelty > 1)
+    one.out_of_range = sum.novelty / total.usual_novelty > sum.spread / total.usual_spread
+                           ? "its kernels are far from those in training"
+                           : "it spends its time in kernels whose predictions are often far off";
   return one;
 }
 
@@ -355,7 +379,8 @@ TimePrediction Predictor::predict_transfer(const std::string& from, const std::s
   }
   for (const DeviceLink& link : sheet.links) {
     if (link.to != from && link.to != to) continue;
-    TimePrediction one = around(link.latency_us + bytes / std::max(link.gbytes_per_s, 1e-3) / 1e3, std::log(2));
+    TimePrediction one =
+        around(link.latency_us + bytes / std::max(link.gbytes_per_s, 1e-3) / 1e3, std::log(2));
     one.out_of_range = "no copy was measured: from the link in the device sheet";
     return one;
   }
@@ -417,17 +442,19 @@ BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> can
         for (size_t f = 0; f < folds.size(); ++f)
           for (size_t i = 0; i < fitted.held_out[f].size(); ++i) {
             const auto at = static_cast<size_t>(folds[f].test[i]);
-            if (set.weights[at] > 0) errors.push_back(std::abs(std::log(set.us[at]) - fitted.held_out[f][i].log_us));
+            if (set.weights[at] > 0)
+              errors.push_back(std::abs(std::log(set.us[at]) - fitted.held_out[f][i].log_us));
           }
       } catch (const Error&) {  // too few kernels of this backend: training says so
       }
     }
     if (errors.empty()) continue;
-    const double error = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+    const double error =
+        std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
     if (options.progress) {
       char text[120];
-      std::snprintf(text, sizeof text, "trying trees of depth %d, %d of them: mean error %.2f %%", candidate.depth,
-                    candidate.rounds, 100 * error);
+      std::snprintf(text, sizeof text, "trying trees of depth %d, %d of them: mean error %.2f %%",
+                    candidate.depth, candidate.rounds, 100 * error);
       options.progress(text);
     }
     if (error < least) {

@@ -1,6 +1,7 @@
 #pragma once
-// Predictors of the times of kernels, their insides, transfers and whole models: what `baton train` writes and
-// `baton predict` reads. See docs/design/0039-prediction.md.
+// Predictors of the times of kernels, their insides, transfers and whole models: what `baton train` writes
+// and `baton predict` reads. See docs/design/0039-prediction.md.
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,9 +18,13 @@ namespace baton {
 struct ModelTotal {
   double scale = 1, per_call_us = 0, once_us = 0;
   std::vector<double> scores;  ///< |error| / spread of models held out, ascending
-  /// The novelty (mean of its kernels', by their time) above which a model is out of range: that of 92.5 % of
-  /// the models held out in training.
-  double novelty_limit = 1;
+  /// A model's novelty and spread are the means of its kernels', by their time. It is out of range when the
+  /// larger of the two, in units of what 95 % of the models held out in training had, is above `limit`: that
+  /// of 92.5 % of these.
+  double usual_novelty = 1, usual_spread = 1, limit = 1;
+  double strangeness(double novelty, double spread) const {
+    return std::max(novelty / usual_novelty, spread / usual_spread);
+  }
   int64_t trained_on = 0;  ///< models
 
   double us(double sum_us, double calls) const { return scale * sum_us + per_call_us * calls + once_us; }
@@ -35,14 +40,14 @@ struct TransferTime {
 
 /// What a predictor says of itself.
 struct ModelCard {
-  std::string version;                   ///< of Baton
-  std::string date;                      ///< "2026-11-24"
+  std::string version;  ///< of Baton
+  std::string date;     ///< "2026-11-24"
   std::vector<std::string> machines, campaigns, backends;
   std::vector<int> threads;                 ///< of the runs, ascending
   std::map<std::string, int64_t> families;  ///< models of each
   int64_t rows = 0, kernels = 0, models = 0;
   std::map<std::string, int64_t> left_out;  ///< rows by reason
-  std::string accuracy;  ///< JSON of an Evaluation; empty: not evaluated
+  std::string accuracy;                     ///< JSON of an Evaluation; empty: not evaluated
   std::string carried_from;  ///< the device of the predictor that training started from; empty: none
 };
 
@@ -54,11 +59,11 @@ struct ModelKernel {
 
 class Predictor {
  public:
-  std::map<std::string, Regressor> kernels;           ///< by backend
-  std::map<std::string, Regressor> parts;             ///< by backend; where insides were measured
-  std::map<std::string, ModelTotal> totals;           ///< by backend of the model
-  std::map<std::string, TransferTime> transfers;      ///< "cpu opencl"
-  std::map<std::string, DeviceSheet> sheets;          ///< by backend: the devices that it was trained on
+  std::map<std::string, Regressor> kernels;       ///< by backend
+  std::map<std::string, Regressor> parts;         ///< by backend; where insides were measured
+  std::map<std::string, ModelTotal> totals;       ///< by backend of the model
+  std::map<std::string, TransferTime> transfers;  ///< "cpu opencl"
+  std::map<std::string, DeviceSheet> sheets;      ///< by backend: the devices that it was trained on
   ModelCard card;
 
   /// In the order of `cases`. Throws Error for a backend without a predictor. `level`: of the interval.
@@ -83,20 +88,21 @@ struct TrainOptions {
   RegressorOptions regressor;
   int folds = 5;
   uint32_t seed = 1;
-  std::string only_backend;                           ///< empty: all in the data
-  std::shared_ptr<const Predictor> from;              ///< carried over to the data's device
+  std::string only_backend;               ///< empty: all in the data
+  std::shared_ptr<const Predictor> from;  ///< carried over to the data's device
   std::function<void(const std::string&)> progress;
 };
 
-/// Trains with the given kernels and models of the data; the card is left to the caller. Throws Error for data
-/// that nothing can be learned from.
+/// Trains with the given kernels and models of the data; the card is left to the caller. Throws Error for
+/// data that nothing can be learned from.
 Predictor train(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
                 const TrainOptions& options);
 /// With all of it, and the card.
 Predictor train(const Dataset& data, const TrainOptions& options);
 
 /// The candidate with the least error on families held out; `candidates` is not empty.
-BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates, const TrainOptions& options);
+BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates,
+                          const TrainOptions& options);
 
 std::vector<int> all_indices(size_t count);
 

@@ -22,7 +22,8 @@ constexpr size_t kMostScores = 2000;
 std::vector<double> thinned(const std::vector<double>& sorted) {
   if (sorted.size() <= kMostScores) return sorted;
   std::vector<double> kept;
-  for (size_t i = 0; i < kMostScores; ++i) kept.push_back(sorted[i * (sorted.size() - 1) / (kMostScores - 1)]);
+  for (size_t i = 0; i < kMostScores; ++i)
+    kept.push_back(sorted[i * (sorted.size() - 1) / (kMostScores - 1)]);
   return kept;
 }
 
@@ -141,8 +142,14 @@ class PredictorReader {
 };
 
 Json total_json(const ModelTotal& of) {
-  return {{"scale", of.scale},   {"per_call_us", of.per_call_us},     {"once_us", of.once_us},
-          {"scores", thinned(of.scores)}, {"novelty_limit", of.novelty_limit}, {"trained_on", of.trained_on}};
+  return {{"scale", of.scale},
+          {"per_call_us", of.per_call_us},
+          {"once_us", of.once_us},
+          {"scores", thinned(of.scores)},
+          {"usual_novelty", of.usual_novelty},
+          {"usual_spread", of.usual_spread},
+          {"limit", of.limit},
+          {"trained_on", of.trained_on}};
 }
 
 Json transfer_json(const TransferTime& of) {
@@ -157,7 +164,8 @@ Predictor predictor_of(const Json& json, const std::string& blob) {
   Predictor made;
   made.card = card_of(json.at("card"));
   PredictorReader reader(blob);
-  for (const auto& [backend, each] : json.at("kernels").items()) made.kernels.emplace(backend, reader.read(each));
+  for (const auto& [backend, each] : json.at("kernels").items())
+    made.kernels.emplace(backend, reader.read(each));
   for (const auto& [backend, each] : json.at("parts").items()) made.parts.emplace(backend, reader.read(each));
   for (const auto& [backend, each] : json.at("totals").items()) {
     ModelTotal& total = made.totals[backend];
@@ -165,7 +173,9 @@ Predictor predictor_of(const Json& json, const std::string& blob) {
     each.at("per_call_us").get_to(total.per_call_us);
     each.at("once_us").get_to(total.once_us);
     each.at("scores").get_to(total.scores);
-    each.at("novelty_limit").get_to(total.novelty_limit);
+    each.at("usual_novelty").get_to(total.usual_novelty);
+    each.at("usual_spread").get_to(total.usual_spread);
+    each.at("limit").get_to(total.limit);
     each.at("trained_on").get_to(total.trained_on);
   }
   for (const auto& [link, each] : json.at("transfers").items()) {
@@ -200,18 +210,21 @@ std::string predictor_bytes(const Predictor& predictor) {
   for (const auto& [backend, sheet] : predictor.sheets) json["sheets"][backend] = sheet.text();
   const std::string text = json.dump();
   const std::string body = std::to_string(text.size()) + '\n' + text + writer.bytes;
-  return kFileKind + std::to_string(kPredictorFormat) + '\n' + digest128(body.data(), body.size()).hex() + '\n' + body;
+  return kFileKind + std::to_string(kPredictorFormat) + '\n' + digest128(body.data(), body.size()).hex() +
+         '\n' + body;
 }
 
 Predictor parse_predictor(const std::string& bytes, const std::string& shown) {
-  if (!bytes.starts_with(kFileKind)) throw Error(shown + " is no predictor: `baton train -o FILE` writes one");
+  if (!bytes.starts_with(kFileKind))
+    throw Error(shown + " is no predictor: `baton train -o FILE` writes one");
   const size_t kind_end = bytes.find('\n');
   const std::string damaged = shown + " is damaged: train it again, or copy it again from where it came";
   if (kind_end == std::string::npos) throw Error(damaged);
   const int format = std::atoi(bytes.c_str() + std::strlen(kFileKind));
   if (format > kPredictorFormat)
-    throw Error(shown + " was written by a newer Baton (format " + std::to_string(format) + ", this one reads up to " +
-                std::to_string(kPredictorFormat) + "): use that one, or train again");
+    throw Error(shown + " was written by a newer Baton (format " + std::to_string(format) +
+                ", this one reads up to " + std::to_string(kPredictorFormat) +
+                "): use that one, or train again");
   const size_t digest_end = bytes.find('\n', kind_end + 1);
   if (digest_end == std::string::npos) throw Error(damaged);
   const std::string body = bytes.substr(digest_end + 1);

@@ -9,8 +9,8 @@ namespace baton {
 constexpr int kPredictorFormat = 1;
 
 std::string predictor_bytes(const Predictor& predictor);
-/// `shown`: the file's name, in errors. Throws Error when it is no predictor, damaged, of a newer format or of
-/// other features.
+/// `shown`: the file's name, in errors. Throws Error when it is no predictor, damaged, of a newer format or
+/// of other features.
 Predictor parse_predictor(const std::string& bytes, const std::string& shown);
 
 /// Replaces the file atomically.

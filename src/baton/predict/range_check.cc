@@ -9,9 +9,9 @@ namespace baton {
 
 namespace {
 
-constexpr double kFar = 10;            // of a kind that training did not have
-constexpr float kLeastScale = 0.25F;   // of features that hardly vary: a quarter of a doubling
-constexpr float kMargin = 0.1F;        // of the range, and beyond it
+constexpr double kFar = 10;           // of a kind that training did not have
+constexpr float kLeastScale = 0.25F;  // of features that hardly vary: a quarter of a doubling
+constexpr float kMargin = 0.1F;       // of the range, and beyond it
 constexpr float kLeastMargin = 0.25F;
 
 }  // namespace
@@ -91,7 +91,8 @@ std::string RangeCheck::outside(std::span<const float> row, const FeatureSpace& 
     char text[160];
     std::snprintf(text, sizeof text, "%s %.3g, in training %s %.3g",
                   space.features()[static_cast<size_t>(columns[c])].name.c_str(), static_cast<double>(value),
-                  value < low[c] ? "at least" : "at most", static_cast<double>(value < low[c] ? low[c] : high[c]));
+                  value < low[c] ? "at least" : "at most",
+                  static_cast<double>(value < low[c] ? low[c] : high[c]));
     return text;
   }
   return "";

@@ -11,15 +11,15 @@
 
 namespace baton {
 
-/// The rule: each feature that counts (FeatureInfo::is_near) is compared with the range that training had, and
-/// the kernel with its nearest neighbours among at most kMostNeighbours training kernels of its kind, in units
-/// of the features' standard deviations.
+/// The rule: each feature that counts (FeatureInfo::is_near) is compared with the range that training had,
+/// and the kernel with its nearest neighbours among at most kMostNeighbours training kernels of its kind, in
+/// units of the features' standard deviations.
 struct RangeCheck {
   static constexpr size_t kMostNeighbours = 800;  // of a kind
 
-  std::vector<int> columns;                ///< the features that count
-  std::vector<int> kinds;                  ///< those that say of which kind a kernel is
-  std::vector<float> low, high, scale;     ///< by column
+  std::vector<int> columns;                           ///< the features that count
+  std::vector<int> kinds;                             ///< those that say of which kind a kernel is
+  std::vector<float> low, high, scale;                ///< by column
   std::map<uint32_t, std::vector<float>> neighbours;  ///< by kind: rows of scaled columns
   double limit = 1;  ///< the distance that 97.5 % of the kernels held out in training stayed below
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "baton/predict/dataset.h"
 #include "baton/predict/roofline_base.h"
@@ -12,8 +13,8 @@ namespace baton {
 
 namespace {
 
-constexpr double kLeastError = 0.01;     // errors below are all the same: measurements are not better
-constexpr double kInRange = 0.975;       // of held-out kernels
+constexpr double kLeastError = 0.01;  // errors below are all the same: measurements are not better
+constexpr double kInRange = 0.975;    // of held-out kernels
 constexpr double kLeastSpread = 0.005, kMostSpread = 3;
 constexpr double kUnseenNovelty = 3;     // of an operator that training had not
 constexpr double kOutsideNovelty = 1.5;  // of an extent beyond those in training
@@ -92,14 +93,20 @@ class Fitting {
     made.range = RangeCheck::of(made.space, rows_of(rows_, learned_));
     std::ranges::sort(distances_);
     made.range.limit = std::max(1e-3, quantile_of(distances_, kInRange));
-    for (std::vector<LogTime>& fold : fitted_.held_out)
-      for (LogTime& each : fold) each.novelty /= made.range.limit;
+    for (size_t f = 0; f < folds_.size(); ++f)
+      for (size_t i = 0; i < fitted_.held_out[f].size(); ++i) {
+        double& novelty = fitted_.held_out[f][i].novelty;
+        novelty /= made.range.limit;
+        if (outside_.count({f, i})) novelty = std::max(novelty, kOutsideNovelty);
+      }
     std::ranges::sort(made.scores);
     return std::move(fitted_);
   }
 
  private:
-  bool is_usable(const Fold& fold) const { return fold.train.size() >= kLeastKernels / 2 && !fold.test.empty(); }
+  bool is_usable(const Fold& fold) const {
+    return fold.train.size() >= kLeastKernels / 2 && !fold.test.empty();
+  }
 
   Trees trees_of(const std::vector<int>& chosen) const {
     std::vector<float> labels, weights;
@@ -122,6 +129,8 @@ class Fitting {
       const auto at = static_cast<size_t>(fold.test[i]);
       held.push_back({bases_[at] + fitted_.regressor.centre + sums[i], 0, range.distance(tests.row(i))});
       if (set_.weights[at] > 0) distances_.push_back(held.back().novelty);
+      if (!range.outside(tests.row(i), fitted_.regressor.space).empty())
+        outside_.emplace(fitted_.held_out.size() - 1, i);
     }
     fitted_.regressor.members.push_back(trees);
   }
@@ -175,6 +184,7 @@ class Fitting {
   std::vector<int> learned_;
   FeatureRows rows_;
   std::vector<double> bases_, distances_;
+  std::set<std::pair<size_t, size_t>> outside_;  ///< fold and test: beyond the range of the fold's training
   FittedRegressor fitted_;
 };
 
@@ -205,7 +215,8 @@ std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cas
   return log_times(cases, rows_of(space, cases));
 }
 
-std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases, const FeatureRows& rows) const {
+std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases,
+                                          const FeatureRows& rows) const {
   std::vector<double> sums = log_bases(cases, source.get()), spread(cases.size());
   add_mean(members, rows, sums);
   add_mean(spreads, rows, spread);
@@ -254,8 +265,8 @@ std::vector<std::pair<std::string, double>> Regressor::importance() const {
   return named;
 }
 
-FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds, const RegressorOptions& options,
-                              std::shared_ptr<const Regressor> source) {
+FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds,
+                              const RegressorOptions& options, std::shared_ptr<const Regressor> source) {
   return Fitting(set, folds, options, std::move(source)).run();
 }
 

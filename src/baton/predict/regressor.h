@@ -1,6 +1,6 @@
 #pragma once
-// One predictor of kernel times: boosted trees on the logarithm of time over a base, their spread, and how far
-// off they were on kernels that they had not seen.
+// One predictor of kernel times: boosted trees on the logarithm of time over a base, their spread, and how
+// far off they were on kernels that they had not seen.
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,7 +64,8 @@ double log_base_us(const KernelCase& kernel);
 
 struct FittedRegressor {
   Regressor regressor;
-  std::vector<std::vector<LogTime>> held_out;  ///< by fold: of its tests, by the member that has not seen them
+  std::vector<std::vector<LogTime>>
+      held_out;  ///< by fold: of its tests, by the member that has not seen them
 };
 
 struct RegressorOptions {
@@ -73,7 +74,8 @@ struct RegressorOptions {
 };
 
 /// Throws Error when there are too few kernels (kLeastKernels).
-FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds, const RegressorOptions& options,
+FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds,
+                              const RegressorOptions& options,
                               std::shared_ptr<const Regressor> source = nullptr);
 
 constexpr size_t kLeastKernels = 20;

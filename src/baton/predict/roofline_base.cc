@@ -6,12 +6,12 @@ namespace baton {
 
 namespace {
 
-constexpr double kGHz = 3;          // of a sheet without measured peaks
-constexpr double kUnits = 2;        // multiply-add units per core, of the same
-constexpr double kCacheOverRam = 6; // rate of a core's caches over that of memory, of the same
+constexpr double kGHz = 3;           // of a sheet without measured peaks
+constexpr double kUnits = 2;         // multiply-add units per core, of the same
+constexpr double kCacheOverRam = 6;  // rate of a core's caches over that of memory, of the same
 constexpr double kL3OverRam = 2;
-constexpr double kLaunchUs = 0.3;   // a call of a kernel from the executor
-constexpr double kThreadUs = 1.5;   // to wake and join the other threads
+constexpr double kLaunchUs = 0.3;      // a call of a kernel from the executor
+constexpr double kThreadUs = 1.5;      // to wake and join the other threads
 constexpr double kDeviceLaunchUs = 8;  // of a queue of another device
 
 }  // namespace

@@ -106,7 +106,9 @@ Trees Trees::read(const std::string& bytes, size_t& at, size_t columns) {
     node.left = take<int32_t>(bytes, at);
     node.right = take<int32_t>(bytes, at);
     node.unknown = take<int32_t>(bytes, at);
-    const auto wrong = [&](int32_t to) { return to <= static_cast<int32_t>(i) || to >= static_cast<int32_t>(nodes); };
+    const auto wrong = [&](int32_t to) {
+      return to <= static_cast<int32_t>(i) || to >= static_cast<int32_t>(nodes);
+    };
     // Children come after their parent, so that every walk ends.
     if (node.feature >= static_cast<int32_t>(columns) ||
         (node.feature >= 0 && (wrong(node.left) || wrong(node.right) || wrong(node.unknown))))

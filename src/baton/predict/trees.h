@@ -33,8 +33,8 @@ class Trees {
 
   /// Little endian, for the predictor's file.
   void append_to(std::string& bytes) const;
-  /// Reads what append_to() wrote at `at`, and moves `at`. Throws Error when it is damaged; `columns`: features
-  /// that there are.
+  /// Reads what append_to() wrote at `at`, and moves `at`. Throws Error when it is damaged; `columns`:
+  /// features that there are.
   static Trees read(const std::string& bytes, size_t& at, size_t columns);
 
  private:

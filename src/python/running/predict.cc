@@ -1,8 +1,7 @@
 // Predictors of times: training, files, and a model's times by one.
-#include "baton/predict/model/predict_model.h"
-
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
+#include "baton/predict/model/predict_model.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/store/store.h"
 
@@ -67,22 +66,29 @@ Report predict_module(const IRModule& module, const nb::dict& params, const Held
 void bind_predict(nb::module_& m) {
   nb::class_<HeldPredictor>(m, "Predictor", "Predicts times of kernels and models: baton.train, or load().")
       .def_static(
-          "load", [](const std::string& path) { return HeldPredictor{std::make_shared<const Predictor>(load_predictor(path)), path}; },
-          nb::arg("path"), "A file of save() or `baton train -o`. Raises TVMError when it is none, damaged or newer.")
-      .def("save", [](const HeldPredictor& p, const std::string& path) { save_predictor(*p.of, path); }, nb::arg("path"),
-           "Replaces the file atomically.")
-      .def("_card", [](const HeldPredictor& p) { return card_json(p.of->card); }, "The model card as JSON.")
-      .def("_importance",
-           [](const HeldPredictor& p, const std::string& backend) {
-             const auto at = p.of->kernels.find(backend);
-             if (at == p.of->kernels.end()) throw nb::key_error(backend.c_str());
-             return at->second.importance();
-           },
-           nb::arg("backend"));
-  m.def("train", &train_with, nb::arg("store"), nb::arg("backend"), nb::arg("source").none(), nb::arg("evaluated"),
-        nb::arg("rounds"), nb::arg("seed"), nb::arg("threads"));
-  m.def("predict", &predict_module, nb::arg("module"), nb::arg("params"), nb::arg("predictor"), nb::arg("store"),
-        nb::arg("threads"), nb::arg("level"), nb::arg("name"));
+          "load",
+          [](const std::string& path) {
+            return HeldPredictor{std::make_shared<const Predictor>(load_predictor(path)), path};
+          },
+          nb::arg("path"),
+          "A file of save() or `baton train -o`. Raises TVMError when it is none, damaged or newer.")
+      .def(
+          "save", [](const HeldPredictor& p, const std::string& path) { save_predictor(*p.of, path); },
+          nb::arg("path"), "Replaces the file atomically.")
+      .def(
+          "_card", [](const HeldPredictor& p) { return card_json(p.of->card); }, "The model card as JSON.")
+      .def(
+          "_importance",
+          [](const HeldPredictor& p, const std::string& backend) {
+            const auto at = p.of->kernels.find(backend);
+            if (at == p.of->kernels.end()) throw nb::key_error(backend.c_str());
+            return at->second.importance();
+          },
+          nb::arg("backend"));
+  m.def("train", &train_with, nb::arg("store"), nb::arg("backend"), nb::arg("source").none(),
+        nb::arg("evaluated"), nb::arg("rounds"), nb::arg("seed"), nb::arg("threads"));
+  m.def("predict", &predict_module, nb::arg("module"), nb::arg("params"), nb::arg("predictor"),
+        nb::arg("store"), nb::arg("threads"), nb::arg("level"), nb::arg("name"));
 }
 
 }  // namespace baton::python

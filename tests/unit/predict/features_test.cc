@@ -40,7 +40,8 @@ class PredictFeatures : public testing::Test {
 constexpr const char* kBlocked =
     "fn (%p0: Tensor[(1, 2, 14, 14, 8), float32], %p1: Tensor[(4, 2, 3, 3, 8, 16), float32], "
     "%p2: Tensor[(1, 4, 1, 1, 16), float32]) -> Tensor[(1, 4, 7, 7, 16), float32] {\n"
-    "  %0 = nn.contrib_conv2d_NCHWc(%p0, %p1, strides=[2, 2], padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3], "
+    "  %0 = nn.contrib_conv2d_NCHWc(%p0, %p1, strides=[2, 2], padding=[1, 1, 1, 1], channels=64, "
+    "kernel_size=[3, 3], "
     "data_layout=\"NCHW8c\", kernel_layout=\"OIHW8i16o\", out_layout=\"NCHW16c\");\n"
     "  %1 = add(%0, %p2);\n  nn.relu(%1)\n}";
 
@@ -49,7 +50,8 @@ TEST_F(PredictFeatures, OfAFunctionAndOfItsStoredWorkAreTheSame) {
        {kBlocked,
         "fn (%p0: Tensor[(8, 64), float32], %p1: Tensor[(32, 64), float32]) { nn.dense(%p0, %p1, units=32) }",
         "fn (%p0: Tensor[(2, 3, 9), float32]) { nn.softmax(%p0) }",
-        "fn (%p0: Tensor[(2, 3), float32], %p1: Tensor[(2, 5), float32]) { %0 = (%p0, %p1); concatenate(%0, axis=1) }",
+        "fn (%p0: Tensor[(2, 3), float32], %p1: Tensor[(2, 5), float32]) { %0 = (%p0, %p1); concatenate(%0, "
+        "axis=1) }",
         "fn (%p0: Tensor[(0, 3), int8]) { nn.relu(%p0) }"}) {
     const Function function = function_of_text(text);
     ASSERT_TRUE(function) << text;
@@ -91,7 +93,8 @@ TEST_F(PredictFeatures, ListsOfAnotherVersionAreRefused) {
 }
 
 TEST_F(PredictFeatures, WhatTrainingHasNotSeenIsNamed) {
-  const KernelCase seen = with(describe(*function_of_text("fn (%p0: Tensor[(2, 3), float32]) { nn.relu(%p0) }")));
+  const KernelCase seen =
+      with(describe(*function_of_text("fn (%p0: Tensor[(2, 3), float32]) { nn.relu(%p0) }")));
   const KernelCase* all[] = {&seen};
   const FeatureSpace space(all);
   KernelCase other = with(describe(*function_of_text("fn (%p0: Tensor[(2, 3), float32]) { tanh(%p0) }")));

@@ -11,8 +11,8 @@ namespace baton::made_up {
 
 struct Machine {
   double gflops = 80, gbytes_per_s = 20, launch_us = 1.5;
-  double noise = 0.02;          ///< standard deviation of the logarithm of a time
-  double per_call_us = 0.4;     ///< between the kernels of a model
+  double noise = 0.02;       ///< standard deviation of the logarithm of a time
+  double per_call_us = 0.4;  ///< between the kernels of a model
   std::string name = "made up";
 
   DeviceSheet sheet() const {
@@ -33,7 +33,8 @@ struct Machine {
 
   /// Without noise: full tiles of 16 channels and 6 positions, at an efficiency that grows with the depth.
   double us(const Work& work, double channels, double positions, double depth) const {
-    const double tiles = std::ceil(channels / 16) * 16 / channels * (std::ceil(positions / 6) * 6 / positions);
+    const double tiles =
+        std::ceil(channels / 16) * 16 / channels * (std::ceil(positions / 6) * 6 / positions);
     const double efficiency = depth / (depth + 24);
     const double compute = work.flops * tiles / efficiency / gflops / 1e3;
     const double memory = work.bytes / gbytes_per_s / 1e3;
@@ -59,8 +60,10 @@ inline Work work_of(const Layer& l) {
   const double results = static_cast<double>(l.out * l.size * l.size);
   if (l.dense) {
     const std::string out = tensor({l.size, l.out});
-    work.operators.push_back({"nn.dense", R"({"units": )" + std::to_string(l.out) + "}",
-                              {tensor({l.size, l.in}), tensor({l.out, l.in})}, out});
+    work.operators.push_back({"nn.dense",
+                              R"({"units": )" + std::to_string(l.out) + "}",
+                              {tensor({l.size, l.in}), tensor({l.out, l.in})},
+                              out});
     work.flops = 2.0 * static_cast<double>(l.size * l.in * l.out);
     work.bytes = 4.0 * static_cast<double>(l.size * l.in + l.in * l.out + l.size * l.out);
     if (l.relu) work.operators.push_back({"nn.relu", "{}", {out}, out});
@@ -68,11 +71,14 @@ inline Work work_of(const Layer& l) {
     const std::string window = std::to_string(l.window);
     work.operators.push_back(
         {"nn.conv2d",
-         R"({"strides": [1, 1], "padding": [1, 1, 1, 1], "dilation": [1, 1], "groups": 1, "kernel_size": [)" + window +
-             ", " + window + R"(], "data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": ""})",
-         {tensor(data), tensor({l.out, l.in, l.window, l.window})}, tensor(result)});
+         R"({"strides": [1, 1], "padding": [1, 1, 1, 1], "dilation": [1, 1], "groups": 1, "kernel_size": [)" +
+             window + ", " + window +
+             R"(], "data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": ""})",
+         {tensor(data), tensor({l.out, l.in, l.window, l.window})},
+         tensor(result)});
     work.flops = 2 * results * static_cast<double>(l.in * l.window * l.window);
-    work.bytes = 4 * (results + static_cast<double>(l.in * l.size * l.size + l.out * l.in * l.window * l.window));
+    work.bytes =
+        4 * (results + static_cast<double>(l.in * l.size * l.size + l.out * l.in * l.window * l.window));
     if (l.relu) work.operators.push_back({"nn.relu", "{}", {tensor(result)}, tensor(result)});
   }
   work.text = "fn " + work.operators[0].input_types[0] + work.operators[0].input_types[1] +
@@ -105,10 +111,13 @@ inline Measurement measured(const Machine& machine, const Layer& layer, std::mt1
 /// `count` models of each family, whose kernels are not shared but by chance: "wide" of 3x3 convolutions,
 /// "narrow" of 1x1 ones, "dense" of dense layers.
 inline std::vector<Measurement> campaign(const Machine& machine, int count, uint32_t seed = 1,
-                                         const std::vector<std::string>& families = {"wide", "narrow", "dense"}) {
+                                         const std::vector<std::string>& families = {"wide", "narrow",
+                                                                                     "dense"}) {
   std::vector<Measurement> all;
   std::mt19937 random(seed);
-  const auto any = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  const auto any = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
   for (const std::string& family : families)
     for (int i = 0; i < count; ++i) {
       Measurement model;

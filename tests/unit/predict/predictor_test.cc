@@ -69,8 +69,11 @@ TEST_F(PredictTimes, NewKernelsArePredictedAndTheirIntervalsHold) {
   int hits = 0;
   constexpr int kTests = 300;
   for (int i = 0; i < kTests; ++i) {
-    const auto any = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-    const Layer layer{any(8, 180), any(8, 180), any(6, 36), any(0, 1) ? 3 : 1, any(0, 1) == 1, any(0, 2) == 0};
+    const auto any = [&](int64_t low, int64_t high) {
+      return std::uniform_int_distribution<int64_t>(low, high)(random);
+    };
+    const Layer layer{any(8, 180),       any(8, 180),    any(6, 36),
+                      any(0, 1) ? 3 : 1, any(0, 1) == 1, any(0, 2) == 0};
     const TimePrediction time = predicted(layer);
     errors.push_back(std::abs(time.us / made_up::exact_us(machine, layer) - 1));
     const double measured = made_up::measured(machine, layer, random).median_us;
@@ -108,7 +111,8 @@ TEST_F(PredictTimes, ModelsArePredictedWithWhatLiesBetweenKernels) {
   for (const ModelSample& model : fresh.models) {
     std::vector<const KernelCase*> cases;
     std::vector<ModelKernel> kernels;
-    for (const auto& [kernel, calls] : model.kernels) cases.push_back(&fresh.kernels[static_cast<size_t>(kernel)].kernel);
+    for (const auto& [kernel, calls] : model.kernels)
+      cases.push_back(&fresh.kernels[static_cast<size_t>(kernel)].kernel);
     const std::vector<TimePrediction> each = predictor_->predict(cases);
     for (size_t i = 0; i < each.size(); ++i) kernels.push_back({each[i], model.kernels[i].second});
     times.push_back({model.name, model.family, model.us, predictor_->predict_model("llvm", kernels)});
@@ -122,7 +126,8 @@ TEST_F(PredictTimes, ModelsArePredictedWithWhatLiesBetweenKernels) {
 }
 
 TEST_F(PredictTimes, NoFusedFunctionIsOnBothSidesOfASplit) {
-  const std::vector<int> kernels = all_indices(data_->kernels.size()), models = all_indices(data_->models.size());
+  const std::vector<int> kernels = all_indices(data_->kernels.size()),
+                         models = all_indices(data_->models.size());
   std::vector<Split> splits = model_splits(*data_, kernels, models, 5, 3);
   const std::vector<Split> families = family_splits(*data_, kernels, models);
   ASSERT_EQ(families.size(), 3u);
@@ -152,7 +157,8 @@ TEST_F(PredictTimes, NoFusedFunctionIsOnBothSidesOfASplit) {
   }
   const Dataset both = made_up::dataset(shared);
   bool more = false;
-  for (const Split& split : model_splits(both, all_indices(both.kernels.size()), all_indices(both.models.size()), 4, 1))
+  for (const Split& split :
+       model_splits(both, all_indices(both.kernels.size()), all_indices(both.models.size()), 4, 1))
     more |= with_seen_kernels(both, split).train_kernels.size() > split.train_kernels.size();
   EXPECT_TRUE(more);
 }
@@ -173,7 +179,8 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
   const Predictor again = parse_predictor(bytes, "p");
   const KernelCase one = case_of_layer({40, 50, 20, 3, true});
   const KernelCase* all[] = {&one};
-  const TimePrediction before = predictor_->predict(all, 0.8).front(), after = again.predict(all, 0.8).front();
+  const TimePrediction before = predictor_->predict(all, 0.8).front(),
+                       after = again.predict(all, 0.8).front();
   EXPECT_EQ(before.us, after.us);
   EXPECT_EQ(before.low_us, after.low_us);
   EXPECT_EQ(before.novelty, after.novelty);
@@ -197,16 +204,19 @@ TEST_F(PredictTimes, WhatIsFarFromTrainingIsFlagged) {
   KernelCase other = case_of_layer({64, 64, 20, 3, true});
   other.kernel.operators[1].name = "tanh";
   const KernelCase* all[] = {&other};
-  EXPECT_THAT(predictor_->predict(all).front().out_of_range, HasSubstr("never seen in training: operator tanh"));
+  EXPECT_THAT(predictor_->predict(all).front().out_of_range,
+              HasSubstr("never seen in training: operator tanh"));
   other.backend = "opencl";
-  EXPECT_THAT([&] { predictor_->predict(all); }, ThrowsMessage<Error>(HasSubstr("no kernels of backend opencl")));
+  EXPECT_THAT([&] { predictor_->predict(all); },
+              ThrowsMessage<Error>(HasSubstr("no kernels of backend opencl")));
 }
 
 TEST_F(PredictTimes, AnotherDeviceIsANoteAndAnotherKindIsRefused) {
   EXPECT_EQ(predictor_->fits("llvm", Machine().sheet()).note, "");
   Machine other;
   other.name = "another";
-  EXPECT_THAT(predictor_->fits("llvm", other.sheet()).note, HasSubstr("trained on made up, asked for another"));
+  EXPECT_THAT(predictor_->fits("llvm", other.sheet()).note,
+              HasSubstr("trained on made up, asked for another"));
   DeviceSheet gpu = other.sheet();
   gpu.kind = "cuda";
   EXPECT_THAT(predictor_->fits("llvm", gpu).refusal, HasSubstr("of kind llvm, not cuda"));
@@ -243,11 +253,14 @@ TEST_F(PredictTimes, EmptyConstantAndSmallDataAreRefused) {
   EXPECT_THAT([] { train(Dataset(), small()); }, ThrowsMessage<Error>(HasSubstr("no kernel to train with")));
   std::mt19937 random(1);
   std::vector<Measurement> same(50, made_up::measured(Machine(), {}, random));
-  EXPECT_THAT([&] { train(made_up::dataset(same), small()); }, ThrowsMessage<Error>(HasSubstr("at least 20")));
+  EXPECT_THAT([&] { train(made_up::dataset(same), small()); },
+              ThrowsMessage<Error>(HasSubstr("at least 20")));
   TrainOptions other = small();
   other.only_backend = "dnnl";
-  EXPECT_THAT([&] { train(*data_, other); }, ThrowsMessage<Error>(HasSubstr("no kernel to train with on dnnl")));
-  EXPECT_THAT([&] { evaluate(made_up::dataset(same), {small()}); }, ThrowsMessage<Error>(HasSubstr("held out")));
+  EXPECT_THAT([&] { train(*data_, other); },
+              ThrowsMessage<Error>(HasSubstr("no kernel to train with on dnnl")));
+  EXPECT_THAT([&] { evaluate(made_up::dataset(same), {small()}); },
+              ThrowsMessage<Error>(HasSubstr("held out")));
   // Times that are all the same can be learned.
   std::vector<Measurement> constant = campaign(Machine(), 10);
   for (Measurement& each : constant) each.median_us = 10;
@@ -283,7 +296,8 @@ TEST_F(PredictTimes, TransfersAreLatencyAndRate) {
   DeviceSheet linked;
   linked.links = {{"cuda", 10, 20}};
   EXPECT_NEAR(made.predict_transfer("cpu", "cuda", 1e6, linked).us, 120, 1);
-  EXPECT_THAT([&] { made.predict_transfer("cpu", "cuda", 1e6, {}); }, ThrowsMessage<Error>(HasSubstr("no copy from")));
+  EXPECT_THAT([&] { made.predict_transfer("cpu", "cuda", 1e6, {}); },
+              ThrowsMessage<Error>(HasSubstr("no copy from")));
 }
 
 TEST_F(PredictTimes, SharesOfAKernelSumToOne) {

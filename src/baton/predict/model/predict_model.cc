@@ -29,7 +29,7 @@ class Predicting {
  public:
   Predicting(const BuildResult& built, const PredictOptions& options)
       : built_(built), options_(options), predictor_(*options.predictor) {
-    threads_ = options.threads > 0             ? options.threads
+    threads_ = options.threads > 0               ? options.threads
                : predictor_.card.threads.empty() ? 1
                                                  : predictor_.card.threads.back();
   }
@@ -90,7 +90,8 @@ class Predicting {
       known.kernel.threads = threads_;
       if (!knows_schedules(known.kernel.backend)) continue;
       known.kernel.template_name = schedules_[i].schedule.template_name;
-      for (const auto& [name, value] : schedules_[i].schedule.params) known.kernel.parameters.emplace(name, value);
+      for (const auto& [name, value] : schedules_[i].schedule.params)
+        known.kernel.parameters.emplace(name, value);
     }
   }
 
@@ -142,8 +143,9 @@ class Predicting {
     Kernel facts;
     facts.template_name = schedules_[i].schedule.template_name;
     facts.params = schedules_[i].schedule.params;
-    const BuiltKernel made{planned(i).func_name, planned(i).function, {}, std::make_shared<const Kernel>(facts), 0,
-                           kernel.backend};
+    const BuiltKernel made{
+        planned(i).func_name, planned(i).function, {}, std::make_shared<const Kernel>(facts), 0,
+        kernel.backend};
     const BuildFacts build = build_facts(made, built_, options_.context.passes->opt_level);
     for (const CacheState cache : {CacheState::kInModel, CacheState::kHot})
       if (auto found = options_.store->newest(work, build, *kernel.sheet, threads_, cache)) return found;
@@ -156,7 +158,8 @@ class Predicting {
     for (size_t i = 0; i < known_.size(); ++i)
       if (known_[i].called)
         source.kernels[planned(i).func_name] = {
-            function_row(planned(i).function, schedules_[i].schedule.template_name, schedules_[i].schedule.params),
+            function_row(planned(i).function, schedules_[i].schedule.template_name,
+                         schedules_[i].schedule.params),
             {known_[i].kernel.kernel.flops, known_[i].kernel.kernel.bytes}};
     FusedTimes none;
     const Plan& plan = *built_.plan.graph;
@@ -264,8 +267,9 @@ class Predicting {
 
   void describe_report(ProfileReport& report, const PredictedReport& made) const {
     const ModelCard& card = predictor_.card;
-    report.predicted = options_.predictor_name + ", of " + card.date + " with " + std::to_string(card.kernels) +
-                       " kernels of " + std::to_string(card.models) + " models";
+    report.predicted = options_.predictor_name + ", of " + card.date + " with " +
+                       std::to_string(card.kernels) + " kernels of " + std::to_string(card.models) +
+                       " models";
     report.threads = threads_;
     if (!sheets_.empty()) report.machine = sheets_.begin()->second->name;
     const auto host = sheets_.find("llvm");
@@ -276,10 +280,11 @@ class Predicting {
       guesses += !row.out_of_range.empty();
     }
     char text[200];
-    std::snprintf(text, sizeof text,
-                  "predicted, not run: %zu of %zu kernels measured before, %zu out of the predictor's range; schedules "
-                  "chosen in %.0f ms, predicted in %.1f ms",
-                  measured, report.kernels.size(), guesses, 1e3 * made.schedules_s, 1e3 * made.predict_s);
+    std::snprintf(
+        text, sizeof text,
+        "predicted, not run: %zu of %zu kernels measured before, %zu out of the predictor's range; schedules "
+        "chosen in %.0f ms, predicted in %.1f ms",
+        measured, report.kernels.size(), guesses, 1e3 * made.schedules_s, 1e3 * made.predict_s);
     report.notes.insert(report.notes.begin(), text);
     report.notes.insert(report.notes.end(), notes_.begin(), notes_.end());
   }

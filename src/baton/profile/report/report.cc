@@ -98,7 +98,8 @@ std::string function_text(const Function& function) {
 
 double ProfileReport::overhead() const { return median(profiled_us) / end_to_end_us; }
 
-FunctionRow function_row(const Function& function, std::string template_name, std::map<std::string, int> params) {
+FunctionRow function_row(const Function& function, std::string template_name,
+                         std::map<std::string, int> params) {
   return {function_text(function), brief_of_function(*function), std::move(template_name), std::move(params)};
 }
 
@@ -106,7 +107,8 @@ ReportSource report_source(const BuildResult& built) {
   ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
     source.kernels[kernel.func_name] = {
-        function_row(kernel.function, kernel.kernel->template_name, kernel.kernel->params), kernel.kernel->facts};
+        function_row(kernel.function, kernel.kernel->template_name, kernel.kernel->params),
+        kernel.kernel->facts};
   return source;
 }
 

@@ -22,7 +22,8 @@ struct ReportSource {
 };
 ReportSource report_source(const BuildResult& built);
 /// What a report says of a fused function.
-FunctionRow function_row(const Function& function, std::string template_name, std::map<std::string, int> params);
+FunctionRow function_row(const Function& function, std::string template_name,
+                         std::map<std::string, int> params);
 /// The fused function of a kernel as text: FunctionRow::relay.
 std::string function_text(const Function& function);
 

@@ -164,10 +164,10 @@ struct ProfileReport {
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
   /// By which predictor times are predicted, "cpu.predictor of 2026-11-24, trained on ..."; empty: measured.
   std::string predicted;
-  double level = 0;                                         ///< of its intervals
+  double level = 0;                                             ///< of its intervals
   std::optional<double> end_to_end_low_us, end_to_end_high_us;  ///< of a prediction
-  std::string out_of_range;                                 ///< of the model, as of its kernels
-  double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
+  std::string out_of_range;                                     ///< of the model, as of its kernels
+  double others_busy = 0;  ///< average number of CPUs used by other programs meanwhile
   std::vector<double>
       exchange_ns;  ///< of each round: a cache line to another thread and back; empty: one thread
 };

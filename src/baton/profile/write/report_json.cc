@@ -309,7 +309,9 @@ void read_compared(const char* key, const Json& json, Report& report) {
 /// Of a predicted report: {"level", "low_us", "high_us"} of the whole model.
 void write_interval(const char* key, const Report& report, Json& json) {
   if (report.end_to_end_low_us && report.end_to_end_high_us)
-    json[key] = {{"level", report.level}, {"low_us", *report.end_to_end_low_us}, {"high_us", *report.end_to_end_high_us}};
+    json[key] = {{"level", report.level},
+                 {"low_us", *report.end_to_end_low_us},
+                 {"high_us", *report.end_to_end_high_us}};
 }
 void read_interval(const char* key, const Json& json, Report& report) {
   if (!json.contains(key)) return;
