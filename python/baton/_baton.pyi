@@ -1912,6 +1912,22 @@ def open_store(path: str, write: bool) -> Store: ...
 
 def default_store_path() -> str: ...
 
+class Predictor:
+    """Predicts times of kernels and models: baton.train, or load()."""
+
+    @staticmethod
+    def load(path: str) -> Predictor:
+        """
+        A file of save() or `baton train -o`. Raises TVMError when it is none, damaged or newer.
+        """
+
+    def save(self, path: str) -> None:
+        """Replaces the file atomically."""
+
+def train(store: str, backend: str, source: Predictor | None, evaluated: bool, rounds: int, seed: int, threads: int) -> Predictor: ...
+
+def predict(module: IRModule, params: dict, predictor: Predictor, store: str, threads: int, level: float, name: str) -> ProfileReport: ...
+
 class ConstructorValue:
     """A value of an algebraic type."""
 

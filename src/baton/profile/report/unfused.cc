@@ -95,7 +95,7 @@ void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTi
       row.flops = at->second->kernel->facts.flops;
       row.bytes = at->second->kernel->facts.bytes;
       row.backend = node.backend;
-      row.relay = function_text(*at->second);
+      row.relay = function_text(at->second->function);
       row.template_name = at->second->kernel->template_name;
       row.params = at->second->kernel->params;
     }
