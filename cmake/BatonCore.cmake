@@ -1,7 +1,7 @@
 # libbaton.so: the compiler. Only ops, schedule and codegen may include Halide.h, so they are object libraries of their
 # own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
-set(core_folders support target ir types text pass transform frontend byoc interpreter driver profile store tune predict map)
+set(core_folders support target ir types text pass transform frontend byoc interpreter driver profile store campaign tune predict map)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
 list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")
@@ -17,7 +17,7 @@ add_library(baton_core SHARED)
 set_target_properties(baton_core PROPERTIES OUTPUT_NAME baton DEFINE_SYMBOL "")
 target_include_directories(baton_core PUBLIC "${CMAKE_SOURCE_DIR}/src")
 target_link_libraries(baton_core PUBLIC nlohmann_json::nlohmann_json
-                                 PRIVATE baton_options libzip ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
+                                 PRIVATE baton_options libzip ZLIB::ZLIB SQLite::SQLite3 Threads::Threads ${CMAKE_DL_LIBS})
 if(TARGET baton_runtime)
   target_link_libraries(baton_core PUBLIC baton_runtime)
 endif()

@@ -25,6 +25,7 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 
 find_package(ZLIB REQUIRED)
+find_package(SQLite3 3.38 REQUIRED)
 
 # libzip reads and writes .npz. Its CMake package names programs that Debian packs separately, so it cannot be used.
 find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/support/base/checksum.h"
 #include "baton/target/device_sheet.h"
 
 namespace baton {
@@ -52,8 +53,9 @@ struct Work {
   std::vector<WorkOperator> operators;  ///< of a kernel or part
   double flops = 0;                     ///< multiply-adds count two
   double bytes = 0;                     ///< read and written at least once
-  /// A hash of kind and text: 32 hexadecimal digits.
-  std::string id() const;
+  /// A hash of kind and text.
+  Digest digest() const;
+  std::string id() const;  ///< its 32 hexadecimal digits
   friend bool operator==(const Work&, const Work&) = default;
 };
 
@@ -65,7 +67,8 @@ struct BuildFacts {
   int opt_level = 3;
   std::string template_name;      ///< schedule template of a kernel; a library's implementation
   std::string parameters = "{}";  ///< of the schedule, a JSON object
-  std::string id() const;         ///< a hash of everything above
+  Digest digest() const;          ///< a hash of everything above
+  std::string id() const;         ///< its 32 hexadecimal digits
   friend bool operator==(const BuildFacts&, const BuildFacts&) = default;
 };
 
@@ -75,6 +78,17 @@ struct WorkOrigin {
   std::string op;      ///< "nn.conv2d"
   std::string source;  ///< "line 12" or the ONNX node; empty: unknown
   friend bool operator==(const WorkOrigin&, const WorkOrigin&) = default;
+};
+
+/// A hash of the sheet's text.
+Digest sheet_digest(const DeviceSheet& sheet);
+/// The same without what was measured of the device, its peaks and links, which come out differently every
+/// day: which device it is.
+Digest sheet_identity(const DeviceSheet& sheet);
+
+/// Digests of the parts of a measurement that many share.
+struct MeasurementKeys {
+  Digest work, build, device;
 };
 
 struct Measurement {
@@ -110,9 +124,14 @@ struct Measurement {
   std::string campaign;              ///< of which campaign; empty: none
   std::string configuration;         ///< its key in that campaign
 
-  /// A hash of all fields: importing a measurement twice keeps one.
-  std::string id() const;
+  MeasurementKeys keys() const;
+  /// A hash of all fields, of the work its kind and text: importing a measurement twice keeps one.
+  Digest digest(const MeasurementKeys& keys) const;
+  std::string id() const;  ///< its 32 hexadecimal digits
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
+
+/// Throws Error when a number is not finite, or a disturbed sample or outlier does not exist.
+void check_measurement(const Measurement& measurement);
 
 }  // namespace baton

@@ -76,13 +76,6 @@ std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan) {
   return {found.begin(), found.end()};
 }
 
-std::string function_text(const BuiltKernel& kernel) {
-  PrintOptions options;
-  options.version = options.spans = false;
-  options.metadata = PrintOptions::Metadata::kNone;
-  return print(Expr(kernel.function), options);
-}
-
 void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& times,
                const OriginTable& table) {
   if (times.threads < 2) return;
@@ -95,6 +88,13 @@ void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& 
 }
 
 }  // namespace
+
+std::string function_text(const BuiltKernel& kernel) {
+  PrintOptions options;
+  options.version = options.spans = false;
+  options.metadata = PrintOptions::Metadata::kNone;
+  return print(Expr(kernel.function), options);
+}
 
 double ProfileReport::overhead() const { return median(profiled_us) / end_to_end_us; }
 

@@ -21,6 +21,8 @@ struct ReportSource {
   std::string target;                    ///< what they were made for: "llvm"
 };
 ReportSource report_source(const BuildResult& built);
+/// The fused function of a kernel as text: FunctionRow::relay.
+std::string function_text(const BuiltKernel& kernel);
 
 /// Operators and the kernels that compute them. Throws Error when the origins do not match `plan`.
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused);

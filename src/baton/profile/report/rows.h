@@ -107,6 +107,10 @@ struct UnfusedRow {
   std::optional<double> plus_minus_us = {};
   std::string unreliable = {};
   std::string simulated = {};  ///< as of a KernelRow
+  std::string relay = {};      ///< as of a FunctionRow, like the next two
+  std::string template_name = {};
+  std::map<std::string, int> params = {};
+  std::vector<double> samples_us = {};
 };
 
 /// The memory of a model, in bytes.

@@ -12,6 +12,7 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
+#include "baton/profile/report/report.h"
 #include "baton/support/error.h"
 #include "baton/transform/fuse/fuse_ops.h"
 
@@ -93,7 +94,11 @@ void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTi
     if (const auto at = kernels.find(node.func_name); at != kernels.end()) {
       row.flops = at->second->kernel->facts.flops;
       row.bytes = at->second->kernel->facts.bytes;
+      row.relay = function_text(*at->second);
+      row.template_name = at->second->kernel->template_name;
+      row.params = at->second->kernel->params;
     }
+    row.samples_us = times.node_us[i];
     for (uint32_t id : row.origins) {
       auto& us = report.operators.at(id).unfused_us;
       us = us.value_or(0) + row.median_us / static_cast<double>(row.origins.size());

@@ -180,7 +180,11 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     required<UnfusedRow, &UnfusedRow::bytes>("bytes"),
     or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
     unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable"),
-    unless_empty<UnfusedRow, &UnfusedRow::simulated>("simulated")};
+    unless_empty<UnfusedRow, &UnfusedRow::simulated>("simulated"),
+    unless_empty<UnfusedRow, &UnfusedRow::relay>("relay"),
+    unless_empty<UnfusedRow, &UnfusedRow::template_name>("template"),
+    unless_empty<UnfusedRow, &UnfusedRow::params>("params"),
+    unless_empty<UnfusedRow, &UnfusedRow::samples_us>("samples")};
 
 constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     required<DevicePeaks, &DevicePeaks::gflops>("gflops"),

@@ -1,0 +1,9 @@
+#pragma once
+// One file per migration: SQL statements. A released one is never changed.
+
+namespace baton {
+
+extern const char* const kTablesSql;  ///< 1: the tables
+extern const char* const kViewsSql;   ///< 2: attributes as rows, and views
+
+}  // namespace baton

@@ -1,0 +1,221 @@
+#include "baton/store/store.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "baton/store/query.h"
+#include "baton/store/reader.h"
+#include "baton/store/schema.h"
+#include "baton/store/writer.h"
+#include "baton/support/error.h"
+
+namespace baton {
+namespace {
+
+/// Rows of a transaction of merge(): large enough for speed, small enough that other writers get their turn.
+constexpr size_t kMergeBatch = 5000;
+
+StoreTable table_of(Statement& statement) {
+  StoreTable table;
+  for (int i = 0; i < statement.columns(); ++i) table.columns.push_back(statement.name(i));
+  while (statement.step()) {
+    std::vector<StoreCell>& row = table.rows.emplace_back();
+    row.reserve(table.columns.size());
+    for (int i = 0; i < statement.columns(); ++i) row.push_back(statement.cell(i));
+  }
+  return table;
+}
+
+}  // namespace
+
+struct Store::State {
+  std::unique_ptr<Database> database;
+  Mode mode;
+  // Made when first needed, and closed before the connection.
+  std::unique_ptr<StoreWriter> writer = nullptr;
+  std::unique_ptr<StoreReader> reader = nullptr;
+
+  StoreReader& reading() {
+    if (!reader) reader = std::make_unique<StoreReader>(*database);
+    return *reader;
+  }
+  StoreWriter& writing() {
+    if (!writer) writer = std::make_unique<StoreWriter>(*database);
+    return *writer;
+  }
+};
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Store Store::open(const std::string& path, Mode mode) {
+  auto database =
+      Database::open(path, mode == Mode::kRead ? Database::Access::kRead : Database::Access::kCreate);
+  if (mode == Mode::kWrite) {
+    migrate(*database);
+    // A crash of the machine may lose the last transactions, a killed process none.
+    database->run("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536");
+  } else {
+    require_newest(*database);
+    database->run("PRAGMA query_only = 1; PRAGMA cache_size = -65536");
+  }
+  return Store(std::make_unique<State>(State{std::move(database), mode}));
+}
+
+int64_t Store::insert(std::span<const Measurement> measurements) {
+  if (state_->mode == Mode::kRead) throw Error("the store `" + path() + "` was opened for reading");
+  StoreWriter& writer = state_->writing();
+  Transaction transaction(*state_->database);
+  try {
+    int64_t added = 0;
+    for (const Measurement& measurement : measurements) added += writer.insert(measurement);
+    transaction.commit();
+    return added;
+  } catch (...) {
+    writer.forget();
+    throw;
+  }
+}
+
+int64_t Store::merge(const Store& other) {
+  int64_t added = 0;
+  std::vector<Measurement> batch;
+  other.each({}, [&](const Measurement& measurement) {
+    batch.push_back(measurement);
+    if (batch.size() == kMergeBatch) {
+      added += insert(batch);
+      batch.clear();
+    }
+    return true;
+  });
+  return added + insert(batch);
+}
+
+void Store::each(const StoreQuery& query, const std::function<bool(const Measurement&)>& each) const {
+  const Selection selection(query);
+  Statement rows = state_->database->prepare(StoreReader::select() + selection.order_and_limit());
+  selection.bind(rows);
+  StoreReader& reader = state_->reading();
+  while (rows.step())
+    if (!each(reader.read(rows))) return;
+}
+
+std::vector<Measurement> Store::select(const StoreQuery& query) const {
+  std::vector<Measurement> all;
+  each(query, [&](const Measurement& measurement) {
+    all.push_back(measurement);
+    return true;
+  });
+  return all;
+}
+
+int64_t Store::count(const StoreQuery& query) const {
+  const Selection selection(query);
+  Statement rows = state_->database->prepare("SELECT count(*) FROM (SELECT 1 FROM measurement m" +
+                                             selection.order_and_limit() + ")");
+  selection.bind(rows);
+  rows.step();
+  return rows.integer(0);
+}
+
+StoreTable Store::table(const StoreQuery& query) const {
+  const Selection selection(query);
+  Statement rows = state_->database->prepare(
+      "SELECT rows.* FROM rows WHERE measurement IN (SELECT m.id FROM measurement m" +
+      selection.order_and_limit() + ") ORDER BY measurement");
+  selection.bind(rows);
+  return table_of(rows);
+}
+
+std::vector<StorePlace> Store::places(const StoreQuery& query) const {
+  const Selection selection(query);
+  Statement rows = state_->database->prepare(
+      "SELECT machine.name, device.name, lower(hex(device.identity)), count(*) FROM (SELECT m.machine, "
+      "m.device"
+      " FROM measurement m" +
+      selection.order_and_limit() +
+      ") AS m JOIN machine ON machine.id = m.machine JOIN device ON device.id = m.device"
+      " GROUP BY m.machine, device.identity ORDER BY count(*) DESC, machine.name, device.name, 3");
+  selection.bind(rows);
+  std::vector<StorePlace> places;
+  while (rows.step()) places.push_back({rows.text(0), rows.text(1), rows.text(2), rows.integer(3)});
+  return places;
+}
+
+StoreTable Store::sql(const std::string& statement) const {
+  Statement rows = state_->database->prepare_reading(statement);
+  return table_of(rows);
+}
+
+std::optional<Measurement> Store::newest(const Work& work, const BuildFacts& build, const DeviceSheet& device,
+                                         int threads, CacheState cache) const {
+  Statement rows = state_->database->prepare(
+      std::string(StoreReader::select()) +
+      " WHERE m.work = (SELECT id FROM work WHERE hash = ?) AND m.build = (SELECT id FROM build WHERE hash = "
+      "?)"
+      " AND m.device IN (SELECT id FROM device WHERE identity = ?) AND m.threads = ? AND m.cache = ?"
+      " AND m.unreliable IS NULL ORDER BY m.begun_s DESC, m.id DESC LIMIT 1");
+  int at = 0;
+  for (const Digest& digest : {work.digest(), build.digest(), sheet_identity(device)})
+    rows.bind(++at, digest);
+  rows.bind(4, int64_t{threads}).bind(5, cache_state_name(cache));
+  if (!rows.step()) return {};
+  return state_->reading().read(rows);
+}
+
+std::vector<std::string> Store::finished(const std::string& campaign) const {
+  Statement rows = state_->database->prepare(
+      "SELECT DISTINCT configuration FROM measurement"
+      " WHERE campaign = (SELECT id FROM campaign WHERE name = ?) AND configuration IS NOT NULL"
+      " ORDER BY configuration");
+  rows.bind(1, std::string_view(campaign));
+  std::vector<std::string> all;
+  while (rows.step()) all.push_back(rows.text(0));
+  return all;
+}
+
+std::vector<std::string> Store::damage() const {
+  std::vector<std::string> found;
+  for (const char* check : {"PRAGMA integrity_check", "PRAGMA foreign_key_check"}) {
+    Statement rows = state_->database->prepare(check);
+    while (rows.step()) {
+      std::string line = rows.text(0);
+      for (int i = 1; i < rows.columns(); ++i) line += " " + rows.text(i);
+      if (line != "ok") found.push_back(line);
+    }
+  }
+  if (!found.empty()) return found;
+  Statement rows = state_->database->prepare(std::string(StoreReader::select()) + " ORDER BY m.id");
+  while (rows.step()) {
+    try {
+      state_->reading().read(rows);
+    } catch (const Error& error) {
+      found.emplace_back(error.what());
+    }
+  }
+  return found;
+}
+
+const std::string& Store::path() const { return state_->database->path(); }
+
+std::string default_store_path() {
+  const auto environment = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  if (const std::string given = environment("BATON_STORE"); !given.empty()) return given;
+  std::filesystem::path cache = environment("XDG_CACHE_HOME");
+  if (cache.empty()) {
+    const std::string home = environment("HOME");
+    if (home.empty()) throw Error("where is the store? Neither BATON_STORE nor HOME is set: give its file");
+    cache = std::filesystem::path(home) / ".cache";
+  }
+  std::error_code ignored;  // opening the store reports it
+  std::filesystem::create_directories(cache / "baton", ignored);
+  return (cache / "baton" / "measurements.db").string();
+}
+
+}  // namespace baton
