@@ -8,7 +8,7 @@
 
 #include "baton/codegen/tuned_choice.h"
 #include "baton/driver/build_result.h"
-#include "baton/profile/measure/disturbance.h"
+#include "baton/profile/conditions/disturbance.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {

@@ -1,5 +1,5 @@
 // Times and their uncertainty from recorded rounds.
-#include "baton/profile/measure/estimate.h"
+#include "baton/profile/conditions/estimate.h"
 
 #include <random>
 

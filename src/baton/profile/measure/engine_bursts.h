@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/measure/disturbance.h"
+#include "baton/profile/conditions/disturbance.h"
 
 namespace baton {
 

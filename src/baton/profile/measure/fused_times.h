@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "baton/profile/measure/budget.h"
-#include "baton/profile/measure/clock_watch.h"
-#include "baton/profile/measure/disturbance.h"
-#include "baton/profile/measure/estimate.h"
+#include "baton/profile/conditions/clock_watch.h"
+#include "baton/profile/conditions/disturbance.h"
+#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/measure/exchange.h"
 #include "baton/runtime/executor.h"
 

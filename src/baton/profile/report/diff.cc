@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/record_json.h"
-#include "baton/profile/measure/estimate.h"
+#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/measure/exchange.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/error.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "baton/codegen/kernel/kernel_cache.h"
-#include "baton/profile/measure/disturbance.h"
+#include "baton/profile/conditions/disturbance.h"
 #include "baton/profile/report/rows.h"
 #include "baton/target/device_sheet.h"
 

@@ -168,7 +168,9 @@ class Profiler {
       phase_ = text;
       show(static_cast<int>(seconds), static_cast<int>(options_.wait_s));
     };
-    return wait_until_quiet(wait).note;
+    const WaitResult waited = wait_until_quiet(wait);
+    if (waited.interrupted) throw Interrupted("interrupted while waiting for a quiet machine");
+    return waited.note;
   }
 
   /// `after_s`: what follows the phase.

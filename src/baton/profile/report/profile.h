@@ -6,7 +6,7 @@
 #include <string>
 
 #include "baton/pass/build_context.h"
-#include "baton/profile/measure/quiet.h"
+#include "baton/profile/conditions/quiet.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/report/report.h"
 #include "baton/runtime/artifact.h"

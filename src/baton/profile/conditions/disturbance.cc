@@ -1,4 +1,4 @@
-#include "baton/profile/measure/disturbance.h"
+#include "baton/profile/conditions/disturbance.h"
 
 #include <algorithm>
 #include <cstdio>

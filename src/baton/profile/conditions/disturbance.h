@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "baton/profile/measure/quiet.h"
+#include "baton/profile/conditions/quiet.h"
 
 namespace baton {
 

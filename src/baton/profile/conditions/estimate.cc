@@ -1,4 +1,4 @@
-#include "baton/profile/measure/estimate.h"
+#include "baton/profile/conditions/estimate.h"
 
 #include <algorithm>
 #include <cmath>

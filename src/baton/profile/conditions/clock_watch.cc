@@ -1,4 +1,4 @@
-#include "baton/profile/measure/clock_watch.h"
+#include "baton/profile/conditions/clock_watch.h"
 
 #include <cmath>
 #include <cstdio>

@@ -31,12 +31,13 @@ struct WaitOptions {
 };
 
 struct WaitResult {
-  bool quiet = true;  ///< false: timed out
+  bool quiet = true;         ///< false: timed out
+  bool interrupted = false;  ///< ended early, by the user
   double waited_s = 0;
   std::string note;  ///< what it waited for, or why it gave up; empty when the machine was quiet at once
 };
 
-/// Waits until other processes have used less than 5 % of the machine for two seconds. Throws Interrupted.
+/// Waits until other processes have used less than 5 % of the machine for two seconds.
 WaitResult wait_until_quiet(const WaitOptions& options);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-#include "baton/profile/measure/quiet.h"
+#include "baton/profile/conditions/quiet.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,6 @@
 
 #include <unistd.h>
 
-#include "baton/pass/interrupt.h"
 #include "baton/runtime/timers.h"
 
 namespace baton {
@@ -77,8 +76,10 @@ WaitResult wait_until_quiet(const WaitOptions& options) {
   const double start = before->at_s;
   double most = 0, busy = 0;
   for (int quiet = 0; quiet < kQuietIntervals;) {
-    if (options.interrupt && *options.interrupt)
-      throw Interrupted("interrupted while waiting for a quiet machine");
+    if (options.interrupt && *options.interrupt) {
+      result.interrupted = true;
+      return result;
+    }
     (options.sleep ? options.sleep : sleep_for)(kInterval);
     const std::optional<CpuUse> now = options.read();
     if (!now) break;
