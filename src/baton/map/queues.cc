@@ -30,7 +30,7 @@ class Deadline {
 };
 
 // Everything that a mapping does, and what waits for what.
-struct Work {
+struct QueueWork {
   struct Item {
     int queue = 0;
     double us = 0;
@@ -41,10 +41,10 @@ struct Work {
   std::vector<Item> items;  ///< candidates, then steps
 };
 
-Work work_of(const MappingProblem& problem, const MappingSolution& solution) {
+QueueWork queue_work(const MappingProblem& problem, const MappingSolution& solution) {
   const Queues queues(problem);
   const MappingIndex index(problem);
-  Work work;
+  QueueWork work;
   std::map<std::pair<int, int>, size_t> makes;  // value and format -> item
   std::vector<CandidateValues> values;
   for (const int c : solution.chosen) {
@@ -84,7 +84,7 @@ Work work_of(const MappingProblem& problem, const MappingSolution& solution) {
       if (--waiting[next] == 0) order.push_back(next);
   BATON_CHECK(order.size() == work.items.size(), "a mapping that waits for itself");
   for (size_t at = order.size(); at-- > 0;) {
-    Work::Item& item = work.items[order[at]];
+    QueueWork::Item& item = work.items[order[at]];
     double longest = 0;
     for (const size_t next : item.after) longest = std::max(longest, work.items[next].to_end);
     item.to_end = item.us + longest;
@@ -172,7 +172,7 @@ int Queues::of_conversion(int from, int to) const {
 }
 
 std::vector<QueueItem> timeline(const MappingProblem& problem, const MappingSolution& solution) {
-  Work work = work_of(problem, solution);
+  QueueWork work = queue_work(problem, solution);
   struct Event {
     double us;
     size_t item;

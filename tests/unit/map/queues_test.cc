@@ -69,13 +69,17 @@ TEST(Queues, NoItemBeginsBeforeWhatItWaitsForAndNoQueueDoesTwoThings) {
         const auto& candidate =
             problem.candidates[static_cast<size_t>(solution->chosen[static_cast<size_t>(item.candidate)])];
         const CandidateValues values = index.values_of(candidate.nodes);
-        for (size_t i = 0; i < values.inputs.size(); ++i)
-          if (const auto at = made.find({values.inputs[i], candidate.input_formats[i]}); at != made.end())
+        for (size_t i = 0; i < values.inputs.size(); ++i) {
+          if (const auto at = made.find({values.inputs[i], candidate.input_formats[i]}); at != made.end()) {
             EXPECT_LE(at->second, item.begin_us + 1e-9) << seed;
+          }
+        }
       }
-      for (const QueueItem& other : items)
-        if (&other != &item && other.queue == item.queue)
+      for (const QueueItem& other : items) {
+        if (&other != &item && other.queue == item.queue) {
           EXPECT_TRUE(other.end_us <= item.begin_us + 1e-9 || item.end_us <= other.begin_us + 1e-9) << seed;
+        }
+      }
     }
     EXPECT_LE(latency_us(items), solution->us + 1e-6);
   }
