@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "baton/profile/measure/estimate.h"
+#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/percentiles.h"
 #include "baton/support/error.h"
