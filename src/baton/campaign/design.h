@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "baton/campaign/worker.h"
+#include "baton/farm/job/worker.h"
 
 namespace baton {
 

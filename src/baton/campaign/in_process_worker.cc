@@ -11,10 +11,12 @@ namespace baton {
 
 std::optional<JobResult> InProcessWorker::next(double) {
   if (jobs_.empty()) return std::nullopt;
-  if (!lock_.acquire(options_.interrupt, options_.waiting)) {
-    if (lock_.error().empty()) throw Interrupted("interrupted while another process measures");
-    throw Error(lock_.error());
-  }
+  if (!lock_)
+    lock_ = std::make_unique<MachineLock>(machine_lock_path(), [&](double waited_s) {
+      stop_if_asked(options_.interrupt);
+      if (options_.waiting) options_.waiting(waited_s);
+      return true;
+    });
   const Job job = jobs_.front();
   jobs_.pop_front();
   JobResult result;

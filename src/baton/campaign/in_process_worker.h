@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "baton/campaign/worker.h"
+#include "baton/farm/job/worker.h"
 #include "baton/driver/build_result.h"
-#include "baton/profile/conditions/machine_lock.h"
+#include "baton/farm/job/machine_lock.h"
 
 namespace baton {
 
@@ -34,7 +34,7 @@ class InProcessWorker final : public Worker {
 
  private:
   InProcessOptions options_;
-  MachineLock lock_;
+  std::unique_ptr<MachineLock> lock_;  // from the first job on
   std::map<std::string, std::shared_ptr<const BuildResult>> programs_;
   std::deque<Job> jobs_;
 };

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <vector>
 
-#include "baton/campaign/worker.h"
+#include "baton/farm/job/worker.h"
 #include "baton/profile/conditions/disturbance.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/runtime/executor.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Whatever measures one job at a time or many: this process, a runner process, a farm of machines. Jobs and
-// events are plain values; between processes they are lines of JSON (job_json.h).
+// results are plain values; between processes they are lines of JSON (job_json.h).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +22,7 @@ struct Protocol {
   /// Not the whole program, but each of its kernels that computes operators by itself, in every state of
   /// `caches`; with `nodes` its other kernels as they run in it.
   bool alone = false;
+  friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 
 /// One program to measure: a bundle (docs/design/0037).
@@ -30,6 +31,8 @@ struct Job {
   std::string bundle;  ///< folder
   int threads = 1;
   Protocol protocol;
+  std::string machine = {};  ///< only there; empty: on any machine that runs the bundle's code
+  friend bool operator==(const Job&, const Job&) = default;
 };
 
 /// Samples of one program or one of its nodes.
@@ -37,9 +40,10 @@ struct JobRow {
   std::string node;  ///< of the plan; empty: the whole program
   CacheState cache = CacheState::kHot;
   std::vector<double> samples_us;
-  std::vector<uint32_t> disturbed;
+  std::vector<uint32_t> disturbed;  ///< indices into samples_us (note 0018)
   int calls_per_sample = 1;
   double load = 0, others_busy = 0;
+  friend bool operator==(const JobRow&, const JobRow&) = default;
 };
 
 struct JobResult {
@@ -47,9 +51,18 @@ struct JobResult {
   std::string error;   ///< why there are no rows: "killed by signal 11", "no answer in 60 s", "outputs differ
                        ///< from the reference run by ..."; empty: measured
   bool retry = false;  ///< the worker was lost, not the job: another worker may try
-  DeviceSheet device;  ///< of the machine that ran it
+  bool refused = false;  ///< the bundle was not accepted, and nothing of it was run
+  std::string note;     ///< under which conditions: "measured under load: 1.4 of 2 processors busy elsewhere"
+  DeviceSheet device;   ///< of the machine that ran it
   std::string machine;  ///< its stable name
   std::vector<JobRow> rows;
+};
+
+/// One machine of a worker.
+struct WorkerMachine {
+  std::string name;
+  DeviceSheet sheet;                 ///< programs are built for its code_target
+  std::vector<std::string> plugins;  ///< runtime halves of backends that are installed there
 };
 
 class Worker {
@@ -59,8 +72,11 @@ class Worker {
   virtual int machines() const = 0;
   /// Returns at once. Throws Error when the service is gone.
   virtual void submit(const Job& job) = 0;
-  /// A finished job; nullopt after `timeout_s`. Jobs finish in any order.
+  /// A finished job; nullopt after `timeout_s`, or when there is none to wait for. Jobs finish in any order.
+  /// Throws Error when the service is gone.
   virtual std::optional<JobResult> next(double timeout_s) = 0;
+  /// Which machines there are now.
+  virtual std::vector<WorkerMachine> machine_list() const { return {{"", DeviceSheet::host(), {}}}; }
 };
 
 }  // namespace baton

@@ -1,0 +1,14 @@
+# The program `baton-runner`: measures bundles with the runtime alone. Its sources are those of tools/make_runtime
+# --runner, which compiles it for other machines: no compiler, and of other libraries headers only.
+
+baton_sources(runner_sources "*.cc" src/baton/runner src/baton/farm/job src/baton/profile/conditions)
+list(APPEND runner_sources
+     "${CMAKE_SOURCE_DIR}/src/baton/store/machine.cc" "${CMAKE_SOURCE_DIR}/src/baton/store/measurement.cc"
+     "${CMAKE_SOURCE_DIR}/src/baton/target/device_sheet.cc" "${CMAKE_SOURCE_DIR}/src/baton/target/host_sheet.cc"
+     "${CMAKE_SOURCE_DIR}/src/baton/target/vector_widths.cc")
+add_executable(baton-runner ${runner_sources})
+target_link_libraries(baton-runner PRIVATE baton_options baton_runtime nlohmann_json::nlohmann_json Threads::Threads
+                                           ${CMAKE_DL_LIBS})
+baton_cold_code(baton-runner)
+baton_unity(baton-runner)
+install(TARGETS baton-runner RUNTIME DESTINATION bin)
