@@ -87,7 +87,8 @@ std::vector<FamilyDesign> families_named(const std::string& list, int count) {
   std::istringstream words(list);
   for (std::string name; std::getline(words, name, ',');) {
     if (name == "all") {
-      for (const variations::Family& family : variations::families()) families.push_back({family.name, count, 0});
+      for (const variations::Family& family : variations::families())
+        families.push_back({family.name, count, 0});
     } else {
       families.push_back(family_of(name, count));
     }

@@ -20,9 +20,9 @@ struct FamilyDesign {
 };
 
 struct Design {
-  std::vector<std::string> models;     ///< workloads and .relay files, whole
-  std::vector<FamilyDesign> families;  ///< random variations, whole
-  int patterns = 0;                    ///< operators and fused functions, from the families' distribution
+  std::vector<std::string> models;      ///< workloads and .relay files, whole
+  std::vector<FamilyDesign> families;   ///< random variations, whole
+  int patterns = 0;                     ///< operators and fused functions, from the families' distribution
   std::vector<int64_t> transfer_bytes;  ///< copies between the processor and each other device
   std::vector<std::string> backends{"llvm"};
   std::vector<int> threads{1};

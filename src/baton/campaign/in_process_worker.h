@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "baton/farm/job/worker.h"
 #include "baton/driver/build_result.h"
 #include "baton/farm/job/machine_lock.h"
+#include "baton/farm/job/worker.h"
 
 namespace baton {
 
@@ -24,7 +24,9 @@ class InProcessWorker final : public Worker {
   explicit InProcessWorker(InProcessOptions options) : options_(std::move(options)) {}
 
   /// Its programs are not folders: `name` stands for one in Job::bundle.
-  void add(const std::string& name, std::shared_ptr<const BuildResult> program) { programs_[name] = std::move(program); }
+  void add(const std::string& name, std::shared_ptr<const BuildResult> program) {
+    programs_[name] = std::move(program);
+  }
   void remove(const std::string& name) { programs_.erase(name); }
 
   int machines() const override { return 1; }

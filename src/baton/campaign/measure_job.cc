@@ -244,7 +244,8 @@ class JobMeasurement {
         nodes_ = profile.nodes;
         // A kernel without others finds what it left itself.
         const CacheState cache = nodes_.size() == 1 ? CacheState::kHot : CacheState::kInModel;
-        for (const uint32_t node : nodes_) samples.push_back(&pending(executor_.plan().nodes[node].name, cache));
+        for (const uint32_t node : nodes_)
+          samples.push_back(&pending(executor_.plan().nodes[node].name, cache));
       }
       for (size_t i = 0; i < nodes_.size(); ++i)
         samples[i]->add(profile.node_ns[i][0] / 1e3, profile.held[i][0]);

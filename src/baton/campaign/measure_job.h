@@ -15,14 +15,14 @@ struct JobConditions {
   SystemSource system = read_system;
 };
 
-/// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means of
-/// loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails,
+/// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means
+/// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails,
 /// Interrupted.
 std::vector<JobRow> measure_job(Executor& executor, const Protocol& protocol,
                                 const JobConditions& conditions = {});
 
-/// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order, then
-/// the disturbed ones. `calls`: of one sample.
+/// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order,
+/// then the disturbed ones. `calls`: of one sample.
 JobRow summed_up(const RoundSamples& samples, const Protocol& protocol, int calls);
 
 }  // namespace baton

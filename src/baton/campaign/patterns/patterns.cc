@@ -32,14 +32,16 @@ bool is_usable(const Function& function) {
   return usable && as<CallNode>(function->body());
 }
 
-Type type_of_param(const VarNode& param) { return param.annotation() ? param.annotation() : param.checked_type(); }
+Type type_of_param(const VarNode& param) {
+  return param.annotation() ? param.annotation() : param.checked_type();
+}
 
 /// The function of `body` with those of `params` that it uses.
-Pattern pattern_of(const Expr& body, const std::vector<Var>& params, const std::vector<bool>& weights,
+KernelPattern pattern_of(const Expr& body, const std::vector<Var>& params, const std::vector<bool>& weights,
                    const std::string& family) {
   std::set<const ExprNode*> used;
   post_order(body, [&](const Expr& node) { used.insert(node.get()); });
-  Pattern pattern{{}, {}, family};
+  KernelPattern pattern{{}, {}, family};
   std::vector<Var> kept;
   for (size_t i = 0; i < params.size(); ++i) {
     if (!used.contains(params[i].get())) continue;
@@ -53,22 +55,23 @@ Pattern pattern_of(const Expr& body, const std::vector<Var>& params, const std::
 
 }  // namespace
 
-std::vector<Pattern> patterns_of(const IRModule& module, const std::string& family,
+std::vector<KernelPattern> patterns_of(const IRModule& module, const std::string& family,
                                  const BuildContext& context) {
   IRModule fused = module->copy();
-  for (const char* pass : {"ToBasicBlockNormalForm", "SimplifyInference", "FoldConstant", "SimplifyExpr", "InferType",
-                           "FuseOps", "InferType"})
+  for (const char* pass : {"ToBasicBlockNormalForm", "SimplifyInference", "FoldConstant", "SimplifyExpr",
+                           "InferType", "FuseOps", "InferType"})
     fused = (*make_pass(pass))(fused, context);
-  std::vector<Pattern> patterns;
+  std::vector<KernelPattern> patterns;
   std::set<std::string> seen;
   post_order(fused->find("main")->body(), [&](const Expr& node) {
     const auto* call = as<CallNode>(node);
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
     if (!function || !function->is_primitive()) return;
-    const Function plain = make_function(function->params(), function->body(), {}, {}, NodeInfo(OriginSet::none()));
+    const Function plain =
+        make_function(function->params(), function->body(), {}, {}, NodeInfo(OriginSet::none()));
     const Function typed = as_ref<FunctionNode>(infer_type(Expr(plain)));
     if (!is_usable(typed) || !seen.insert(canonical_text(typed)).second) return;
-    Pattern& pattern = patterns.emplace_back(Pattern{typed, {}, family});
+    KernelPattern& pattern = patterns.emplace_back(KernelPattern{typed, {}, family});
     for (const Expr& arg : call->args()) {
       const auto* var = as<VarNode>(arg);
       pattern.weights.push_back(var && !var->name().starts_with("data"));
@@ -77,8 +80,8 @@ std::vector<Pattern> patterns_of(const IRModule& module, const std::string& fami
   return patterns;
 }
 
-std::vector<Pattern> single_operators(const Pattern& pattern) {
-  std::vector<Pattern> singles;
+std::vector<KernelPattern> single_operators(const KernelPattern& pattern) {
+  std::vector<KernelPattern> singles;
   post_order(pattern.function->body(), [&](const Expr& node) {
     const auto* call = as<CallNode>(node);
     if (!call) return;
@@ -105,12 +108,13 @@ std::vector<Pattern> single_operators(const Pattern& pattern) {
       if (type && !as<TupleNode>(arg)) return;
       args.push_back(operand(arg));
     }
-    singles.push_back(pattern_of(call_expr(call->callee(), args, call->attrs()), params, weights, pattern.family));
+    singles.push_back(
+        pattern_of(call_expr(call->callee(), args, call->attrs()), params, weights, pattern.family));
   });
   return singles;
 }
 
-std::optional<Pattern> with_epilogue(const Pattern& pattern, Choice& choose) {
+std::optional<KernelPattern> with_epilogue(const KernelPattern& pattern, Choice& choose) {
   const CallNode* anchor = nullptr;
   post_order(pattern.function->body(), [&](const Expr& node) {
     const auto* call = as<CallNode>(node);
@@ -135,21 +139,29 @@ std::optional<Pattern> with_epilogue(const Pattern& pattern, Choice& choose) {
   if (choose.chance(0.7)) body = call("add", {body, param(bias, true)});
   if (choose.chance(0.3)) body = call("add", {body, param(shape, false)});
   switch (choose.index(8)) {
-    case 0: break;
-    case 1: unary("sigmoid"); break;
-    case 2: unary("tanh"); break;
-    case 3: body = call("multiply", {body, call("sigmoid", {body})}); break;
+    case 0:
+      break;
+    case 1:
+      unary("sigmoid");
+      break;
+    case 2:
+      unary("tanh");
+      break;
+    case 3:
+      body = call("multiply", {body, call("sigmoid", {body})});
+      break;
     case 4: {
       const OpDef& clip = *find_op("clip");
       body = call("clip", {body}, make_attrs(*clip.attrs, {{"a_min", 0.0}, {"a_max", 6.0}}));
       break;
     }
-    default: unary("nn.relu");
+    default:
+      unary("nn.relu");
   }
   return pattern_of(body, params, weights, pattern.family);
 }
 
-IRModule program_of(const Pattern& pattern) {
+IRModule program_of(const KernelPattern& pattern) {
   const Function& function = pattern.function;
   std::vector<Var> params;
   std::unordered_map<const ExprNode*, Expr> values;
@@ -184,7 +196,7 @@ IRModule program_of(const Pattern& pattern) {
   return infer_types(module);
 }
 
-std::string operators_text(const Pattern& pattern) {
+std::string operators_text(const KernelPattern& pattern) {
   std::string text;
   post_order(pattern.function->body(), [&](const Expr& node) {
     const auto* call = as<CallNode>(node);

@@ -1,5 +1,5 @@
-// Other extents and attributes for a fused function. Operators are rebuilt one after the other: what an operator
-// says of its operands' types decides on those of weights, equal extents on the rest.
+// Other extents and attributes for a fused function. Operators are rebuilt one after the other: what an
+// operator says of its operands' types decides on those of weights, equal extents on the rest.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -23,15 +23,15 @@ constexpr double kMostBytes = 64e6, kMostFlops = 3e9;
 
 class Perturbation {
  public:
-  Perturbation(const Pattern& pattern, Choice& choose) : pattern_(pattern), choose_(choose) {
+  Perturbation(const KernelPattern& pattern, Choice& choose) : pattern_(pattern), choose_(choose) {
     changed_ = choose.of({0.3, 0.6, 1.0});
     for (size_t i = 0; i < pattern.function->params().size(); ++i)
       old_params_.emplace(pattern.function->params()[i].get(), i);
   }
 
-  Pattern run() {
+  KernelPattern run() {
     const Expr body = rebuilt(pattern_.function->body());
-    Pattern result{{}, {}, pattern_.family};
+    KernelPattern result{{}, {}, pattern_.family};
     std::vector<Var> params;
     for (size_t i = 0; i < pattern_.function->params().size(); ++i) {
       const auto at = vars_.find(pattern_.function->params()[i].get());
@@ -75,7 +75,8 @@ class Perturbation {
                                strides = ints_of(call.attrs()->get("strides"));
     std::vector<int64_t> padding = ints_of(call.attrs()->get("padding"));
     if (window.size() != 2 || window[0] != window[1] || strides.size() != 2) return;
-    const bool same = !padding.empty() && std::ranges::all_of(padding, [&](int64_t pad) { return pad == window[0] / 2; });
+    const bool same =
+        !padding.empty() && std::ranges::all_of(padding, [&](int64_t pad) { return pad == window[0] / 2; });
     if (same && window[0] % 2 == 1 && choose_.chance(0.3)) {
       const auto other = choose_.of<int64_t>({1, 3, 3, 5, 7});
       windows_[window[0]] = other;
@@ -92,7 +93,8 @@ class Perturbation {
     if (!call.attrs()) return {};
     const AttrSchema& schema = call.attrs()->schema();
     std::vector<std::pair<std::string, AttrValue>> values;
-    for (const AttrField& field : schema.fields) values.emplace_back(field.name, call.attrs()->get(field.name));
+    for (const AttrField& field : schema.fields)
+      values.emplace_back(field.name, call.attrs()->get(field.name));
     std::vector<std::pair<std::string, AttrValue>> changed;
     for (const char* name : {"channels", "units"})
       if (schema.find(name) && !call.attrs()->get(name).is_none())
@@ -128,7 +130,8 @@ class Perturbation {
     // A depthwise weight has its window behind its channels.
     if (call.op()->fuse == Fuse::kOutFusable && shape.size() == 4 && &old == call.args().back().get())
       for (size_t axis : {2, 3})
-        if (const auto at = windows_.find(type.extents()[axis]); at != windows_.end()) shape[axis] = at->second;
+        if (const auto at = windows_.find(type.extents()[axis]); at != windows_.end())
+          shape[axis] = at->second;
     return tensor_type(shape, type.dtype());
   }
 
@@ -139,7 +142,8 @@ class Perturbation {
       result = rebuilt_call(*call);
     } else if (const auto* fields = as<TupleNode>(node)) {
       std::vector<Expr> all;
-      for (const Expr& field : fields->fields()) all.push_back(old_params_.contains(field.get()) ? param(field) : rebuilt(field));
+      for (const Expr& field : fields->fields())
+        all.push_back(old_params_.contains(field.get()) ? param(field) : rebuilt(field));
       result = infer_type(tuple(all));
     } else if (const auto* item = as<TupleGetItemNode>(node)) {
       result = infer_type(get_item(rebuilt(item->tuple()), item->index()));
@@ -211,7 +215,7 @@ class Perturbation {
     return infer_type(call_expr(call.callee(), args, attrs));
   }
 
-  const Pattern& pattern_;
+  const KernelPattern& pattern_;
   Choice& choose_;
   double changed_ = 1;                  // the probability of an extent to change
   std::map<int64_t, int64_t> extents_;  // old -> new
@@ -239,9 +243,9 @@ bool has_usual_size(const Function& function) {
 
 }  // namespace
 
-std::optional<Pattern> perturbed(const Pattern& pattern, Choice& choose) {
+std::optional<KernelPattern> perturbed(const KernelPattern& pattern, Choice& choose) {
   try {
-    Pattern made = Perturbation(pattern, choose).run();
+    KernelPattern made = Perturbation(pattern, choose).run();
     if (!has_usual_size(made.function)) return std::nullopt;
     return made;
   } catch (const Error&) {

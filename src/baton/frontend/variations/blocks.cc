@@ -42,7 +42,9 @@ Expr Blocks::conv_norm(const Expr& data, const Conv& conv) {
   return norm(this->conv(data, conv));
 }
 
-Expr Blocks::norm(const Expr& data) { return workloads::batch_norm(data, next("norm"), workloads::ImageLayout(), kEpsilon); }
+Expr Blocks::norm(const Expr& data) {
+  return workloads::batch_norm(data, next("norm"), workloads::ImageLayout(), kEpsilon);
+}
 
 Expr Blocks::norm_relu(const Expr& data, int64_t channels) {
   if (!folded_) return relu(norm(data));
@@ -60,7 +62,9 @@ Expr Blocks::upsample(const Expr& data, int64_t channels) {
                 {"kernel_layout", "IOHW"}});
 }
 
-Expr Blocks::dense(const Expr& data, int64_t units) { return workloads::dense_bias(data, next("dense"), units); }
+Expr Blocks::dense(const Expr& data, int64_t units) {
+  return workloads::dense_bias(data, next("dense"), units);
+}
 Expr Blocks::relu6(const Expr& x) { return layer("clip", {x}, {{"a_min", 0.0}, {"a_max", 6.0}}); }
 Expr Blocks::sigmoid(const Expr& x) { return layer("sigmoid", {x}); }
 Expr Blocks::tanh(const Expr& x) { return layer("tanh", {x}); }
@@ -108,7 +112,8 @@ Expr Blocks::batch_matmul(const Expr& a, const Expr& b, bool transpose_b) {
 Expr Blocks::layer_norm(const Expr& x, int64_t extent) {
   const std::string name = next("ln");
   const Type type = tensor_type(std::vector<int64_t>{extent}, DType::float_(32));
-  const std::vector<std::pair<std::string, AttrValue>> last{{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}};
+  const std::vector<std::pair<std::string, AttrValue>> last{{"axis", std::vector<int64_t>{-1}},
+                                                            {"keepdims", true}};
   const Expr less = layer("subtract", {x, layer("mean", {x}, last)});
   const Expr spread = layer("mean", {multiply(less, less)}, last);
   const Expr made = layer("divide", {less, layer("sqrt", {add(spread, scalar(1e-5))})});

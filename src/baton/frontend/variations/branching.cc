@@ -42,7 +42,8 @@ Expr vary_densenet(Blocks& make) {
   for (int64_t block = 0; block < blocks; ++block) {
     const auto units = choose.between(2, 5);
     for (int64_t i = 0; i < units; ++i) {
-      Expr y = make.conv_norm_relu(make.norm_relu(x, channels), {.channels = 4 * growth, .height = 1, .width = 1});
+      Expr y =
+          make.conv_norm_relu(make.norm_relu(x, channels), {.channels = 4 * growth, .height = 1, .width = 1});
       x = make.join({x, make.conv(y, {.channels = growth})});
       channels += growth;
     }
@@ -82,7 +83,8 @@ Expr vary_inception(Blocks& make) {
       if (choose.chance(0.6)) towers.push_back(tower(make, x, inner, width, {{1, 1}, {5, 5}}));
       if (choose.chance(0.5)) towers.push_back(tower(make, x, inner, width, {{1, 1}, {1, 7}, {7, 1}}));
       towers.push_back(tower(make, x, inner, width + 16, {{1, 1}, {3, 3}, {3, 3}}));
-      towers.push_back(tower(make, choose.chance(0.5) ? make.average_pool(x, 3, 1, 1) : make.max_pool(x, 3, 1, 1),
+      towers.push_back(tower(make,
+                             choose.chance(0.5) ? make.average_pool(x, 3, 1, 1) : make.max_pool(x, 3, 1, 1),
                              width, std::max<int64_t>(8, width / 2 / 8 * 8), {{1, 1}}));
       x = make.join(std::move(towers));
     }

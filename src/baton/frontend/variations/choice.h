@@ -14,7 +14,8 @@ namespace baton {
 class Choice {
  public:
   /// Different names give independent choices.
-  Choice(uint64_t seed, std::string_view name) : state_(seed * 0x9e3779b97f4a7c15ULL + 0x632be59bd9b4e019ULL) {
+  Choice(uint64_t seed, std::string_view name)
+      : state_(seed * 0x9e3779b97f4a7c15ULL + 0x632be59bd9b4e019ULL) {
     for (const char letter : name) state_ = (state_ ^ static_cast<uint8_t>(letter)) * 0x100000001b3ULL;
     bits();
   }

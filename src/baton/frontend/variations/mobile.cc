@@ -29,8 +29,7 @@ Expr inverted(Blocks& make, const Expr& x, const Inverted& block) {
   const auto activated = [&](const Expr& y) { return block.swish ? make.swish(y) : make.relu6(y); };
   const int64_t wide = block.in * block.expansion;
   Expr y = x;
-  if (block.expansion > 1)
-    y = activated(make.conv_norm(y, {.channels = wide, .height = 1, .width = 1}));
+  if (block.expansion > 1) y = activated(make.conv_norm(y, {.channels = wide, .height = 1, .width = 1}));
   y = activated(make.conv_norm(y, {.channels = wide,
                                    .height = block.window,
                                    .width = block.window,

@@ -27,7 +27,8 @@ Expr vary_vgg(Blocks& make) {
 Expr vary_convnet(Blocks& make) {
   Choice& choose = make.choose;
   const int64_t height = choose.scaled(20, 256), width = choose.chance(0.5) ? height : choose.scaled(20, 256);
-  Expr x = make.image(choose.of<int64_t>({1, 1, 1, 2, 3, 8}), choose.of<int64_t>({1, 3, 3, 4}), height, width);
+  Expr x =
+      make.image(choose.of<int64_t>({1, 1, 1, 2, 3, 8}), choose.of<int64_t>({1, 3, 3, 4}), height, width);
   int64_t channels = choose.scaled(4, 64);
   for (int64_t i = choose.between(2, 6); i > 0; --i) {
     const int64_t window = choose.of<int64_t>({1, 3, 3, 3, 5, 7});
@@ -37,10 +38,17 @@ Expr vary_convnet(Blocks& make) {
                             .stride = choose.of<int64_t>({1, 1, 1, 2})};
     x = choose.chance(0.6) ? make.conv_norm(x, conv) : make.conv_bias(x, conv);
     switch (choose.index(5)) {
-      case 0: x = make.relu6(x); break;
-      case 1: x = make.sigmoid(x); break;
-      case 2: x = make.swish(x); break;
-      default: x = make.relu(x);
+      case 0:
+        x = make.relu6(x);
+        break;
+      case 1:
+        x = make.sigmoid(x);
+        break;
+      case 2:
+        x = make.swish(x);
+        break;
+      default:
+        x = make.relu(x);
     }
     if (choose.chance(0.3))
       x = choose.chance(0.6) ? make.max_pool(x, 2, 2, 1) : make.average_pool(x, 3, 2, 1);
@@ -55,11 +63,15 @@ Expr vary_dqn(Blocks& make) {
   Choice& choose = make.choose;
   const int64_t size = choose.scaled(60, 168, 4), width = choose.scaled(8, 64, 4);
   Expr x = make.image(choose.scaled(1, 32), choose.between(1, 6), size, size);
-  x = make.relu(make.conv_bias(
-      x, {.channels = width, .height = 8, .width = 8, .stride = choose.of<int64_t>({2, 4, 4}), .padded = false}));
+  x = make.relu(make.conv_bias(x, {.channels = width,
+                                   .height = 8,
+                                   .width = 8,
+                                   .stride = choose.of<int64_t>({2, 4, 4}),
+                                   .padded = false}));
   x = make.relu(
       make.conv_bias(x, {.channels = 2 * width, .height = 4, .width = 4, .stride = 2, .padded = false}));
-  for (int64_t i = choose.between(1, 3); i > 0; --i) x = make.relu(make.conv_bias(x, {.channels = 2 * width, .padded = i > 1}));
+  for (int64_t i = choose.between(1, 3); i > 0; --i)
+    x = make.relu(make.conv_bias(x, {.channels = 2 * width, .padded = i > 1}));
   x = make.relu(make.dense(make.flatten(x), choose.scaled(64, 1024, 32)));
   return make.dense(x, choose.between(3, 18));
 }
@@ -84,10 +96,17 @@ Expr vary_mlp(Blocks& make) {
   for (int64_t i = choose.between(2, 7); i > 0; --i) {
     x = make.dense(x, choose.scaled(48, 4096, choose.of<int64_t>({1, 4, 16, 16})));
     switch (choose.index(5)) {
-      case 0: x = make.gelu(x); break;
-      case 1: x = make.tanh(x); break;
-      case 2: x = make.sigmoid(x); break;
-      default: x = make.relu(x);
+      case 0:
+        x = make.gelu(x);
+        break;
+      case 1:
+        x = make.tanh(x);
+        break;
+      case 2:
+        x = make.sigmoid(x);
+        break;
+      default:
+        x = make.relu(x);
     }
   }
   return make.softmax(make.dense(x, choose.scaled(2, 1000)));

@@ -30,10 +30,9 @@ Expr stem(Blocks& make, int64_t width, bool normalised) {
 
 Expr pre_unit(Blocks& make, const Expr& x, int64_t in, int64_t out, int64_t stride, bool bottleneck) {
   const Expr first = make.norm_relu(x, in);
-  const Expr shortcut =
-      in == out && stride == 1
-          ? x
-          : make.conv(first, {.channels = out, .height = 1, .width = 1, .stride = stride});
+  const Expr shortcut = in == out && stride == 1
+                            ? x
+                            : make.conv(first, {.channels = out, .height = 1, .width = 1, .stride = stride});
   if (!bottleneck) {
     const Expr y = make.conv_norm_relu(first, {.channels = out, .stride = stride});
     return make.add(make.conv(y, {.channels = out}), shortcut);
@@ -45,10 +44,9 @@ Expr pre_unit(Blocks& make, const Expr& x, int64_t in, int64_t out, int64_t stri
 }
 
 Expr post_unit(Blocks& make, const Expr& x, int64_t in, int64_t out, int64_t stride, bool bottleneck) {
-  const Expr shortcut =
-      in == out && stride == 1
-          ? x
-          : make.conv_norm(x, {.channels = out, .height = 1, .width = 1, .stride = stride});
+  const Expr shortcut = in == out && stride == 1
+                            ? x
+                            : make.conv_norm(x, {.channels = out, .height = 1, .width = 1, .stride = stride});
   Expr y;
   if (bottleneck) {
     const int64_t inner = std::max<int64_t>(4, out / 4);

@@ -23,12 +23,15 @@ Expr heads_of(Blocks& make, const Expr& x, const Encoder& e) {
 }
 
 Expr attention(Blocks& make, const Expr& x, const Encoder& e) {
-  const Expr query = heads_of(make, linear(make, x, e.hidden), e), key = heads_of(make, linear(make, x, e.hidden), e),
+  const Expr query = heads_of(make, linear(make, x, e.hidden), e),
+             key = heads_of(make, linear(make, x, e.hidden), e),
              value = heads_of(make, linear(make, x, e.hidden), e);
-  Expr scores = make.scaled(make.batch_matmul(query, key, true), 1 / std::sqrt(static_cast<double>(e.head())));
+  Expr scores =
+      make.scaled(make.batch_matmul(query, key, true), 1 / std::sqrt(static_cast<double>(e.head())));
   // The product takes its right side transposed, as Relay's default has it.
   const Expr mixed = make.batch_matmul(make.softmax(scores), make.transpose(value, {0, 2, 1}), true);
-  const Expr joined = make.transpose(make.reshape(mixed, {e.batch, e.heads, e.tokens, e.head()}), {0, 2, 1, 3});
+  const Expr joined =
+      make.transpose(make.reshape(mixed, {e.batch, e.heads, e.tokens, e.head()}), {0, 2, 1, 3});
   return linear(make, make.reshape(joined, {e.batch * e.tokens, e.hidden}), e.hidden);
 }
 
@@ -36,7 +39,8 @@ Expr attention(Blocks& make, const Expr& x, const Encoder& e) {
 
 Expr vary_bert(Blocks& make) {
   Choice& choose = make.choose;
-  const int64_t head = choose.of<int64_t>({16, 32, 32, 48, 64, 64}), heads = choose.of<int64_t>({1, 2, 3, 4, 6, 8, 12});
+  const int64_t head = choose.of<int64_t>({16, 32, 32, 48, 64, 64}),
+                heads = choose.of<int64_t>({1, 2, 3, 4, 6, 8, 12});
   const Encoder e{.batch = choose.of<int64_t>({1, 1, 1, 2}),
                   .tokens = choose.scaled(8, 256, choose.of<int64_t>({1, 8})),
                   .hidden = head * heads,

@@ -24,8 +24,8 @@ const std::vector<Family>& families();  ///< sorted by name
 const Family* find_family(const std::string& name);
 
 /// The variation of that number: the same program on every machine, typed, with the input `data` and the
-/// weights as further parameters of main. It takes 0.3 to 60 ms on one core of a processor with 60 GFLOP/s and
-/// 10 GB/s. Error for an unknown family, suggesting the nearest.
+/// weights as further parameters of main. It takes 0.3 to 60 ms on one core of a processor with 60 GFLOP/s
+/// and 10 GB/s. Error for an unknown family, suggesting the nearest.
 IRModule variation(const std::string& family, uint64_t seed, const VariationOptions& options = {});
 
 /// What that processor would take for `module`, microseconds.
