@@ -33,3 +33,7 @@ find_library(LIBZIP_LIBRARY zip REQUIRED)
 add_library(libzip UNKNOWN IMPORTED)
 set_target_properties(libzip PROPERTIES IMPORTED_LOCATION "${LIBZIP_LIBRARY}"
                                         INTERFACE_INCLUDE_DIRECTORIES "${LIBZIP_INCLUDE_DIR}")
+
+# XGBoost trains predictors. Its library is loaded when it is asked for (src/baton/predict/boosting.cc), so only the
+# declarations are needed here.
+find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)

@@ -24,7 +24,7 @@ from . import _notebook
 
 __version__ = "0.1.0"
 
-from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, support, te, testing, tir,  # noqa: E402
+from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, store, support, te, testing, tir,  # noqa: E402
                topi)
 from .ir import container  # noqa: E402
 from ._ffi_names import register_extension, register_object  # noqa: E402
@@ -39,7 +39,7 @@ def tvm_wrap_excepthook(exception_hook):
 # Imported on demand, to keep `import baton` fast.
 _LATER = {"ProfileDiff": "_profile", "ProfileReport": "_profile", "compare": "_profile", "diff": "_profile", "explain": "_explain",
           "extract": "_cut", "mark": "_cut", "get_include": "_targets", "load_backend": "_targets", "origins": "_origins",
-          "profile": "_profile", "targets": "_targets"}
+          "profile": "_profile", "predict": "_predict", "train": "_predict", "Predictor": "_predict", "targets": "_targets"}
 __all__ = sorted({name for name in globals() if not name.startswith("_")} | set(_LATER))
 
 

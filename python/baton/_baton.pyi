@@ -1874,6 +1874,60 @@ def html(node: IRModule) -> str: ...
 @overload
 def html(node: RelayExpr) -> str: ...
 
+class Store:
+    """An open store of measurements: baton.store.open()."""
+
+    def insert_report(self, report: ProfileReport, family: str, machine: str) -> int:
+        """Adds the rows of a ProfileReport; returns how many were new."""
+
+    def insert_lines(self, lines: Sequence[str]) -> int:
+        """
+        Adds measurements, one JSON text each; all or none. Returns how many were new.
+        """
+
+    def merge(self, path: str) -> int:
+        """Adds the rows of another store; returns how many were new."""
+
+    def lines(self, query: dict) -> list[str]:
+        """The selected measurements as JSON texts, with all samples."""
+
+    def table(self, query: dict, columns: Sequence[str]) -> dict:
+        """Columns of the view `rows`: docs/design/0036-store.md."""
+
+    def sql(self, statement: str) -> dict:
+        """The columns that a SELECT gives."""
+
+    def places(self, query: dict) -> list[tuple[str, str, str, int]]:
+        """(machine, device, id of its sheet, rows) of the selected rows."""
+
+    def count(self, query: dict) -> int: ...
+
+    def damage(self) -> list[str]:
+        """What is damaged, one line each; reads everything."""
+
+    @property
+    def path(self): ...
+
+def open_store(path: str, write: bool) -> Store: ...
+
+def default_store_path() -> str: ...
+
+class Predictor:
+    """Predicts times of kernels and models: baton.train, or load()."""
+
+    @staticmethod
+    def load(path: str) -> Predictor:
+        """
+        A file of save() or `baton train -o`. Raises TVMError when it is none, damaged or newer.
+        """
+
+    def save(self, path: str) -> None:
+        """Replaces the file atomically."""
+
+def train(store: str, backend: str, source: Predictor | None, evaluated: bool, rounds: int, seed: int, threads: int) -> Predictor: ...
+
+def predict(module: IRModule, params: dict, predictor: Predictor, store: str, threads: int, level: float, name: str) -> ProfileReport: ...
+
 class ConstructorValue:
     """A value of an algebraic type."""
 

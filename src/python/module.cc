@@ -39,6 +39,8 @@ NB_MODULE(_baton, m) {
   bind_runtime(m);
   bind_operator_map(m);
   bind_profile(m);
+  bind_store(m);
+  bind_predict(m);
   bind_values(m);
   bind_workloads(m);
 }

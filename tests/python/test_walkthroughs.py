@@ -1,5 +1,7 @@
 """examples/*.py: each under 80 lines, run as a user runs it, with what it prints."""
 import functools
+import json
+import os
 import pathlib
 import re
 import subprocess
@@ -114,3 +116,25 @@ def test_graph_and_back():
     assert "built alone: tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu" in lines
     assert lines[-2] == "alone and in the network it computes the same: True"
     assert lines[-1].endswith("['nn.bias_add', 'nn.conv2d', 'nn.relu']")
+
+
+def test_the_notebook_of_the_store(tmp_path):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    cells = json.loads((EXAMPLES / "store.ipynb").read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert all(not cell["outputs"] for cell in cells if cell["cell_type"] == "code"), "outputs are not kept in the tree"
+    query = next(source for source in sources if "kernel_size" in source)
+    assert len(query.splitlines()) <= 10, "the documented query"
+    # Values of a cell's last line are shown by a notebook; here they are only computed.
+    (tmp_path / "notebook.py").write_text("\n".join([*sources, "print(len(frame), 'convolutions of', *sorted(set(frame['target'])))",
+                                                    "assert (frame['flops'] > 0).all() and (frame['median_us'] > 0).all()"]), encoding="utf-8")
+    done = subprocess.run([sys.executable, "notebook.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=580,
+                          env={**os.environ, "MPLBACKEND": "Agg", "BATON_STORE": str(tmp_path / "m.db"), "MPLCONFIGDIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^(\w+) (\d+) rows$", done.stdout, flags=re.M)
+    assert [name for name, _ in rows] == ["resnet", "mobilenet"] and all(int(count) > 20 for _, count in rows)
+    convolutions = re.search(r"^(\d+) convolutions of llvm$", done.stdout, flags=re.M)
+    assert int(convolutions[1]) >= 5
+    for name in ("convolutions.png", "shares.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")

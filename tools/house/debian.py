@@ -10,7 +10,9 @@ from .report import Failure, explain
 PACKAGES = (
     "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
     "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev", "libsqlite3-dev",
+    "coinor-libcbc-dev",  # CBC, for mappings with limits
     "ocl-icd-opencl-dev",  # OpenCL's headers, for its plug-in
+    "libxgboost-dev",  # trains predictors
 )
 # For ./baton test: a driver of OpenCL that runs it on the processor, and OpenBLAS.
 TESTS = ("pocl-opencl-icd", "libopenblas0-pthread")

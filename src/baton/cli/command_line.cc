@@ -32,7 +32,7 @@ CLI::Option* add_one(CLI::App& app, const Flag& flag) {
     case Flag::Kind::kFiles:
       // One value per occurrence: a second one would consume the model's name after it.
       return app.add_option(name, *std::get<std::vector<std::string>*>(flag.value), flag.doc)
-          ->type_name("FILE")
+          ->type_name(flag.placeholder)
           ->expected(1)
           ->take_all()
           ->allow_extra_args(false);

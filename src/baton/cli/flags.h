@@ -17,7 +17,7 @@ struct Flag {
     kOption,       ///< --name VALUE; of a vector: --name VALUE VALUE ...
     kFlag,         ///< --name
     kFlagOrValue,  ///< --name (means `implied`), or --name=VALUE
-    kFiles,        ///< --name FILE, repeatable
+    kFiles,        ///< --name FILE, repeatable; of other things than files: shown_as()
   };
   using Value = std::variant<bool*, int*, double*, std::string*, std::optional<std::string>*,
                              std::vector<std::string>*>;
@@ -31,11 +31,13 @@ struct Flag {
   std::optional<std::pair<double, double>> limits{};  ///< inclusive
   std::vector<std::string> members{};                 ///< not empty: the allowed values
   std::string implied{};                              ///< of kFlagOrValue
+  std::string placeholder = "FILE";                   ///< of kFiles
   std::string needed{};                               ///< another flag that is required with it
 
   Flag& required(bool is = true) { return is_required = is, *this; }
   /// --help shows the initial value as default.
   Flag& show_default() { return shows_default = true, *this; }
+  Flag& shown_as(std::string what) { return placeholder = std::move(what), *this; }
   Flag& range(double least, double most) { return limits = {least, most}, *this; }
   Flag& choices(std::vector<std::string> all) { return members = std::move(all), *this; }
   Flag& needs(std::string other) { return needed = std::move(other), *this; }

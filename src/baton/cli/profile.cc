@@ -1,16 +1,21 @@
 #include "baton/profile/report/profile.h"
 
 #include <algorithm>
+#include <ctime>
 #include <sstream>
 
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_sample.h"
+#include "baton/cli/store/query_flags.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/compare/compare.h"
+#include "baton/profile/record/record.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/runtime/model.h"
+#include "baton/store/machine.h"
+#include "baton/store/store.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
 
@@ -56,6 +61,9 @@ class ProfileVerb final : public Verb {
             "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
             "most so long")
         .range(1.0, 1e6);
+    add_store_flag(flags, &store_);
+    flags.option("family", &family_,
+                 "of --store: the model's family (default: of a workload what its name begins with)");
     sample_.add(flags);
     debug_.add(flags);
     outputs_.add(flags);
@@ -75,6 +83,8 @@ class ProfileVerb final : public Verb {
       return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
     }
     if (!compare_.empty()) prepare_comparison();
+    // Opened early: measuring takes long.
+    if (!store_.empty()) Store::open(store_path(store_), Store::Mode::kWrite);
     options_.inside = !no_inside_ && compare_.empty();
     options_.unfused = !no_unfused_ && compare_.empty();
     options_.peaks = !no_peaks_;
@@ -90,6 +100,7 @@ class ProfileVerb final : public Verb {
       if (!reports.empty()) outputs_.write(reports, io);  // measuring took long
       throw;
     }
+    if (!store_.empty()) io.err << kept_ << " rows are new in " << store_path(store_) << '\n';
     outputs_.write(reports, io);
     require_equal_results(reports);
     return status_;
@@ -156,8 +167,24 @@ class ProfileVerb final : public Verb {
     return measured(named, *executor, io, [&] {
       ProfileReport report = profile(built.build, *executor, options_);
       if (!backends_.empty() && report.partial.empty()) add_comparison(report, built);
+      keep(report, {&built.build, built.model.module});
       return report;
     });
+  }
+
+  /// Into the store, if there is one.
+  void keep(const ProfileReport& report, RecordSource source) {
+    if (store_.empty()) return;
+    ProfileReport named = report;
+    named.model = model_labels({flags_.model}).front();
+    named.opt_level = flags_.opt_level;
+    source.context = &options_.context;
+    source.machine = machine_name();
+    source.family = family_.empty() ? family_of_workload(flags_.model) : family_;
+    source.begun_s = begun_s_;
+    const std::vector<Measurement> rows = measurements_of(named, source);
+    Store store = Store::open(store_path(store_), Store::Mode::kWrite);
+    kept_ += store.insert(rows);
   }
 
   ProfileReport of_artifact(Io& io) {
@@ -173,8 +200,11 @@ class ProfileVerb final : public Verb {
       set_inputs(*another, {});
       return another;
     };
-    return measured(named, model->executor(), io,
-                    [&] { return profile(model->artifact(), flags_.model, model->executor(), options_); });
+    return measured(named, model->executor(), io, [&] {
+      ProfileReport report = profile(model->artifact(), flags_.model, model->executor(), options_);
+      keep(report, {});
+      return report;
+    });
   }
 
   /// `named`: what is known of the report beforehand, its heading, which is printed at once.
@@ -193,6 +223,7 @@ class ProfileVerb final : public Verb {
     named.machine = options_.context.host().name;
     named.version = version();
     outputs_.heading(named, io);
+    begun_s_ = std::time(nullptr);
     ProfileReport report = work();
     status_ = InterruptScope::exit_status();
     progress.clear();
@@ -210,7 +241,8 @@ class ProfileVerb final : public Verb {
   SampleFlags sample_;
   ProfileOptions options_;
   std::vector<std::string> models_;
-  std::string compare_;
+  std::string compare_, store_, family_;
+  int64_t begun_s_ = 0, kept_ = 0;  ///< of the model; rows in the store
   std::vector<ComparedBackend> backends_;
   CompareOptions compare_options_;
   int threads_ = 0, status_ = 0;

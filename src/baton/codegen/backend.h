@@ -13,6 +13,7 @@
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/pass/build_context.h"
 #include "baton/runtime/kernel_library.h"
+#include "baton/schedule/kernel_choice.h"
 #include "baton/support/base/params_blob.h"
 
 namespace baton {
@@ -80,6 +81,11 @@ struct Backend {
   std::function<Built(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                       const BuildContext& context)>
       compile = {};
+  /// The schedules that compile() would choose, without making code; null: not known before (a library
+  /// chooses by itself).
+  std::function<std::vector<KernelSchedule>(std::span<const BackendFunction> functions,
+                                            const DeviceSheet& sheet, const BuildContext& context)>
+      schedules = {};
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};

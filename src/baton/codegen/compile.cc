@@ -123,7 +123,8 @@ void unroll_vectors(const LoweredKernel& kernel) {
     }
 }
 
-Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
+/// Without a schedule yet.
+Scheduled chosen(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
   out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated});
   const auto start = std::chrono::steady_clock::now();
@@ -145,6 +146,11 @@ Scheduled schedule(const KernelRequest& request, const std::string& symbol, cons
   }
   out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
   out.choose_s = seconds_since(start);
+  return out;
+}
+
+Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
+  Scheduled out = chosen(request, symbol, sheet);
   out.chosen->apply(out.kernel, out.params, sheet);
   if (sheet.code_target.starts_with("riscv")) unroll_vectors(out.kernel);
   return out;
@@ -382,6 +388,17 @@ Kernel compile_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   add_facts(kernel, *request.function);
   kernel.compile_s = seconds_since(start);
   return kernel;
+}
+
+KernelSchedule chosen_schedule(const KernelRequest& request, const DeviceSheet& sheet) {
+  if (!request.template_name.empty() && !request.params.empty())
+    return {request.template_name, request.params};
+  quiet();
+  const std::string symbol = "choose" + kernel_key(request, sheet).hex();
+  return guarded(*request.function, request.template_name, [&] {
+    const Scheduled scheduled = chosen(request, symbol, sheet);
+    return KernelSchedule{scheduled.chosen->name, scheduled.params};
+  });
 }
 
 KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet) {

@@ -8,6 +8,7 @@
 #include "baton/codegen/kernel/code_shape.h"
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/runtime/kernel_library.h"
+#include "baton/schedule/kernel_choice.h"
 #include "baton/target/device_sheet.h"
 
 namespace baton {
@@ -29,6 +30,9 @@ struct JitKernel {
   std::shared_ptr<void> keep_alive;
 };
 JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet);
+
+/// The template and parameters that compile_kernel() would use.
+KernelSchedule chosen_schedule(const KernelRequest& request, const DeviceSheet& sheet);
 
 /// Object code, assembly text with labels named after loops, and the meaning of these, all from one
 /// compilation.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <unordered_map>
 
+#include "baton/codegen/compile.h"
 #include "baton/codegen/compiler.h"
 #include "baton/ir/build.h"
 #include "baton/ir/inspect.h"
@@ -36,12 +37,23 @@ std::string blob_of(const NamedKernels& named, const DeviceCodeFormat& format) {
 
 /// That of the context's choice where it names a GPU template: a choice for the processor has nothing to say
 /// here.
-KernelSchedule chosen_schedule(const Function& function, const DeviceSheet& sheet,
-                               const BuildContext& context) {
+KernelSchedule schedule_of_choice(const Function& function, const DeviceSheet& sheet,
+                                  const BuildContext& context) {
   KernelSchedule schedule = choice_or_default(context.choice)->schedule(function, sheet);
   const bool known = std::ranges::any_of(
       gpu_templates(), [&](const ScheduleTemplate* each) { return schedule.template_name == each->name; });
   return known ? std::move(schedule) : KernelSchedule();
+}
+
+std::vector<KernelRequest> requests_of(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
+                                       const BuildContext& context) {
+  std::vector<KernelRequest> requests;
+  for (const BackendFunction& each : functions) {
+    KernelSchedule schedule = schedule_of_choice(each.function, sheet, context);
+    requests.push_back({each.function, {}, std::move(schedule.template_name), std::move(schedule.params)});
+    requests.back().strict = is_strict(context.passes->config);
+  }
+  return requests;
 }
 
 }  // namespace
@@ -75,15 +87,18 @@ std::string refused_type(const FunctionNode& function,
   return "";
 }
 
+std::vector<KernelSchedule> gpu_schedules(std::span<const BackendFunction> functions,
+                                          const DeviceSheet& sheet, const BuildContext& context) {
+  std::vector<KernelSchedule> all;
+  for (const KernelRequest& request : requests_of(functions, sheet, context))
+    all.push_back(chosen_schedule(request, sheet));
+  return all;
+}
+
 Built compile_gpu_kernels(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                           const BuildContext& context, const DeviceCodeFormat& format) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<KernelRequest> requests;
-  for (const BackendFunction& each : functions) {
-    KernelSchedule schedule = chosen_schedule(each.function, sheet, context);
-    requests.push_back({each.function, {}, std::move(schedule.template_name), std::move(schedule.params)});
-    requests.back().strict = is_strict(context.passes->config);
-  }
+  const std::vector<KernelRequest> requests = requests_of(functions, sheet, context);
   Built built;
   const std::vector<KernelRef> kernels = compile_kernels(requests, sheet, context);
   NamedKernels named;

@@ -22,6 +22,10 @@ std::string refused_type(const FunctionNode& function,
 Built compile_gpu_kernels(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                           const BuildContext& context, const DeviceCodeFormat& format);
 
+/// The schedules that compile_gpu_kernels() would choose.
+std::vector<KernelSchedule> gpu_schedules(std::span<const BackendFunction> functions,
+                                          const DeviceSheet& sheet, const BuildContext& context);
+
 /// Layouts for plain sums of products: Winograd's transforms would be many short launches.
 std::shared_ptr<const KernelChoice> gpu_layouts();
 

@@ -248,7 +248,10 @@ IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options)
   return build_regions(optimize(module, context), context);
 }
 
-BuildResult build(const IRModule& module, const BuildOptions& options) {
+namespace {
+
+/// With or without code.
+BuildResult build(const IRModule& module, const BuildOptions& options, bool code) {
   initialize();
   const Clock::time_point start = Clock::now();
   BuildOptions logged = options;
@@ -282,7 +285,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
     result.times.plan_s = seconds_since(planning);
-    compile(result, context);
+    if (code) compile(result, context);
     return optimized;
   });
   (*sequential({lower, make_pass("InferType")}))(result.optimized, context);
@@ -290,6 +293,35 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
     release_free_memory();
   result.times.total_s = seconds_since(start);
   return result;
+}
+
+}  // namespace
+
+BuildResult build(const IRModule& module, const BuildOptions& options) {
+  return build(module, options, true);
+}
+
+BuildResult plan_build(const IRModule& module, const BuildOptions& options) {
+  return build(module, options, false);
+}
+
+std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const BuildContext& given) {
+  const BuildContext context = with_target_options(given);
+  std::vector<PlannedSchedule> all(result.plan.kernels.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const PlannedKernel& planned = result.plan.kernels[i];
+    const std::string& name = planned.place.backend;
+    const BackendRef backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
+    if (!backend) throw NotSupported("there is no backend " + name + " for `" + planned.func_name + "`");
+    all[i].backend = backend->name;
+    if (!planned.called || !backend->schedules) continue;
+    const DeviceSheet* sheet = sheet_for(*backend, context);
+    if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");
+    const BackendFunction function{planned.func_name, without_region(planned.function),
+                                   planned.function->origins()};
+    all[i].schedule = backend->schedules({&function, 1}, *sheet, context).front();
+  }
+  return all;
 }
 
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options) {

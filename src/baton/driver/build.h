@@ -26,6 +26,17 @@ struct BuildOptions {
 /// InternalError for a compiler bug.
 BuildResult build(const IRModule& module, const BuildOptions& options);
 
+/// All that build() knows before it makes code: the optimized module, the plan and the origins; no kernels.
+BuildResult plan_build(const IRModule& module, const BuildOptions& options);
+
+/// What would compile a kernel, and how.
+struct PlannedSchedule {
+  std::string backend;      ///< its name: "llvm"
+  KernelSchedule schedule;  ///< empty where the backend does not say it before
+};
+/// Of each kernel of the plan, in order. `context`: that of plan_build().
+std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const BuildContext& context);
+
 /// Plan and kernels of an already optimized module, as prepare_kernels() returns it. The result has no origin
 /// report; its plan's nodes have their origins.
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options);

@@ -20,6 +20,7 @@ constexpr double kSampleUs = 100;                         // hot calls that are 
 constexpr double kMostCalls = 4000;                       // of one sample
 constexpr double kTurnS = 0.05;                           // of one phase before the next one's
 constexpr size_t kMostSamples = 3000, kSufficient = 200;  // the latter when they are steady
+constexpr size_t kKeptOfDisturbed = 10;                   // of a window: they show what it did
 
 double seconds_since(int64_t since_ns) { return static_cast<double>(monotonic_ns() - since_ns) / 1e9; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -16,9 +17,6 @@
 
 namespace baton {
 namespace {
-
-/// How long a process waits for another that writes.
-constexpr int kBusyMs = 30'000;
 
 bool is_there(const std::string& path) {
   struct stat about;
@@ -41,6 +39,13 @@ std::string immutable_uri(const std::string& path) {
       uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
   }
   return uri + "?immutable=1";
+}
+
+/// Beyond a limit on the size of files a write shall fail, not end the process. A handler of the program
+/// stays.
+void ignore_size_signal() {
+  struct sigaction now{};
+  if (::sigaction(SIGXFSZ, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGXFSZ, SIG_IGN);
 }
 
 std::string hex(std::string_view bytes) {
@@ -81,8 +86,8 @@ std::string io_reason(int code, int system_error) {
           (system_error ? std::strerror(system_error) : "its folder is missing or cannot be written to"));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw Error("another process has been writing to the store " + shown + " for over " +
-                  std::to_string(kBusyMs / 1000) + " s: wait until it is done, and try again");
+      throw Error("another process has been writing to the store " + shown +
+                  " for too long: wait until it is done, and try again");
     case SQLITE_IOERR:
       throw Error("the store " + shown + " cannot be read or written (" + io_reason(code, system_error) +
                   "): nothing of this was stored");
@@ -190,10 +195,8 @@ StoreCell Statement::cell(int column) const {
 
 // ---- connections
 
-std::unique_ptr<Database> Database::open(const std::string& path, Access access) {
-  // Beyond a limit on the size of files a write shall fail, not end the process.
-  static const bool ignored = (std::signal(SIGXFSZ, SIG_IGN), true);
-  static_cast<void>(ignored);
+std::unique_ptr<Database> Database::open(const std::string& path, Access access, int busy_ms) {
+  ignore_size_signal();
   int flags = access == Access::kRead    ? SQLITE_OPEN_READONLY
               : access == Access::kWrite ? SQLITE_OPEN_READWRITE
                                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -203,7 +206,7 @@ std::unique_ptr<Database> Database::open(const std::string& path, Access access)
   // A reader needs the file -shm beside a store in WAL mode, and makes it where it may. Where it may not and
   // all is in the store itself, it reads it as a file that nobody changes.
   const std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/') + 1);
-  if (access == Access::kRead && ::access(folder.c_str(), W_OK) != 0 && !is_there(path + "-shm")) {
+  if (access == Access::kRead && ::eaccess(folder.c_str(), W_OK) != 0 && !is_there(path + "-shm")) {
     if (has_bytes(path + "-wal"))
       throw Error("the last changes of `" + path + "` are still in `" + path +
                   "-wal`, and its folder is read-only: copy both files to a folder that can be written to");
@@ -216,7 +219,7 @@ std::unique_ptr<Database> Database::open(const std::string& path, Access access)
   std::unique_ptr<Database> database(new Database(path, handle));
   sqlite3_extended_result_codes(handle, 1);
   if (code != SQLITE_OK) database->fail(code);
-  sqlite3_busy_timeout(handle, kBusyMs);
+  sqlite3_busy_timeout(handle, busy_ms);
   return database;
 }
 

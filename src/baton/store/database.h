@@ -59,8 +59,8 @@ class Statement {
 class Database {
  public:
   enum class Access { kRead, kWrite, kCreate };
-  /// Throws Error.
-  static std::unique_ptr<Database> open(const std::string& path, Access access);
+  /// `busy_ms`: how long a statement waits for another process that writes. Throws Error.
+  static std::unique_ptr<Database> open(const std::string& path, Access access, int busy_ms = 30'000);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -20,6 +20,11 @@ StoreCell attribute_cell(const std::string& value) {
   return json.dump();
 }
 
+/// "nn.*" is a pattern, "nn.relu" a name.
+std::string comparison(const std::string& op) {
+  return op.find_first_of("*?") == std::string::npos ? " = ?" : " GLOB ?";
+}
+
 /// Of 32 hexadecimal digits; nullopt for other texts.
 std::optional<Digest> digest_of(const std::string& hex) {
   if (hex.size() != 32 || hex.find_first_not_of("0123456789abcdef") != std::string::npos) return {};
@@ -29,57 +34,65 @@ std::optional<Digest> digest_of(const std::string& hex) {
 }  // namespace
 
 Selection::Selection(const StoreQuery& query) : limit_(query.limit) {
-  if (query.kind)
-    text("m.work IN (SELECT id FROM work WHERE kind = ?)", std::string(work_kind_name(*query.kind)));
-  if (!query.work_id.empty()) digest("m.work = (SELECT id FROM work WHERE hash = ?)", query.work_id);
-  if (!query.backend.empty()) text("m.build IN (SELECT id FROM build WHERE backend = ?)", query.backend);
-  if (!query.target.empty()) text("m.build IN (SELECT id FROM build WHERE target = ?)", query.target);
-  if (!query.machine.empty()) text("m.machine = (SELECT id FROM machine WHERE name = ?)", query.machine);
-  if (!query.device.empty()) text("m.device IN (SELECT id FROM device WHERE name = ?)", query.device);
+  select_works(query);
+  const auto text = [&](const std::string& sql, const std::string& value) {
+    if (!value.empty()) condition(sql, StoreCell{value});
+  };
+  text("m.build IN (SELECT id FROM build WHERE backend = ?)", query.backend);
+  text("m.build IN (SELECT id FROM build WHERE target = ?)", query.target);
+  text("m.machine = (SELECT id FROM machine WHERE name = ?)", query.machine);
+  text("m.device IN (SELECT id FROM device WHERE name = ?)", query.device);
   if (!query.sheet.empty()) digest("m.device IN (SELECT id FROM device WHERE identity = ?)", query.sheet);
-  if (!query.family.empty()) text("m.model IN (SELECT id FROM model WHERE family = ?)", query.family);
-  if (!query.model.empty()) text("m.model IN (SELECT id FROM model WHERE name = ?)", query.model);
-  if (!query.model_id.empty()) text("m.model IN (SELECT id FROM model WHERE work_id = ?)", query.model_id);
-  if (!query.campaign.empty()) text("m.campaign = (SELECT id FROM campaign WHERE name = ?)", query.campaign);
-  if (!query.configuration.empty()) text("m.configuration = ?", query.configuration);
-  if (query.threads) {
-    condition("m.threads = ?");
-    values_.emplace_back(StoreCell{int64_t{*query.threads}});
-  }
+  text("m.model IN (SELECT id FROM model WHERE family = ?)", query.family);
+  text("m.model IN (SELECT id FROM model WHERE name = ?)", query.model);
+  text("m.model IN (SELECT id FROM model WHERE work_id = ?)", query.model_id);
+  text("m.campaign = (SELECT id FROM campaign WHERE name = ?)", query.campaign);
+  text("m.configuration = ?", query.configuration);
+  if (!query.work_id.empty()) digest("m.work = (SELECT id FROM work WHERE hash = ?)", query.work_id);
+  if (query.threads) condition("m.threads = ?", StoreCell{int64_t{*query.threads}});
   if (query.cache) text("m.cache = ?", std::string(cache_state_name(*query.cache)));
-  for (const std::string& op : query.operators)
-    text("m.work IN (SELECT work FROM operator WHERE op = ?)", op);
-  add_attributes(query.attributes);
-  if (query.reliable_only) condition("m.unreliable IS NULL");
+  if (query.reliable_only) add("m.unreliable IS NULL");
 }
 
-void Selection::add_attributes(const std::vector<AttributeQuery>& attributes) {
+void Selection::select_works(const StoreQuery& query) {
+  // Sets of works are intersected first: there are far fewer works than measurements.
+  std::string sets;
+  const auto set = [&](const std::string& sql) { sets += (sets.empty() ? "" : " INTERSECT ") + sql; };
+  if (query.kind) {
+    set("SELECT id FROM work WHERE kind = ?");
+    value(std::string(work_kind_name(*query.kind)));
+  }
+  for (const std::string& op : query.operators) {
+    set("SELECT work FROM operator WHERE op" + comparison(op));
+    value(op);
+  }
   std::map<std::string, std::vector<const AttributeQuery*>> by_op;
-  for (const AttributeQuery& each : attributes) by_op[each.op].push_back(&each);
+  for (const AttributeQuery& each : query.attributes) by_op[each.op].push_back(&each);
   for (const auto& [op, wanted] : by_op) {
-    std::string sql = "m.work IN (SELECT o.work FROM operator o WHERE ";
-    sql += op.empty() ? "1" : "o.op = ?";
-    if (!op.empty()) values_.emplace_back(StoreCell{op});
+    std::string sql =
+        "SELECT o.work FROM operator o WHERE " + (op.empty() ? std::string("1") : "o.op" + comparison(op));
+    if (!op.empty()) value(op);
     for (const AttributeQuery* attribute : wanted) {
       sql +=
           " AND EXISTS (SELECT 1 FROM attribute a WHERE a.work = o.work AND a.position = o.position"
           " AND a.name = ? AND a.value IS ?)";
-      values_.emplace_back(StoreCell{attribute->name});
-      values_.emplace_back(attribute_cell(attribute->value));
+      value(attribute->name);
+      value(attribute_cell(attribute->value));
     }
-    condition(sql + ")");
+    set(sql);
   }
+  if (!sets.empty()) add("m.work IN (" + sets + ")");
 }
 
-void Selection::condition(const std::string& sql) { where_ += (where_.empty() ? " WHERE " : " AND ") + sql; }
-void Selection::text(const std::string& sql, const std::string& value) {
-  condition(sql);
-  values_.emplace_back(StoreCell{value});
+void Selection::add(const std::string& sql) { where_ += (where_.empty() ? " WHERE " : " AND ") + sql; }
+void Selection::condition(const std::string& sql, const StoreCell& value) {
+  add(sql);
+  this->value(value);
 }
 void Selection::digest(const std::string& sql, const std::string& hex) {
   const std::optional<Digest> digest = digest_of(hex);
-  condition(digest ? sql : "0");  // nothing has another id
-  if (digest) values_.emplace_back(*digest);
+  add(digest ? sql : "0");  // nothing has another id
+  if (digest) values_.push_back({{}, digest});
 }
 
 std::string Selection::order_and_limit() const {
@@ -88,12 +101,12 @@ std::string Selection::order_and_limit() const {
 
 void Selection::bind(Statement& statement) const {
   int at = 0;
-  for (const auto& value : values_) {
+  for (const Value& value : values_) {
     ++at;
-    if (const auto* digest = std::get_if<Digest>(&value))
-      statement.bind(at, *digest);
+    if (value.digest)
+      statement.bind(at, *value.digest);
     else
-      statement.bind(at, std::get<StoreCell>(value));
+      statement.bind(at, value.cell);
   }
 }
 

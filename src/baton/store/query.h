@@ -1,5 +1,6 @@
 #pragma once
 // A StoreQuery as SQL.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,22 @@ class Selection {
   explicit Selection(const StoreQuery& query);
   /// "WHERE ... ORDER BY m.id LIMIT ...", or less.
   std::string order_and_limit() const;
-  const std::string& where() const { return where_; }
   void bind(Statement& statement) const;
 
  private:
-  void condition(const std::string& sql);
-  void text(const std::string& sql, const std::string& value);
+  /// Of a parameter.
+  struct Value {
+    StoreCell cell;
+    std::optional<Digest> digest;  ///< instead of `cell`
+  };
+  void select_works(const StoreQuery& query);
+  void add(const std::string& sql);
+  void condition(const std::string& sql, const StoreCell& value);
+  void value(const StoreCell& value) { values_.push_back({value, {}}); }
   void digest(const std::string& sql, const std::string& hex);
-  void add_attributes(const std::vector<AttributeQuery>& attributes);
 
   std::string where_;
-  std::vector<std::variant<StoreCell, Digest>> values_;
+  std::vector<Value> values_;
   int64_t limit_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "baton/store/store.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -121,11 +122,25 @@ int64_t Store::count(const StoreQuery& query) const {
   return rows.integer(0);
 }
 
-StoreTable Store::table(const StoreQuery& query) const {
+StoreTable Store::table(const StoreQuery& query, const std::vector<std::string>& columns) const {
   const Selection selection(query);
-  Statement rows = state_->database->prepare(
-      "SELECT rows.* FROM rows WHERE measurement IN (SELECT m.id FROM measurement m" +
-      selection.order_and_limit() + ") ORDER BY measurement");
+  std::string wanted;
+  if (!columns.empty()) {
+    const Statement all = state_->database->prepare("SELECT * FROM rows LIMIT 0");
+    std::vector<std::string> known;
+    for (int i = 0; i < all.columns(); ++i) known.push_back(all.name(i));
+    for (const std::string& column : columns) {
+      if (std::find(known.begin(), known.end(), column) == known.end()) {
+        std::string names;
+        for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+        throw UsageError("rows of a store have no column `" + column + "`; there are: " + names);
+      }
+      wanted += (wanted.empty() ? "rows." : ", rows.") + column;
+    }
+  }
+  Statement rows = state_->database->prepare("SELECT " + (wanted.empty() ? "rows.*" : wanted) +
+                                             " FROM measurement m JOIN rows ON rows.measurement = m.id" +
+                                             selection.order_and_limit());
   selection.bind(rows);
   return table_of(rows);
 }

@@ -15,7 +15,7 @@ using StoreCell = std::variant<std::monostate, int64_t, double, std::string>;
 
 /// An operator of a work that has this attribute.
 struct AttributeQuery {
-  std::string op;     ///< "nn.conv2d"; empty: any
+  std::string op;     ///< "nn.conv2d", "*conv2d*"; empty: any
   std::string name;   ///< "strides"
   std::string value;  ///< JSON: "[2, 2]", "\"NHWC\"", "true"; what is not JSON is a text: "NHWC"
 };
@@ -26,7 +26,9 @@ struct StoreQuery {
   std::string backend, target, machine, device, family, model, model_id, campaign, work_id, configuration;
   std::optional<int> threads;
   std::optional<CacheState> cache;
-  std::vector<std::string> operators;  ///< the work contains all of these
+  /// The work contains all of these. "*conv2d*" is any operator whose name has that: convolutions over
+  /// blocked layouts are nn.contrib_conv2d_NCHWc.
+  std::vector<std::string> operators;
   /// The work has operators with these attributes; those of one `op` hold of one operator.
   std::vector<AttributeQuery> attributes;
   std::string sheet;  ///< sheet_identity() of a device: 32 hexadecimal digits

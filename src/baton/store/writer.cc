@@ -26,6 +26,13 @@ std::string as_bytes_of(const std::vector<WorkOrigin>& origins) {
   return bytes;
 }
 
+/// "nn.conv2d + nn.relu"
+std::string joined_operators(const Work& work) {
+  std::string text;
+  for (const WorkOperator& op : work.operators) text += (text.empty() ? "" : " + ") + op.op;
+  return text;
+}
+
 void require_object(const std::string& text, const char* what) {
   if (!nlohmann::json::parse(text, nullptr, false).is_object())
     throw Error(std::string("a measurement's ") + what + " are not a JSON object: `" + text.substr(0, 60) +
@@ -38,8 +45,8 @@ StoreWriter::StoreWriter(Database& database)
     : database_(database),
       last_digest_(sheet_digest(last_sheet_)),
       find_work_(database.prepare("SELECT id FROM work WHERE hash = ?")),
-      add_work_(database.prepare(
-          "INSERT INTO work (hash, kind, text, brief, flops, bytes) VALUES (?, ?, ?, ?, ?, ?)")),
+      add_work_(database.prepare("INSERT INTO work (hash, kind, text, brief, flops, bytes, operators) VALUES "
+                                 "(?, ?, ?, ?, ?, ?, ?)")),
       add_operator_(
           database.prepare("INSERT INTO operator (work, position, op, attributes, input_types, type)"
                            " VALUES (?, ?, ?, ?, ?, ?)")),
@@ -103,6 +110,7 @@ int64_t StoreWriter::work_row(const Work& work, const Digest& digest) {
       .bind(4, std::string_view(work.brief))
       .bind(5, work.flops)
       .bind(6, work.bytes)
+      .bind(7, std::string_view(joined_operators(work)))
       .run();
   const int64_t row = database_.last_row();
   for (size_t i = 0; i < work.operators.size(); ++i) {

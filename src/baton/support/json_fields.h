@@ -64,7 +64,7 @@ void write_or_null(const char* name, const Row& row, Json& object) {
 }
 template <class Row, auto access>
 void write_unless_empty(const char* name, const Row& row, Json& object) {
-  if (!is_empty(std::invoke(access, row))) object[name] = std::invoke(access, row);
+  if (!is_empty(std::invoke(access, row))) object[name] = content(std::invoke(access, row));
 }
 template <class Row, auto access>
 void read_value(const char* name, const Json& object, Row& row) {

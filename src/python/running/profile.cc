@@ -45,10 +45,12 @@ void set_inputs(Executor& executor, const NamedArrays& given) {
 
 /// Runs `work` without Python's lock; `watch` sets progress and interrupt of its options. What was measured
 /// before an interrupt is given to `keep`.
-Report measured(const nb::object& progress, const nb::object& keep, std::string name,
+Report measured(const nb::object& progress, const nb::object& keep, std::string name, const IRModule& module,
                 const std::function<void(const std::function<void(ProfileOptions&)>& watch,
                                          ProfileReport& report)>& work) {
   Report result;
+  result.module = module;
+  result.live = true;
   std::exception_ptr raised;  // by the callback: measuring stops, then it continues to the caller
   std::atomic<bool> stop_now{false};
   interruptible([&](const std::atomic<bool>* stop) {
@@ -91,7 +93,7 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     throw nb::value_error(
         "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
         "negative");
-  return measured(progress, keep, std::move(name),
+  return measured(progress, keep, std::move(name), built.source,
                   [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
                     const std::unique_ptr<Executor> executor = make_executor(built);
                     executor->set_threads(threads);
@@ -130,7 +132,7 @@ Report compare_backends(const IRModule& module, const nb::dict& params,
   how.params = weights;
   how.context = door_context();
   const std::vector<ComparedBackend> compared = compared_backends(backends, how.context);
-  return measured(progress, keep, std::move(name),
+  return measured(progress, keep, std::move(name), module,
                   [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
                     ProfileOptions options;
                     options.measure.min_runs = repeat;

@@ -37,11 +37,13 @@ std::string names_of(const std::vector<FileKind>& kinds) {
 void bind_profile_files(nb::module_& m, nb::class_<Report>& report) {
   report
       .def_static(
-          "from_json", [](const std::string& text) { return Report{read_report(text, "the text")}; },
+          "from_json",
+          [](const std::string& text) { return Report{read_report(text, "the text"), {}, false}; },
           nb::arg("text"),
           "The inverse of json(). Raises TVMError for another text, a damaged one, or one of another schema.")
       .def_static(
-          "load", [](const std::string& path) { return Report{load_report(path)}; }, nb::arg("path"),
+          "load", [](const std::string& path) { return Report{load_report(path), {}, false}; },
+          nb::arg("path"),
           "A profile that save() or `baton profile -o NAME.json` wrote. Raises TVMError when it is none.")
       .def(
           "_table",

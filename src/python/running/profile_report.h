@@ -8,6 +8,8 @@ namespace baton::python {
 
 struct Report {
   ProfileReport report;
+  IRModule module = {};  ///< the program; null: only what the report knows of it
+  bool live = false;     ///< measured in this process, not loaded
 };
 
 void bind_profile_files(nb::module_& m, nb::class_<Report>& report);

@@ -36,8 +36,8 @@ TEST(CanonicalText, NamesAttributesAndConstantsDoNotMatter) {
       " let %y = add(%p0, %p1); multiply(%y, 3f) }");
   const std::string text = canonical_text(a);
   EXPECT_EQ(text,
-            "fn (%p0: Tensor[(1, 4), float32], %p1: Tensor[(4), float32], %c0: float32) ->"
-            " Tensor[(1, 4), float32] {\n  %0 = add(%p0, %p1);\n  multiply(%0, %c0)\n}");
+            "fn (%p0: Tensor[(1, 4), float32], %p1: Tensor[(4), float32], %p2: float32) ->"
+            " Tensor[(1, 4), float32] {\n  %0 = add(%p0, %p1);\n  multiply(%0, %p2)\n}");
   EXPECT_NE(canonical_text(b), text);  // a let is another program
   const Function c = parsed(
       "fn (%data: Tensor[(1, 4), float32], %bias: Tensor[(4), float32]) { multiply(add(%data, %bias), 7f) }");
@@ -127,7 +127,7 @@ def @main(%data: Tensor[(1, 3, 16, 16), float32], %w: Tensor[(8, 3, 3, 3), float
     }();
     return profiled;
   }
-  RecordSource source() const { return {&built, module, &context, "here", "tiny", 1'700'000'000}; }
+  RecordSource source() const { return {&built, module, &context, true, "here", "tiny", 1'700'000'000}; }
 };
 
 TEST(Record, EveryRowOfAProfileIsAMeasurement) {
@@ -162,6 +162,102 @@ TEST(Record, EveryRowOfAProfileIsAMeasurement) {
   for (const Measurement& row : rows) recorded += row.work.kind == WorkKind::kPart;
   EXPECT_EQ(recorded, static_cast<int>(parts));
   EXPECT_GT(parts, 0u);
+}
+
+TEST(Record, CopiesOtherDevicesAndComparisons) {
+  initialize();
+  ProfileReport report;
+  report.model = "made up";
+  report.target = "llvm, opencl";
+  report.version = "0.1.0";
+  report.machine = "A processor";
+  report.end_to_end_us = 100;  // without a text there is no model to name
+  const auto operator_row = [](uint32_t id, const char* op) {
+    OperatorRow row;
+    row.id = id;
+    row.op = op;
+    row.line = id + 3;
+    return row;
+  };
+  report.operators = {operator_row(0, "nn.relu"), operator_row(1, "nn.softmax")};
+  KernelRow relu, copy, softmax;
+  relu.node = 1;
+  relu.func_name = "f";
+  relu.target = "llvm -mcpu=znver4";
+  relu.device = copy.copied_from = "cpu";
+  relu.samples_us = {5, 6, 7};
+  relu.median_us = 6;
+  relu.origins = {0};
+  copy.node = 2;
+  copy.func_name = "__copy";
+  copy.device = softmax.device = softmax.target = "opencl";
+  copy.result_bytes = 4096;
+  copy.samples_us = {1, 2, 3};
+  copy.median_us = 2;
+  copy.made_for = {0, 1};
+  softmax.node = 3;
+  softmax.func_name = "g";
+  softmax.samples_us = {9, 9, 9};
+  softmax.median_us = 9;
+  softmax.calls_per_sample = 4;
+  softmax.simulated = "opencl";
+  softmax.origins = {1};
+  report.kernels = {relu, copy, softmax, KernelRow{}};
+  report.kernels.back().func_name = "not measured";
+  report.functions["f"] = {
+      "fn (%x: Tensor[(32, 32), float32]) { nn.relu(%x) }", "relu 32x32", "pointwise", {{"rows", 4}}};
+  report.functions["g"] = {"fn (%x: Tensor[(32, 32), float32]) { nn.softmax(%x, meta[relay.Constant][0]) }",
+                           "softmax 32x32",
+                           "rows",
+                           {}};
+  Comparison comparison;
+  ComparedFunction function;
+  function.node = 1;
+  function.nodes = {1};
+  function.own_us = 5;
+  function.rounds_us = {5, 5.5};
+  OffloadRow alone{"dnnl", OffloadVerdict::kFaster}, copied{"opencl", OffloadVerdict::kSlower},
+      refused{"mirror", OffloadVerdict::kNotTaken};
+  alone.kernels_us = alone.total_us = 4;
+  alone.rounds_us = {4, 4.5};
+  copied.kernels_us = 3;
+  copied.copies_us = 50;
+  copied.rounds_us = {53, 54};
+  function.others = {alone, copied, refused};
+  comparison.functions = {function};
+  report.comparison = comparison;
+
+  RecordSource source;
+  source.live = false;
+  source.machine = "here";
+  const std::vector<Measurement> rows = measurements_of(report, source);
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0].build.backend, "llvm");
+  EXPECT_EQ(rows[0].build.target, "llvm -mcpu=znver4");
+  EXPECT_EQ(rows[0].build.compiler, "baton 0.1.0");
+  EXPECT_EQ(rows[0].build.template_name, "pointwise");
+  EXPECT_EQ(rows[0].build.parameters, R"({"rows":4})");
+  EXPECT_EQ(rows[0].device.name, "A processor");
+  EXPECT_EQ(rows[0].cache, CacheState::kInModel);
+  EXPECT_EQ(rows[0].work.operators.at(0).op, "nn.relu");
+  EXPECT_EQ(rows[0].origins, (std::vector<WorkOrigin>{{0, "nn.relu", "line 3"}}));
+  EXPECT_EQ(rows[1].work.kind, WorkKind::kTransfer);
+  EXPECT_EQ(rows[1].work.text, "copy 4096 from cpu to opencl");
+  EXPECT_EQ(rows[1].build.backend, "opencl");
+  EXPECT_EQ(rows[1].device.kind, "opencl");
+  EXPECT_EQ(rows[1].made_for.size(), 2u);
+  EXPECT_EQ(rows[2].cache, CacheState::kHot);
+  EXPECT_EQ(rows[2].simulated, "opencl");
+  EXPECT_EQ(rows[2].work.operators.at(0).op, "nn.softmax");  // by origins: the text refers to what it lacks
+  EXPECT_EQ(rows[3].method, "alone");
+  EXPECT_EQ(rows[3].median_us, 5);
+  EXPECT_EQ(rows[3].cache, CacheState::kHot);
+  EXPECT_EQ(rows[4].method, "compare");
+  EXPECT_EQ(rows[4].build.backend, "dnnl");
+  EXPECT_EQ(rows[4].work.id(), rows[3].work.id());
+  EXPECT_EQ(rows[4].samples_us, (std::vector<double>{4, 4.5}));
+  EXPECT_EQ(rows[5].median_us, 3);
+  EXPECT_TRUE(rows[5].samples_us.empty());
 }
 
 TEST(Record, ASavedProfileGivesTheSameWorks) {

@@ -139,10 +139,15 @@ TEST_F(StoreTest, TableHasTheColumnsOfItsView) {
     return table.rows.at(0).at(static_cast<size_t>(at - table.columns.begin()));
   };
   EXPECT_EQ(cell("operators"), StoreCell("nn.conv2d + nn.relu"));
-  EXPECT_EQ(cell("work"), StoreCell(measurement().work.id()));
+  EXPECT_EQ(cell("work"), StoreCell(int64_t{1}));
+  EXPECT_EQ(store.sql("SELECT work_id FROM works").rows[0][0], StoreCell(measurement().work.id()));
   EXPECT_EQ(cell("samples"), StoreCell(int64_t{30}));
   EXPECT_EQ(cell("median_us"), StoreCell(34.7));
   EXPECT_EQ(cell("family"), StoreCell("resnet"));
+  const StoreTable two = store.table({}, {"median_us", "target"});
+  EXPECT_EQ(two.columns, (std::vector<std::string>{"median_us", "target"}));
+  EXPECT_EQ(two.rows.at(0), (std::vector<StoreCell>{34.7, "llvm -mcpu=znver4"}));
+  EXPECT_NE(error_of([&] { store.table({}, {"median"}); }).find("no column `median`"), std::string::npos);
 }
 
 TEST_F(StoreTest, SaysOnWhichMachinesItsRowsAre) {
@@ -249,6 +254,7 @@ TEST_F(StoreTest, AStoreOfVersion1IsMigrated) {
   EXPECT_EQ(store.sql("SELECT op, name, value FROM attributes ORDER BY name").rows,
             (std::vector<std::vector<StoreCell>>{{"nn.conv2d", "flag", int64_t{1}},
                                                  {"nn.conv2d", "strides", "[2,2]"}}));
+  EXPECT_EQ(store.sql("SELECT operators FROM works").rows[0][0], StoreCell("nn.conv2d"));
   store.insert(many(0, 2));
   EXPECT_EQ(readable().select({}), many(0, 2));
 }
@@ -447,6 +453,16 @@ TEST_F(StoreTest, TwoProcessesWriteAtTheSameTime) {
   const Store store = readable();
   EXPECT_EQ(store.count({}), 450);
   EXPECT_TRUE(store.damage().empty());
+}
+
+TEST_F(StoreTest, AWriterThatHoldsTheStoreIsNamedAfterAWhile) {
+  writable().insert(many(0, 2));
+  const auto one = Database::open(path(), Database::Access::kWrite);
+  const auto two = Database::open(path(), Database::Access::kWrite, 50);
+  const Transaction holds(*one);
+  EXPECT_NE(error_of([&] { Transaction waits(*two); }).find("another process has been writing"),
+            std::string::npos);
+  EXPECT_EQ(readable().count({}), 2);  // readers do not wait
 }
 
 TEST_F(StoreTest, KilledAtAnyMomentOnlyTheOpenTransactionIsLost) {

@@ -83,6 +83,7 @@ Backend cuda() {
              const BuildContext& context) {
             return compile_gpu_kernels(functions, sheet, context, kCudaCode);
           },
+      .schedules = gpu_schedules,
       .region = fused_region,
       .source = [](const std::string& blob) { return gpu_source(blob, kCudaCode); },
   };

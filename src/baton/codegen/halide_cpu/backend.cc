@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "baton/codegen/compile.h"
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/link.h"
@@ -94,6 +95,14 @@ Built compile(std::span<const BackendFunction> functions, const DeviceSheet& she
   return built;
 }
 
+std::vector<KernelSchedule> schedules(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
+                                      const BuildContext& context) {
+  std::vector<KernelSchedule> all;
+  for (const KernelRequest& request : requests_for(functions, sheet, context, {}))
+    all.push_back(chosen_schedule(request, sheet));
+  return all;
+}
+
 }  // namespace
 
 Backend halide_cpu() {
@@ -106,6 +115,7 @@ Backend halide_cpu() {
       .takes = [](const FunctionNode&, const DeviceSheet&) { return std::string(); },
       .layouts = [] { return cost_model_choice(); },
       .compile = compile,
+      .schedules = schedules,
   };
 }
 

@@ -37,6 +37,7 @@ Backend opencl() {
              const BuildContext& context) {
             return compile_gpu_kernels(functions, sheet, context, kOpenClCode);
           },
+      .schedules = gpu_schedules,
       .region = fused_region,
       .source = [](const std::string& blob) { return gpu_source(blob, kOpenClCode); },
   };

@@ -128,7 +128,7 @@ Backend sim_backend(SimSheet given, int device_type) {
   if (const auto products = sheet->rates.find("dense"); products != sheet->rates.end())
     record.known_gops.assign(products->second.gops.begin(), products->second.gops.end());
   for (const OpDef* op : all_ops())
-    if (op->compute && (sheet->rates.count(op->name) || sheet->rates.count(std::string(sim_class(*op)))))
+    if (op->compute && (sheet->rates.count(op->name) || sheet->rates.count(std::string(cost_class(*op)))))
       record.operators.push_back({op->name, [=](const CallNode& call) { return sim_refusal(*sheet, call); }});
   return record;
 }

@@ -183,7 +183,7 @@ std::string element_type(const TensorTypeNode& tensor) { return tensor.dtype().s
 /// The entry for an operator; null when there is none.
 const SimRate* rate_of(const SimSheet& sheet, const OpDef& op) {
   auto at = sheet.rates.find(op.name);
-  if (at == sheet.rates.end()) at = sheet.rates.find(std::string(sim_class(op)));
+  if (at == sheet.rates.end()) at = sheet.rates.find(std::string(cost_class(op)));
   return at == sheet.rates.end() ? nullptr : &at->second;
 }
 
@@ -204,28 +204,6 @@ double gops_of(const SimRate& rate, const std::vector<const TensorTypeNode*>& te
 }
 
 }  // namespace
-
-std::string_view sim_class(const OpDef& op) {
-  if (op.cost == conv_cost || op.cost == conv_transpose_cost || op.cost == conv_weight_gradient_cost)
-    return "conv";
-  if (op.cost == dense_cost || op.cost == matmul_cost || op.cost == sparse_product_cost) return "dense";
-  if (op.cost == window_cost || op.cost == window_gradient_cost) return "pool";
-  if (op.cost == moving_cost) return "move";
-  switch (op.fuse) {
-    case Fuse::kElementwise:
-    case Fuse::kBroadcast:
-      return "elementwise";
-    case Fuse::kInjective:
-    case Fuse::kTuple:
-      return "move";
-    case Fuse::kCommReduce:
-      return "reduce";
-    case Fuse::kOutFusable:
-    case Fuse::kOpaque:
-      break;
-  }
-  return "other";
-}
 
 SimSheet parse_sim_sheet(std::string_view json, const std::string& origin) {
   return SheetReader(origin).read(json);
@@ -248,7 +226,7 @@ std::string sim_refusal(const SimSheet& sheet, const CallNode& call) {
   const SimRate* rate = rate_of(sheet, *op);
   if (!rate)
     return "the sheet of " + sheet.name + " has neither `" + op->name + "` nor its class, " +
-           std::string(sim_class(*op));
+           std::string(cost_class(*op));
   const std::vector<const TensorTypeNode*> tensors = tensors_of(call);
   for (const TensorTypeNode* tensor : tensors) {
     if (!tensor->is_static()) return "a shape is not known: " + type_text(Type(tensor));

@@ -29,17 +29,13 @@ struct SimSheet {
   double launch_us = 0;                               ///< of each kernel
   double link_latency_us = 0, link_gbytes_per_s = 0;  ///< to and from the host
   std::vector<std::string> element_types;             ///< of the tensors that it can hold
-  /// By operator ("nn.softmax") or class of operators (sim_class()); the operator's own entry counts first.
+  /// By operator ("nn.softmax") or class of operators (cost_class()); the operator's own entry counts first.
   std::map<std::string, SimRate> rates;
   std::string origin;  ///< where it was read: "npu (shipped)" or a path
 
   /// The target's kind and the backend's name: "sim_npu".
   std::string backend() const { return "sim_" + name; }
 };
-
-/// The class of an operator, from its cost rule and its fusion class: "conv", "dense", "pool", "elementwise",
-/// "reduce", "move" or "other".
-std::string_view sim_class(const OpDef& op);
 
 /// Parses a sheet. UsageError that names `origin` and says what is wrong: malformed JSON with its line, an
 /// unknown, missing or repeated key, an unknown operator or element type, a number that is not positive.

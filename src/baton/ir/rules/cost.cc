@@ -193,6 +193,28 @@ CostFacts window_gradient_cost(const CostQuery& q) {
   return q.computing(q.input_elements() * list_product(q, "pool_size"));
 }
 
+std::string_view cost_class(const OpDef& op) {
+  if (op.cost == conv_cost || op.cost == conv_transpose_cost || op.cost == conv_weight_gradient_cost)
+    return "conv";
+  if (op.cost == dense_cost || op.cost == matmul_cost || op.cost == sparse_product_cost) return "dense";
+  if (op.cost == window_cost || op.cost == window_gradient_cost) return "pool";
+  if (op.cost == moving_cost) return "move";
+  switch (op.fuse) {
+    case Fuse::kElementwise:
+    case Fuse::kBroadcast:
+      return "elementwise";
+    case Fuse::kInjective:
+    case Fuse::kTuple:
+      return "move";
+    case Fuse::kCommReduce:
+      return "reduce";
+    case Fuse::kOutFusable:
+    case Fuse::kOpaque:
+      break;
+  }
+  return "other";
+}
+
 CostFacts cost_of_call(const CallNode& call) {
   CostQuery q{call.attrs(), {}, flat_types(call.checked_type())};
   for (const Expr& arg : call.args())

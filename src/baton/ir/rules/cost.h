@@ -44,6 +44,10 @@ CostFacts sparse_product_cost(const CostQuery& q);
 CostFacts window_cost(const CostQuery& q);
 CostFacts window_gradient_cost(const CostQuery& q);  ///< (gradient, data) -> gradient of the data
 
+/// The class of an operator, from its cost rule and its fusion class: "conv", "dense", "pool", "elementwise",
+/// "reduce", "move" or "other".
+std::string_view cost_class(const OpDef& op);
+
 /// The cost of a typed `call`.
 CostFacts cost_of_call(const CallNode& call);
 /// The cost of a fused function: the operations of all its calls, but only the bytes of its parameters and

@@ -4,8 +4,9 @@
 
 namespace baton {
 
-enum class InsideMethod { kWhole, kMarkers, kAblation, kSampling, kParts };
-const char* method_name(InsideMethod method);        ///< "whole", "markers", "ablation", "sampling", "parts"
+enum class InsideMethod { kWhole, kMarkers, kAblation, kSampling, kParts, kPredicted };
+const char* method_name(InsideMethod method);        ///< "whole", "markers", "ablation", "sampling", "parts",
+                                                     ///< "predicted"
 InsideMethod method_named(const std::string& name);  ///< Error for an unknown name
 
 }  // namespace baton

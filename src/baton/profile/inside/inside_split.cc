@@ -60,13 +60,15 @@ const char* method_name(InsideMethod method) {
       return "sampling";
     case InsideMethod::kParts:
       return "parts";
+    case InsideMethod::kPredicted:
+      return "predicted";
   }
   return "";
 }
 
 InsideMethod method_named(const std::string& name) {
   for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation,
-                                    InsideMethod::kSampling, InsideMethod::kParts})
+                                    InsideMethod::kSampling, InsideMethod::kParts, InsideMethod::kPredicted})
     if (name == method_name(method)) return method;
   throw Error("no method is called `" + name + "`");
 }

@@ -109,7 +109,9 @@ class Details {
       ...this.heading("Kernel, node " + kernel.node, kernel.title, kernel.name),
       this.facts([
         ["name", kernel.name],
-        ["median", kernel.unreliable ? "unreliable: " + kernel.unreliable : `${kernelTime(kernel)} of all kernels`],
+        ["basis", kernel.basis ? kernel.basis + (kernel.outOfRange ? ", a guess: " + kernel.outOfRange : "") : null],
+        ["interval", kernel.low === null ? null : `${usText(kernel.low)} to ${usText(kernel.high)} µs`],
+        [kernel.basis ? "time" : "median", kernel.unreliable ? "unreliable: " + kernel.unreliable : `${kernelTime(kernel)} of all kernels`],
         ["+-", kernel.plusMinus === null || kernel.unreliable ? null : `${usText(kernel.plusMinus)} µs, ${percent(kernel.plusMinus / (kernel.us || 1))}`,
          "Half of the 95 % interval: another process finds a median this close in 95 of 100 cases"],
         ["percentiles", kernel.p90 === null || kernel.unreliable ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],

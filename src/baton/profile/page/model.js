@@ -111,6 +111,7 @@ function readKernel(row, index) {
     device: row.device || "",          // in whose memory its result lies; older reports do not say
     copiedFrom: row.copied_from || "",
     simulated: row.simulated || "",
+    basis: row.basis || "", outOfRange: row.out_of_range || "", low: row.low_us ?? null, high: row.high_us ?? null,
     dtype: row.dtype || "",
     cv: row.cv ?? null,
     roofline: row.roofline ?? null,

@@ -101,9 +101,16 @@ class Recorder {
       facts.target = target;
       facts.backend = kind_of_target(target);
       facts.opt_level = report_.opt_level;
-      if (!source_.built) facts.compiler = "baton " + report_.version;
+      if (!source_.built) facts.compiler = source_.live ? code_version() : "baton " + report_.version;
     }
     return facts;
+  }
+
+  /// What the kernels of the processor are built for.
+  std::string processor_target() const {
+    for (const KernelRow& row : report_.kernels)
+      if (row.device == "cpu" && row.copied_from.empty()) return row.target;
+    return report_.target;
   }
 
   BuildFacts facts_of(const KernelRow& row) const {
@@ -176,6 +183,10 @@ class Recorder {
     if (report_.end_to_end_us <= 0 || model_id_.empty()) return;
     Measurement m = common();
     m.work = model_;
+    // The device that computes, of a program for several the first that is not the processor.
+    const auto other = std::find_if(report_.kernels.begin(), report_.kernels.end(),
+                                    [](const KernelRow& row) { return row.device != "cpu"; });
+    if (other != report_.kernels.end()) m.device = sheet_of(other->device);
     for (const KernelRow& row : report_.kernels) {
       m.work.flops += row.flops;
       m.work.bytes += row.bytes;
@@ -248,9 +259,11 @@ class Recorder {
     if (row.relay.empty() || row.samples_us.empty()) return;
     Measurement m = common();
     m.work = work_of_text(row.relay, row.name, row.origins, row.flops, row.bytes);
-    if (!row.simulated.empty()) {
-      m.build = facts(row.simulated);
-      m.device = sheet_of(row.simulated);
+    if (!row.backend.empty()) {
+      m.build = facts(row.backend);
+      m.device = sheet_of(row.backend);
+    } else {
+      m.build = facts(processor_target());
     }
     m.build.template_name = row.template_name;
     if (!row.params.empty()) m.build.parameters = nlohmann::ordered_json(row.params).dump();

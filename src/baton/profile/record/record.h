@@ -15,8 +15,9 @@ struct RecordSource {
   const BuildResult* built = nullptr;     ///< what was profiled; null: a saved report, whose texts are parsed
   IRModule module = {};                   ///< the model before optimisation; null: the text in the report
   const BuildContext* context = nullptr;  ///< sheets of its devices; null: only what the report knows of one
-  std::string machine;
-  std::string family;  ///< of the model; may be empty
+  bool live = true;                       ///< measured by this Baton: kernels are those of its code generator
+  std::string machine = {};
+  std::string family = {};  ///< of the model; may be empty
   int64_t begun_s = 0;
 };
 

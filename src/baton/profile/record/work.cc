@@ -30,9 +30,7 @@ class Canonical final : public Rewriter {
 
   Var renamed(const Var& var, const std::string& prefix) {
     const auto [at, is_new] = vars_.try_emplace(var.get());
-    if (is_new)
-      at->second = make_var(prefix + std::to_string(count_[prefix]++), type_of(*var),
-                            NodeInfo(OriginSet::none(), {}, type_of(*var)));
+    if (is_new) at->second = numbered(prefix, type_of(*var));
     return at->second;
   }
 
@@ -42,9 +40,7 @@ class Canonical final : public Rewriter {
   Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     if (const auto* constant = as<ConstantNode>(original)) {
-      const Type type = constant->checked_type();
-      constants.push_back(
-          make_var("c" + std::to_string(constants.size()), type, NodeInfo(OriginSet::none(), {}, type)));
+      constants.push_back(numbered("p", constant->checked_type()));
       return constants.back();
     }
     // Symbols and hashes of a function in its model say nothing about what it computes.
@@ -56,6 +52,10 @@ class Canonical final : public Rewriter {
   }
 
  private:
+  Var numbered(const std::string& prefix, const Type& type) {
+    return make_var(prefix + std::to_string(count_[prefix]++), type, NodeInfo(OriginSet::none(), {}, type));
+  }
+
   std::unordered_map<const ExprNode*, Var> vars_;
   std::map<std::string, int> count_;
 };
@@ -99,12 +99,6 @@ nlohmann::ordered_json attributes_of(const CallNode& call) {
 }
 
 std::string type_or_nothing(const Type& type) { return type ? type_text(type) : ""; }
-
-std::string code_version() {
-  char text[80];
-  std::snprintf(text, sizeof text, "baton %s, code %016" PRIx64, std::string(version()).c_str(), kSourceHash);
-  return text;
-}
 
 }  // namespace
 
@@ -162,7 +156,8 @@ Work kernel_work(const Function& function) {
 Work model_work(const IRModule& module) {
   Work work;
   work.kind = WorkKind::kModel;
-  work.text = canonical_text(module);
+  // Of a program without types the text would lack those of its results.
+  work.text = canonical_text(infer_types(module->copy()));
   return work;
 }
 
@@ -208,6 +203,12 @@ Function function_of_text(const std::string& relay) {
   } catch (const Error&) {
     return {};
   }
+}
+
+std::string code_version() {
+  char text[80];
+  std::snprintf(text, sizeof text, "baton %s, code %016" PRIx64, std::string(version()).c_str(), kSourceHash);
+  return text;
 }
 
 BuildFacts build_facts(const BuiltKernel& kernel, const BuildResult& built, int opt_level) {

@@ -12,8 +12,8 @@
 namespace baton {
 
 /// The function in its canonical form: parameters are called %p0, %p1, ..., constants became further
-/// parameters %c0, %c1, ... (their types matter, not their values), attributes and origins are gone. Typed if
-/// `function` is.
+/// parameters (their types matter, not their values), attributes and origins are gone. Typed if `function`
+/// is.
 Function canonical_function(const Function& function);
 /// Its text, which parses: "fn (%p0: Tensor[(1, 64, 56, 56), float32]) -> ... { nn.relu(%p0) }".
 std::string canonical_text(const Function& function);
@@ -26,7 +26,8 @@ std::vector<WorkOperator> operators_of(const Function& function);
 
 /// Of a typed fused function; costs by definition (ir/rules/cost.h).
 Work kernel_work(const Function& function);
-/// Of a module as it was given; without operators, since kernels have these.
+/// Of a module as it was given; without operators, since kernels have these. Throws DiagnosticError when it
+/// has a type error.
 Work model_work(const IRModule& module);
 Work transfer_work(double bytes, const std::string& from, const std::string& to);
 /// A part of a kernel. `stage` and `operators`: those of an InsideRow.
@@ -36,6 +37,8 @@ Work part_work(const Work& kernel, const std::string& stage, const std::string& 
 /// constants that the text only refers to.
 Function function_of_text(const std::string& relay);
 
+/// BuildFacts::compiler of what this Baton builds: "baton 0.1.0, code 0123456789abcdef".
+std::string code_version();
 /// How a kernel of a build was made: the same for every build of the same function by the same Baton.
 BuildFacts build_facts(const BuiltKernel& kernel, const BuildResult& built, int opt_level);
 /// Of a model.

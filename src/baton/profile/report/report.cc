@@ -89,21 +89,26 @@ void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& 
 
 }  // namespace
 
-std::string function_text(const BuiltKernel& kernel) {
+std::string function_text(const Function& function) {
   PrintOptions options;
   options.version = options.spans = false;
   options.metadata = PrintOptions::Metadata::kNone;
-  return print(Expr(kernel.function), options);
+  return print(Expr(function), options);
 }
 
 double ProfileReport::overhead() const { return median(profiled_us) / end_to_end_us; }
 
+FunctionRow function_row(const Function& function, std::string template_name,
+                         std::map<std::string, int> params) {
+  return {function_text(function), brief_of_function(*function), std::move(template_name), std::move(params)};
+}
+
 ReportSource report_source(const BuildResult& built) {
   ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
-    source.kernels[kernel.func_name] = {{function_text(kernel), brief_of_function(*kernel.function),
-                                         kernel.kernel->template_name, kernel.kernel->params},
-                                        kernel.kernel->facts};
+    source.kernels[kernel.func_name] = {
+        function_row(kernel.function, kernel.kernel->template_name, kernel.kernel->params),
+        kernel.kernel->facts};
   return source;
 }
 

@@ -21,8 +21,11 @@ struct ReportSource {
   std::string target;                    ///< what they were made for: "llvm"
 };
 ReportSource report_source(const BuildResult& built);
+/// What a report says of a fused function.
+FunctionRow function_row(const Function& function, std::string template_name,
+                         std::map<std::string, int> params);
 /// The fused function of a kernel as text: FunctionRow::relay.
-std::string function_text(const BuiltKernel& kernel);
+std::string function_text(const Function& function);
 
 /// Operators and the kernels that compute them. Throws Error when the origins do not match `plan`.
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused);

@@ -89,6 +89,10 @@ struct KernelRow {
   std::vector<double> rounds_us;        ///< the median of each round
   std::string unreliable;               ///< why median_us is only a guess; empty: it is not
   int calls_per_sample = 1;             ///< > 1: too short for the clock, called in a loop with warm caches
+  /// In a predicted report: "predicted", or "measured" where a store had this very kernel. Else empty.
+  std::string basis;
+  std::optional<double> low_us, high_us;  ///< the interval of a prediction
+  std::string out_of_range;               ///< why the prediction is only a guess; empty: it is not
 };
 
 /// A compiled function; several nodes may call it.
@@ -107,6 +111,7 @@ struct UnfusedRow {
   std::optional<double> plus_minus_us = {};
   std::string unreliable = {};
   std::string simulated = {};  ///< as of a KernelRow
+  std::string backend = {};    ///< of another device than the processor: "opencl"; else empty
   std::string relay = {};      ///< as of a FunctionRow, like the next two
   std::string template_name = {};
   std::map<std::string, int> params = {};
@@ -158,7 +163,12 @@ struct ProfileReport {
   std::optional<RunTimeline> timeline;           ///< of one run on several threads; nullopt: not recorded
   std::optional<Comparison> comparison;          ///< with other backends; nullopt: not asked for
   std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
-  double others_busy = 0;                        ///< average number of CPUs used by other programs meanwhile
+  /// By which predictor times are predicted, "cpu.predictor of 2026-11-24, trained on ..."; empty: measured.
+  std::string predicted;
+  double level = 0;                                             ///< of its intervals
+  std::optional<double> end_to_end_low_us, end_to_end_high_us;  ///< of a prediction
+  std::string out_of_range;                                     ///< of the model, as of its kernels
+  double others_busy = 0;  ///< average number of CPUs used by other programs meanwhile
   std::vector<double>
       exchange_ns;  ///< of each round: a cache line to another thread and back; empty: one thread
 };

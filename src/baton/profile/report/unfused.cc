@@ -94,7 +94,8 @@ void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTi
     if (const auto at = kernels.find(node.func_name); at != kernels.end()) {
       row.flops = at->second->kernel->facts.flops;
       row.bytes = at->second->kernel->facts.bytes;
-      row.relay = function_text(*at->second);
+      row.backend = node.backend;
+      row.relay = function_text(at->second->function);
       row.template_name = at->second->kernel->template_name;
       row.params = at->second->kernel->params;
     }

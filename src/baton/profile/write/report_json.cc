@@ -152,6 +152,10 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     unless_empty<KernelRow, &KernelRow::unreliable>("unreliable"),
     may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
     or_null<KernelRow, &KernelRow::split_at>("split_at"),
+    unless_empty<KernelRow, &KernelRow::basis>("basis"),
+    unless_empty<KernelRow, &KernelRow::low_us>("low_us"),
+    unless_empty<KernelRow, &KernelRow::high_us>("high_us"),
+    unless_empty<KernelRow, &KernelRow::out_of_range>("out_of_range"),
     unless_empty<KernelRow, &KernelRow::compiler>("compiler"),
     unless_empty<KernelRow, &KernelRow::region>("region"),
     {write_threads, read_threads, "on_threads"},
@@ -181,6 +185,7 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
     unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable"),
     unless_empty<UnfusedRow, &UnfusedRow::simulated>("simulated"),
+    unless_empty<UnfusedRow, &UnfusedRow::backend>("backend"),
     unless_empty<UnfusedRow, &UnfusedRow::relay>("relay"),
     unless_empty<UnfusedRow, &UnfusedRow::template_name>("template"),
     unless_empty<UnfusedRow, &UnfusedRow::params>("params"),
@@ -302,6 +307,20 @@ void read_compared(const char* key, const Json& json, Report& report) {
   if (json.contains(key)) report.comparison = read_comparison(json.at(key));
 }
 
+/// Of a predicted report: {"level", "low_us", "high_us"} of the whole model.
+void write_interval(const char* key, const Report& report, Json& json) {
+  if (report.end_to_end_low_us && report.end_to_end_high_us)
+    json[key] = {{"level", report.level},
+                 {"low_us", *report.end_to_end_low_us},
+                 {"high_us", *report.end_to_end_high_us}};
+}
+void read_interval(const char* key, const Json& json, Report& report) {
+  if (!json.contains(key)) return;
+  json.at(key).at("level").get_to(report.level);
+  report.end_to_end_low_us = json.at(key).at("low_us").get<double>();
+  report.end_to_end_high_us = json.at(key).at("high_us").get<double>();
+}
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
@@ -324,6 +343,9 @@ constexpr fields::Field<Report> kReportFields[] = {
     may_lack<Report, &Report::others_busy>("others_busy"),
     unless_empty<Report, &Report::exchange_ns>("exchange_ns"),
     required<Report, &Report::notes>("notes"),
+    unless_empty<Report, &Report::predicted>("predicted"),
+    {write_interval, read_interval, "interval"},
+    unless_empty<Report, &Report::out_of_range>("out_of_range"),
     {write_peaks, read_peaks, "peaks"},
     required<Report, &Report::operators>("operators"),
     required<Report, &Report::kernels>("kernels"),

@@ -37,10 +37,11 @@ class Rows {
         options_(options),
         shares_(report.sum_unreliable().empty()),
         rates_(options.width >= kWithRates),
+        time_(report.predicted.empty() ? "median us" : "us"),
         name_(std::max(options.width, kNarrow) - (rates_ ? kColumns : kColumns - 33)) {}
 
   void head(const std::string& what) {
-    std::string line = formatted("node   %-*s %10s %5s %7s", name_, what.c_str(), "median us", "+-", "share");
+    std::string line = formatted("node   %-*s %10s %5s %7s", name_, what.c_str(), time_, "+-", "share");
     if (rates_) line += " GFLOP/s    GB/s of roof  by";
     out_ << '\n' << in_style(Style::kHead, options_.colour, line) << '\n';
   }
@@ -69,15 +70,21 @@ class Rows {
                       name = clipped_title(kernel.title, static_cast<size_t>(name_));
     if (!kernel.unreliable.empty()) return row(node, name, "unreliable", "", "", nullptr, "");
     row(node, name, us_text(kernel.median_us), plus_minus(kernel.plus_minus_us, kernel.median_us),
-        shares_ ? percent(kernel.share, "%.1f %%") : "", &kernel.roofline, kernel.roofline.bound,
+        shares_ ? percent(kernel.share, "%.1f %%") : "", &kernel.roofline, by_of(kernel),
         style_of_share(shares_ ? kernel.share : 0));
   }
 
  private:
+  static std::string by_of(const KernelRow& kernel) {
+    if (kernel.basis.empty()) return kernel.roofline.bound;
+    return kernel.out_of_range.empty() ? kernel.basis : "a guess";
+  }
+
   std::ostream& out_;
   const TableOptions& options_;
   bool shares_;  ///< of the sum of the kernels: known
   bool rates_;
+  const char* time_;  ///< what the column of times is called
   int name_;
 };
 
@@ -95,6 +102,7 @@ void write_details(Rows& rows, const ProfileReport& report, const KernelRow& ker
     for (uint32_t id : kernel.origins) rows.remark(operators_text(report, {id}));
   if (kernel.origins.empty() && !kernel.reason.empty())
     rows.remark("made for " + operators_text(report, kernel.made_for) + ": " + kernel.reason);
+  if (!kernel.out_of_range.empty()) rows.remark("(a guess: " + kernel.out_of_range + ")");
   if (!kernel.trusted)
     rows.remark(formatted("(the stages sum to %.1f %% of the kernel: estimates)", kernel.stage_sum * 100));
   for (const std::string& note : kernel.inside_notes) rows.remark("(" + note + ")");
@@ -187,6 +195,15 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
     unknown("sum of kernels", why);
   else
     total("sum of kernels", report.sum_us, "");
+  if (!report.predicted.empty()) {
+    total("end to end, predicted", e2e,
+          formatted("in %.0f of 100 cases between %s and %s", 100 * report.level,
+                    us_text(report.end_to_end_low_us.value_or(e2e)).c_str(),
+                    us_text(report.end_to_end_high_us.value_or(e2e)).c_str()));
+    if (!report.out_of_range.empty()) out << wrapped("out of range: " + report.out_of_range, 7, width);
+    out << wrapped("predicted by " + report.predicted, 7, width);
+    return;
+  }
   if (!report.unreliable.empty())
     unknown("end to end, profiling off", report.unreliable);
   else

@@ -16,9 +16,12 @@ INSERT INTO attribute (work, position, name, value)
   SELECT operator.work, operator.position, member.key, member.value
   FROM operator, json_each(operator.attributes) AS member;
 
+ALTER TABLE work ADD COLUMN operators TEXT NOT NULL DEFAULT '';
+UPDATE work SET operators =
+  coalesce((SELECT group_concat(op, ' + ') FROM (SELECT op FROM operator WHERE work = work.id ORDER BY position)), '');
+
 CREATE VIEW rows AS SELECT
-  m.id AS measurement, lower(hex(w.hash)) AS work, w.kind, w.brief, w.flops, w.bytes,
-  (SELECT group_concat(op, ' + ') FROM (SELECT op FROM operator WHERE work = w.id ORDER BY position)) AS operators,
+  m.id AS measurement, m.work, w.kind, w.brief, w.operators, w.flops, w.bytes,
   b.backend, b.target, b.compiler, b.opt_level, b.template, b.parameters,
   machine.name AS machine, d.name AS device, d.kind AS device_kind, lower(hex(d.identity)) AS sheet,
   m.threads, m.cache, m.median_us, m.cv, m.plus_minus_us, m.samples, m.disturbed, m.outliers,
@@ -33,21 +36,18 @@ FROM measurement m
   LEFT JOIN model ON model.id = m.model
   LEFT JOIN campaign ON campaign.id = m.campaign;
 
-CREATE VIEW operators AS SELECT
-  lower(hex(w.hash)) AS work, o.position, o.op, o.attributes, o.input_types, o.type
-FROM operator o JOIN work w ON w.id = o.work;
+CREATE VIEW operators AS SELECT work, position, op, attributes, input_types, type FROM operator;
 
-CREATE VIEW attributes AS SELECT
-  lower(hex(w.hash)) AS work, a.position, o.op, a.name, a.value
-FROM attribute a
-  JOIN operator o ON o.work = a.work AND o.position = a.position
-  JOIN work w ON w.id = a.work;
+CREATE VIEW attributes AS SELECT a.work, a.position, o.op, a.name, a.value
+FROM attribute a JOIN operator o ON o.work = a.work AND o.position = a.position;
 
 CREATE VIEW origins AS SELECT
   m.id AS measurement, o.made_for, o.position, o.operator, o.op, o.source
 FROM measurement m JOIN origin o ON o.origin_set = m.origin_set;
 
-CREATE VIEW works AS SELECT lower(hex(hash)) AS work, kind, brief, flops, bytes, text FROM work;
+CREATE VIEW works AS SELECT
+  id AS work, lower(hex(hash)) AS work_id, kind, brief, operators, flops, bytes, text
+FROM work;
 
 CREATE VIEW sheets AS SELECT
   lower(hex(identity)) AS sheet, kind, name, cores, gflops, gbytes_per_s, sheet AS text

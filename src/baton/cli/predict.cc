@@ -1,0 +1,78 @@
+#include "baton/cli/common.h"
+#include "baton/cli/outputs.h"
+#include "baton/driver/build.h"
+#include "baton/predict/model/predict_model.h"
+#include "baton/predict/predictor_file.h"
+#include "baton/profile/report/report.h"
+#include "baton/store/store.h"
+#include "baton/support/error.h"
+#include "baton/support/version.h"
+
+namespace baton::cli {
+
+namespace {
+
+class PredictVerb final : public Verb {
+ public:
+  PredictVerb()
+      : Verb("predict",
+             "Predict the time of a model and of every operator, without compiling or running it.") {}
+
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    flags_.add_target(flags);
+    flags.option("predictor", &predictor_, "the file that `baton train` wrote").required();
+    flags.option("store", &store_, "measurements: where they are of this very kernel, they answer");
+    flags.option("threads", &threads_, "threads of the runs; 0: the most that the predictor was trained with")
+        .range(0, 256);
+    flags.option("level", &level_, "of the intervals: 0.9 holds the time in 9 of 10 cases")
+        .show_default()
+        .range(0.01, 0.999);
+    outputs_.add(flags);
+  }
+
+  int run(Io& io) override {
+    outputs_.check();
+    const Predictor predictor = load_predictor(predictor_);
+    std::optional<Store> store;
+    if (!store_.empty()) store = Store::open(store_, Store::Mode::kRead);
+    PredictOptions options;
+    options.predictor = &predictor;
+    options.predictor_name = predictor_;
+    options.store = store ? &*store : nullptr;
+    options.threads = threads_;
+    options.level = level_;
+    const BuiltModel planned =
+        build_model(flags_, io, nullptr, [&](const IRModule& module, BuildOptions how) {
+          how.context = context_of_predictor(predictor, how.context);
+          options.context = how.context;
+          return plan_build(module, how);
+        });
+    options.context.progress = {};
+    options.context.interrupt = nullptr;
+    PredictedReport made = predict(planned.build, options);
+    ProfileReport& report = made.report;
+    report.model = planned.model.name;
+    report.source = flags_.model == "-"
+                        ? "standard input"
+                        : planned.model.source->name() + " (baton print " + planned.model.name + ")";
+    report.sources = {{"", planned.model.source->text()}};
+    report.opt_level = flags_.opt_level;
+    outputs_.table(report, io);
+    outputs_.write({report}, io);
+    return 0;
+  }
+
+ private:
+  ModelFlags flags_;
+  std::string predictor_, store_;
+  int threads_ = 0;
+  double level_ = 0.9;
+  ProfileOutputs outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> predict_verb() { return std::make_unique<PredictVerb>(); }
+
+}  // namespace baton::cli

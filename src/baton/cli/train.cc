@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/cli/common.h"
+#include "baton/driver/initialize.h"
+#include "baton/predict/evaluation.h"
+#include "baton/predict/predictor_file.h"
+#include "baton/profile/write/files.h"
+#include "baton/store/store.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class TrainVerb final : public Verb {
+ public:
+  TrainVerb() : Verb("train", "Train a predictor of times with the measurements of a store.") {}
+
+  void flags(Flags& flags) override {
+    flags.option("store", &store_, "measurements of kernels, and of the models that they are from")
+        .required();
+    flags.option("o,output", &output_, "the predictor's file");
+    flags.option("backend", &backend_, "kernels of this backend only: llvm, dnnl, opencl, sim_npu");
+    flags.option(
+        "from", &from_,
+        "a predictor of another device: carried over to the device of the store, whose few kernels (50 to "
+        "200) correct it; the accuracy by their number is printed beside training from nothing");
+    flags.flag(
+        "evaluate", &evaluate_,
+        "hold out models and families, and print how good predictions are, beside simpler predictors and the "
+        "noise of the measurements; kept in the file's card");
+    flags.option("report", &report_, "with --evaluate: a page with calibration plots, FILE.html");
+    flags.flag("search", &search_, "choose the size of the trees by families held out");
+    flags.option("rounds", &options_.regressor.boost.rounds, "trees of each predictor")
+        .show_default()
+        .range(1, 5000);
+    flags.option("depth", &options_.regressor.boost.depth, "of a tree").show_default().range(1, 12);
+    flags.option("seed", &seed_, "the same seed and store, the same predictor")
+        .show_default()
+        .range(0, 1000000);
+    flags.option("threads", &options_.regressor.boost.threads, "for training").show_default().range(1, 256);
+    flags.flag("json", &json_, "one JSON object on standard output: the card, with the accuracy");
+  }
+
+  int run(Io& io) override {
+    if (output_.empty() && !evaluate_)
+      throw UsageError("there is nothing to do: give -o FILE, --evaluate or both");
+    if (!report_.empty() && !evaluate_) throw UsageError("--report shows an evaluation: give --evaluate too");
+    for (const std::string& path : {output_, report_})
+      if (!path.empty()) check_writable(path);
+    if (const std::string why = no_xgboost(); !why.empty()) throw Error(why);
+    initialize();
+    Progress progress(io);
+    options_.seed = options_.regressor.boost.seed = static_cast<uint32_t>(seed_);
+    options_.only_backend = backend_;
+    options_.progress = [&](const std::string& what) { progress.show(what, ++steps_, 0); };
+    const Dataset data = dataset_of(Store::open(store_, Store::Mode::kRead), backend_);
+    if (!from_.empty()) options_.from = std::make_shared<const Predictor>(load_predictor(from_));
+    if (search_) options_.regressor.boost = best_options(data, candidates(), options_);
+    TrainOptions whole = options_;
+    if (options_.from) whole.regressor.boost = few_kernels_options(whole.regressor.boost);
+    Predictor predictor = train(data, whole);
+    std::optional<Evaluation> evaluation;
+    if (evaluate_) {
+      evaluation = evaluate(data, EvaluateOptions{whole});
+      predictor.card.accuracy = evaluation_json(*evaluation);
+    }
+    std::vector<CarryRow> curve;
+    if (options_.from)
+      for (const auto& [backend, regressor] : predictor.kernels) {
+        constexpr int kSizes[] = {0, 50, 100, 200};
+        const auto rows = carry_curve(data, backend, options_.from, kSizes, options_);
+        curve.insert(curve.end(), rows.begin(), rows.end());
+      }
+    progress.clear();
+    if (!output_.empty()) save_predictor(predictor, output_);
+    if (!report_.empty()) write_file(report_, evaluation_page(*evaluation, predictor));
+    json_ ? print_json(io, predictor, curve) : print(io, predictor, evaluation, curve);
+    return 0;
+  }
+
+ private:
+  std::vector<BoostOptions> candidates() const {
+    std::vector<BoostOptions> all;
+    for (const int depth : {5, 7, 9})
+      for (const double least : {1.0, 4.0}) {
+        all.push_back(options_.regressor.boost);
+        all.back().depth = depth;
+        all.back().min_child_weight = least;
+      }
+    return all;
+  }
+
+  void print(Io& io, const Predictor& predictor, const std::optional<Evaluation>& evaluation,
+             const std::vector<CarryRow>& curve) const {
+    const ModelCard& card = predictor.card;
+    io.out << card.rows << " measurements: " << card.kernels << " kernels, " << card.models << " models of "
+           << card.families.size() << (card.families.size() == 1 ? " family\n" : " families\n");
+    for (const auto& [why, count] : card.left_out) io.out << "  left out: " << count << ", " << why << '\n';
+    if (card.machines.size() > 1)
+      io.out << "  note: of " << card.machines.size()
+             << " machines; their device sheets tell their kernels apart\n";
+    for (const auto& [backend, regressor] : predictor.kernels)
+      io.out << "  " << backend << ": " << regressor.trained_on << " kernels, " << regressor.space.size()
+             << " features\n";
+    if (card.families.size() == 1) io.out << "  note: one family only: other networks will be out of range\n";
+    if (evaluation) {
+      io.out << '\n';
+      write_evaluation(io.out, *evaluation);
+    }
+    if (!curve.empty()) {
+      io.out << "\ncarried over from " << card.carried_from << '\n';
+      write_carry_curve(io.out, curve);
+    }
+    if (!output_.empty()) io.err << "wrote " << output_ << '\n';
+  }
+
+  void print_json(Io& io, const Predictor& predictor, const std::vector<CarryRow>& curve) const {
+    Json json = Json::parse(card_json(predictor.card));
+    Json importance = Json::object();
+    for (const auto& [backend, regressor] : predictor.kernels)
+      for (const auto& [feature, part] : regressor.importance()) importance[backend][feature] = part;
+    json["importance"] = importance;
+    Json& rows = json["carried"] = Json::array();
+    for (const CarryRow& row : curve)
+      rows.push_back(
+          {{"kernels", row.kernels},
+           {"carried_median_error", row.carried.median_error},
+           {"carried_within_10", row.carried.within_10},
+           {"scratch_median_error", row.scratch.count ? Json(row.scratch.median_error) : Json(nullptr)},
+           {"scratch_within_10", row.scratch.count ? Json(row.scratch.within_10) : Json(nullptr)}});
+    io.out << json.dump() << '\n';
+  }
+
+  std::string store_, output_, backend_, from_, report_;
+  TrainOptions options_;
+  int seed_ = 1, steps_ = 0;
+  bool evaluate_ = false, search_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> train_verb() { return std::make_unique<TrainVerb>(); }
+
+}  // namespace baton::cli

@@ -1,0 +1,103 @@
+#include "baton/farm/farm_worker.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/farm/job/job_json.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// python/baton/farm: beside an installed program (baton/bin/baton), or in the source tree it was built in
+/// (build/PRESET/baton).
+std::string package() {
+  std::error_code ignored;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<fs::path> places = {folder.parent_path() / "farm"};
+  if (const char* root = std::getenv("BATON_ROOT")) places.push_back(fs::path(root) / "python/baton/farm");
+  places.push_back(folder.parent_path().parent_path() / "python/baton/farm");
+  for (const fs::path& place : places)
+    if (fs::exists(place / "__main__.py", ignored)) return (place / "__main__.py").string();
+  throw Error("the farm is part of the Python package, which is not there: install it (pip install .)");
+}
+
+std::string python_of(const FarmOptions& options) {
+  if (!options.python.empty()) return options.python;
+  const char* given = std::getenv("BATON_PYTHON");
+  return given && *given ? given : "python3";
+}
+
+double seconds_now() { return static_cast<double>(monotonic_ns()) / 1e9; }
+
+}  // namespace
+
+FarmWorker::FarmWorker(const FarmOptions& options) {
+  std::vector<std::string> words = {python_of(options),
+                                    package(),
+                                    "--on",
+                                    options.on,
+                                    "--wait",
+                                    std::to_string(options.wait_s),
+                                    "--worker-wait",
+                                    std::to_string(options.worker_wait_s)};
+  if (options.under_load) words.emplace_back("--under-load");
+  for (const auto& [flag, value] : {std::pair{"--runner", options.runner},
+                                    {"--trusted-keys", options.trusted_keys},
+                                    {"--tls-ca-file", options.tls_ca_file},
+                                    {"--tls-cert", options.tls_cert},
+                                    {"--tls-key", options.tls_key}})
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  if (const Status status = process_.start(words); !status.ok())
+    throw Error("the farm's Python `" + words[0] + "` cannot be started: " + status.message);
+  while (machines_.empty()) take(process_.read_line(options.worker_wait_s + 60).value_or(""));
+}
+
+void FarmWorker::submit(const Job& job) {
+  open_.insert(job.id);
+  // Its reason is among what is left to read.
+  if (!process_.write_line(job_line(job)))
+    while (true) take(process_.read_line(1).value_or(""));
+}
+
+std::optional<JobResult> FarmWorker::next(double timeout_s) {
+  const double until = seconds_now() + timeout_s;
+  while (!open_.empty()) {
+    const std::optional<std::string> line = process_.read_line(std::max(0.0, until - seconds_now()));
+    if (!line && !process_.ended()) return std::nullopt;
+    if (std::optional<JobResult> result = take(line.value_or(""))) return result;
+  }
+  return std::nullopt;
+}
+
+/// A line of the farm: an empty one means that there was none.
+std::optional<JobResult> FarmWorker::take(const std::string& line) {
+  if (line.empty()) {
+    const bool silent = !process_.ended();
+    const std::string how = process_.finish();
+    throw Error("the farm's process " + (silent ? "said nothing, and was ended" : how) +
+                "; what it wrote stands above, what was measured is kept");
+  }
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object() && json.contains("id")) {
+    JobResult result = read_result(line);
+    open_.erase(result.id);
+    return result;
+  }
+  if (json.is_object() && json.contains("machines")) {
+    machines_.clear();
+    for (const nlohmann::json& each : json["machines"]) machines_.push_back(read_greeting(each.dump()));
+    return std::nullopt;
+  }
+  process_.finish();
+  throw Error(json.is_object() && json.contains("error") ? json["error"].get<std::string>()
+                                                         : "the farm said `" + line.substr(0, 200) + "`");
+}
+
+}  // namespace baton

@@ -1,0 +1,468 @@
+#include "baton/map/model_problem.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+constexpr uint32_t kGiven = std::numeric_limits<uint32_t>::max();
+
+// Sets that are joined, named by their lowest member.
+class Sets {
+ public:
+  explicit Sets(size_t count) : root_(count) { std::iota(root_.begin(), root_.end(), 0u); }
+  uint32_t find(uint32_t x) {
+    while (root_[x] != x) x = root_[x] = root_[root_[x]];
+    return x;
+  }
+  bool join(uint32_t a, uint32_t b) {
+    a = find(a), b = find(b);
+    root_[std::max(a, b)] = std::min(a, b);
+    return a != b;
+  }
+
+ private:
+  std::vector<uint32_t> root_;
+};
+
+// "Tensor[(1, 64), float32]": its extents.
+Shape shape_of(const std::string& type) {
+  Shape shape;
+  const size_t open = type.find("[("), close = type.find(')');
+  if (type.starts_with("(") || open == std::string::npos) return shape;
+  for (size_t at = open + 2; at < close;) {
+    size_t used = 0;
+    if (!std::isdigit(static_cast<unsigned char>(type[at]))) {
+      ++at;
+      continue;
+    }
+    shape.push_back(std::stoll(type.substr(at, close - at), &used));
+    at += used;
+  }
+  return shape;
+}
+
+// How one build divides the operators, and where its values are.
+class Division {
+ public:
+  Division(const BackendBuild& build, const std::vector<bool>& computed)
+      : build_(build), records_(build.origins.operators), computed_(computed), sets_(records_.size()) {
+    for (const PlanNode& node : build.plan->nodes)
+      for (const uint32_t id : node.origins) sets_.join(node.origins.front(), id);
+    attach_rest();
+    join_circles();
+    for (uint32_t i = 0; i < build.plan->nodes.size(); ++i)
+      if (const PlanNode& node = build.plan->nodes[i]; !node.origins.empty())
+        nodes_[sets_.find(node.origins.front())].push_back(i);
+  }
+
+  uint32_t group(uint32_t id) const { return sets_.find(id); }
+  const BackendBuild& build() const { return build_; }
+  std::vector<uint32_t> nodes(uint32_t group) const {
+    const auto at = nodes_.find(group);
+    return at == nodes_.end() ? std::vector<uint32_t>() : at->second;
+  }
+  double us(uint32_t group) const {
+    double sum = 0;
+    for (const uint32_t node : nodes(group)) sum += build_.node_us[node];
+    return sum;
+  }
+
+  /// Whether the result of operator `id` leaves its group in another layout than the source program's.
+  bool blocked_output(uint32_t id) const {
+    const Shape plain = shape_of(records_[id].type);
+    bool any = false, same = false;
+    // The last kernel that computes the operator, or what it was attached to.
+    for (const uint32_t n : nodes(group(id))) {
+      const PlanNode& node = build_.plan->nodes[n];
+      if (std::ranges::find(node.origins, id) == node.origins.end()) continue;
+      any = true;
+      same = false;
+      for (uint32_t i = 0; i < node.num_outputs; ++i)
+        same = same || build_.plan->entries[node.first_entry + i].shape == plain;
+    }
+    return any && !same && !plain.empty();
+  }
+
+  /// The same of what the group of a reader takes in from operator `id`.
+  bool blocked_input(uint32_t reader_group, uint32_t id) const {
+    const Shape plain = shape_of(records_[id].type);
+    const uint32_t from = group(id);
+    for (const uint32_t n : nodes(reader_group))
+      for (const EntryId entry : build_.plan->nodes[n].inputs)
+        if (maker_group(entry) == from) return build_.plan->entries[entry].shape != plain && !plain.empty();
+    return false;
+  }
+
+ private:
+  // The group whose result `entry` is, seen through changes of layout and copies; kGiven: of none.
+  uint32_t maker_group(EntryId entry) const {
+    for (;;) {
+      const PlanNode& node = build_.plan->nodes[build_.plan->maker_of(entry)];
+      if (!node.origins.empty()) return group(node.origins.front());
+      if (node.inputs.empty()) return kGiven;
+      entry = node.inputs.front();
+    }
+  }
+
+  // Operators that this build does not compute, but others do, belong to whoever makes what they read.
+  void attach_rest() {
+    std::vector<bool> here(records_.size());
+    for (const PlanNode& node : build_.plan->nodes)
+      for (const uint32_t id : node.origins) here[id] = true;
+    std::vector<std::vector<uint32_t>> readers(records_.size());
+    for (const OperatorRecord& record : records_)
+      for (const uint32_t input : record.inputs) readers[input].push_back(record.id);
+    for (const OperatorRecord& record : records_) {
+      if (here[record.id] || !computed_[record.id]) continue;
+      const auto near = std::ranges::find_if(record.inputs, [&](uint32_t id) { return computed_[id]; });
+      if (near != record.inputs.end())
+        sets_.join(*near, record.id);
+      else if (!readers[record.id].empty())
+        sets_.join(readers[record.id].front(), record.id);
+    }
+  }
+
+  // Groups that wait for each other are one: a depth-first search that joins what lies on a circle.
+  void join_circles() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      std::map<uint32_t, std::set<uint32_t>> reads;
+      for (const OperatorRecord& record : records_)
+        for (const uint32_t input : record.inputs)
+          if (sets_.find(input) != sets_.find(record.id))
+            reads[sets_.find(record.id)].insert(sets_.find(input));
+      std::map<uint32_t, int> state;  // 1: on the way, 2: done
+      for (const auto& [start, unused] : reads) {
+        if (state[start]) continue;
+        std::vector<std::pair<uint32_t, std::set<uint32_t>::const_iterator>> way{
+            {start, reads[start].begin()}};
+        state[start] = 1;
+        while (!way.empty() && !changed) {
+          auto& [at, next] = way.back();
+          if (next == reads[at].end()) {
+            state[at] = 2;
+            way.pop_back();
+            continue;
+          }
+          const uint32_t to = *next++;
+          if (state[to] == 0) {
+            state[to] = 1;
+            way.emplace_back(to, reads[to].begin());
+          } else if (state[to] == 1) {
+            for (size_t i = way.size(); i-- > 0;) {
+              changed = sets_.join(to, way[i].first) || changed;
+              if (way[i].first == to) break;
+            }
+          }
+        }
+        if (changed) break;
+      }
+    }
+  }
+
+  const BackendBuild& build_;
+  const std::vector<OperatorRecord>& records_;
+  const std::vector<bool>& computed_;
+  mutable Sets sets_;
+  std::map<uint32_t, std::vector<uint32_t>> nodes_;
+};
+
+class Builder {
+ public:
+  Builder(const std::vector<BackendBuild>& builds, const ModelPrices& prices)
+      : builds_(builds), prices_(prices), records_(builds.front().origins.operators) {
+    computed_.resize(records_.size());
+    for (const BackendBuild& build : builds) {
+      if (build.origins.operators.size() != records_.size())
+        throw Error("the builds for " + builds.front().backend + " and " + build.backend +
+                    " are not of one program: they have " + std::to_string(records_.size()) + " and " +
+                    std::to_string(build.origins.operators.size()) + " operators");
+      for (const PlanNode& node : build.plan->nodes)
+        for (const uint32_t id : node.origins) computed_.at(id) = true;
+    }
+    for (const BackendBuild& build : builds) divisions_.emplace_back(build, computed_);
+  }
+
+  ModelProblem run() {
+    number_nodes();
+    formats();
+    values();
+    candidates();
+    check(model_.problem);
+    return std::move(model_);
+  }
+
+ private:
+  // Operators that no build separates are one node; producers first.
+  void number_nodes() {
+    std::map<std::vector<uint32_t>, std::vector<uint32_t>> classes;
+    for (uint32_t id = 0; id < records_.size(); ++id) {
+      if (!computed_[id]) continue;
+      std::vector<uint32_t> key;
+      for (const Division& division : divisions_) key.push_back(division.group(id));
+      classes[key].push_back(id);
+    }
+    std::vector<std::vector<uint32_t>> members;
+    node_of_.assign(records_.size(), -1);
+    for (auto& [key, ids] : classes) {
+      for (const uint32_t id : ids) node_of_[id] = static_cast<int>(members.size());
+      members.push_back(ids);
+    }
+    // Kahn's order, the lowest operator first.
+    std::vector<std::set<int>> waits(members.size()), after(members.size());
+    for (uint32_t id = 0; id < records_.size(); ++id)
+      if (computed_[id])
+        for (const uint32_t input : sources(id))
+          if (node_of_[input] != node_of_[id]) {
+            waits[static_cast<size_t>(node_of_[id])].insert(node_of_[input]);
+            after[static_cast<size_t>(node_of_[input])].insert(node_of_[id]);
+          }
+    std::set<std::pair<uint32_t, int>> ready;
+    for (size_t i = 0; i < members.size(); ++i)
+      if (waits[i].empty()) ready.emplace(members[i].front(), static_cast<int>(i));
+    std::vector<int> order(members.size(), -1);
+    while (!ready.empty()) {
+      const int at = ready.begin()->second;
+      ready.erase(ready.begin());
+      order[static_cast<size_t>(at)] = static_cast<int>(model_.operators.size());
+      model_.operators.push_back(members[static_cast<size_t>(at)]);
+      for (const int next : after[static_cast<size_t>(at)]) {
+        waits[static_cast<size_t>(next)].erase(at);
+        if (waits[static_cast<size_t>(next)].empty())
+          ready.emplace(members[static_cast<size_t>(next)].front(), next);
+      }
+    }
+    BATON_CHECK(model_.operators.size() == members.size(), "operators that wait for each other");
+    for (int& node : node_of_)
+      if (node >= 0) node = order[static_cast<size_t>(node)];
+    model_.problem.nodes = static_cast<int>(members.size());
+  }
+
+  // The computed operators that `id` reads, seen through those that no build computes.
+  std::vector<uint32_t> sources(uint32_t id) const {
+    std::vector<uint32_t> found, open(records_[id].inputs);
+    std::set<uint32_t> seen;
+    while (!open.empty()) {
+      const uint32_t input = open.back();
+      open.pop_back();
+      if (!seen.insert(input).second) continue;
+      if (computed_[input])
+        found.push_back(input);
+      else
+        open.insert(open.end(), records_[input].inputs.begin(), records_[input].inputs.end());
+    }
+    return found;
+  }
+
+  // A format for each device in the source program's layouts, and one for each build in its own.
+  void formats() {
+    MappingProblem& problem = model_.problem;
+    problem.memory_limits = prices_.memory_limits;
+    problem.memory_limits.resize(prices_.devices.size());
+    for (size_t d = 0; d < prices_.devices.size(); ++d)
+      problem.formats.push_back({prices_.devices[d], static_cast<int>(d)});
+    for (const BackendBuild& build : builds_)
+      problem.formats.push_back(
+          {prices_.devices.at(static_cast<size_t>(build.device)) + ", blocked by " + build.backend,
+           build.device});
+    const size_t count = problem.formats.size(), devices = prices_.devices.size();
+    problem.conversions.assign(count, std::vector<std::optional<MappingConversion>>(count));
+    for (size_t f = 0; f < devices; ++f)
+      for (size_t g = 0; g < devices; ++g)
+        if (f != g) problem.conversions[f][g] = prices_.links[f][g];
+    for (size_t b = 0; b < builds_.size(); ++b) {
+      const auto device = static_cast<size_t>(builds_[b].device);
+      problem.conversions[device][devices + b] = problem.conversions[devices + b][device] = builds_[b].layout;
+    }
+  }
+
+  int format(size_t build, bool blocked) const {
+    return blocked ? static_cast<int>(prices_.devices.size() + build) : builds_[build].device;
+  }
+
+  void values() {
+    MappingProblem& problem = model_.problem;
+    std::vector<std::vector<int>> consumers(records_.size());
+    for (uint32_t id = 0; id < records_.size(); ++id)
+      if (computed_[id])
+        for (const uint32_t input : sources(id)) consumers[input].push_back(node_of_[id]);
+    std::vector<bool> returned = returned_operators();
+    for (uint32_t id = 0; id < records_.size(); ++id) {
+      if (!computed_[id]) continue;
+      MappingValue value{.producer = node_of_[id], .bytes = bytes_of(id)};
+      for (const int node : consumers[id])
+        if (node != value.producer) value.consumers.push_back(node);
+      if (returned[id]) value.required = {0};
+      if (value.consumers.empty() && value.required.empty()) continue;
+      tidy(value);
+      problem.values.push_back(value);
+      model_.values.push_back(id);
+    }
+    given_values();
+  }
+
+  static void tidy(MappingValue& value) {
+    std::ranges::sort(value.consumers);
+    const auto rest = std::ranges::unique(value.consumers);
+    value.consumers.erase(rest.begin(), rest.end());
+  }
+
+  double bytes_of(uint32_t id) const {
+    double bytes = 0;
+    // What a build has for it knows the type's size; blocked layouts keep it, up to padding.
+    for (const BackendBuild& build : builds_)
+      for (const uint32_t n : build.origins.operators[id].nodes) {
+        const PlanNode& node = build.plan->nodes[n];
+        double sum = 0;
+        for (uint32_t i = 0; i < node.num_outputs; ++i)
+          sum += static_cast<double>(build.plan->entries[node.first_entry + i].bytes());
+        const Shape shape = shape_of(records_[id].type);
+        if (!shape.empty())
+          sum = static_cast<double>(*byte_count(shape, build.plan->entries[node.first_entry].dtype));
+        return sum;
+      }
+    return bytes;
+  }
+
+  std::vector<bool> returned_operators() const {
+    std::vector<bool> returned(records_.size());
+    std::vector<bool> read(records_.size());
+    for (uint32_t id = 0; id < records_.size(); ++id)
+      if (computed_[id])
+        for (const uint32_t input : sources(id)) read[input] = true;
+    const Plan& plan = *builds_.front().plan;
+    for (EntryId head : plan.heads) {
+      // Through what the compiler added, to a node with operators: those of them that nobody reads, else the
+      // last.
+      for (;;) {
+        const PlanNode& node = plan.nodes[plan.maker_of(head)];
+        if (!node.origins.empty()) {
+          bool any = false;
+          for (const uint32_t id : node.origins)
+            if (!read[id]) any = returned[id] = true;
+          if (!any) returned[node.origins.back()] = true;
+          break;
+        }
+        if (node.inputs.empty()) break;
+        head = node.inputs.front();
+      }
+    }
+    for (uint32_t id = 0; id < records_.size(); ++id)
+      if (computed_[id] && !read[id]) returned[id] = true;
+    return returned;
+  }
+
+  // The inputs of the model, each read by the first operators of the kernels that take it.
+  void given_values() {
+    const BackendBuild& build = builds_.front();
+    const Plan& plan = *build.plan;
+    std::map<uint32_t, MappingValue> given;
+    for (size_t n = 0; n < plan.nodes.size(); ++n) {
+      const PlanNode& node = plan.nodes[n];
+      if (node.origins.empty()) continue;
+      for (EntryId entry : node.inputs) {
+        uint32_t maker = plan.maker_of(entry);
+        while (plan.nodes[maker].origins.empty() && !plan.nodes[maker].inputs.empty())
+          maker = plan.maker_of(entry = plan.nodes[maker].inputs.front());
+        if (!plan.nodes[maker].inputs.empty() || is_constant(build, maker)) continue;
+        MappingValue& value = given.try_emplace(maker).first->second;
+        value.bytes = static_cast<double>(plan.entries[entry].bytes());
+        value.given = 0;
+        value.consumers.push_back(node_of_[node.origins.front()]);
+      }
+    }
+    for (auto& [maker, value] : given) {
+      tidy(value);
+      model_.problem.values.push_back(value);
+      model_.values.push_back(kGiven);
+    }
+  }
+
+  // Constants of a plan are called p0, p1, ...; a model's own input may be called so, too, and then costs
+  // nothing.
+  static bool is_constant(const BackendBuild& build, uint32_t node) {
+    const std::string& name = build.plan->nodes[node].name;
+    return name.size() > 1 && name[0] == 'p' &&
+           std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  }
+
+  void candidates() {
+    const MappingIndex index(model_.problem);
+    for (size_t b = 0; b < builds_.size(); ++b) {
+      std::map<uint32_t, std::vector<int>> groups;  // -> nodes
+      for (int node = 0; node < model_.problem.nodes; ++node)
+        groups[divisions_[b].group(model_.operators[static_cast<size_t>(node)].front())].push_back(node);
+      for (const auto& [group, nodes] : groups) {
+        add(index, b, group, nodes, divisions_[b].us(group), divisions_[b].nodes(group));
+        if (nodes.size() == 1) continue;
+        for (const int node : nodes) {
+          const std::vector<uint32_t>& operators = model_.operators[static_cast<size_t>(node)];
+          const auto us = prices_.piece_us ? prices_.piece_us(b, operators) : std::nullopt;
+          if (us)
+            add(index, b, group, {node}, *us, {});
+          else
+            model_.without_price.push_back({b, operators});
+        }
+      }
+    }
+  }
+
+  void add(const MappingIndex& index, size_t b, uint32_t group, std::vector<int> nodes, double us,
+           std::vector<uint32_t> plan_nodes) {
+    const CandidateValues values = index.values_of(nodes);
+    MappingCandidate candidate{.nodes = std::move(nodes), .us = us, .device = builds_[b].device};
+    for (const int v : values.inputs) {
+      const uint32_t id = model_.values[static_cast<size_t>(v)];
+      candidate.input_formats.push_back(format(b, id != kGiven && divisions_[b].blocked_input(group, id)));
+    }
+    for (const int v : values.outputs)
+      candidate.output_formats.push_back(
+          format(b, divisions_[b].blocked_output(model_.values[static_cast<size_t>(v)])));
+    for (const uint32_t n : plan_nodes)
+      if (n < builds_[b].node_bytes.size()) candidate.memory += builds_[b].node_bytes[n];
+    candidate.label = builds_[b].backend + ":";
+    for (const int node : candidate.nodes)
+      for (const uint32_t id : model_.operators[static_cast<size_t>(node)])
+        candidate.label += " " + records_[id].label();
+    model_.problem.candidates.push_back(std::move(candidate));
+    model_.candidates.push_back({b, std::move(plan_nodes)});
+  }
+
+  const std::vector<BackendBuild>& builds_;
+  const ModelPrices& prices_;
+  const std::vector<OperatorRecord>& records_;
+  std::vector<bool> computed_;  ///< by operator: some build computes it
+  std::vector<Division> divisions_;
+  std::vector<int> node_of_;  ///< by operator
+  ModelProblem model_;
+};
+
+}  // namespace
+
+std::vector<int> ModelProblem::whole(size_t build) const {
+  std::vector<int> list;
+  std::vector<bool> covered(static_cast<size_t>(problem.nodes));
+  // Groups come before their pieces.
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    const std::vector<int>& nodes = problem.candidates[c].nodes;
+    if (candidates[c].build != build || covered[static_cast<size_t>(nodes.front())]) continue;
+    for (const int node : nodes) covered[static_cast<size_t>(node)] = true;
+    list.push_back(static_cast<int>(c));
+  }
+  return list;
+}
+
+ModelProblem model_problem(const std::vector<BackendBuild>& builds, const ModelPrices& prices) {
+  if (builds.empty()) throw Error("a mapping needs a backend");
+  return Builder(builds, prices).run();
+}
+
+}  // namespace baton

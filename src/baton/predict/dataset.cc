@@ -1,0 +1,359 @@
+#include "baton/predict/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "baton/support/base/checksum.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+constexpr double kSureCv = 0.03;                           // spread below which measurements are equally good
+constexpr double kMostCv = 1;                              // above which one is no measurement
+constexpr double kLeastOfModel = 0.5, kMostOfModel = 1.5;  // of a model's time that its kernels sum up to
+
+std::string key_of(std::initializer_list<std::string> parts) {
+  std::string key;
+  for (const std::string& part : parts) key += part + '\x1f';
+  return key;
+}
+
+uint64_t hash_of(const std::string& text, uint32_t seed) {
+  return checksum64(text.data(), text.size(), seed);
+}
+
+}  // namespace
+
+double quantile_of(std::span<const double> sorted, double part) {
+  if (sorted.empty()) return 0;
+  const double at = std::clamp(part, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<size_t>(at);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return quantile_of(values, 0.5);
+}
+
+std::set<std::string> Dataset::backends() const {
+  std::set<std::string> all;
+  for (const KernelSample& each : kernels) all.insert(each.kernel.backend);
+  return all;
+}
+
+std::set<std::string> Dataset::families() const {
+  std::set<std::string> all;
+  for (const ModelSample& each : models) all.insert(each.family);
+  return all;
+}
+
+std::set<std::string> Dataset::works_of(int model) const {
+  std::set<std::string> works;
+  for (const auto& [kernel, calls] : models[static_cast<size_t>(model)].kernels)
+    works.insert(kernels[static_cast<size_t>(kernel)].work_id);
+  return works;
+}
+
+struct DatasetBuilder::State {
+  struct Kernel {
+    KernelSample of;
+    std::vector<std::pair<int64_t, double>> times;  ///< when begun
+    std::vector<double> cvs;
+    std::set<std::string> models;
+  };
+  struct Member {
+    std::string kernel;
+    int calls = 1;
+  };
+  struct Model {
+    ModelSample of;
+    std::vector<double> cvs;
+    std::map<uint32_t, Member> members;  ///< by node
+    bool measured = false;
+  };
+  Dataset data;
+  std::map<std::string, std::shared_ptr<DeviceSheet>> sheets;
+  std::map<std::string, Kernel> kernels;
+  std::map<std::string, Model> models;
+
+  /// Peaks differ a little each time they are measured: one sheet per machine and kind of device.
+  std::shared_ptr<const DeviceSheet> sheet_of(const Measurement& m) {
+    auto& sheet = sheets[key_of({m.machine, m.device.kind, std::to_string(m.device.code_hash())})];
+    if (!sheet) sheet = std::make_shared<DeviceSheet>(m.device);
+    if (!sheet->peaks && m.device.peaks) sheet->peaks = m.device.peaks;
+    return sheet;
+  }
+  void leave_out(const std::string& why) { ++data.left_out[why]; }
+
+  static std::string place_of(const Measurement& m) {
+    return key_of({m.machine, std::to_string(m.threads), m.build.target, std::to_string(m.build.opt_level)});
+  }
+
+  void add_kernel(const Measurement& m) {
+    const std::string work = m.work.id();
+    // A kernel too short for the clock is called in a loop, and still stands for its node of the model.
+    const bool in_model = !m.model_id.empty() && m.method.empty();
+    const CacheState cache = in_model ? CacheState::kInModel : m.cache;
+    const std::string schedule =
+        knows_schedules(m.build.backend) ? m.build.template_name + m.build.parameters : std::string();
+    const std::string key =
+        key_of({work, m.build.backend, schedule, m.machine, std::to_string(m.device.code_hash()),
+                std::to_string(m.threads), std::string(cache_state_name(cache))});
+    const auto [at, is_new] = kernels.try_emplace(key);
+    Kernel& kernel = at->second;
+    if (is_new) {
+      try {
+        kernel.of.kernel = case_of(m, sheet_of(m));
+      } catch (const Error&) {
+        kernels.erase(at);
+        return leave_out("operators that cannot be read");
+      }
+      kernel.of.kernel.cache = cache;
+      kernel.of.work_id = work;
+      kernel.of.brief = m.work.brief;
+    }
+    if (kernel.of.family.empty()) kernel.of.family = m.family;
+    if (m.unreliable.empty() && m.cv <= kMostCv) {
+      kernel.times.emplace_back(m.begun_s, m.median_us);
+      kernel.cvs.push_back(m.cv);
+    } else {
+      leave_out("disturbed while it was measured");
+      if (kernel.times.empty()) kernel.of.us = m.median_us;
+    }
+    if (!in_model) return;
+    const std::string model = key_of({m.model_id, place_of(m)});
+    kernel.models.insert(model);
+    models[model].members[m.node] = {key, m.calls};
+  }
+
+  void add_model(const Measurement& m) {
+    if (!m.unreliable.empty() || m.cv > kMostCv) return leave_out("disturbed while it was measured");
+    const std::string id = m.work.id();
+    Model& model = models[key_of({id, place_of(m)})];
+    model.measured = true;
+    model.of.id = id;
+    if (!m.model.empty()) model.of.name = m.model;
+    if (model.of.name.empty()) model.of.name = m.work.brief.empty() ? id : m.work.brief;
+    model.of.family = m.family.empty() ? "none" : m.family;
+    model.of.backend = m.build.backend;
+    model.of.target = m.build.target;
+    model.of.sheet = sheet_of(m);
+    model.of.threads = m.threads;
+    model.of.again_us.push_back(m.median_us);
+    model.cvs.push_back(m.cv);
+  }
+
+  void add_part(const Measurement& m) {
+    if (!m.unreliable.empty() || m.share <= 0 || m.work.operators.empty()) return;
+    PartSample part;
+    try {
+      part.part = case_of(m, sheet_of(m));
+    } catch (const Error&) {
+      return leave_out("operators that cannot be read");
+    }
+    part.work_id = m.work.id();
+    part.group = m.work.text.substr(0, m.work.text.find("\npart "));
+    part.us = m.median_us;
+    part.share = m.share;
+    data.parts.push_back(std::move(part));
+  }
+
+  void add_transfer(const Measurement& m) {
+    char from[128], to[128];
+    double bytes = 0;
+    if (std::sscanf(m.work.text.c_str(), "copy %lf from %127s to %127s", &bytes, from, to) != 3)
+      return leave_out("transfers that cannot be read");
+    data.transfers.push_back({from, to, bytes > 0 ? bytes : m.work.bytes, m.median_us});
+  }
+
+  void finish_kernels(std::map<std::string, int>& indices, const std::map<std::string, int>& model_indices) {
+    for (auto& [key, kernel] : kernels) {
+      indices[key] = static_cast<int>(data.kernels.size());
+      KernelSample& of = kernel.of;
+      std::vector<double> times;
+      std::map<int64_t, double> sessions;
+      for (const auto& [begun, us] : kernel.times) {
+        times.push_back(us);
+        sessions.emplace(begun, us);
+      }
+      of.weight = 0;
+      if (!times.empty()) {
+        of.us = median_of(times);
+        const double cv = std::max(median_of(kernel.cvs), kSureCv);
+        of.weight =
+            kSureCv * kSureCv / (cv * cv) * std::min<double>(3, std::sqrt(static_cast<double>(times.size())));
+        of.weight = std::max(of.weight, 0.05);
+      }
+      if (sessions.size() > 1) data.repeats.emplace_back(sessions.begin()->second, sessions.rbegin()->second);
+      for (const std::string& model : kernel.models)
+        if (const auto at = model_indices.find(model); at != model_indices.end())
+          of.models.push_back(at->second);
+      data.kernels.push_back(std::move(of));
+    }
+  }
+
+  void finish_models(std::map<std::string, int>& indices) {
+    for (auto& [key, model] : models) {
+      if (!model.measured || model.members.empty()) continue;
+      std::map<std::string, double> calls;
+      for (const auto& [node, member] : model.members) calls[member.kernel] += 1;
+      if (calls.size() == model.members.size())  // one row stands for all nodes of a kernel
+        for (const auto& [node, member] : model.members) calls[member.kernel] = std::max(1, member.calls);
+      double sum = 0;
+      for (const auto& [kernel, count] : calls) {
+        const Kernel& of = kernels.at(kernel);
+        std::vector<double> times;
+        for (const auto& [begun, us] : of.times) times.push_back(us);
+        sum += count * (times.empty() ? of.of.us : median_of(times));
+      }
+      model.of.us = median_of(model.of.again_us);
+      model.of.cv = median_of(model.cvs);
+      if (sum < kLeastOfModel * model.of.us || sum > kMostOfModel * model.of.us) {
+        leave_out("models whose kernels do not sum up to their time");
+        continue;
+      }
+      indices[key] = static_cast<int>(data.models.size());
+      data.models.push_back(std::move(model.of));
+      pending.push_back(std::move(calls));
+    }
+  }
+  std::vector<std::map<std::string, double>> pending;  ///< calls by kernel key, of each model
+};
+
+DatasetBuilder::DatasetBuilder() : state_(std::make_unique<State>()) {}
+DatasetBuilder::~DatasetBuilder() = default;
+
+void DatasetBuilder::add(const Measurement& m) {
+  Dataset& data = state_->data;
+  if (m.work.kind == WorkKind::kReference) return;
+  ++data.rows;
+  if (!std::isfinite(m.median_us) || m.median_us <= 0 || !std::isfinite(m.cv) || m.cv < 0 ||
+      !std::isfinite(m.work.flops) || !std::isfinite(m.work.bytes) || m.work.flops < 0 || m.work.bytes < 0)
+    return state_->leave_out("a time, operations or bytes that are no positive number");
+  if (!m.campaign.empty()) data.campaigns.insert(m.campaign);
+  if (!m.machine.empty()) data.machines.insert(m.machine);
+  switch (m.work.kind) {
+    case WorkKind::kKernel:
+      return state_->add_kernel(m);
+    case WorkKind::kModel:
+      return state_->add_model(m);
+    case WorkKind::kPart:
+      return state_->add_part(m);
+    case WorkKind::kTransfer:
+      return state_->add_transfer(m);
+    case WorkKind::kReference:
+      return;
+  }
+}
+
+Dataset DatasetBuilder::finish() {
+  std::map<std::string, int> kernels, models;
+  state_->finish_models(models);
+  state_->finish_kernels(kernels, models);
+  for (size_t i = 0; i < state_->pending.size(); ++i)
+    for (const auto& [key, calls] : state_->pending[i])
+      state_->data.models[i].kernels.emplace_back(kernels.at(key), calls);
+  return std::move(state_->data);
+}
+
+Dataset dataset_of(const Store& store, const std::string& backend) {
+  DatasetBuilder builder;
+  store.each({}, [&](const Measurement& measurement) {
+    builder.add(measurement);
+    return true;
+  });
+  Dataset data = builder.finish();
+  if (data.rows == 0)
+    throw Error(store.path() + " holds no measurements: `baton profile MODEL --store` adds some");
+  if (backend.empty() || data.backends().count(backend)) return data;
+  std::string there;
+  for (const std::string& each : data.backends()) there += (there.empty() ? "" : ", ") + each;
+  throw Error(store.path() + " has no kernels of backend " + backend +
+              (there.empty() ? "" : "; it has " + there));
+}
+
+namespace {
+
+/// Splits by what is held out: its models, and all kernels with a work of theirs.
+Split split_without(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
+                    const std::set<int>& held_models, const std::set<std::string>& held_works) {
+  Split split;
+  for (const int model : models)
+    (held_models.count(model) ? split.test_models : split.train_models).push_back(model);
+  for (const int kernel : kernels) {
+    const bool held = held_works.count(data.kernels[static_cast<size_t>(kernel)].work_id) > 0;
+    (held ? split.test_kernels : split.train_kernels).push_back(kernel);
+  }
+  return split;
+}
+
+}  // namespace
+
+std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernels,
+                                std::span<const int> models, int count, uint32_t seed) {
+  // By identity, not by place: a model on three backends is one model.
+  std::map<std::string, std::set<std::string>> by_family;
+  for (const int model : models) {
+    const ModelSample& of = data.models[static_cast<size_t>(model)];
+    by_family[of.family].insert(of.id);
+  }
+  std::map<std::string, int> fold_of;
+  int next = 0;
+  for (const auto& [family, ids] : by_family) {
+    std::vector<std::string> order(ids.begin(), ids.end());
+    std::ranges::sort(order, {}, [&](const std::string& id) { return hash_of(id, seed); });
+    for (const std::string& id : order) fold_of[id] = next++ % count;
+  }
+  std::vector<std::set<int>> held(static_cast<size_t>(count));
+  std::vector<std::set<std::string>> works(static_cast<size_t>(count));
+  std::set<std::string> in_models;
+  for (const int model : models) {
+    const auto fold = static_cast<size_t>(fold_of.at(data.models[static_cast<size_t>(model)].id));
+    held[fold].insert(model);
+    for (const std::string& work : data.works_of(model)) {
+      works[fold].insert(work);
+      in_models.insert(work);
+    }
+  }
+  for (const int kernel : kernels) {
+    const std::string& work = data.kernels[static_cast<size_t>(kernel)].work_id;
+    if (!in_models.count(work)) works[hash_of(work, seed) % static_cast<uint64_t>(count)].insert(work);
+  }
+  std::vector<Split> splits;
+  for (size_t i = 0; i < held.size(); ++i)
+    splits.push_back(split_without(data, kernels, models, held[i], works[i]));
+  return splits;
+}
+
+std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels,
+                                 std::span<const int> models) {
+  std::map<std::string, std::set<int>> by_family;
+  for (const int model : models) by_family[data.models[static_cast<size_t>(model)].family].insert(model);
+  std::vector<Split> splits;
+  if (by_family.size() < 2) return splits;
+  for (const auto& [family, held] : by_family) {
+    if (held.size() < 2) continue;
+    std::set<std::string> works;
+    for (const int model : held) works.merge(data.works_of(model));
+    splits.push_back(split_without(data, kernels, models, held, works));
+    splits.back().name = family;
+  }
+  return splits;
+}
+
+Split with_seen_kernels(const Dataset& data, const Split& split) {
+  Split seen = split;
+  std::set<std::string> elsewhere;  // works of models in training
+  for (const int model : split.train_models) elsewhere.merge(data.works_of(model));
+  for (const int kernel : split.test_kernels)
+    if (elsewhere.count(data.kernels[static_cast<size_t>(kernel)].work_id))
+      seen.train_kernels.push_back(kernel);
+  return seen;
+}
+
+}  // namespace baton

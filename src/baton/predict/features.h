@@ -1,0 +1,51 @@
+#pragma once
+// The numbers that a kernel's time is predicted from. docs/prediction.md lists them.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/predict/kernel_case.h"
+
+namespace baton {
+
+struct FeatureInfo {
+  std::string name;  ///< "log2 flops"
+  std::string doc;
+  bool is_shape = false;  ///< of the operators' shapes alone: what a predictor by shapes (nn-Meter) has
+  bool is_near = false;   ///< counts for the distance between kernels
+};
+
+/// An ordered list of features: fixed ones, and one for each operator, template and parameter of a schedule
+/// that training has seen.
+class FeatureSpace {
+ public:
+  FeatureSpace() = default;
+  /// For these kernels. The order of `cases` does not matter.
+  explicit FeatureSpace(std::span<const KernelCase* const> cases);
+  /// As text() wrote it. Throws Error for a list of another version.
+  static FeatureSpace from_text(const std::string& text);
+  /// One name per line, the version first.
+  std::string text() const;
+  /// Of the version and all names.
+  uint64_t hash() const;
+
+  size_t size() const { return features_.size(); }
+  const std::vector<FeatureInfo>& features() const { return features_; }
+  /// Writes size() values; NaN: unknown.
+  void write(const KernelCase& kernel, float* to) const;
+  std::vector<float> values(const KernelCase& kernel) const;
+  /// Operators and schedule templates that training has not seen: "operator nn.lrn"; empty: none.
+  std::string unseen(const KernelCase& kernel) const;
+
+ private:
+  void add_seen();
+
+  std::vector<std::string> operators_, templates_, parameters_;  // sorted
+  std::vector<FeatureInfo> features_;
+};
+
+/// The version of the fixed features: a predictor of another one is refused.
+constexpr int kFeatureVersion = 1;
+
+}  // namespace baton

@@ -1,0 +1,228 @@
+#include "baton/predict/kernel_case.h"
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/ir/inspect.h"
+#include "baton/ir/layout.h"
+#include "baton/ir/rules/cost.h"
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+#include "baton/text/parser.h"
+
+namespace baton {
+
+namespace {
+
+// Attributes that say how much is computed, or how it lies in memory.
+constexpr std::array<const char*, 6> kNumbers{"strides", "padding",     "dilation",
+                                              "groups",  "kernel_size", "pool_size"};
+constexpr std::array<const char*, 6> kTexts{"data_layout", "kernel_layout", "layout",
+                                            "out_layout",  "src_layout",    "dst_layout"};
+
+DescribedTensor described(const TensorTypeNode& type) {
+  if (!type.is_static())
+    throw NotSupported("the time of a kernel is predicted for known extents, not for " +
+                       type_text(Type(&type)));
+  return {type.extents(), type.dtype()};
+}
+
+std::vector<DescribedTensor> described(const Type& type) {
+  std::vector<DescribedTensor> all;
+  for (const TensorTypeNode* each : flat_types(type)) all.push_back(described(*each));
+  return all;
+}
+
+/// Height and width of the window of a convolution that leaves its kernel_size to the weight.
+std::vector<int64_t> window_of_weight(const DescribedOperator& op) {
+  const auto layout = Layout::parse(op.text("kernel_layout"));
+  if (!layout || op.inputs.size() < 2 || layout->rank() != static_cast<int>(op.inputs[1].extents.size()))
+    return {};
+  std::vector<int64_t> window;
+  for (const char letter : {'D', 'H', 'W'})
+    if (const int at = layout->find(letter); at >= 0)
+      window.push_back(op.inputs[1].extents[static_cast<size_t>(at)]);
+  return window;
+}
+
+/// By definition, as the cost rules count: of an operator whose call is not at hand.
+double operations(const DescribedOperator& op) {
+  const std::string_view kind = op.op ? cost_class(*op.op) : "other";
+  double results = 0;
+  for (const DescribedTensor& each : op.results) results += each.elements();
+  if (op.inputs.size() > 1 && kind == "conv") {
+    const auto layout = Layout::parse(op.text("kernel_layout"));
+    double out = 1;
+    if (layout && layout->rank() == static_cast<int>(op.inputs[1].extents.size()))
+      for (int i = 0; i < layout->rank(); ++i)
+        if (std::toupper(layout->axes()[static_cast<size_t>(i)].letter) == 'O')
+          out *= static_cast<double>(op.inputs[1].extents[static_cast<size_t>(i)]);
+    return 2 * results * op.inputs[1].elements() / std::max(out, 1.0);
+  }
+  if (op.inputs.size() > 1 && kind == "dense")
+    return 2 * results *
+           std::sqrt(op.inputs[0].elements() * op.inputs[1].elements() / std::max(results, 1.0));
+  if (kind == "pool")
+    return results * static_cast<double>(op.number("pool_size", 0, 1) * op.number("pool_size", 1, 1));
+  if (kind == "move") return 0;
+  return kind == "reduce" && !op.inputs.empty() ? op.inputs[0].elements() : results;
+}
+
+/// A part of a kernel: its operators alone.
+void count_part(KernelDescription& part) {
+  for (const DescribedOperator& op : part.operators) {
+    part.flops += operations(op);
+    for (const auto* all : {&op.inputs, &op.results})
+      for (const DescribedTensor& each : *all) part.bytes += each.bytes();
+  }
+}
+
+DescribedOperator described(const CallNode& call) {
+  DescribedOperator one;
+  one.op = call.op();
+  one.name = one.op ? one.op->name : "";
+  for (const Expr& arg : call.args())
+    for (DescribedTensor& tensor : described(arg->checked_type())) one.inputs.push_back(std::move(tensor));
+  one.results = described(call.checked_type());
+  if (!call.attrs()) return one;
+  for (const char* name : kNumbers)
+    if (call.attrs()->schema().find(name)) one.numbers.emplace(name, ints_of(call.attrs()->get(name)));
+  for (const char* name : kTexts) {
+    if (!call.attrs()->schema().find(name)) continue;
+    const AttrValue value = call.attrs()->get(name);
+    if (const auto* text = value.as<std::string>()) one.texts.emplace(name, *text);
+  }
+  if (const auto size = one.numbers.find("kernel_size"); size != one.numbers.end() && size->second.empty())
+    size->second = window_of_weight(one);
+  return one;
+}
+
+std::vector<DescribedTensor> parsed(const std::string& type) {
+  try {
+    return described(parse_type(type));
+  } catch (const Error& error) {
+    throw Error("a measurement has the type `" + type + "`, which cannot be read: " + error.what());
+  }
+}
+
+void add_numbers(const nlohmann::json& value, std::vector<int64_t>& to) {
+  if (value.is_number()) to.push_back(value.get<int64_t>());
+  if (value.is_array())
+    for (const auto& each : value) add_numbers(each, to);
+}
+
+DescribedOperator described(const WorkOperator& work) {
+  DescribedOperator one;
+  one.name = work.op;
+  one.op = find_op(work.op);
+  for (const std::string& type : work.input_types)
+    for (DescribedTensor& tensor : parsed(type)) one.inputs.push_back(std::move(tensor));
+  one.results = parsed(work.type);
+  const auto attributes = nlohmann::json::parse(work.attributes, nullptr, false);
+  if (!attributes.is_object())
+    throw Error("the attributes of `" + work.op +
+                "` in a measurement are no JSON object: " + work.attributes);
+  for (const char* name : kNumbers)
+    if (const auto at = attributes.find(name); at != attributes.end()) add_numbers(*at, one.numbers[name]);
+  for (const char* name : kTexts)
+    if (const auto at = attributes.find(name); at != attributes.end() && at->is_string())
+      one.texts.emplace(name, at->get<std::string>());
+  return one;
+}
+
+/// As a kernel's schedule sees it: the last of the operators that restrict fusion most.
+int anchor_of(const std::vector<DescribedOperator>& operators) {
+  int anchor = -1;
+  Fuse most = Fuse::kElementwise;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const OpDef* op = operators[i].op;
+    const Fuse fuse = !op ? Fuse::kOpaque : op->fuse == Fuse::kTuple ? Fuse::kElementwise : op->fuse;
+    if (anchor >= 0 && fuse < most) continue;
+    anchor = static_cast<int>(i);
+    most = fuse;
+  }
+  return anchor;
+}
+
+}  // namespace
+
+double DescribedTensor::elements() const {
+  return std::accumulate(extents.begin(), extents.end(), 1.0, [](double product, int64_t extent) {
+    return product * static_cast<double>(extent);
+  });
+}
+double DescribedTensor::bytes() const { return elements() * dtype.bytes(); }
+
+int64_t DescribedOperator::number(std::string_view attr, size_t index, int64_t otherwise) const {
+  const auto at = numbers.find(attr);
+  if (at == numbers.end() || at->second.empty()) return otherwise;
+  return at->second[std::min(index, at->second.size() - 1)];
+}
+
+std::string_view DescribedOperator::text(std::string_view attr) const {
+  const auto at = texts.find(attr);
+  return at == texts.end() ? std::string_view() : at->second;
+}
+
+KernelDescription describe(const FunctionNode& function) {
+  KernelDescription kernel;
+  std::vector<CostFacts> costs;
+  post_order(function.body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    if (!call || !call->op()) return;
+    kernel.operators.push_back(described(*call));
+    costs.push_back(cost_of_call(*call));
+  });
+  const CostFacts all = cost_of_function(function, costs);
+  kernel.flops = all.flops;
+  kernel.bytes = all.bytes;
+  kernel.anchor = anchor_of(kernel.operators);
+  return kernel;
+}
+
+KernelDescription describe(const CallNode& call) {
+  KernelDescription kernel;
+  kernel.operators.push_back(described(call));
+  count_part(kernel);
+  kernel.anchor = 0;
+  return kernel;
+}
+
+KernelDescription describe(const Work& work) {
+  KernelDescription kernel;
+  for (const WorkOperator& each : work.operators) kernel.operators.push_back(described(each));
+  if (work.kind == WorkKind::kPart) {
+    count_part(kernel);
+  } else {
+    kernel.flops = work.flops;
+    kernel.bytes = work.bytes;
+  }
+  kernel.anchor = anchor_of(kernel.operators);
+  return kernel;
+}
+
+bool knows_schedules(std::string_view backend) {
+  return backend == "llvm" || backend == "opencl" || backend == "cuda";
+}
+
+KernelCase case_of(const Measurement& measurement, std::shared_ptr<const DeviceSheet> sheet) {
+  KernelCase made;
+  made.kernel = describe(measurement.work);
+  made.backend = measurement.build.backend;
+  made.sheet = std::move(sheet);
+  made.threads = measurement.threads;
+  made.cache = measurement.cache;
+  if (!knows_schedules(made.backend)) return made;
+  made.template_name = measurement.build.template_name;
+  const auto parameters = nlohmann::json::parse(measurement.build.parameters, nullptr, false);
+  if (parameters.is_object())
+    for (const auto& [name, value] : parameters.items())
+      if (value.is_number() || value.is_boolean())
+        made.parameters.emplace(name, value.is_boolean() ? value.get<bool>() : value.get<double>());
+  return made;
+}
+
+}  // namespace baton

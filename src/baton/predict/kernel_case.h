@@ -1,0 +1,67 @@
+#pragma once
+// What a kernel predictor is asked about: the operators of a fused function with their sizes, and how and
+// where they run. Made from a fused function, or from the Work of a measurement: both give the same case.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/store/measurement.h"
+
+namespace baton {
+
+struct DescribedTensor {
+  std::vector<int64_t> extents;
+  DType dtype;
+  double elements() const;
+  double bytes() const;
+};
+
+/// One call of a kernel. Attributes are kept where features read them.
+struct DescribedOperator {
+  std::string name;
+  const OpDef* op = nullptr;  ///< null: this version of Baton has no such operator
+  std::map<std::string, std::vector<int64_t>, std::less<>> numbers;  ///< of lists and numbers
+  std::map<std::string, std::string, std::less<>> texts;
+  std::vector<DescribedTensor> inputs, results;  ///< tuples flattened
+
+  int64_t number(std::string_view attr, size_t index, int64_t otherwise) const;
+  std::string_view text(std::string_view attr) const;  ///< empty: none
+};
+
+struct KernelDescription {
+  std::vector<DescribedOperator> operators;  ///< in order of execution
+  double flops = 0, bytes = 0;               ///< by the cost rules
+  int anchor = -1;                           ///< index of the heaviest operator; -1: there are no operators
+
+  const DescribedOperator* anchored() const { return anchor < 0 ? nullptr : &operators[anchor]; }
+};
+
+/// `function`: typed, extents are constants. Throws NotSupported for an unknown extent.
+KernelDescription describe(const FunctionNode& function);
+/// One call of it, as a part of the kernel.
+KernelDescription describe(const CallNode& call);
+/// Throws Error for types or attributes that cannot be read.
+KernelDescription describe(const Work& work);
+
+/// A kernel, its build and its place.
+struct KernelCase {
+  KernelDescription kernel;
+  std::string backend;        ///< "llvm"
+  std::string template_name;  ///< empty: not known before the kernel is made (a library chooses by itself)
+  std::map<std::string, double> parameters;
+  std::shared_ptr<const DeviceSheet> sheet;
+  int threads = 1;
+  CacheState cache = CacheState::kInModel;
+};
+
+/// The case of a measured kernel or part. `sheet`: the measurement's, shared by all cases of a device.
+KernelCase case_of(const Measurement& measurement, std::shared_ptr<const DeviceSheet> sheet);
+/// Whether the schedule of this backend's kernels is known before they are compiled.
+bool knows_schedules(std::string_view backend);
+
+}  // namespace baton

@@ -1,0 +1,320 @@
+#include "baton/predict/model/predict_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "baton/codegen/kernel/kernel.h"
+#include "baton/driver/plan/region_attrs.h"
+#include "baton/profile/record/work.h"
+#include "baton/profile/report/peaks.h"
+#include "baton/profile/report/report.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+using PredictClock = std::chrono::steady_clock;
+
+double passed_s(PredictClock::time_point since) {
+  return std::chrono::duration<double>(PredictClock::now() - since).count();
+}
+
+/// 95 % of a normal distribution: a measurement's uncertainty as spread and interval.
+constexpr double kSure = 1.96;
+
+class Predicting {
+ public:
+  Predicting(const BuildResult& built, const PredictOptions& options)
+      : built_(built), options_(options), predictor_(*options.predictor) {
+    threads_ = options.threads > 0               ? options.threads
+               : predictor_.card.threads.empty() ? 1
+                                                 : predictor_.card.threads.back();
+  }
+
+  PredictedReport run() {
+    auto start = PredictClock::now();
+    schedules_ = schedules_of(built_, options_.context);
+    PredictedReport made;
+    made.schedules_s = passed_s(start);
+    start = PredictClock::now();
+    describe_kernels();
+    predict_kernels();
+    made.predict_s = passed_s(start);
+    take_measured();
+    ProfileReport& report = made.report = empty_report();
+    fill(report);
+    start = PredictClock::now();
+    predict_whole(report);
+    add_insides(report);
+    made.predict_s += passed_s(start);
+    describe_report(report, made);
+    return made;
+  }
+
+ private:
+  struct Known {
+    KernelCase kernel;
+    TimePrediction time;
+    bool called = false, measured = false;
+  };
+
+  const PlannedKernel& planned(size_t i) const { return built_.plan.kernels[i]; }
+
+  /// That of the device in training where it is the same device: it has measured peaks.
+  std::shared_ptr<const DeviceSheet> sheet_of(const std::string& backend) {
+    auto& sheet = sheets_[backend];
+    if (sheet) return sheet;
+    const auto trained = predictor_.sheets.find(backend);
+    const DeviceSheet* asked = options_.context.sheet_of(backend);
+    if (!asked) asked = &options_.context.host();
+    const Predictor::Fit fit = predictor_.fits(backend, *asked);
+    if (!fit.refusal.empty()) throw Error(fit.refusal);
+    if (!fit.note.empty() && !std::ranges::count(notes_, fit.note)) notes_.push_back(fit.note);
+    other_device_ |= !fit.note.empty();
+    sheet = std::make_shared<const DeviceSheet>(fit.note.empty() ? trained->second : *asked);
+    return sheet;
+  }
+
+  void describe_kernels() {
+    known_.resize(built_.plan.kernels.size());
+    for (size_t i = 0; i < known_.size(); ++i) {
+      if (!planned(i).called) continue;
+      Known& known = known_[i];
+      known.called = true;
+      known.kernel.kernel = describe(*planned(i).function);
+      known.kernel.backend = schedules_[i].backend;
+      known.kernel.sheet = sheet_of(known.kernel.backend);
+      known.kernel.threads = threads_;
+      if (!knows_schedules(known.kernel.backend)) continue;
+      known.kernel.template_name = schedules_[i].schedule.template_name;
+      for (const auto& [name, value] : schedules_[i].schedule.params)
+        known.kernel.parameters.emplace(name, value);
+    }
+  }
+
+  void predict_kernels() {
+    std::vector<const KernelCase*> cases;
+    for (const Known& known : known_)
+      if (known.called) cases.push_back(&known.kernel);
+    std::vector<TimePrediction> times = predictor_.predict(cases, options_.level);
+    size_t next = 0;
+    for (Known& known : known_)
+      if (known.called) known.time = std::move(times[next++]);
+  }
+
+  void take_measured() {
+    if (!options_.store) return;
+    for (size_t i = 0; i < known_.size(); ++i) {
+      Known& known = known_[i];
+      if (!known.called) continue;
+      if (const auto found = measured(i)) {
+        known.measured = true;
+        known.time = {};
+        known.time.us = found->median_us;
+        const double half = found->plus_minus_us.value_or(kSure * found->cv * found->median_us);
+        known.time.spread = half / kSure / found->median_us;
+        known.time.low_us = std::max(0.0, found->median_us - half);
+        known.time.high_us = found->median_us + half;
+      }
+    }
+  }
+
+  std::optional<Measurement> measured(size_t i) const {
+    const KernelCase& kernel = known_[i].kernel;
+    const Work work = kernel_work(without_region(planned(i).function));
+    if (!knows_schedules(kernel.backend)) {  // which implementation it is, only the library knows
+      StoreQuery query;
+      query.work_id = work.id();
+      query.backend = kernel.backend;
+      query.threads = threads_;
+      query.reliable_only = true;
+      std::optional<Measurement> last;
+      options_.store->each(query, [&](const Measurement& each) {
+        if (sheet_identity(each.device) == sheet_identity(*kernel.sheet) && each.method.empty() &&
+            each.cache != CacheState::kFlushed)
+          last = each;
+        return true;
+      });
+      return last;
+    }
+    Kernel facts;
+    facts.template_name = schedules_[i].schedule.template_name;
+    facts.params = schedules_[i].schedule.params;
+    const BuiltKernel made{
+        planned(i).func_name, planned(i).function, {}, std::make_shared<const Kernel>(facts), 0,
+        kernel.backend};
+    const BuildFacts build = build_facts(made, built_, options_.context.passes->opt_level);
+    for (const CacheState cache : {CacheState::kInModel, CacheState::kHot})
+      if (auto found = options_.store->newest(work, build, *kernel.sheet, threads_, cache)) return found;
+    return std::nullopt;
+  }
+
+  /// With all that is not a time.
+  ProfileReport empty_report() const {
+    ReportSource source{built_.origins.value_or(OriginReport()), {}, targets_text(built_.targets)};
+    for (size_t i = 0; i < known_.size(); ++i)
+      if (known_[i].called)
+        source.kernels[planned(i).func_name] = {
+            function_row(planned(i).function, schedules_[i].schedule.template_name,
+                         schedules_[i].schedule.params),
+            {known_[i].kernel.kernel.flops, known_[i].kernel.kernel.bytes}};
+    FusedTimes none;
+    const Plan& plan = *built_.plan.graph;
+    for (uint32_t node = 0; node < plan.nodes.size(); ++node) {
+      const PlanNode::Kind kind = plan.nodes[node].kind;
+      if (kind != PlanNode::Kind::kKernel && kind != PlanNode::Kind::kCopy) continue;
+      none.nodes.push_back(node);
+      none.node_us.emplace_back();
+    }
+    return make_report(source, plan, none);
+  }
+
+  void fill(ProfileReport& report) {
+    for (KernelRow& row : report.kernels) {
+      const int kernel = built_.plan.nodes[row.node].kernel;
+      TimePrediction copy;
+      const TimePrediction* time = &copy;
+      bool is_measured = false;
+      if (!row.copied_from.empty() || kernel < 0) {
+        const PlanEntry& entry = built_.plan.graph->entries[built_.plan.graph->nodes[row.node].first_entry];
+        copy = predictor_.predict_transfer(row.copied_from, row.device, static_cast<double>(entry.bytes()),
+                                           *known_[first_called()].kernel.sheet, options_.level);
+        transfers_us_ += copy.us;
+      } else {
+        const Known& known = known_[static_cast<size_t>(kernel)];
+        time = &known.time;
+        is_measured = known.measured;
+        in_model_.push_back({known.time, 1});
+        row.target = known.kernel.backend == "llvm" ? report.target : known.kernel.backend;
+      }
+      row.median_us = time->us;
+      row.low_us = time->low_us;
+      row.high_us = time->high_us;
+      row.plus_minus_us = (time->high_us - time->low_us) / 2;
+      row.samples_us = {time->us};
+      row.basis = is_measured ? "measured" : "predicted";
+      row.out_of_range = time->out_of_range;
+      row.unreliable.clear();
+      if (row.median_us > 0) {
+        row.roofline.gflops = row.flops / row.median_us / 1e3;
+        row.roofline.gbytes_per_s = row.bytes / row.median_us / 1e3;
+      }
+      report.sum_us += row.median_us;
+    }
+    for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
+  }
+
+  size_t first_called() const {
+    for (size_t i = 0; i < known_.size(); ++i)
+      if (known_[i].called) return i;
+    throw Error("the model has copies between devices and no kernels: there is nothing to predict");
+  }
+
+  void predict_whole(ProfileReport& report) {
+    if (in_model_.empty() && transfers_us_ == 0) return;  // constants only
+    const std::string backend = built_.targets.empty() ? "llvm" : built_.targets.front()->kind;
+    const TimePrediction whole = predictor_.predict_model(backend, in_model_, transfers_us_, options_.level);
+    report.end_to_end_us = whole.us;
+    report.end_to_end_low_us = whole.low_us;
+    report.end_to_end_high_us = whole.high_us;
+    report.end_to_end_plus_minus_us = (whole.high_us - whole.low_us) / 2;
+    report.plain_us = report.profiled_us = {whole.us};
+    report.out_of_range = whole.out_of_range;
+    if (other_device_ && report.out_of_range.empty())
+      report.out_of_range = "the predictor was trained on another device of this kind";
+    report.level = options_.level;
+  }
+
+  void add_insides(ProfileReport& report) {
+    const OriginTable& table = built_.optimized->origins();
+    for (KernelRow& row : report.kernels) {
+      const Function& function = built_.plan.nodes[row.node].function;
+      const int index = built_.plan.nodes[row.node].kernel;
+      if (!function || index < 0) continue;
+      const KernelCase& kernel = known_[static_cast<size_t>(index)].kernel;
+      if (!predictor_.parts.count(kernel.backend)) continue;
+      const std::vector<KernelBlock> blocks = kernel_blocks(*function);
+      if (blocks.size() < 2) continue;
+      std::vector<KernelCase> parts;
+      std::vector<const KernelCase*> pointers;
+      for (const KernelBlock& block : blocks) {
+        parts.push_back(kernel);
+        parts.back().kernel = describe(*block.call);
+      }
+      for (const KernelCase& part : parts) pointers.push_back(&part);
+      const std::vector<double> shares = predictor_.shares(pointers);
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        InsideRow part;
+        for (const Origin* origin : blocks[i].call->origins().origins())
+          if (const auto id = table.find(origin)) part.ids.push_back(index_of(*id));
+        std::ranges::sort(part.ids);
+        part.label = blocks[i].call->op()->name;
+        part.share = shares[i];
+        part.us = shares[i] * row.median_us;
+        part.method = InsideMethod::kPredicted;
+        for (const uint32_t id : part.ids) {
+          auto& us = report.operators.at(id).inside_us;
+          us = us.value_or(0) + part.us / static_cast<double>(part.ids.size());
+        }
+        row.inside.push_back(std::move(part));
+      }
+    }
+  }
+  static uint32_t index_of(OriginId id) { return static_cast<uint32_t>(id); }
+
+  void describe_report(ProfileReport& report, const PredictedReport& made) const {
+    const ModelCard& card = predictor_.card;
+    report.predicted = options_.predictor_name + ", of " + card.date + " with " +
+                       std::to_string(card.kernels) + " kernels of " + std::to_string(card.models) +
+                       " models";
+    report.threads = threads_;
+    if (!sheets_.empty()) report.machine = sheets_.begin()->second->name;
+    const auto host = sheets_.find("llvm");
+    if (host != sheets_.end() && host->second->peaks) add_peaks(report, *host->second);
+    size_t measured = 0, guesses = 0;
+    for (const KernelRow& row : report.kernels) {
+      measured += row.basis == "measured";
+      guesses += !row.out_of_range.empty();
+    }
+    char text[200];
+    std::snprintf(
+        text, sizeof text,
+        "predicted, not run: %zu of %zu kernels measured before, %zu out of the predictor's range; schedules "
+        "chosen in %.0f ms, predicted in %.1f ms",
+        measured, report.kernels.size(), guesses, 1e3 * made.schedules_s, 1e3 * made.predict_s);
+    report.notes.insert(report.notes.begin(), text);
+    report.notes.insert(report.notes.end(), notes_.begin(), notes_.end());
+  }
+
+  const BuildResult& built_;
+  const PredictOptions& options_;
+  const Predictor& predictor_;
+  int threads_ = 1;
+  std::vector<PlannedSchedule> schedules_;
+  std::vector<Known> known_;  ///< by kernel of the plan
+  std::vector<ModelKernel> in_model_;
+  std::map<std::string, std::shared_ptr<const DeviceSheet>> sheets_;  ///< by backend
+  std::vector<std::string> notes_;
+  double transfers_us_ = 0;
+  bool other_device_ = false;
+};
+
+}  // namespace
+
+BuildContext context_of_predictor(const Predictor& predictor, BuildContext context) {
+  if (!context.targets.empty()) return context;
+  for (DeviceSheet& sheet : context.sheets)
+    for (const auto& [backend, trained] : predictor.sheets)
+      if (trained.kind == sheet.kind && (backend == sheet.kind || !predictor.sheets.count(sheet.kind)))
+        sheet = trained;
+  return context;
+}
+
+PredictedReport predict(const BuildResult& built, const PredictOptions& options) {
+  return Predicting(built, options).run();
+}
+
+}  // namespace baton

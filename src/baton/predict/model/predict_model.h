@@ -1,0 +1,34 @@
+#pragma once
+// A model's times by a predictor, as the report that profiling it would give. Nothing is compiled or run.
+#include <optional>
+#include <string>
+
+#include "baton/driver/build.h"
+#include "baton/predict/predictor.h"
+#include "baton/profile/report/rows.h"
+#include "baton/store/store.h"
+
+namespace baton {
+
+struct PredictOptions {
+  const Predictor* predictor = nullptr;  ///< not null
+  std::string predictor_name;            ///< in the report: its file
+  const Store* store = nullptr;          ///< its measurements answer where they are of this very kernel
+  int threads = 0;                       ///< of the runs; 0: the most that the predictor was trained with
+  double level = 0.9;                    ///< of the intervals
+  BuildContext context;                  ///< as of plan_build()
+};
+
+/// The context with the sheets of the devices that the predictor was trained on, where it asks for no others.
+BuildContext context_of_predictor(const Predictor& predictor, BuildContext context);
+
+struct PredictedReport {
+  ProfileReport report;  ///< ProfileReport::predicted says by what; the caller sets model and source
+  double schedules_s = 0, predict_s = 0;  ///< choosing schedules; from the fused module to all times
+};
+
+/// `built`: of plan_build(). Throws Error for a target that the predictor does not know, and a kernel of a
+/// backend that it has none of.
+PredictedReport predict(const BuildResult& built, const PredictOptions& options);
+
+}  // namespace baton

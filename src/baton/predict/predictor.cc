@@ -1,0 +1,468 @@
+#include "baton/predict/predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <numeric>
+#include <optional>
+
+#include "baton/predict/least_squares.h"
+#include "baton/predict/roofline_base.h"
+#include "baton/support/base/checksum.h"
+#include "baton/support/error.h"
+#include "baton/support/version.h"
+
+namespace baton {
+
+namespace {
+
+constexpr double kModelInRange = 0.925;  // of models held out
+constexpr double kLeastModelSpread = 0.01;
+constexpr double kMostNovelty = 4;    // that one kernel adds to its model's
+constexpr double kUsual = 0.95;       // of the same, in whose units novelty and spread are compared
+constexpr double kOfFewModels = 1.2;  // the limit where there are too few to calibrate one
+constexpr size_t kLeastParts = 60;
+constexpr size_t kLeastModels = 8;  // to calibrate intervals of models
+
+/// A model of the data as its kernels' predictions add up.
+struct ModelSum {
+  double sum_us = 0, calls = 0, spread = 0, novelty = 0;
+};
+
+ModelSum sum_of(std::span<const ModelKernel> kernels) {
+  ModelSum sum;
+  for (const ModelKernel& each : kernels) {
+    const double us = each.time.us * each.calls;
+    sum.sum_us += us;
+    sum.calls += each.calls;
+    sum.spread += us * each.time.spread;
+    sum.novelty += us * std::min(each.time.novelty, kMostNovelty);
+  }
+  if (sum.sum_us > 0) {
+    sum.spread /= sum.sum_us;
+    sum.novelty /= sum.sum_us;
+  }
+  sum.spread += kLeastModelSpread;
+  return sum;
+}
+
+/// The most terms whose solution is physical: a scale near 1 and no negative times.
+void fit_terms(const std::vector<TimeEquation>& equations, ModelTotal& total) {
+  for (int terms = 3; terms >= 1; --terms) {
+    const auto found = least_relative_squares(equations, terms);
+    if (!found) continue;
+    const auto& [scale, per_call, once] = *found;
+    if (scale < 0.5 || scale > 2 || per_call < 0 || once < 0) continue;
+    total.scale = scale;
+    total.per_call_us = per_call;
+    total.once_us = once;
+    return;
+  }
+}
+
+class Training {
+ public:
+  Training(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
+           const TrainOptions& options)
+      : data_(data),
+        learned_(kernels.begin(), kernels.end()),
+        kernels_(with_those_of_models(data, learned_, models)),
+        options_(options),
+        splits_(model_splits(data, kernels_, models, options.folds, options.seed)) {}
+
+  Predictor run() {
+    held_.resize(splits_.size());
+    std::map<std::string, std::vector<int>> by_backend;
+    for (const int i : kernels_) by_backend[kernel(i).kernel.backend].push_back(i);
+    std::string refused;
+    for (const auto& [backend, members] : by_backend) {
+      if (!options_.only_backend.empty() && backend != options_.only_backend) continue;
+      if (options_.progress) options_.progress("training: kernels of " + backend);
+      try {
+        fit_kernels(backend, members);
+      } catch (const Error& error) {
+        refused += (refused.empty() ? "" : "; ") + backend + ": " + error.what();
+      }
+    }
+    if (made_.kernels.empty())
+      throw Error(refused.empty() ? "there is no kernel to train with" +
+                                        (options_.only_backend.empty() ? "" : " on " + options_.only_backend)
+                                  : refused);
+    fit_totals();
+    fit_parts();
+    fit_transfers();
+    return std::move(made_);
+  }
+
+ private:
+  /// Kernels that were held out and that models in training have too: predicted for these, not learned from.
+  static std::vector<int> with_those_of_models(const Dataset& data, const std::set<int>& learned,
+                                               std::span<const int> models) {
+    std::set<int> all = learned;
+    for (const int model : models)
+      for (const auto& [kernel, calls] : data.models[static_cast<size_t>(model)].kernels) all.insert(kernel);
+    return {all.begin(), all.end()};
+  }
+
+  /// Of another backend where there is but one: the shapes are the same, and the sheet tells the devices
+  /// apart.
+  static std::shared_ptr<const Regressor> source_of(const std::shared_ptr<const Predictor>& from,
+                                                    const std::string& backend) {
+    const auto at = from->kernels.find(backend);
+    if (at != from->kernels.end()) return {from, &at->second};
+    return from->kernels.size() == 1 ? std::shared_ptr<const Regressor>(from, &from->kernels.begin()->second)
+                                     : nullptr;
+  }
+
+  const KernelSample& kernel(int i) const { return data_.kernels[static_cast<size_t>(i)]; }
+
+  void fit_kernels(const std::string& backend, const std::vector<int>& members) {
+    LearningSet set;
+    std::map<int, int> place;
+    for (const int i : members) {
+      place[i] = static_cast<int>(set.cases.size());
+      set.cases.push_back(&kernel(i).kernel);
+      set.us.push_back(kernel(i).us);
+      set.weights.push_back(learned_.count(i) ? kernel(i).weight : 0);
+    }
+    const auto chosen = [&](const std::vector<int>& all) {
+      std::vector<int> mine;
+      for (const int i : all)
+        if (const auto at = place.find(i); at != place.end()) mine.push_back(at->second);
+      return mine;
+    };
+    std::vector<Fold> folds;
+    for (const Split& split : splits_)
+      folds.push_back({chosen(split.train_kernels), chosen(split.test_kernels)});
+    std::shared_ptr<const Regressor> source;
+    if (options_.from) source = source_of(options_.from, backend);
+    FittedRegressor fitted = fit_regressor(set, folds, options_.regressor, std::move(source));
+    for (size_t f = 0; f < folds.size(); ++f)
+      for (size_t i = 0; i < fitted.held_out[f].size(); ++i)
+        held_[f][members[static_cast<size_t>(folds[f].test[i])]] = fitted.held_out[f][i];
+    made_.kernels.emplace(backend, std::move(fitted.regressor));
+    made_.sheets.emplace(backend, *set.cases.front()->sheet);
+  }
+
+  /// The model's sum by members that have not seen its kernels; nullopt where a kernel has no predictor.
+  std::optional<ModelSum> held_out_sum(size_t fold, const ModelSample& model) const {
+    std::vector<ModelKernel> all;
+    for (const auto& [i, calls] : model.kernels) {
+      const auto at = held_[fold].find(i);
+      if (at == held_[fold].end()) return std::nullopt;
+      ModelKernel one;
+      one.time.us = std::exp(at->second.log_us);
+      one.time.spread = at->second.spread;
+      one.time.novelty = at->second.novelty;
+      one.calls = calls;
+      all.push_back(one);
+    }
+    return sum_of(all);
+  }
+
+  void fit_totals() {
+    struct Held {
+      ModelSum sum;
+      double us;
+    };
+    std::map<std::string, std::vector<Held>> by_backend;
+    for (size_t f = 0; f < splits_.size(); ++f)
+      for (const int i : splits_[f].test_models) {
+        const ModelSample& model = data_.models[static_cast<size_t>(i)];
+        if (const auto sum = held_out_sum(f, model)) by_backend[model.backend].push_back({*sum, model.us});
+      }
+    for (const auto& [backend, held] : by_backend) {
+      ModelTotal& total = made_.totals[backend];
+      std::vector<TimeEquation> equations;
+      for (const Held& each : held) equations.push_back({{each.sum.sum_us, each.sum.calls, 1}, each.us});
+      fit_terms(equations, total);
+      std::vector<double> novelties, spreads, strange;
+      for (const Held& each : held) {
+        total.scores.push_back(std::abs(std::log(each.us / total.us(each.sum.sum_us, each.sum.calls))) /
+                               each.sum.spread);
+        novelties.push_back(each.sum.novelty);
+        spreads.push_back(each.sum.spread);
+      }
+      std::ranges::sort(total.scores);
+      std::ranges::sort(novelties);
+      std::ranges::sort(spreads);
+      total.usual_novelty = std::max(1e-6, quantile_of(novelties, kUsual));
+      total.usual_spread = std::max(kLeastModelSpread, quantile_of(spreads, kUsual));
+      for (const Held& each : held) strange.push_back(total.strangeness(each.sum.novelty, each.sum.spread));
+      std::ranges::sort(strange);
+      total.limit = held.size() >= kLeastModels ? quantile_of(strange, kModelInRange) : kOfFewModels;
+      total.trained_on = static_cast<int64_t>(held.size());
+    }
+  }
+
+  void fit_parts() {
+    std::map<std::string, std::vector<const PartSample*>> by_backend;
+    for (const PartSample& part : data_.parts) by_backend[part.part.backend].push_back(&part);
+    for (const auto& [backend, parts] : by_backend) {
+      if (parts.size() < kLeastParts || !made_.kernels.count(backend)) continue;
+      if (options_.progress) options_.progress("training: inside kernels of " + backend);
+      LearningSet set;
+      std::vector<Fold> folds(static_cast<size_t>(options_.folds));
+      for (const PartSample* part : parts) {
+        const size_t fold = checksum64(part->group.data(), part->group.size()) % folds.size();
+        const int at = static_cast<int>(set.cases.size());
+        for (size_t f = 0; f < folds.size(); ++f) (f == fold ? folds[f].test : folds[f].train).push_back(at);
+        set.cases.push_back(&part->part);
+        set.us.push_back(part->us);
+        set.weights.push_back(1);
+      }
+      RegressorOptions options = options_.regressor;
+      options.boost.rounds = std::min(options.boost.rounds, 300);
+      made_.parts.emplace(backend, fit_regressor(set, folds, options).regressor);
+    }
+  }
+
+  void fit_transfers() {
+    std::map<std::string, std::vector<TransferSample>> by_link;
+    for (const TransferSample& each : data_.transfers) by_link[each.from + " " + each.to].push_back(each);
+    for (const auto& [link, all] : by_link) {
+      TransferTime& time = made_.transfers[link];
+      std::vector<TimeEquation> equations;
+      time.least_bytes = time.most_bytes = all.front().bytes;
+      for (const TransferSample& each : all) {
+        equations.push_back({{each.bytes, 1, 0}, each.us});
+        time.least_bytes = std::min(time.least_bytes, each.bytes);
+        time.most_bytes = std::max(time.most_bytes, each.bytes);
+      }
+      const auto both = least_relative_squares(equations, 2);
+      if (both && (*both)[0] >= 0 && (*both)[1] >= 0) {
+        time.us_per_byte = (*both)[0];
+        time.latency_us = (*both)[1];
+      } else {  // of one size only, or faster the larger
+        std::vector<double> times;
+        for (const TransferSample& each : all) times.push_back(each.us);
+        time.latency_us = median_of(times);
+      }
+      for (const TransferSample& each : all)
+        time.scores.push_back(std::abs(std::log(each.us / std::max(1e-6, time.us(each.bytes)))));
+      std::ranges::sort(time.scores);
+    }
+  }
+
+  const Dataset& data_;
+  const std::set<int> learned_;
+  const std::vector<int> kernels_;
+  const TrainOptions& options_;
+  const std::vector<Split> splits_;
+  std::vector<std::map<int, LogTime>> held_;  ///< by fold and kernel
+  Predictor made_;
+};
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+  return text;
+}
+
+std::string listed(const std::map<std::string, Regressor>& all) {
+  std::string text;
+  for (const auto& [name, regressor] : all) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+TimePrediction around(double us, double half) {
+  TimePrediction one;
+  one.us = us;
+  one.low_us = us * std::exp(-half);
+  one.high_us = us * std::exp(half);
+  return one;
+}
+
+}  // namespace
+
+std::vector<int> all_indices(size_t count) {
+  std::vector<int> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+Predictor train(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
+                const TrainOptions& options) {
+  return Training(data, kernels, models, options).run();
+}
+
+Predictor train(const Dataset& data, const TrainOptions& options) {
+  Predictor made = train(data, all_indices(data.kernels.size()), all_indices(data.models.size()), options);
+  ModelCard& card = made.card;
+  card.version = version();
+  card.date = today();
+  card.machines.assign(data.machines.begin(), data.machines.end());
+  card.campaigns.assign(data.campaigns.begin(), data.campaigns.end());
+  for (const auto& [backend, regressor] : made.kernels) {
+    card.backends.push_back(backend);
+    card.kernels += regressor.trained_on;
+  }
+  std::set<int> threads;
+  for (const KernelSample& kernel : data.kernels) threads.insert(kernel.kernel.threads);
+  card.threads.assign(threads.begin(), threads.end());
+  for (const ModelSample& model : data.models) ++card.families[model.family];
+  card.rows = data.rows;
+  card.models = static_cast<int64_t>(data.models.size());
+  card.left_out = data.left_out;
+  if (options.from && !options.from->sheets.empty())
+    card.carried_from = options.from->sheets.begin()->second.name;
+  return made;
+}
+
+std::vector<TimePrediction> Predictor::predict(std::span<const KernelCase* const> cases, double level) const {
+  std::map<std::string, std::vector<size_t>> by_backend;
+  for (size_t i = 0; i < cases.size(); ++i) by_backend[cases[i]->backend].push_back(i);
+  std::vector<TimePrediction> all(cases.size());
+  for (const auto& [backend, members] : by_backend) {
+    const auto at = kernels.find(backend);
+    if (at == kernels.end())
+      throw Error("the predictor has no kernels of backend " + backend + " (it has " + listed(kernels) +
+                  "): train one with measurements of it");
+    std::vector<const KernelCase*> mine;
+    for (const size_t i : members) mine.push_back(cases[i]);
+    std::vector<TimePrediction> times = at->second.predict(mine, level);
+    for (size_t i = 0; i < members.size(); ++i) all[members[i]] = std::move(times[i]);
+  }
+  return all;
+}
+
+TimePrediction Predictor::predict_model(const std::string& backend, std::span<const ModelKernel> kernels,
+                                        double transfers_us, double level) const {
+  const ModelSum sum = sum_of(kernels);
+  const auto at = totals.find(backend);
+  if (at == totals.end()) {
+    TimePrediction one = around(sum.sum_us + transfers_us, 2 * sum.spread);
+    one.spread = sum.spread;
+    one.novelty = sum.novelty;
+    one.out_of_range = "no whole model of this backend was measured: the sum of its kernels";
+    return one;
+  }
+  const ModelTotal& total = at->second;
+  TimePrediction one = around(total.us(sum.sum_us + transfers_us, sum.calls),
+                              conformal_score(total.scores, level) * sum.spread);
+  one.spread = sum.spread;
+  one.novelty = total.strangeness(sum.novelty, sum.spread) / total.limit;
+  if (one.novelty > 1)
+    one.out_of_range = sum.novelty / total.usual_novelty > sum.spread / total.usual_spread
+                           ? "its kernels are far from those in training"
+                           : "it spends its time in kernels whose predictions are often far off";
+  return one;
+}
+
+std::vector<double> Predictor::shares(std::span<const KernelCase* const> of) const {
+  std::vector<double> times;
+  if (of.empty()) return times;
+  const auto at = parts.find(of.front()->backend);
+  if (at != parts.end()) {
+    for (const LogTime& each : at->second.log_times(of)) times.push_back(std::exp(each.log_us));
+  } else {  // none was measured: operations and results, without the cost of a launch for each
+    for (const KernelCase* each : of) {
+      const RooflineTime time = roofline_time(each->kernel, *each->sheet, each->threads);
+      times.push_back(std::max(1e-6, time.us - time.launch_us));
+    }
+  }
+  const double all = std::accumulate(times.begin(), times.end(), 0.0);
+  for (double& each : times) each /= all;
+  return times;
+}
+
+TimePrediction Predictor::predict_transfer(const std::string& from, const std::string& to, double bytes,
+                                           const DeviceSheet& sheet, double level) const {
+  if (const auto at = transfers.find(from + " " + to); at != transfers.end()) {
+    TimePrediction one = around(at->second.us(bytes), conformal_score(at->second.scores, level));
+    if (bytes > 2 * at->second.most_bytes || bytes < at->second.least_bytes / 2)
+      one.out_of_range = "copies of this size were not measured";
+    return one;
+  }
+  for (const DeviceLink& link : sheet.links) {
+    if (link.to != from && link.to != to) continue;
+    TimePrediction one =
+        around(link.latency_us + bytes / std::max(link.gbytes_per_s, 1e-3) / 1e3, std::log(2));
+    one.out_of_range = "no copy was measured: from the link in the device sheet";
+    return one;
+  }
+  throw Error("no copy from " + from + " to " + to +
+              " was measured, and the device sheet has no link between them: measure transfers, then train");
+}
+
+Predictor::Fit Predictor::fits(const std::string& backend, const DeviceSheet& sheet) const {
+  const auto at = sheets.find(backend);
+  if (at == sheets.end())
+    return {"the predictor has no kernels of backend " + backend + " (it has " + listed(kernels) +
+                "): train one with measurements of it",
+            ""};
+  const DeviceSheet& trained = at->second;
+  if (trained.kind != sheet.kind)
+    return {"the predictor is for devices of kind " + trained.kind + ", not " + sheet.kind +
+                ": carry it over with `baton train --from`",
+            ""};
+  if (trained.code_hash() == sheet.code_hash() && trained.name == sheet.name) return {};
+  return {"", "trained on " + trained.name + ", asked for " + sheet.name +
+                  ": only the device sheet differs; carry the predictor over with `baton train --from` for "
+                  "intervals that hold"};
+}
+
+BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates,
+                          const TrainOptions& options) {
+  const std::vector<int> kernels = all_indices(data.kernels.size()), models = all_indices(data.models.size());
+  std::vector<Split> splits = family_splits(data, kernels, models);
+  if (splits.empty()) splits = model_splits(data, kernels, models, options.folds, options.seed);
+  const BoostOptions* best = &candidates.front();
+  double least = 1e300;
+  for (const BoostOptions& candidate : candidates) {
+    std::vector<double> errors;
+    for (const std::string& backend : data.backends()) {
+      if (!options.only_backend.empty() && backend != options.only_backend) continue;
+      LearningSet set;
+      std::map<int, int> place;
+      for (const int i : kernels) {
+        const KernelSample& each = data.kernels[static_cast<size_t>(i)];
+        if (each.kernel.backend != backend) continue;
+        place[i] = static_cast<int>(set.cases.size());
+        set.cases.push_back(&each.kernel);
+        set.us.push_back(each.us);
+        set.weights.push_back(each.weight);
+      }
+      std::vector<Fold> folds;
+      for (const Split& split : splits) {
+        Fold& fold = folds.emplace_back();
+        for (const int i : split.train_kernels)
+          if (place.count(i)) fold.train.push_back(place[i]);
+        for (const int i : split.test_kernels)
+          if (place.count(i)) fold.test.push_back(place[i]);
+      }
+      RegressorOptions tried = options.regressor;
+      tried.boost = candidate;
+      tried.spread_rounds = 1;
+      try {
+        const FittedRegressor fitted = fit_regressor(set, folds, tried);
+        for (size_t f = 0; f < folds.size(); ++f)
+          for (size_t i = 0; i < fitted.held_out[f].size(); ++i) {
+            const auto at = static_cast<size_t>(folds[f].test[i]);
+            if (set.weights[at] > 0)
+              errors.push_back(std::abs(std::log(set.us[at]) - fitted.held_out[f][i].log_us));
+          }
+      } catch (const Error&) {  // too few kernels of this backend: training says so
+      }
+    }
+    if (errors.empty()) continue;
+    const double error =
+        std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+    if (options.progress) {
+      char text[120];
+      std::snprintf(text, sizeof text, "trying trees of depth %d, %d of them: mean error %.2f %%",
+                    candidate.depth, candidate.rounds, 100 * error);
+      options.progress(text);
+    }
+    if (error < least) {
+      least = error;
+      best = &candidate;
+    }
+  }
+  return *best;
+}
+
+}  // namespace baton

@@ -1,0 +1,109 @@
+#pragma once
+// Predictors of the times of kernels, their insides, transfers and whole models: what `baton train` writes
+// and `baton predict` reads. See docs/design/0039-prediction.md.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/predict/dataset.h"
+#include "baton/predict/regressor.h"
+
+namespace baton {
+
+/// The time of a whole model: scale * the sum of its kernels + per_call * their calls + once.
+struct ModelTotal {
+  double scale = 1, per_call_us = 0, once_us = 0;
+  std::vector<double> scores;  ///< |error| / spread of models held out, ascending
+  /// A model's novelty and spread are the means of its kernels', by their time. It is out of range when the
+  /// larger of the two, in units of what 95 % of the models held out in training had, is above `limit`: that
+  /// of 92.5 % of these.
+  double usual_novelty = 1, usual_spread = 1, limit = 1;
+  double strangeness(double novelty, double spread) const {
+    return std::max(novelty / usual_novelty, spread / usual_spread);
+  }
+  int64_t trained_on = 0;  ///< models
+
+  double us(double sum_us, double calls) const { return scale * sum_us + per_call_us * calls + once_us; }
+};
+
+/// The time of a copy between two devices: latency_us + bytes / rate.
+struct TransferTime {
+  double latency_us = 0, us_per_byte = 0;
+  std::vector<double> scores;  ///< |log error|, ascending
+  double least_bytes = 0, most_bytes = 0;
+  double us(double bytes) const { return latency_us + us_per_byte * bytes; }
+};
+
+/// What a predictor says of itself.
+struct ModelCard {
+  std::string version;  ///< of Baton
+  std::string date;     ///< "2026-11-24"
+  std::vector<std::string> machines, campaigns, backends;
+  std::vector<int> threads;                 ///< of the runs, ascending
+  std::map<std::string, int64_t> families;  ///< models of each
+  int64_t rows = 0, kernels = 0, models = 0;
+  std::map<std::string, int64_t> left_out;  ///< rows by reason
+  std::string accuracy;                     ///< JSON of an Evaluation; empty: not evaluated
+  std::string carried_from;  ///< the device of the predictor that training started from; empty: none
+};
+
+/// One kernel of a model to predict, and how often it is called.
+struct ModelKernel {
+  TimePrediction time;
+  double calls = 1;
+};
+
+class Predictor {
+ public:
+  std::map<std::string, Regressor> kernels;       ///< by backend
+  std::map<std::string, Regressor> parts;         ///< by backend; where insides were measured
+  std::map<std::string, ModelTotal> totals;       ///< by backend of the model
+  std::map<std::string, TransferTime> transfers;  ///< "cpu opencl"
+  std::map<std::string, DeviceSheet> sheets;      ///< by backend: the devices that it was trained on
+  ModelCard card;
+
+  /// In the order of `cases`. Throws Error for a backend without a predictor. `level`: of the interval.
+  std::vector<TimePrediction> predict(std::span<const KernelCase* const> cases, double level = 0.9) const;
+  /// Of the whole model built for `backend`.
+  TimePrediction predict_model(const std::string& backend, std::span<const ModelKernel> kernels,
+                               double transfers_us = 0, double level = 0.9) const;
+  /// The portions of the time of a kernel that its operators take; sums to 1.
+  std::vector<double> shares(std::span<const KernelCase* const> parts) const;
+  /// Of a copy; `sheet`: whose link is asked where no transfer was measured.
+  TimePrediction predict_transfer(const std::string& from, const std::string& to, double bytes,
+                                  const DeviceSheet& sheet, double level = 0.9) const;
+  /// Why it does not predict for a device of this sheet: another kind or code target is refused, of the same
+  /// kind another processor is a note. Both empty: it was trained there.
+  struct Fit {
+    std::string refusal, note;
+  };
+  Fit fits(const std::string& backend, const DeviceSheet& sheet) const;
+};
+
+struct TrainOptions {
+  RegressorOptions regressor;
+  int folds = 5;
+  uint32_t seed = 1;
+  std::string only_backend;               ///< empty: all in the data
+  std::shared_ptr<const Predictor> from;  ///< carried over to the data's device
+  std::function<void(const std::string&)> progress;
+};
+
+/// Trains with the given kernels and models of the data; the card is left to the caller. Throws Error for
+/// data that nothing can be learned from.
+Predictor train(const Dataset& data, std::span<const int> kernels, std::span<const int> models,
+                const TrainOptions& options);
+/// With all of it, and the card.
+Predictor train(const Dataset& data, const TrainOptions& options);
+
+/// The candidate with the least error on families held out; `candidates` is not empty.
+BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates,
+                          const TrainOptions& options);
+
+std::vector<int> all_indices(size_t count);
+
+}  // namespace baton

@@ -1,0 +1,273 @@
+#include "baton/predict/regressor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "baton/predict/dataset.h"
+#include "baton/predict/roofline_base.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+constexpr double kLeastError = 0.01;  // errors below are all the same: measurements are not better
+constexpr double kInRange = 0.975;    // of held-out kernels
+constexpr double kLeastSpread = 0.005, kMostSpread = 3;
+constexpr double kUnseenNovelty = 3;     // of an operator that training had not
+constexpr double kOutsideNovelty = 1.5;  // of an extent beyond those in training
+constexpr double kTooFew = 1.5;          // widens an interval that the calibration set is too small for
+
+std::vector<double> log_bases(std::span<const KernelCase* const> cases, const Regressor* source) {
+  std::vector<double> logs;
+  if (source) {
+    for (const LogTime& time : source->log_times(cases)) logs.push_back(time.log_us);
+    return logs;
+  }
+  for (const KernelCase* each : cases) logs.push_back(log_base_us(*each));
+  return logs;
+}
+
+FeatureRows rows_of(const FeatureSpace& space, std::span<const KernelCase* const> cases) {
+  FeatureRows rows{space.size(), std::vector<float>(space.size() * cases.size())};
+  for (size_t i = 0; i < cases.size(); ++i) space.write(*cases[i], rows.values.data() + i * space.size());
+  return rows;
+}
+
+FeatureRows rows_of(const FeatureRows& all, std::span<const int> chosen) {
+  FeatureRows rows{all.columns, {}};
+  rows.values.reserve(chosen.size() * all.columns);
+  for (const int i : chosen) {
+    const auto row = all.row(static_cast<size_t>(i));
+    rows.values.insert(rows.values.end(), row.begin(), row.end());
+  }
+  return rows;
+}
+
+double spread_of(double log_spread) { return std::clamp(std::exp(log_spread), kLeastSpread, kMostSpread); }
+
+/// The steps of fit_regressor().
+class Fitting {
+ public:
+  Fitting(const LearningSet& set, std::span<const Fold> folds, const RegressorOptions& options,
+          std::shared_ptr<const Regressor> source)
+      : set_(set), options_(options) {
+    Regressor& made = fitted_.regressor;
+    made.source = std::move(source);
+    for (const Fold& fold : folds) {
+      Fold& kept = folds_.emplace_back();
+      for (const int i : fold.train)
+        if (set.weights[static_cast<size_t>(i)] > 0) kept.train.push_back(i);
+      kept.test = fold.test;
+    }
+    std::vector<const KernelCase*> learned;
+    for (size_t i = 0; i < set.cases.size(); ++i) {
+      if (set.weights[i] <= 0) continue;
+      learned.push_back(set.cases[i]);
+      learned_.push_back(static_cast<int>(i));
+    }
+    if (learned.size() < kLeastKernels)
+      throw Error("a predictor needs at least " + std::to_string(kLeastKernels) +
+                  " different kernels with reliable times, and there are " + std::to_string(learned.size()) +
+                  ": measure more of them (`baton profile --store`)");
+    made.trained_on = static_cast<int64_t>(learned.size());
+    made.space = FeatureSpace(learned);
+    rows_ = rows_of(made.space, set.cases);
+    bases_ = log_bases(set.cases, made.source.get());
+    double sum = 0, weight = 0;
+    for (const int i : learned_) {
+      const auto at = static_cast<size_t>(i);
+      sum += set.weights[at] * (std::log(set.us[at]) - bases_[at]);
+      weight += set.weights[at];
+    }
+    made.centre = sum / weight;
+  }
+
+  FittedRegressor run() {
+    for (const Fold& fold : folds_) fit_member(fold);
+    if (fitted_.regressor.members.empty()) fitted_.regressor.members.push_back(trees_of(learned_));
+    fit_spreads();
+    Regressor& made = fitted_.regressor;
+    made.range = RangeCheck::of(made.space, rows_of(rows_, learned_));
+    std::ranges::sort(distances_);
+    made.range.limit = std::max(1e-3, quantile_of(distances_, kInRange));
+    for (size_t f = 0; f < folds_.size(); ++f)
+      for (size_t i = 0; i < fitted_.held_out[f].size(); ++i) {
+        double& novelty = fitted_.held_out[f][i].novelty;
+        novelty /= made.range.limit;
+        if (outside_.count({f, i})) novelty = std::max(novelty, kOutsideNovelty);
+      }
+    std::ranges::sort(made.scores);
+    return std::move(fitted_);
+  }
+
+ private:
+  bool is_usable(const Fold& fold) const {
+    return fold.train.size() >= kLeastKernels / 2 && !fold.test.empty();
+  }
+
+  Trees trees_of(const std::vector<int>& chosen) const {
+    std::vector<float> labels, weights;
+    for (const int i : chosen) {
+      const auto at = static_cast<size_t>(i);
+      labels.push_back(static_cast<float>(std::log(set_.us[at]) - bases_[at] - fitted_.regressor.centre));
+      weights.push_back(static_cast<float>(set_.weights[at]));
+    }
+    return boost(rows_of(rows_, chosen), labels, weights, options_.boost);
+  }
+
+  void fit_member(const Fold& fold) {
+    std::vector<LogTime>& held = fitted_.held_out.emplace_back();
+    if (!is_usable(fold)) return;
+    const Trees trees = trees_of(fold.train);
+    const FeatureRows tests = rows_of(rows_, fold.test);
+    const RangeCheck range = RangeCheck::of(fitted_.regressor.space, rows_of(rows_, fold.train));
+    const std::vector<double> sums = trees.sums(tests);
+    for (size_t i = 0; i < fold.test.size(); ++i) {
+      const auto at = static_cast<size_t>(fold.test[i]);
+      held.push_back({bases_[at] + fitted_.regressor.centre + sums[i], 0, range.distance(tests.row(i))});
+      if (set_.weights[at] > 0) distances_.push_back(held.back().novelty);
+      if (!range.outside(tests.row(i), fitted_.regressor.space).empty())
+        outside_.emplace(fitted_.held_out.size() - 1, i);
+    }
+    fitted_.regressor.members.push_back(trees);
+  }
+
+  double error(size_t fold, size_t i) const {
+    const auto at = static_cast<size_t>(folds_[fold].test[i]);
+    return std::abs(std::log(set_.us[at]) - fitted_.held_out[fold][i].log_us);
+  }
+
+  /// Each fold's spread is learned from the errors in the other folds.
+  void fit_spreads() {
+    Regressor& made = fitted_.regressor;
+    BoostOptions options = options_.boost;
+    options.rounds = options_.spread_rounds;
+    options.depth = std::min(options.depth, 4);
+    options.min_child_weight = 5;
+    for (size_t f = 0; f < folds_.size(); ++f) {
+      if (fitted_.held_out[f].empty()) continue;
+      std::vector<int> chosen;
+      std::vector<float> labels, weights;
+      for (size_t other = 0; other < folds_.size(); ++other)
+        for (size_t i = 0; other != f && i < fitted_.held_out[other].size(); ++i) {
+          const int at = folds_[other].test[i];
+          if (set_.weights[static_cast<size_t>(at)] <= 0) continue;
+          chosen.push_back(at);
+          labels.push_back(static_cast<float>(std::log(error(other, i) + kLeastError)));
+          weights.push_back(1);
+        }
+      if (chosen.size() < kLeastKernels / 2) continue;
+      const float mean =
+          std::accumulate(labels.begin(), labels.end(), 0.0F) / static_cast<float>(labels.size());
+      for (float& label : labels) label -= mean;
+      const Trees trees = boost(rows_of(rows_, chosen), labels, weights, options);
+      const std::vector<double> sums = trees.sums(rows_of(rows_, folds_[f].test));
+      for (size_t i = 0; i < sums.size(); ++i) {
+        LogTime& held = fitted_.held_out[f][i];
+        held.spread = spread_of(sums[i] + static_cast<double>(mean));
+        if (set_.weights[static_cast<size_t>(folds_[f].test[i])] > 0)
+          made.scores.push_back(error(f, i) / held.spread);
+      }
+      // A tree of one leaf carries the mean.
+      Trees with_mean = trees;
+      with_mean.add({TreeNode{mean, -1, 0, 0, 0}});
+      made.spreads.push_back(std::move(with_mean));
+    }
+  }
+
+  const LearningSet& set_;
+  const RegressorOptions& options_;
+  std::vector<Fold> folds_;
+  std::vector<int> learned_;
+  FeatureRows rows_;
+  std::vector<double> bases_, distances_;
+  std::set<std::pair<size_t, size_t>> outside_;  ///< fold and test: beyond the range of the fold's training
+  FittedRegressor fitted_;
+};
+
+void add_mean(const std::vector<Trees>& all, const FeatureRows& rows, std::vector<double>& to) {
+  for (const Trees& each : all) {
+    const std::vector<double> sums = each.sums(rows);
+    for (size_t i = 0; i < to.size(); ++i) to[i] += sums[i] / static_cast<double>(all.size());
+  }
+}
+
+}  // namespace
+
+double log_base_us(const KernelCase& kernel) {
+  return std::log(roofline_time(kernel.kernel, *kernel.sheet, kernel.threads).us);
+}
+
+double conformal_score(std::span<const double> scores, double level) {
+  if (scores.empty()) return 0;
+  const auto n = static_cast<double>(scores.size());
+  const auto rank = static_cast<size_t>(std::ceil((n + 1) * level));
+  if (rank > scores.size()) return scores.back() * kTooFew;
+  return scores[std::max<size_t>(rank, 1) - 1];
+}
+
+double Regressor::score_at(double level) const { return conformal_score(scores, level); }
+
+std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases) const {
+  return log_times(cases, rows_of(space, cases));
+}
+
+std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases,
+                                          const FeatureRows& rows) const {
+  std::vector<double> sums = log_bases(cases, source.get()), spread(cases.size());
+  add_mean(members, rows, sums);
+  add_mean(spreads, rows, spread);
+  std::vector<LogTime> times;
+  for (size_t i = 0; i < cases.size(); ++i)
+    times.push_back({sums[i] + centre, spreads.empty() ? kMostSpread : spread_of(spread[i]),
+                     range.distance(rows.row(i)) / range.limit});
+  return times;
+}
+
+std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const> cases, double level) const {
+  const FeatureRows rows = rows_of(space, cases);
+  const std::vector<LogTime> times = log_times(cases, rows);
+  const double score = score_at(level);
+  std::vector<TimePrediction> all;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    TimePrediction one;
+    one.us = std::exp(times[i].log_us);
+    one.spread = times[i].spread;
+    one.novelty = times[i].novelty;
+    const double half = scores.empty() ? kMostSpread : score * times[i].spread;
+    one.low_us = one.us * std::exp(-half);
+    one.high_us = one.us * std::exp(half);
+    if (const std::string unseen = space.unseen(*cases[i]); !unseen.empty()) {
+      one.out_of_range = "never seen in training: " + unseen;
+      one.novelty = std::max(one.novelty, kUnseenNovelty);
+    } else if (const std::string outside = range.outside(rows.row(i), space); !outside.empty()) {
+      one.out_of_range = outside;
+      one.novelty = std::max(one.novelty, kOutsideNovelty);
+    } else if (one.novelty > 1) {
+      one.out_of_range = "far from all kernels in training";
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<std::pair<std::string, double>> Regressor::importance() const {
+  std::vector<double> uses(space.size());
+  for (const Trees& each : members) each.add_uses(uses);
+  const double all = std::accumulate(uses.begin(), uses.end(), 0.0);
+  std::vector<std::pair<std::string, double>> named;
+  for (size_t i = 0; i < uses.size(); ++i)
+    if (uses[i] > 0) named.emplace_back(space.features()[i].name, uses[i] / all);
+  std::ranges::stable_sort(named, [](const auto& a, const auto& b) { return a.second > b.second; });
+  return named;
+}
+
+FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds,
+                              const RegressorOptions& options, std::shared_ptr<const Regressor> source) {
+  return Fitting(set, folds, options, std::move(source)).run();
+}
+
+}  // namespace baton

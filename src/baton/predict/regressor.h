@@ -1,0 +1,87 @@
+#pragma once
+// One predictor of kernel times: boosted trees on the logarithm of time over a base, their spread, and how
+// far off they were on kernels that they had not seen.
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/predict/boosting.h"
+#include "baton/predict/range_check.h"
+
+namespace baton {
+
+/// A time on a logarithmic scale.
+struct LogTime {
+  double log_us = 0;
+  double spread = 0;   ///< the size of error to expect, in the logarithm
+  double novelty = 0;  ///< distance over the limit: above 1 out of range
+};
+
+/// A predicted time.
+struct TimePrediction {
+  double us = 0, low_us = 0, high_us = 0;  ///< the interval has the level asked for
+  double spread = 0, novelty = 0;          ///< as of LogTime
+  std::string out_of_range;                ///< why the prediction is only a guess; empty: it is not
+};
+
+/// Kernels to train with: one entry of each list per kernel.
+struct LearningSet {
+  std::vector<const KernelCase*> cases;
+  std::vector<double> us, weights;  ///< weight 0: to be predicted, not learned from
+};
+
+/// Indices into a LearningSet. No fused function is in both.
+struct Fold {
+  std::vector<int> train, test;
+};
+
+struct Regressor {
+  FeatureSpace space;
+  double centre = 0;           ///< mean of the logarithms of time over base
+  std::vector<Trees> members;  ///< one per fold: their mean is the prediction
+  std::vector<Trees> spreads;  ///< of the logarithm of the error's size
+  /// |error| / spread of kernels that their member had not seen, ascending: the conformal calibration.
+  std::vector<double> scores;
+  RangeCheck range;
+  /// Where training carried a predictor of other hardware over: the base is its prediction, not the roofline.
+  std::shared_ptr<const Regressor> source;
+  int64_t trained_on = 0;  ///< kernels
+
+  /// In the order of `cases`.
+  std::vector<LogTime> log_times(std::span<const KernelCase* const> cases, const FeatureRows& rows) const;
+  std::vector<LogTime> log_times(std::span<const KernelCase* const> cases) const;
+  std::vector<TimePrediction> predict(std::span<const KernelCase* const> cases, double level) const;
+  /// What the error divided by the spread stays below, with probability `level`.
+  double score_at(double level) const;
+  /// Features by how much trees use them, the most used first; sums to 1.
+  std::vector<std::pair<std::string, double>> importance() const;
+};
+
+/// The base of a case: roofline_time, or the source's prediction.
+double log_base_us(const KernelCase& kernel);
+
+struct FittedRegressor {
+  Regressor regressor;
+  std::vector<std::vector<LogTime>>
+      held_out;  ///< by fold: of its tests, by the member that has not seen them
+};
+
+struct RegressorOptions {
+  BoostOptions boost;
+  int spread_rounds = 100;
+};
+
+/// Throws Error when there are too few kernels (kLeastKernels).
+FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds,
+                              const RegressorOptions& options,
+                              std::shared_ptr<const Regressor> source = nullptr);
+
+constexpr size_t kLeastKernels = 20;
+
+/// Split-conformal: the score that a fraction `level` of new cases stays below, by exchangeability with
+/// `scores` (ascending). Where there are too few for the level, the greatest score, widened.
+double conformal_score(std::span<const double> scores, double level);
+
+}  // namespace baton

@@ -1,0 +1,61 @@
+#include "baton/predict/roofline_base.h"
+
+#include <algorithm>
+
+namespace baton {
+
+namespace {
+
+constexpr double kGHz = 3;           // of a sheet without measured peaks
+constexpr double kUnits = 2;         // multiply-add units per core, of the same
+constexpr double kCacheOverRam = 6;  // rate of a core's caches over that of memory, of the same
+constexpr double kL3OverRam = 2;
+constexpr double kLaunchUs = 0.3;      // a call of a kernel from the executor
+constexpr double kThreadUs = 1.5;      // to wake and join the other threads
+constexpr double kDeviceLaunchUs = 8;  // of a queue of another device
+
+}  // namespace
+
+SheetRates sheet_rates(const DeviceSheet& sheet, int threads) {
+  const double used = std::clamp(threads, 1, std::max(1, sheet.cores));
+  SheetRates rates{};
+  if (sheet.peaks && sheet.peaks->gflops > 0) {
+    const DevicePeaks& peaks = *sheet.peaks;
+    const double scale = used / std::max(1, peaks.threads);
+    rates.gflops = peaks.gflops * scale;
+    rates.cache_gbytes = peaks.cache_gbytes_per_s * scale;
+    rates.l3_gbytes = peaks.l3_gbytes_per_s * scale;
+    // Memory is shared: a few threads take most of its rate.
+    rates.memory_gbytes = peaks.gbytes_per_s * std::min(1.0, 0.5 + 0.5 * scale);
+    rates.cache_bytes = peaks.cache_bytes * scale;
+    rates.l3_bytes = peaks.l3_program_bytes;
+  } else {
+    rates.gflops = 2 * kUnits * kGHz * sheet.float_lanes * used;
+    rates.memory_gbytes = sheet.bytes_per_multiply_add * kGHz;
+    rates.cache_gbytes = rates.memory_gbytes * kCacheOverRam * used;
+    rates.l3_gbytes = rates.memory_gbytes * kL3OverRam * used;
+  }
+  if (rates.cache_bytes <= 0) rates.cache_bytes = static_cast<double>(sheet.l2_bytes) * used;
+  if (rates.l3_bytes <= 0) rates.l3_bytes = static_cast<double>(sheet.l3_bytes) / 2;
+  rates.memory_gbytes = std::max(rates.memory_gbytes, 1e-3);
+  if (rates.l3_gbytes <= 0) rates.l3_gbytes = rates.memory_gbytes;
+  if (rates.cache_gbytes <= 0) rates.cache_gbytes = rates.l3_gbytes;
+  rates.gflops = std::max(rates.gflops, 1e-3);
+  return rates;
+}
+
+RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& sheet, int threads) {
+  const SheetRates rates = sheet_rates(sheet, threads);
+  const double rate = kernel.bytes <= rates.cache_bytes ? rates.cache_gbytes
+                      : kernel.bytes <= rates.l3_bytes  ? rates.l3_gbytes
+                                                        : rates.memory_gbytes;
+  RooflineTime time;
+  time.compute_us = kernel.flops / rates.gflops / 1e3;
+  time.memory_us = kernel.bytes / rate / 1e3;
+  time.launch_us = sheet.device_type == 1 ? kLaunchUs + (threads > 1 ? kThreadUs : 0) : kDeviceLaunchUs;
+  time.us = std::max(time.compute_us, time.memory_us) +
+            sheet.not_overlapped * std::min(time.compute_us, time.memory_us) + time.launch_us;
+  return time;
+}
+
+}  // namespace baton

@@ -1,0 +1,119 @@
+// Features: what a kernel is, from a function and from a stored work alike.
+#include "baton/predict/features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "baton/driver/initialize.h"
+#include "baton/predict/roofline_base.h"
+#include "baton/profile/record/work.h"
+#include "baton/support/error.h"
+
+#include "predict/made_up_machine.h"
+
+namespace baton {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class PredictFeatures : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { initialize(); }
+
+  static KernelCase with(KernelDescription kernel) {
+    KernelCase made;
+    made.kernel = std::move(kernel);
+    made.backend = "llvm";
+    made.sheet = std::make_shared<const DeviceSheet>(made_up::Machine().sheet());
+    return made;
+  }
+  static float value(const FeatureSpace& space, const KernelCase& kernel, const std::string& name) {
+    const auto at = std::ranges::find(space.features(), name, &FeatureInfo::name);
+    EXPECT_NE(at, space.features().end()) << name;
+    return space.values(kernel)[static_cast<size_t>(at - space.features().begin())];
+  }
+};
+
+constexpr const char* kBlocked =
+    "fn (%p0: Tensor[(1, 2, 14, 14, 8), float32], %p1: Tensor[(4, 2, 3, 3, 8, 16), float32], "
+    "%p2: Tensor[(1, 4, 1, 1, 16), float32]) -> Tensor[(1, 4, 7, 7, 16), float32] {\n"
+    "  %0 = nn.contrib_conv2d_NCHWc(%p0, %p1, strides=[2, 2], padding=[1, 1, 1, 1], channels=64, "
+    "kernel_size=[3, 3], "
+    "data_layout=\"NCHW8c\", kernel_layout=\"OIHW8i16o\", out_layout=\"NCHW16c\");\n"
+    "  %1 = add(%0, %p2);\n  nn.relu(%1)\n}";
+
+TEST_F(PredictFeatures, OfAFunctionAndOfItsStoredWorkAreTheSame) {
+  for (const char* text :
+       {kBlocked,
+        "fn (%p0: Tensor[(8, 64), float32], %p1: Tensor[(32, 64), float32]) { nn.dense(%p0, %p1, units=32) }",
+        "fn (%p0: Tensor[(2, 3, 9), float32]) { nn.softmax(%p0) }",
+        "fn (%p0: Tensor[(2, 3), float32], %p1: Tensor[(2, 5), float32]) { %0 = (%p0, %p1); concatenate(%0, "
+        "axis=1) }",
+        "fn (%p0: Tensor[(0, 3), int8]) { nn.relu(%p0) }"}) {
+    const Function function = function_of_text(text);
+    ASSERT_TRUE(function) << text;
+    const KernelCase direct = with(describe(*function)), stored = with(describe(kernel_work(function)));
+    const KernelCase* both[] = {&direct, &stored};
+    const FeatureSpace space(both);
+    const std::vector<float> a = space.values(direct), b = space.values(stored);
+    for (size_t i = 0; i < a.size(); ++i)
+      EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
+          << text << ": " << space.features()[i].name << " is " << a[i] << " and " << b[i];
+  }
+}
+
+TEST_F(PredictFeatures, BlockedLayoutsAreReadAsChannels) {
+  const KernelCase kernel = with(describe(*function_of_text(kBlocked)));
+  const KernelCase* all[] = {&kernel};
+  const FeatureSpace space(all);
+  EXPECT_EQ(value(space, kernel, "log2 in channels"), 4);
+  EXPECT_EQ(value(space, kernel, "log2 out channels"), 6);
+  EXPECT_EQ(value(space, kernel, "in block"), 8);
+  EXPECT_EQ(value(space, kernel, "out block"), 16);
+  EXPECT_EQ(value(space, kernel, "stride height"), 2);
+  EXPECT_FLOAT_EQ(value(space, kernel, "log2 reduction"), std::log2(16.0F * 9));
+  EXPECT_EQ(value(space, kernel, "is convolution"), 1);
+  EXPECT_EQ(value(space, kernel, "fused elementwise"), 2);
+  EXPECT_EQ(value(space, kernel, "inputs"), 3);
+}
+
+TEST_F(PredictFeatures, ListsOfAnotherVersionAreRefused) {
+  const KernelCase kernel = with(describe(*function_of_text(kBlocked)));
+  const KernelCase* all[] = {&kernel};
+  const FeatureSpace space(all);
+  EXPECT_EQ(FeatureSpace::from_text(space.text()).hash(), space.hash());
+  std::string other = space.text();
+  other.replace(other.find("log2 flops"), 10, "log2 ops");
+  EXPECT_THAT([&] { FeatureSpace::from_text(other); }, ThrowsMessage<Error>(HasSubstr("train it again")));
+  other = "version 99" + space.text().substr(space.text().find('\n'));
+  EXPECT_THAT([&] { FeatureSpace::from_text(other); }, ThrowsMessage<Error>(HasSubstr("version 99")));
+}
+
+TEST_F(PredictFeatures, WhatTrainingHasNotSeenIsNamed) {
+  const KernelCase seen =
+      with(describe(*function_of_text("fn (%p0: Tensor[(2, 3), float32]) { nn.relu(%p0) }")));
+  const KernelCase* all[] = {&seen};
+  const FeatureSpace space(all);
+  KernelCase other = with(describe(*function_of_text("fn (%p0: Tensor[(2, 3), float32]) { tanh(%p0) }")));
+  other.template_name = "new_template";
+  EXPECT_EQ(space.unseen(seen), "");
+  EXPECT_EQ(space.unseen(other), "operator tanh, template new_template");
+}
+
+TEST_F(PredictFeatures, TheBaseGrowsWithWorkAndShrinksWithThreads) {
+  const DeviceSheet sheet = made_up::Machine().sheet();
+  KernelDescription small;
+  small.flops = 1e6;
+  small.bytes = 1e5;
+  KernelDescription large = small;
+  large.flops = 1e9;
+  EXPECT_LT(roofline_time(small, sheet, 1).us, roofline_time(large, sheet, 1).us);
+  EXPECT_GT(roofline_time(large, sheet, 1).us, 1.9 * roofline_time(large, sheet, 2).us * 0.95);
+  EXPECT_GT(roofline_time({}, DeviceSheet(), 1).us, 0);
+}
+
+}  // namespace
+}  // namespace baton

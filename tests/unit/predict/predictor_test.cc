@@ -1,0 +1,420 @@
+// Predictors of a machine whose times are known: intervals, splits, determinism, files, and what is refused.
+#include "baton/predict/predictor.h"
+
+#include <cmath>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "baton/driver/initialize.h"
+#include "baton/predict/evaluation.h"
+#include "baton/predict/predictor_file.h"
+#include "baton/support/base/files.h"
+#include "baton/support/error.h"
+
+#include "predict/made_up_machine.h"
+
+namespace baton {
+namespace {
+
+using made_up::campaign;
+using made_up::Layer;
+using made_up::Machine;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class PredictTimes : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    initialize();
+    data_ = new Dataset(made_up::dataset(campaign(Machine(), 40)));
+    predictor_ = std::make_shared<const Predictor>(train(*data_, small()));
+  }
+  static void TearDownTestSuite() {
+    predictor_.reset();
+    delete data_;
+  }
+
+  static TrainOptions small() {
+    TrainOptions options;
+    options.regressor.boost.rounds = 150;
+    options.regressor.boost.eta = 0.1;
+    options.regressor.boost.depth = 6;
+    options.regressor.spread_rounds = 40;
+    return options;
+  }
+  static KernelCase case_of_layer(const Layer& layer, const Machine& machine = {}) {
+    std::mt19937 random(1);
+    Measurement m = made_up::measured(machine, layer, random);
+    m.cache = CacheState::kInModel;
+    return case_of(m, std::make_shared<const DeviceSheet>(machine.sheet()));
+  }
+  static TimePrediction predicted(const Layer& layer, double level = 0.9) {
+    const KernelCase one = case_of_layer(layer);
+    const KernelCase* all[] = {&one};
+    return predictor_->predict(all, level).front();
+  }
+
+  static Dataset* data_;
+  static std::shared_ptr<const Predictor> predictor_;
+};
+Dataset* PredictTimes::data_ = nullptr;
+std::shared_ptr<const Predictor> PredictTimes::predictor_;
+
+TEST_F(PredictTimes, NewKernelsArePredictedAndTheirIntervalsHold) {
+  // Of the exact times, and of times with noise: the interval is for these.
+  std::mt19937 random(99);
+  const Machine machine;
+  std::vector<double> errors;
+  int hits = 0;
+  constexpr int kTests = 300;
+  for (int i = 0; i < kTests; ++i) {
+    const auto any = [&](int64_t low, int64_t high) {
+      return std::uniform_int_distribution<int64_t>(low, high)(random);
+    };
+    const Layer layer{any(8, 180),       any(8, 180),    any(6, 36),
+                      any(0, 1) ? 3 : 1, any(0, 1) == 1, any(0, 2) == 0};
+    const TimePrediction time = predicted(layer);
+    errors.push_back(std::abs(time.us / made_up::exact_us(machine, layer) - 1));
+    const double measured = made_up::measured(machine, layer, random).median_us;
+    hits += measured >= time.low_us && measured <= time.high_us;
+  }
+  EXPECT_LT(median_of(errors), 0.06);
+  EXPECT_GE(hits, 0.84 * kTests);
+  EXPECT_LE(hits, 0.99 * kTests);
+}
+
+TEST_F(PredictTimes, IntervalsWidenWithTheLevel) {
+  const Layer layer{64, 64, 20, 3, true};
+  const TimePrediction half = predicted(layer, 0.5), most = predicted(layer, 0.95);
+  EXPECT_EQ(half.us, most.us);
+  EXPECT_LT(most.low_us, half.low_us);
+  EXPECT_GT(most.high_us, half.high_us);
+}
+
+TEST_F(PredictTimes, MoreWorkTakesLonger) {
+  double before = 0;
+  for (const int64_t channels : {12, 24, 48, 96, 190}) {
+    const double us = predicted({channels, 96, 24, 3, false}).us;
+    EXPECT_GT(us, before) << channels;
+    before = us;
+  }
+}
+
+TEST_F(PredictTimes, ModelsArePredictedWithWhatLiesBetweenKernels) {
+  const ModelTotal& total = predictor_->totals.at("llvm");
+  EXPECT_EQ(total.trained_on, 120);
+  EXPECT_NEAR(total.scale, 1, 0.1);
+  EXPECT_NEAR(total.per_call_us + total.once_us / 6, Machine().per_call_us, 0.4);
+  const Dataset fresh = made_up::dataset(campaign(Machine(), 20, 7));
+  std::vector<PredictedTime> times;
+  for (const ModelSample& model : fresh.models) {
+    std::vector<const KernelCase*> cases;
+    std::vector<ModelKernel> kernels;
+    for (const auto& [kernel, calls] : model.kernels)
+      cases.push_back(&fresh.kernels[static_cast<size_t>(kernel)].kernel);
+    const std::vector<TimePrediction> each = predictor_->predict(cases);
+    for (size_t i = 0; i < each.size(); ++i) kernels.push_back({each[i], model.kernels[i].second});
+    times.push_back({model.name, model.family, model.us, predictor_->predict_model("llvm", kernels)});
+  }
+  const Accuracy accuracy = accuracy_of(times, true);
+  EXPECT_EQ(accuracy.count, 60);
+  EXPECT_LT(accuracy.median_error, 0.05);
+  EXPECT_GT(accuracy.within_10, 0.9);
+  EXPECT_GT(accuracy.kendall_tau, 0.95);
+  EXPECT_GE(accuracy.coverage, 0.8);
+}
+
+TEST_F(PredictTimes, NoFusedFunctionIsOnBothSidesOfASplit) {
+  const std::vector<int> kernels = all_indices(data_->kernels.size()),
+                         models = all_indices(data_->models.size());
+  std::vector<Split> splits = model_splits(*data_, kernels, models, 5, 3);
+  const std::vector<Split> families = family_splits(*data_, kernels, models);
+  ASSERT_EQ(families.size(), 3u);
+  splits.insert(splits.end(), families.begin(), families.end());
+  std::vector<int> tested(data_->models.size());
+  for (const Split& split : splits) {
+    std::set<std::string> trained, held;
+    for (const int i : split.train_kernels) trained.insert(data_->kernels[static_cast<size_t>(i)].work_id);
+    for (const int model : split.test_models) held.merge(data_->works_of(model));
+    for (const std::string& work : held) EXPECT_FALSE(trained.count(work));
+    for (const int model : split.test_models) {
+      ++tested[static_cast<size_t>(model)];
+      EXPECT_FALSE(std::ranges::count(split.train_models, model));
+    }
+    EXPECT_EQ(split.train_kernels.size() + split.test_kernels.size(), kernels.size());
+  }
+  for (const int count : tested) EXPECT_EQ(count, 2);  // once by model, once by family
+  // A kernel that two models share is in training only where that is asked for.
+  std::vector<Measurement> shared = campaign(Machine(), 4);
+  const Measurement first = shared[0];
+  std::vector<Measurement> twins;
+  for (Measurement& model : shared) {
+    if (model.work.kind != WorkKind::kModel) continue;
+    model.median_us += first.median_us;
+    twins.push_back(first);
+    twins.back().model_id = model.work.id();
+    twins.back().node = 50;
+  }
+  shared.insert(shared.end(), twins.begin(), twins.end());
+  const Dataset both = made_up::dataset(shared);
+  bool more = false;
+  for (const Split& split :
+       model_splits(both, all_indices(both.kernels.size()), all_indices(both.models.size()), 4, 1))
+    more |= with_seen_kernels(both, split).train_kernels.size() > split.train_kernels.size();
+  EXPECT_TRUE(more);
+}
+
+TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
+  TrainOptions options = small();
+  options.regressor.boost.rounds = 20;
+  const Dataset data = made_up::dataset(campaign(Machine(), 6));
+  const std::string first = predictor_bytes(train(data, options));
+  options.regressor.boost.threads = 1;
+  EXPECT_EQ(predictor_bytes(train(data, options)), first);
+  options.regressor.boost.seed = options.seed = 5;
+  EXPECT_NE(predictor_bytes(train(data, options)), first);
+}
+
+TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
+  const std::string bytes = predictor_bytes(*predictor_);
+  const Predictor again = parse_predictor(bytes, "p");
+  const KernelCase one = case_of_layer({40, 50, 20, 3, true});
+  const KernelCase* all[] = {&one};
+  const TimePrediction before = predictor_->predict(all, 0.8).front(),
+                       after = again.predict(all, 0.8).front();
+  EXPECT_EQ(before.us, after.us);
+  EXPECT_EQ(before.low_us, after.low_us);
+  EXPECT_EQ(before.novelty, after.novelty);
+  EXPECT_EQ(again.card.families.at("wide"), 40);
+  EXPECT_EQ(again.sheets.at("llvm"), Machine().sheet());
+  std::string damaged = bytes;
+  damaged[damaged.size() / 2] ^= 1;
+  EXPECT_THAT([&] { parse_predictor(damaged, "p"); }, ThrowsMessage<Error>(HasSubstr("p is damaged")));
+  EXPECT_THAT([&] { parse_predictor(bytes.substr(0, bytes.size() / 3), "p"); },
+              ThrowsMessage<Error>(HasSubstr("p is damaged")));
+  EXPECT_THAT([&] { parse_predictor("what", "p"); }, ThrowsMessage<Error>(HasSubstr("p is no predictor")));
+  std::string newer = bytes;
+  newer.replace(newer.find("format 1"), 8, "format 7");
+  EXPECT_THAT([&] { parse_predictor(newer, "p"); }, ThrowsMessage<Error>(HasSubstr("newer Baton")));
+  EXPECT_THAT([] { load_predictor("/nowhere/p"); }, ThrowsMessage<Error>(HasSubstr("cannot be read")));
+}
+
+TEST_F(PredictTimes, WhatIsFarFromTrainingIsFlagged) {
+  EXPECT_EQ(predicted({64, 64, 20, 3, true}).out_of_range, "");
+  EXPECT_THAT(predicted({64, 4096, 200, 3, true}).out_of_range, HasSubstr("in training at most"));
+  KernelCase other = case_of_layer({64, 64, 20, 3, true});
+  other.kernel.operators[1].name = "tanh";
+  const KernelCase* all[] = {&other};
+  EXPECT_THAT(predictor_->predict(all).front().out_of_range,
+              HasSubstr("never seen in training: operator tanh"));
+  other.backend = "opencl";
+  EXPECT_THAT([&] { predictor_->predict(all); },
+              ThrowsMessage<Error>(HasSubstr("no kernels of backend opencl")));
+}
+
+TEST_F(PredictTimes, AnotherDeviceIsANoteAndAnotherKindIsRefused) {
+  EXPECT_EQ(predictor_->fits("llvm", Machine().sheet()).note, "");
+  Machine other;
+  other.name = "another";
+  EXPECT_THAT(predictor_->fits("llvm", other.sheet()).note,
+              HasSubstr("trained on made up, asked for another"));
+  DeviceSheet gpu = other.sheet();
+  gpu.kind = "cuda";
+  EXPECT_THAT(predictor_->fits("llvm", gpu).refusal, HasSubstr("of kind llvm, not cuda"));
+  EXPECT_THAT(predictor_->fits("cuda", gpu).refusal, HasSubstr("no kernels of backend cuda"));
+}
+
+TEST_F(PredictTimes, BadRowsAreLeftOutAndCounted) {
+  std::vector<Measurement> rows = campaign(Machine(), 8);
+  const size_t good = made_up::dataset(rows).kernels.size();
+  Measurement wrong = rows[0];
+  wrong.work.text += " nan";
+  wrong.median_us = std::nan("");
+  rows.push_back(wrong);
+  wrong.median_us = -1;
+  rows.push_back(wrong);
+  wrong = rows[0];
+  wrong.work.text += " type";
+  wrong.work.operators[0].type = "Tensor[(what";
+  rows.push_back(wrong);
+  wrong = rows[0];
+  wrong.work.text += " disturbed";
+  wrong.unreliable = "others were busy";
+  wrong.model_id.clear();
+  rows.push_back(wrong);
+  const Dataset data = made_up::dataset(rows);
+  EXPECT_EQ(data.left_out.at("a time, operations or bytes that are no positive number"), 2);
+  EXPECT_EQ(data.left_out.at("operators that cannot be read"), 1);
+  EXPECT_EQ(data.left_out.at("disturbed while it was measured"), 1);
+  EXPECT_EQ(data.kernels.size(), good + 1);  // the disturbed one, which is not trained with
+  EXPECT_EQ(train(data, small()).kernels.at("llvm").trained_on, static_cast<int64_t>(good));
+}
+
+TEST_F(PredictTimes, EmptyConstantAndSmallDataAreRefused) {
+  EXPECT_THAT([] { train(Dataset(), small()); }, ThrowsMessage<Error>(HasSubstr("no kernel to train with")));
+  std::mt19937 random(1);
+  std::vector<Measurement> same(50, made_up::measured(Machine(), {}, random));
+  EXPECT_THAT([&] { train(made_up::dataset(same), small()); },
+              ThrowsMessage<Error>(HasSubstr("at least 20")));
+  TrainOptions other = small();
+  other.only_backend = "dnnl";
+  EXPECT_THAT([&] { train(*data_, other); },
+              ThrowsMessage<Error>(HasSubstr("no kernel to train with on dnnl")));
+  EXPECT_THAT([&] { evaluate(made_up::dataset(same), {small()}); },
+              ThrowsMessage<Error>(HasSubstr("held out")));
+  // Times that are all the same can be learned.
+  std::vector<Measurement> constant = campaign(Machine(), 10);
+  for (Measurement& each : constant) each.median_us = 10;
+  const Predictor made = train(made_up::dataset(constant), small());
+  const KernelCase one = case_of_layer({40, 50, 20, 3, true});
+  const KernelCase* all[] = {&one};
+  EXPECT_NEAR(made.predict(all).front().us, 10, 3);
+}
+
+TEST_F(PredictTimes, OneFamilyIsEnoughButNothingElseIsInItsRange) {
+  const Predictor made = train(made_up::dataset(campaign(Machine(), 25, 3, {"wide"})), small());
+  EXPECT_EQ(made.card.families.size(), 1u);
+  const KernelCase dense = case_of_layer({64, 64, 20, 3, true, true});
+  const KernelCase* all[] = {&dense};
+  EXPECT_NE(made.predict(all).front().out_of_range, "");
+}
+
+TEST_F(PredictTimes, TransfersAreLatencyAndRate) {
+  std::vector<Measurement> rows = campaign(Machine(), 6);
+  for (const double bytes : {1e3, 1e4, 1e5, 1e6, 1e7}) {
+    Measurement copy;
+    copy.work.kind = WorkKind::kTransfer;
+    copy.work.text = "copy " + std::to_string(static_cast<int64_t>(bytes)) + " from cpu to opencl";
+    copy.work.bytes = bytes;
+    copy.median_us = 5 + bytes / 8e3;
+    copy.device = Machine().sheet();
+    rows.push_back(copy);
+  }
+  const Predictor made = train(made_up::dataset(rows), small());
+  EXPECT_NEAR(made.predict_transfer("cpu", "opencl", 1e6, {}).us, 130, 1);
+  EXPECT_EQ(made.predict_transfer("cpu", "opencl", 1e6, {}).out_of_range, "");
+  EXPECT_NE(made.predict_transfer("cpu", "opencl", 1e9, {}).out_of_range, "");
+  DeviceSheet linked;
+  linked.links = {{"cuda", 10, 20}};
+  EXPECT_NEAR(made.predict_transfer("cpu", "cuda", 1e6, linked).us, 120, 1);
+  EXPECT_THAT([&] { made.predict_transfer("cpu", "cuda", 1e6, {}); },
+              ThrowsMessage<Error>(HasSubstr("no copy from")));
+}
+
+TEST_F(PredictTimes, SharesOfAKernelSumToOne) {
+  const KernelCase conv = case_of_layer({64, 64, 20, 3, false}), relu = [] {
+    KernelCase made = case_of_layer({64, 64, 20, 3, true});
+    made.kernel.operators.erase(made.kernel.operators.begin());
+    made.kernel.anchor = 0;
+    made.kernel.flops = made.kernel.bytes / 100;
+    return made;
+  }();
+  const KernelCase* parts[] = {&conv, &relu};
+  const std::vector<double> shares = predictor_->shares(parts);
+  EXPECT_NEAR(shares[0] + shares[1], 1, 1e-9);
+  EXPECT_GT(shares[0], shares[1]);
+}
+
+TEST_F(PredictTimes, CarriedOverItNeedsFewerKernels) {
+  Machine other;
+  other.name = "another";
+  other.gflops = 300;
+  other.gbytes_per_s = 15;
+  other.launch_us = 6;
+  const Dataset fresh = made_up::dataset(campaign(other, 30, 11));
+  constexpr int kSizes[] = {0, 50, 100};
+  const std::vector<CarryRow> curve = carry_curve(fresh, "llvm", predictor_, kSizes, small());
+  ASSERT_EQ(curve.size(), 3u);
+  EXPECT_EQ(curve[0].scratch.count, 0);
+  EXPECT_LT(curve[1].carried.median_error, curve[0].carried.median_error);
+  for (size_t i = 1; i < 3; ++i)
+    EXPECT_LT(curve[i].carried.median_error, curve[i].scratch.median_error) << curve[i].kernels;
+}
+
+TEST_F(PredictTimes, EvaluationsHoldOutAndCompare) {
+  EvaluateOptions options{small()};
+  options.train.regressor.boost.rounds = 60;
+  options.folds = 3;
+  const Evaluation evaluation = evaluate(*data_, options);
+  const AccuracyRow* ours = evaluation.find("kernels", "llvm", "model", "baton");
+  const AccuracyRow* operations = evaluation.find("kernels", "llvm", "model", "operations");
+  const AccuracyRow* roofline = evaluation.find("kernels", "llvm", "model", "roofline");
+  const AccuracyRow* forest = evaluation.find("kernels", "llvm", "model", "forest on shapes");
+  ASSERT_TRUE(ours && operations && roofline && forest);
+  for (const AccuracyRow* other : {operations, roofline, forest})
+    EXPECT_LT(ours->accuracy.median_error, other->accuracy.median_error) << other->predictor;
+  EXPECT_GE(ours->accuracy.coverage, 0.85);
+  EXPECT_LE(ours->accuracy.coverage, 0.95);
+  const AccuracyRow* models = evaluation.find("models", "llvm", "model", "baton");
+  ASSERT_TRUE(models);
+  EXPECT_EQ(models->accuracy.count, 120);
+  EXPECT_LE(models->accuracy.flagged, 0.2);
+  ASSERT_TRUE(evaluation.find("models", "llvm", "family", "baton"));
+  ASSERT_TRUE(evaluation.find("models", "llvm", "family dense", "baton"));
+  const std::string page = evaluation_page(evaluation, *predictor_);
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, HasSubstr("forest on shapes"));
+  std::ostringstream table;
+  write_evaluation(table, evaluation);
+  EXPECT_THAT(table.str(), HasSubstr("model, seen kernels allowed"));
+}
+
+TEST(PredictAccuracy, IsOfRelativeErrors) {
+  std::vector<PredictedTime> times(4);
+  for (size_t i = 0; i < 4; ++i) {
+    times[i].measured_us = 100 * static_cast<double>(i + 1);
+    times[i].predicted.us = times[i].measured_us * (1 + 0.08 * static_cast<double>(i));
+    times[i].predicted.low_us = times[i].predicted.us * 0.9;
+    times[i].predicted.high_us = times[i].predicted.us * 1.1;
+  }
+  times[3].predicted.out_of_range = "far";
+  const Accuracy accuracy = accuracy_of(times, true);
+  EXPECT_NEAR(accuracy.median_error, 0.12, 1e-9);
+  EXPECT_EQ(accuracy.within_10, 0.5);
+  EXPECT_EQ(accuracy.within_20, 0.75);
+  EXPECT_EQ(accuracy.coverage, 0.5);
+  EXPECT_NEAR(accuracy.width, 0.2, 1e-9);
+  EXPECT_EQ(accuracy.kendall_tau, 1);
+  EXPECT_EQ(accuracy.large, 1);
+  EXPECT_EQ(accuracy.large_flagged, 1);
+}
+
+TEST(PredictAccuracy, ConformalScoresCoverNewOnes) {
+  const std::vector<double> scores{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_EQ(conformal_score(scores, 0.5), 5);
+  EXPECT_EQ(conformal_score(scores, 0.9), 9);
+  EXPECT_GT(conformal_score(scores, 0.99), 9);  // too few for the level
+  EXPECT_EQ(conformal_score({}, 0.9), 0);
+}
+
+TEST(PredictTrees, AreWhatXGBoostTrained) {
+  // y = step of x0, and unknown values go where most of their like went.
+  FeatureRows rows{2, {}};
+  std::vector<float> labels, weights(200, 1);
+  for (int i = 0; i < 200; ++i) {
+    const float x = static_cast<float>(i) / 100;
+    rows.values.push_back(i % 10 == 0 ? std::nanf("") : x);
+    rows.values.push_back(static_cast<float>(i % 7));
+    labels.push_back(i % 10 == 0 ? 5.0F : x < 1 ? -1.0F : 1.0F);
+  }
+  BoostOptions options;
+  options.rounds = 200;
+  options.row_part = options.column_part = 1;
+  const Trees trees = boost(rows, labels, weights, options);
+  EXPECT_EQ(trees.count(), 200u);
+  const std::vector<double> sums = trees.sums(rows);
+  for (size_t i = 0; i < labels.size(); ++i) EXPECT_NEAR(sums[i], static_cast<double>(labels[i]), 0.1) << i;
+  std::string bytes;
+  trees.append_to(bytes);
+  size_t at = 0;
+  EXPECT_EQ(Trees::read(bytes, at, 2).sums(rows), sums);
+  EXPECT_EQ(at, bytes.size());
+  at = 0;
+  EXPECT_THROW(Trees::read(bytes.substr(0, bytes.size() - 3), at, 2), Error);
+  at = 0;
+  EXPECT_THROW(Trees::read(bytes, at, 0), Error);  // of features that there are not
+}
+
+}  // namespace
+}  // namespace baton
