@@ -1,8 +1,10 @@
 #include "baton/campaign/programs.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/pass/interrupt.h"
 #include "baton/profile/compare/offload.h"
 #include "baton/runtime/thread_pool.h"
@@ -27,6 +29,14 @@ void build_program(Program& program, const BuildContext& context) {
     } else {
       program.built =
           std::make_shared<const BuildResult>(build_for(backend, program.subject->module, options));
+      const bool taken = std::ranges::any_of(program.built->kernels, [&](const BuiltKernel& kernel) {
+        return kernel.backend == backend.name() || compiler_of(*kernel.function) == backend.name();
+      });
+      // The same kernels as on the processor's own backend.
+      if (backend.regions_only() && !taken && program.subject->kind == Subject::Kind::kPattern) {
+        program.built.reset();
+        program.error = backend.name() + " takes none of its operators";
+      }
     }
   } catch (const Interrupted&) {
     program.error = "interrupted";

@@ -16,12 +16,13 @@ namespace baton {
 namespace {
 
 bool is_usable(const Function& function) {
-  bool usable = true;
+  bool usable = true, moves = false;
   post_order(function->body(), [&](const Expr& node) {
     if (const auto* constant = as<ConstantNode>(node)) usable &= constant->value().shape().empty();
     if (node->kind() == ExprKind::kFunction || node->kind() == ExprKind::kLet) usable = false;
     const auto* call = as<CallNode>(node);
     if (!call) return;
+    moves |= call->op() && !call->op()->reshape_only;
     usable &= call->op() && !call->op()->non_computational && !call->op()->stateful;
     for (const TensorTypeNode* type : flat_types(call->checked_type())) usable &= type->is_static();
   });
@@ -29,7 +30,7 @@ bool is_usable(const Function& function) {
     const auto* type = tensor_type_of(param);
     usable &= type && type->is_static();
   }
-  return usable && as<CallNode>(function->body());
+  return usable && moves && as<CallNode>(function->body());
 }
 
 Type type_of_param(const VarNode& param) {
@@ -38,7 +39,7 @@ Type type_of_param(const VarNode& param) {
 
 /// The function of `body` with those of `params` that it uses.
 KernelPattern pattern_of(const Expr& body, const std::vector<Var>& params, const std::vector<bool>& weights,
-                   const std::string& family) {
+                         const std::string& family) {
   std::set<const ExprNode*> used;
   post_order(body, [&](const Expr& node) { used.insert(node.get()); });
   KernelPattern pattern{{}, {}, family};
@@ -56,7 +57,7 @@ KernelPattern pattern_of(const Expr& body, const std::vector<Var>& params, const
 }  // namespace
 
 std::vector<KernelPattern> patterns_of(const IRModule& module, const std::string& family,
-                                 const BuildContext& context) {
+                                       const BuildContext& context) {
   IRModule fused = module->copy();
   for (const char* pass : {"ToBasicBlockNormalForm", "SimplifyInference", "FoldConstant", "SimplifyExpr",
                            "InferType", "FuseOps", "InferType"})

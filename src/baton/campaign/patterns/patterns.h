@@ -21,7 +21,7 @@ struct KernelPattern {
 /// The fused functions of `module` (typed, main of operators only, weights as parameters), each once by
 /// content.
 std::vector<KernelPattern> patterns_of(const IRModule& module, const std::string& family,
-                                 const BuildContext& context);
+                                       const BuildContext& context);
 
 /// Every operator call of `pattern` as a pattern by itself.
 std::vector<KernelPattern> single_operators(const KernelPattern& pattern);

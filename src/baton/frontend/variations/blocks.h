@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "baton/frontend/variations/choice.h"
-#include "baton/frontend/variations/variations.h"
+#include "baton/frontend/variations/variation_options.h"
 #include "baton/frontend/workloads/layers.h"
 
 namespace baton::variations {

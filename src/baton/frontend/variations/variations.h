@@ -1,18 +1,14 @@
 #pragma once
 // Random variations of families of networks: programs like those that people run, in other widths, depths,
 // image sizes, windows and batches. For measuring what predictors learn from.
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "baton/frontend/variations/variation_options.h"
 #include "baton/ir/module.h"
 
 namespace baton::variations {
-
-struct VariationOptions {
-  /// Normalisations behind convolutions as what building makes of them, a bias: fused functions without
-  /// weights' values can be read off such a program.
-  bool folded = false;
-};
 
 /// A family of networks.
 struct Family {

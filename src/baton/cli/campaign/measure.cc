@@ -170,7 +170,10 @@ class MeasureVerb final : public Verb {
         io.out << each.key << "  " << each.backend << "  " << each.threads << "  " << subject.name << '\n';
     }
     if (json_)
-      io.out << Json{{"schema", 1}, {"subjects", plan.subjects.size()}, {"configurations", std::move(all)}}
+      io.out << Json{{"schema", 1},
+                     {"design", Json::parse(design_json(design))},
+                     {"subjects", plan.subjects.size()},
+                     {"configurations", std::move(all)}}
                     .dump()
              << '\n';
     else
