@@ -12,7 +12,7 @@ namespace baton {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoWay = std::numeric_limits<double>::infinity();
 constexpr size_t kMostExactTargets = 8;
 
 bool contains(const std::vector<int>& sorted, int x) {
@@ -25,7 +25,7 @@ void require_index(int index, size_t count, const std::string& what) {
 }
 
 void require_time(double us, const std::string& what) {
-  if (!(us >= 0) || us == kInfinity)
+  if (!(us >= 0) || us == kNoWay)
     throw Error(what + " costs " + std::to_string(us) + " us: a cost is a number that is not negative");
 }
 
@@ -91,7 +91,7 @@ class Tree {
   Tree(const MappingProblem& problem, int value, const std::vector<int>& to)
       : problem_(problem), value_(value), count_(problem.formats.size()), to_(to) {
     const size_t sets = size_t{1} << to_.size();
-    cost_.assign(sets, std::vector<double>(count_, kInfinity));
+    cost_.assign(sets, std::vector<double>(count_, kNoWay));
     made_.assign(sets, std::vector<Made>(count_));
     for (size_t i = 0; i < to_.size(); ++i) cost_[size_t{1} << i][static_cast<size_t>(to_[i])] = 0;
     for (size_t set = 1; set < sets; ++set) {
@@ -107,7 +107,7 @@ class Tree {
 
   std::optional<std::vector<MappingStep>> from(int format) const {
     const size_t all = (size_t{1} << to_.size()) - 1;
-    if (cost_[all][static_cast<size_t>(format)] == kInfinity) return std::nullopt;
+    if (cost_[all][static_cast<size_t>(format)] == kNoWay) return std::nullopt;
     std::vector<MappingStep> steps;
     std::vector<std::pair<size_t, int>> open{{all, format}};
     while (!open.empty()) {
@@ -208,7 +208,7 @@ bool within_limits(const MappingProblem& problem, std::span<const int> chosen) {
 
 double MappingProblem::conversion_us(int value, int from, int to) const {
   const auto& way = conversions[static_cast<size_t>(from)][static_cast<size_t>(to)];
-  return way ? way->fixed_us + way->us_per_byte * values[static_cast<size_t>(value)].bytes : kInfinity;
+  return way ? way->fixed_us + way->us_per_byte * values[static_cast<size_t>(value)].bytes : kNoWay;
 }
 
 MappingIndex::MappingIndex(const MappingProblem& problem)
