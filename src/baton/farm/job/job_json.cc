@@ -32,6 +32,7 @@ Protocol read_protocol(const Json& json) {
   protocol.warm_up_s = json.value("warm_up_s", protocol.warm_up_s);
   protocol.time_limit_s = json.value("time_limit_s", protocol.time_limit_s);
   protocol.nodes = json.value("nodes", protocol.nodes);
+  protocol.alone = json.value("alone", protocol.alone);
   if (json.contains("caches")) {
     protocol.caches.clear();
     for (const Json& name : json["caches"]) protocol.caches.push_back(cache_state(name));
@@ -91,7 +92,8 @@ std::string job_line(const Job& job) {
                  {"warm_up_s", job.protocol.warm_up_s},
                  {"time_limit_s", job.protocol.time_limit_s},
                  {"caches", std::move(caches)},
-                 {"nodes", job.protocol.nodes}}}};
+                 {"nodes", job.protocol.nodes},
+                 {"alone", job.protocol.alone}}}};
   if (!job.machine.empty()) json["machine"] = job.machine;
   return dump(json);
 }

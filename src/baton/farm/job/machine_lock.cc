@@ -13,6 +13,10 @@
 
 namespace baton {
 
+namespace {
+constexpr double kAskAgainS = 0.1;
+}
+
 std::string machine_lock_path() {
   if (const char* path = std::getenv("BATON_MACHINE_LOCK"); path && *path) return path;
   if (const char* folder = std::getenv("XDG_RUNTIME_DIR"); folder && access(folder, W_OK) == 0)
@@ -20,7 +24,7 @@ std::string machine_lock_path() {
   return "/tmp/baton-machine-" + std::to_string(getuid()) + ".lock";
 }
 
-MachineLock::MachineLock(const std::string& path)
+MachineLock::MachineLock(const std::string& path, const std::function<bool(double waited_s)>& waiting)
     : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
   struct stat about;
   if (file_ < 0 || fstat(file_, &about) != 0) {
@@ -34,8 +38,14 @@ MachineLock::MachineLock(const std::string& path)
     throw Error("this machine's lock `" + path +
                 "` belongs to another user: name a file of your own with BATON_MACHINE_LOCK");
   }
-  while (flock(file_, LOCK_EX) != 0) {
+  double waited_s = 0;
+  while (flock(file_, waiting ? LOCK_EX | LOCK_NB : LOCK_EX) != 0) {
     if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK && waiting(waited_s)) {
+      usleep(static_cast<useconds_t>(kAskAgainS * 1e6));
+      waited_s += kAskAgainS;
+      continue;
+    }
     const std::string why = std::strerror(errno);
     ::close(file_);
     throw Error("cannot lock `" + path + "`: " + why);

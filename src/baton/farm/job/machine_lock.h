@@ -1,6 +1,7 @@
 #pragma once
 // One lock per machine and user: two measurements never run at the same time. Whatever measures for a store
 // holds it for one job.
+#include <functional>
 #include <string>
 
 namespace baton {
@@ -11,7 +12,9 @@ std::string machine_lock_path();
 class MachineLock {
  public:
   /// Waits for the lock. Throws Error when its file cannot be opened, or belongs to somebody else.
-  explicit MachineLock(const std::string& path = machine_lock_path());
+  /// `waiting`: asked ten times a second while another process has it; false: give up, which is an Error.
+  explicit MachineLock(const std::string& path = machine_lock_path(),
+                       const std::function<bool(double waited_s)>& waiting = {});
   ~MachineLock();
   MachineLock(const MachineLock&) = delete;
   MachineLock& operator=(const MachineLock&) = delete;

@@ -19,6 +19,9 @@ struct Protocol {
   double time_limit_s = 60;  ///< after which the job has failed (a hung kernel)
   std::vector<CacheState> caches{CacheState::kHot};
   bool nodes = false;  ///< the kernels of the model too, as they run in it (CacheState::kInModel)
+  /// Not the whole program, but each of its kernels that computes operators by itself, in every state of
+  /// `caches`; with `nodes` its other kernels as they run in it.
+  bool alone = false;
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 

@@ -235,29 +235,36 @@ std::vector<Border> borders_of(const BuildResult& base, uint32_t number, const C
 
 }  // namespace
 
+ComparedBackend compared_backend(const std::string& name, const BuildContext& context) {
+  const BackendRef record = find_backend(name);
+  if (!record) {
+    std::vector<std::string> known;
+    std::string all;
+    for (const BackendRef& each : backends()) {
+      known.push_back(each->name);
+      all += (all.empty() ? "" : ", ") + each->name;
+    }
+    const std::string near = did_you_mean(name, known);
+    throw UsageError("there is no backend `" + name + "`" +
+                     (near.empty() ? "" : "; did you mean `" + near + "`?") + "\n  there are " + all);
+  }
+  if (record->kind.empty() && !record->region)
+    throw UsageError("backend " + name + " has no code generator, neither for programs nor for regions");
+  const std::string kind = record->kind.empty() ? context.host().kind : record->kind;
+  const int device_type = record->kind.empty() ? context.host().device_type : record->device_type;
+  ComparedBackend found{record, target_of_kind(kind, context), device_type};
+  require_device(found, context);
+  return found;
+}
+
 std::vector<ComparedBackend> compared_backends(const std::vector<std::string>& names,
                                                const BuildContext& context) {
   if (names.size() < 2) throw UsageError("a comparison needs two backends at least: llvm,dnnl");
-  std::vector<std::string> known;
-  for (const BackendRef& record : backends()) known.push_back(record->name);
   std::vector<ComparedBackend> found;
   for (const std::string& name : names) {
-    const BackendRef record = find_backend(name);
-    if (!record) {
-      const std::string near = did_you_mean(name, known);
-      std::string all;
-      for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
-      throw UsageError("there is no backend `" + name + "`" +
-                       (near.empty() ? "" : "; did you mean `" + near + "`?") + "\n  there are " + all);
-    }
-    if (std::ranges::any_of(found, [&](const ComparedBackend& each) { return each.record == record; }))
+    if (std::ranges::any_of(found, [&](const ComparedBackend& each) { return each.name() == name; }))
       throw UsageError("backend " + name + " is compared with itself: name it once");
-    if (record->kind.empty() && !record->region)
-      throw UsageError("backend " + name + " has no code generator, neither for programs nor for regions");
-    const std::string kind = record->kind.empty() ? context.host().kind : record->kind;
-    found.push_back({record, target_of_kind(kind, context),
-                     record->kind.empty() ? context.host().device_type : record->device_type});
-    require_device(found.back(), context);
+    found.push_back(compared_backend(name, context));
   }
   return found;
 }

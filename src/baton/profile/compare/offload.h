@@ -26,6 +26,9 @@ struct ComparedBackend {
 std::vector<ComparedBackend> compared_backends(const std::vector<std::string>& names,
                                                const BuildContext& context);
 
+/// One of them.
+ComparedBackend compared_backend(const std::string& name, const BuildContext& context);
+
 /// The whole program for one backend. For one of regions only: its composites and operators become regions,
 /// after normalisations and scales are folded, and the host's backend compiles the rest.
 BuildResult build_for(const ComparedBackend& backend, const IRModule& module, const BuildOptions& options);

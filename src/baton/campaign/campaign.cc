@@ -1,0 +1,503 @@
+#include "baton/campaign/campaign.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <set>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/campaign/inside_rows.h"
+#include "baton/campaign/programs.h"
+#include "baton/campaign/reference.h"
+#include "baton/frontend/variations/choice.h"
+#include "baton/pass/interrupt.h"
+#include "baton/profile/conditions/estimate.h"
+#include "baton/profile/conditions/quiet.h"
+#include "baton/runtime/timers.h"
+#include "baton/store/machine.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSecondVisit[] = "#";  // behind a configuration's key: the number of the visit
+constexpr int kMostRetries = 2;       // of a job whose worker was lost
+constexpr double kAskS = 1;           // for results
+constexpr double kNoAnswerS = 600;    // beyond the time limit, after which the service counts as gone
+constexpr double kBusyShare = 0.05;   // of the processors, from which on it is worth waiting
+constexpr double kLookS = 0.3;
+
+double elapsed_s(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
+int64_t now_s() { return static_cast<int64_t>(std::time(nullptr)); }
+
+template <class T>
+void shuffle(std::vector<T>& list, Choice& choose) {
+  for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[choose.index(i)]);
+}
+
+bool is_timed(const Measurement& row) {
+  return (row.work.kind == WorkKind::kKernel || row.work.kind == WorkKind::kModel) && row.unreliable.empty();
+}
+
+class Campaign {
+ public:
+  Campaign(Store& store, const Design& design, const CampaignWorker& worker, const CampaignOptions& options)
+      : store_(store), design_(design), worker_(worker), options_(options) {}
+
+  CampaignReport run() {
+    begin_ = monotonic_ns();
+    report_.name = options_.name;
+    show("reading the design");
+    const std::vector<std::string> finished = store_.finished(options_.name);
+    const std::set<std::string> known(finished.begin(), finished.end());
+    plan_ = plan_campaign(design_, options_.context);
+    report_.configurations = static_cast<int>(plan_.configurations.size());
+    std::erase_if(plan_.configurations, [&](const Configuration& each) { return known.contains(each.key); });
+    report_.finished_before = report_.configurations - static_cast<int>(plan_.configurations.size());
+    try {
+      if (!plan_.configurations.empty()) measure_all();
+    } catch (const Interrupted&) {
+      report_.partial = "interrupted";
+    }
+    report_.seconds = elapsed_s(begin_);
+    return std::move(report_);
+  }
+
+ private:
+  /// A job that was submitted.
+  struct InFlight {
+    const Configuration* configuration = nullptr;
+    const Program* program = nullptr;
+    Job job;
+    std::string visit;
+    int retries = 0;
+    int64_t begun_s = 0;
+  };
+
+  bool late() const { return elapsed_s(begin_) >= options_.max_seconds; }
+
+  void measure_all() {
+    reference_.emplace(worker_, options_.context);
+    know_reference();
+    for (size_t next = 0; next < plan_.configurations.size();) {
+      if (late()) {
+        report_.partial = "time";
+        break;
+      }
+      next = batch(next);
+    }
+    if (report_.partial.empty()) visit_again();
+    if (drifted_ > 0)
+      report_.notes.push_back(
+          std::to_string(drifted_) + " configurations are marked: the reference kernel took up to " +
+          std::to_string(static_cast<int>(report_.drift * 100 + 0.5)) + " % more or less than at first");
+    reference_.reset();
+  }
+
+  /// Builds some programs, then measures them: compiling beside a measurement would disturb it. Returns the
+  /// next configuration.
+  size_t batch(size_t first) {
+    size_t last = first;
+    std::vector<Program> programs;
+    while (last < plan_.configurations.size()) {
+      const Configuration& each = plan_.configurations[last];
+      if (programs.empty() || programs.back().subject != &plan_.subjects[each.subject] ||
+          programs.back().backend != each.backend) {
+        if (static_cast<int>(programs.size()) == options_.batch) break;
+        programs.emplace_back(plan_.subjects[each.subject], each.backend);
+      }
+      programs.back().configurations.push_back(&each);
+      ++last;
+    }
+    measure_programs(programs, "");
+    return last;
+  }
+
+  void measure_programs(std::vector<Program>& programs, const std::string& visit) {
+    const int64_t building = monotonic_ns();
+    show("building");
+    build_programs(programs, options_.context);
+    report_.build_s += elapsed_s(building);
+    wait_for_quiet();
+    const int64_t measuring = monotonic_ns();
+    std::vector<InFlight> jobs;
+    for (Program& program : programs) {
+      if (program.built) program.bundle = worker_.add(program.name(), program.built);
+      for (const Configuration* each : program.configurations) {
+        if (program.built)
+          jobs.push_back({each, &program, job_of(program, *each), visit, 0, 0});
+        else
+          fail({each, &program, {}, visit, 0, now_s()}, program.error);
+      }
+    }
+    Choice choose(design_.seed + static_cast<uint64_t>(report_.measured), "order");
+    shuffle(jobs, choose);
+    try {
+      measure(jobs);
+    } catch (...) {
+      report_.measure_s += elapsed_s(measuring);
+      release(programs);
+      throw;
+    }
+    report_.measure_s += elapsed_s(measuring);
+    release(programs);
+  }
+
+  void release(std::vector<Program>& programs) const {
+    for (Program& program : programs)
+      if (!program.bundle.empty()) worker_.remove(program.bundle);
+  }
+
+  Job job_of(const Program& program, const Configuration& configuration) const {
+    Job job;
+    job.id = configuration.key;
+    job.bundle = program.bundle;
+    job.threads = configuration.threads;
+    job.protocol = design_.protocol;
+    job.protocol.caches = design_.caches;
+    job.protocol.nodes = true;
+    job.protocol.alone = program.subject->kind != Subject::Kind::kModel;
+    return job;
+  }
+
+  /// As many at a time as there are machines; the rows of each are committed as soon as they are there.
+  void measure(std::vector<InFlight>& jobs) {
+    std::map<std::string, InFlight> waiting;
+    size_t next = 0;
+    int64_t heard = monotonic_ns();
+    while (next < jobs.size() || !waiting.empty()) {
+      stop_if_asked(options_.context.interrupt);
+      if (late() && waiting.empty()) {
+        report_.partial = "time";
+        return;
+      }
+      if (waiting.empty()) check_reference();
+      while (next < jobs.size() && !late() &&
+             static_cast<int>(waiting.size()) < std::max(1, worker_.worker->machines())) {
+        InFlight& job = jobs[next++];
+        job.begun_s = now_s();
+        worker_.worker->submit(job.job);
+        waiting.emplace(job.job.id, job);
+        heard = monotonic_ns();
+      }
+      if (waiting.empty()) return;
+      show("measuring");
+      const std::optional<JobResult> result = worker_.worker->next(kAskS);
+      if (!result) {
+        if (elapsed_s(heard) > design_.protocol.time_limit_s + kNoAnswerS)
+          throw Error("no worker has answered for " + std::to_string(static_cast<int>(elapsed_s(heard))) +
+                      " s: what was measured is in the store, and the same command goes on from there");
+        continue;
+      }
+      heard = monotonic_ns();
+      const auto at = waiting.find(result->id);
+      if (at == waiting.end()) continue;
+      InFlight job = at->second;
+      waiting.erase(at);
+      if (result->retry && job.retries++ < kMostRetries) {
+        worker_.worker->submit(job.job);
+        waiting.emplace(job.job.id, std::move(job));
+        continue;
+      }
+      finish(job, *result);
+    }
+  }
+
+  void finish(const InFlight& job, const JobResult& result) {
+    if (!result.error.empty()) return fail(job, result.error);
+    const RowSource source = source_of(job, result.note);
+    std::vector<Measurement> rows;
+    try {
+      rows = measurements_of_job(result, source);
+      if (design_.inside && worker_.in_process) {
+        std::vector<Measurement> parts = inside_rows(source, options_.context);
+        rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+      }
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      return fail(job, error.what());
+    }
+    if (rows.empty()) return fail(job, "it computes nothing that could be measured");
+    report_.rows += store_.insert(rows);
+    job.visit.empty() ? ++report_.measured : ++report_.revisited;
+    drifted_ += drift_ > options_.drift;
+    bool steady = true;
+    for (const Measurement& row : rows) {
+      if (!is_timed(row)) continue;
+      ++report_.timed_rows;
+      const bool is_steady = row.cv <= design_.protocol.cv;
+      report_.steady_rows += is_steady;
+      steady &= is_steady || row.cache == CacheState::kInModel;
+    }
+    if (!steady && job.visit.empty()) unsteady_.push_back(job.configuration);
+    show("measuring");
+  }
+
+  void fail(const InFlight& job, const std::string& why) {
+    const RowSource source = source_of(job, "");
+    const Measurement row = failed_measurement(source, why.substr(0, why.find('\n')));
+    report_.rows += store_.insert({&row, 1});
+    ++report_.failed;
+    report_.failures.push_back(
+        {job.configuration->key, job.program->subject->name, job.configuration->backend, why});
+  }
+
+  RowSource source_of(const InFlight& job, const std::string& note) const {
+    RowSource source;
+    source.subject = job.program->subject;
+    source.built = job.program->built.get();
+    source.configuration = job.configuration;
+    source.context = &options_.context;
+    source.campaign = options_.name;
+    source.visit = job.visit;
+    source.reference_us = reference_us_;
+    source.begun_s = job.begun_s;
+    source.unreliable = loaded_.empty() && note.starts_with("measured under load") ? note : loaded_;
+    if (drift_ > options_.drift) {
+      char text[120];
+      std::snprintf(text, sizeof text,
+                    "the machine's speed drifted: the reference kernel took %.1f us, at first %.1f us",
+                    reference_us_, report_.reference_us);
+      source.unreliable = text;
+    }
+    return source;
+  }
+
+  /// Those whose samples varied too much, once more at the end, when the machine may be quieter.
+  void visit_again() {
+    for (int visit = 2; visit <= design_.visits && !unsteady_.empty() && !late(); ++visit) {
+      std::vector<const Configuration*> again;
+      std::swap(again, unsteady_);
+      std::ranges::stable_sort(again, {}, [](const Configuration* each) { return each->subject; });
+      for (size_t next = 0; next < again.size() && !late();) {
+        std::vector<Program> programs;
+        for (; next < again.size(); ++next) {
+          const Configuration& each = *again[next];
+          const Subject& subject = plan_.subjects[each.subject];
+          if (programs.empty() || programs.back().subject != &subject ||
+              programs.back().backend != each.backend) {
+            if (static_cast<int>(programs.size()) == options_.batch) break;
+            programs.emplace_back(subject, each.backend);
+          }
+          programs.back().configurations.push_back(&each);
+        }
+        measure_programs(programs, kSecondVisit + std::to_string(visit));
+      }
+    }
+  }
+
+  /// What the reference took when this campaign began on this machine.
+  void know_reference() {
+    StoreQuery query;
+    query.kind = WorkKind::kReference;
+    query.campaign = options_.name;
+    query.machine = machine_name();
+    query.limit = 1;
+    for (const Measurement& row : store_.select(query)) report_.reference_us = row.median_us;
+  }
+
+  /// Every minute. With several machines it says something of the one that answers only.
+  void check_reference() {
+    if (reference_at_ && elapsed_s(reference_at_) < options_.reference_s) return;
+    const Job job = reference_->job();
+    const int64_t begun = now_s();
+    worker_.worker->submit(job);
+    std::optional<JobResult> result;
+    for (const int64_t begin = monotonic_ns(); !result;) {
+      stop_if_asked(options_.context.interrupt);
+      result = worker_.worker->next(kAskS);
+      if (!result && elapsed_s(begin) > job.protocol.time_limit_s + kNoAnswerS)
+        throw Error("no worker answers: the reference kernel was not measured");
+    }
+    if (!result->error.empty()) throw Error("the reference kernel cannot be measured: " + result->error);
+    Configuration configuration{reference_key(), 0, "llvm", 1};
+    RowSource source;
+    source.subject = &reference_->subject();
+    source.built = &reference_->program();
+    source.configuration = &configuration;
+    source.context = &options_.context;
+    source.campaign = options_.name;
+    source.begun_s = begun;
+    result->rows.resize(std::min<size_t>(result->rows.size(), 1));
+    if (result->rows.empty()) throw Error("the reference kernel was not measured");
+    result->rows[0].node.clear();
+    Subject whole = reference_->subject();
+    whole.kind = Subject::Kind::kModel;
+    source.subject = &whole;
+    std::vector<Measurement> rows = measurements_of_job(*result, source);
+    for (Measurement& row : rows) {
+      row.model.clear();
+      row.model_id.clear();
+      reference_us_ = row.reference_us = row.median_us;
+    }
+    report_.rows += store_.insert(rows);
+    if (report_.reference_us == 0 && rows[0].unreliable.empty()) report_.reference_us = reference_us_;
+    drift_ = report_.reference_us > 0 && rows[0].unreliable.empty()
+                 ? std::abs(reference_us_ / report_.reference_us - 1)
+                 : 0;
+    report_.drift = std::max(report_.drift, drift_);
+    reference_at_ = monotonic_ns();
+  }
+
+  /// Not that of a configuration of the design.
+  static std::string reference_key() { return "reference"; }
+
+  /// Before each batch; looks for a third of a second, and waits only where others are at work.
+  void wait_for_quiet() {
+    if (!worker_.in_process) return;  // runners look themselves
+    loaded_.clear();
+    const int64_t begin = monotonic_ns();
+    const SystemReading before = options_.system();
+    std::this_thread::sleep_for(std::chrono::duration<double>(kLookS));
+    const Disturbance now = disturbance(before, options_.system());
+    if (now.others() < kBusyShare * now.processors) return;
+    WaitOptions wait;
+    wait.limit_s = options_.wait_s;
+    wait.interrupt = options_.context.interrupt;
+    wait.read = [this] { return options_.system().cpu; };
+    wait.progress = [&](double busy, double) {
+      char text[80];
+      std::snprintf(text, sizeof text, "waiting: others keep %.1f processors busy", busy);
+      show(text);
+    };
+    const WaitResult waited = wait_until_quiet(wait);
+    stop_if_asked(options_.context.interrupt);
+    report_.wait_s += elapsed_s(begin);
+    if (!waited.quiet) {
+      loaded_ = "measured under load: " + waited.note.substr(waited.note.find(": ") + 2);
+      if (report_.notes.empty() || report_.notes.back() != kUnderLoad) report_.notes.push_back(kUnderLoad);
+    }
+  }
+
+  void show(const std::string& phase) {
+    if (!options_.progress) return;
+    CampaignProgress now;
+    now.phase = phase;
+    now.total = report_.configurations;
+    const int done = report_.measured + report_.failed;
+    now.done = report_.finished_before + done;
+    const double seconds = elapsed_s(begin_);
+    if (done > 0 && seconds > 0) {
+      now.per_hour = done * 3600 / seconds;
+      now.seconds_left = std::max(0, now.total - now.done) * seconds / done;
+    }
+    options_.progress(now);
+  }
+
+  static constexpr char kUnderLoad[] =
+      "other programs did not leave the machine alone: some rows are marked as measured under load";
+
+  Store& store_;
+  const Design& design_;
+  const CampaignWorker& worker_;
+  const CampaignOptions& options_;
+  CampaignPlan plan_;
+  CampaignReport report_;
+  std::optional<Reference> reference_;
+  std::vector<const Configuration*> unsteady_;
+  std::string loaded_;       // why no row of this batch is reliable
+  double reference_us_ = 0;  // the last one
+  double drift_ = 0;
+  int drifted_ = 0;  // configurations
+  int64_t begin_ = 0, reference_at_ = 0;
+};
+
+}  // namespace
+
+CampaignPlan plan_campaign(const Design& design, const BuildContext& context) {
+  check_design(design);
+  CampaignPlan plan;
+  plan.subjects = subjects_of(design, context, uncertainty_of(design));
+  std::vector<std::vector<Configuration>> groups;
+  std::set<std::string> seen;
+  for (size_t i = 0; i < plan.subjects.size(); ++i)
+    for (const std::string& backend : design.backends) {
+      const Subject& subject = plan.subjects[i];
+      // A copy is of the device that it names.
+      if (subject.kind == Subject::Kind::kTransfer &&
+          subject.name.find(" to " + backend + " ") == std::string::npos)
+        continue;
+      std::vector<Configuration>& group = groups.emplace_back();
+      for (const int threads : design.threads) {
+        Configuration each{configuration_key(subject, backend, threads, design.caches), i, backend, threads};
+        if (seen.insert(each.key).second) group.push_back(std::move(each));
+      }
+    }
+  Choice choose(design.seed, "order of builds");
+  shuffle(groups, choose);
+  for (std::vector<Configuration>& group : groups)
+    for (Configuration& each : group) plan.configurations.push_back(std::move(each));
+  return plan;
+}
+
+CampaignReport run_campaign(Store& store, const Design& design, const CampaignWorker& worker,
+                            const CampaignOptions& options) {
+  return Campaign(store, design, worker, options).run();
+}
+
+CampaignStatus campaign_status(const Store& store, const std::string& name) {
+  CampaignStatus status;
+  status.name = name;
+  StoreQuery query;
+  query.campaign = name;
+  std::set<std::string> configurations;
+  store.each(query, [&](const Measurement& row) {
+    ++status.rows;
+    if (row.work.kind == WorkKind::kReference) return ++status.references, true;
+    if (row.unreliable.starts_with("failed: ")) return ++status.failed, true;
+    configurations.insert(row.configuration.substr(0, row.configuration.find(kSecondVisit)));
+    ++status.rows_of[std::string(work_kind_name(row.work.kind)) + " " + row.build.backend];
+    return true;
+  });
+  status.configurations = configurations.size();
+  return status;
+}
+
+std::string campaign_json(const CampaignReport& report) {
+  Json failures = Json::array();
+  for (const CampaignFailure& each : report.failures)
+    failures.push_back(
+        {{"configuration", each.key}, {"name", each.name}, {"backend", each.backend}, {"why", each.why}});
+  return Json{{"schema", 1},
+              {"campaign", report.name},
+              {"configurations", report.configurations},
+              {"finished_before", report.finished_before},
+              {"measured", report.measured},
+              {"failed", report.failed},
+              {"revisited", report.revisited},
+              {"rows", report.rows},
+              {"timed_rows", report.timed_rows},
+              {"steady_rows", report.steady_rows},
+              {"seconds", report.seconds},
+              {"build_s", report.build_s},
+              {"measure_s", report.measure_s},
+              {"wait_s", report.wait_s},
+              {"per_hour", report.per_hour()},
+              {"reference_us", report.reference_us},
+              {"drift", report.drift},
+              {"partial", report.partial.empty() ? Json(nullptr) : Json(report.partial)},
+              {"notes", report.notes},
+              {"failures", failures}}
+      .dump();
+}
+
+std::string campaign_json(const CampaignStatus& status) {
+  return Json{{"schema", 1},
+              {"campaign", status.name},
+              {"rows", status.rows},
+              {"configurations", status.configurations},
+              {"failed", status.failed},
+              {"references", status.references},
+              {"rows_of", status.rows_of}}
+      .dump();
+}
+
+}  // namespace baton

@@ -1,0 +1,28 @@
+#pragma once
+// Measures a program in this process by a protocol.
+#include <atomic>
+#include <vector>
+
+#include "baton/farm/job/worker.h"
+#include "baton/profile/conditions/disturbance.h"
+#include "baton/profile/conditions/estimate.h"
+#include "baton/runtime/executor.h"
+
+namespace baton {
+
+struct JobConditions {
+  const std::atomic<bool>* interrupt = nullptr;
+  SystemSource system = read_system;
+};
+
+/// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means
+/// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails,
+/// Interrupted.
+std::vector<JobRow> measure_job(Executor& executor, const Protocol& protocol,
+                                const JobConditions& conditions = {});
+
+/// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order,
+/// then the disturbed ones. `calls`: of one sample.
+JobRow summed_up(const RoundSamples& samples, const Protocol& protocol, int calls);
+
+}  // namespace baton

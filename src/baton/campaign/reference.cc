@@ -1,0 +1,49 @@
+#include "baton/campaign/reference.h"
+
+#include "baton/driver/build.h"
+#include "baton/profile/record/work.h"
+#include "baton/text/parser.h"
+#include "baton/types/infer_type.h"
+
+namespace baton {
+
+namespace {
+
+constexpr char kName[] = "reference";
+constexpr char kProgram[] =
+    "#[version = \"0.0.5\"]\n"
+    "def @main(%data: Tensor[(64, 512), float32], %weight: Tensor[(512, 512), float32]) {\n"
+    "  nn.dense(%data, %weight, units=512)\n"
+    "}\n";
+
+}  // namespace
+
+Subject reference_subject() {
+  const IRModule module = infer_types(parse_module(kProgram, kName));
+  Subject subject{Subject::Kind::kPattern, kName, "", module, model_work(module)};
+  subject.work.kind = WorkKind::kReference;
+  subject.work.brief = kName;
+  return subject;
+}
+
+Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
+    : worker_(worker), subject_(reference_subject()) {
+  BuildOptions options;
+  options.params = weights_of(subject_);
+  options.context = context;
+  options.context.targets.clear();
+  program_ = std::make_shared<const BuildResult>(build(subject_.module, options));
+  bundle_ = worker_.add(kName, program_);
+}
+
+Reference::~Reference() { worker_.remove(bundle_); }
+
+Job Reference::job() const {
+  Job job;
+  job.id = kName;
+  job.bundle = bundle_;
+  job.protocol.max_seconds = 0.5;
+  return job;
+}
+
+}  // namespace baton

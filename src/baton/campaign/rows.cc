@@ -1,0 +1,222 @@
+#include "baton/campaign/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "baton/profile/conditions/estimate.h"
+#include "baton/profile/record/work.h"
+#include "baton/runtime/baton_backend.h"
+#include "baton/runtime/processor.h"
+#include "baton/store/machine.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+constexpr size_t kFewestKept = 5;
+constexpr double kFarDeviations = 5, kFarShare = 0.01;
+constexpr double kNormal = 1.4826;  // standard deviation over median absolute deviation
+constexpr int kOptLevel = 3;
+
+class Rows {
+ public:
+  Rows(const JobResult& result, const RowSource& source)
+      : result_(result), source_(source), plan_(*source.built->plan.graph) {
+    for (const BuiltKernel& kernel : source.built->kernels) kernels_[kernel.func_name] = &kernel;
+    for (uint32_t node = 0; node < plan_.nodes.size(); ++node) {
+      nodes_[plan_.nodes[node].name] = node;
+      ++calls_[plan_.nodes[node].func_name];
+      if (plan_.is_simulated(node)) any_simulated_ = simulated_device(node);
+    }
+  }
+
+  std::vector<Measurement> all() const {
+    std::vector<Measurement> rows;
+    for (const JobRow& row : result_.rows) {
+      if (row.node.empty()) {
+        if (source_.subject->kind == Subject::Kind::kModel) rows.push_back(model(row));
+        continue;
+      }
+      const auto node = nodes_.find(row.node);
+      if (node == nodes_.end()) throw Error("there is no node `" + row.node + "` in the program");
+      if (plan_.nodes[node->second].kind == PlanNode::Kind::kCopy)
+        rows.push_back(transfer(row, node->second));
+      else
+        rows.push_back(kernel(row, node->second));
+    }
+    return rows;
+  }
+
+ private:
+  Measurement common(const JobRow& row) const {
+    Measurement m;
+    m.machine = result_.machine;
+    m.device = result_.device;
+    m.threads = source_.configuration->threads;
+    m.cache = row.cache;
+    m.samples_us = row.samples_us;
+    m.disturbed = row.disturbed;
+    std::vector<double> kept;
+    for (uint32_t i = 0; i < row.samples_us.size(); ++i)
+      if (std::ranges::find(row.disturbed, i) == row.disturbed.end()) kept.push_back(row.samples_us[i]);
+    if (kept.size() < kFewestKept) {
+      std::vector<double> lower = row.samples_us;
+      std::ranges::sort(lower);
+      lower.resize(std::max<size_t>(1, lower.size() / 2));
+      m.median_us = median(lower);
+      m.unreliable = "other programs took the processor during " + std::to_string(row.disturbed.size()) +
+                     " of " + std::to_string(row.samples_us.size()) + " samples";
+    } else {
+      m.median_us = median(kept);
+    }
+    m.cv = coefficient_of_variation(kept);
+    m.outliers = far_samples(row.samples_us, row.disturbed);
+    if (!source_.unreliable.empty()) m.unreliable = source_.unreliable;
+    m.load = row.load;
+    m.others_busy = row.others_busy;
+    m.reference_us = source_.reference_us;
+    m.begun_s = source_.begun_s;
+    m.family = source_.subject->family;
+    m.campaign = source_.campaign;
+    m.configuration = source_.configuration->key + source_.visit;
+    if (source_.subject->kind == Subject::Kind::kModel) {
+      m.model = source_.subject->name;
+      m.model_id = source_.subject->work.id();
+    }
+    return m;
+  }
+
+  Measurement model(const JobRow& row) const {
+    Measurement m = common(row);
+    m.work = source_.subject->work;
+    m.build = build_facts(*source_.built, kOptLevel);
+    m.build.backend = source_.configuration->backend;
+    m.simulated = any_simulated_;
+    return m;
+  }
+
+  Measurement kernel(const JobRow& row, uint32_t number) const {
+    const PlanNode& node = plan_.nodes[number];
+    Measurement m = of_node(row, number);
+    const auto built = kernels_.find(node.func_name);
+    const Function& function = source_.built->plan.nodes[number].function;
+    m.work =
+        kernel_work(built != kernels_.end() && built->second->function ? built->second->function : function);
+    m.build = built != kernels_.end() ? build_facts(*built->second, *source_.built, kOptLevel)
+                                      : build_facts(*source_.built, kOptLevel);
+    set_device(m, node.backend);
+    return m;
+  }
+
+  Measurement transfer(const JobRow& row, uint32_t number) const {
+    const PlanNode& node = plan_.nodes[number];
+    const PlanEntry &from = plan_.entries[node.inputs[0]], &to = plan_.entries[node.first_entry];
+    const std::string source = device_name(from.device_type), target = device_name(to.device_type);
+    Measurement m = of_node(row, number);
+    m.work = transfer_work(static_cast<double>(to.bytes()), source, target);
+    m.build = build_facts(*source_.built, kOptLevel);
+    m.build.backend = m.build.target = source == "cpu" ? target : source;
+    set_device(m, m.build.backend);
+    m.calls = 1;
+    return m;
+  }
+
+  Measurement of_node(const JobRow& row, uint32_t number) const {
+    const PlanNode& node = plan_.nodes[number];
+    Measurement m = common(row);
+    m.node = number;
+    m.calls = calls_.at(node.func_name);
+    m.origins = origins(node.origins);
+    m.made_for = origins(node.made_for);
+    if (plan_.is_simulated(number)) m.simulated = simulated_device(number);
+    return m;
+  }
+
+  std::vector<WorkOrigin> origins(const std::vector<uint32_t>& ids) const {
+    std::vector<WorkOrigin> origins;
+    if (!source_.built->origins) return origins;
+    for (const uint32_t id : ids) {
+      const OperatorRecord& record = source_.built->origins->operators.at(id);
+      origins.push_back({id, record.op, record.place()});
+    }
+    return origins;
+  }
+
+  void set_device(Measurement& m, const std::string& backend) const {
+    if (const DeviceSheet* sheet = backend.empty() ? nullptr : source_.context->sheet_of(backend))
+      m.device = *sheet;
+  }
+
+  std::string device_name(int type) const {
+    if (type == kProcessorKind) return "cpu";
+    for (const PlanNode& node : plan_.nodes)
+      if (!node.backend.empty() && plan_.entries[node.first_entry].device_type == type) return node.backend;
+    return "device type " + std::to_string(type);
+  }
+
+  std::string simulated_device(uint32_t number) const {
+    const PlanNode& node = plan_.nodes[number];
+    if (!node.backend.empty()) return node.backend;
+    const int to = plan_.entries[node.first_entry].device_type;
+    return device_name(to >= BATON_FIRST_SIMULATED_KIND ? to : plan_.entries[node.inputs[0]].device_type);
+  }
+
+  const JobResult& result_;
+  const RowSource& source_;
+  const Plan& plan_;
+  std::map<std::string, const BuiltKernel*> kernels_;
+  std::map<std::string, uint32_t> nodes_;
+  std::map<std::string, int> calls_;
+  std::string any_simulated_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> far_samples(const std::vector<double>& samples, const std::vector<uint32_t>& left_out) {
+  std::vector<double> kept;
+  const auto counts = [&](uint32_t i) { return std::ranges::find(left_out, i) == left_out.end(); };
+  for (uint32_t i = 0; i < samples.size(); ++i)
+    if (counts(i)) kept.push_back(samples[i]);
+  if (kept.size() < kFewestKept) return {};
+  const double middle = median(kept);
+  std::vector<double> distances;
+  for (const double each : kept) distances.push_back(std::abs(each - middle));
+  const double limit = std::max(kFarDeviations * kNormal * median(distances), kFarShare * middle);
+  std::vector<uint32_t> far;
+  for (uint32_t i = 0; i < samples.size(); ++i)
+    if (counts(i) && std::abs(samples[i] - middle) > limit) far.push_back(i);
+  return far;
+}
+
+std::string configuration_key(const Subject& subject, const std::string& backend, int threads,
+                              const std::vector<CacheState>& caches) {
+  std::string text = subject.work.id() + " " + backend + " " + std::to_string(threads) + " " +
+                     std::to_string(static_cast<int>(subject.kind));
+  for (const CacheState cache : caches) text += " " + std::string(cache_state_name(cache));
+  return digest128(text.data(), text.size()).hex();
+}
+
+std::vector<Measurement> measurements_of_job(const JobResult& result, const RowSource& source) {
+  return Rows(result, source).all();
+}
+
+Measurement failed_measurement(const RowSource& source, const std::string& why) {
+  Measurement m;
+  m.work = source.subject->work;
+  m.build.backend = source.configuration->backend;
+  m.build.target = source.configuration->backend;
+  m.device = source.context->host();
+  m.machine = machine_name();
+  m.threads = source.configuration->threads;
+  m.unreliable = "failed: " + why;
+  m.reference_us = source.reference_us;
+  m.begun_s = source.begun_s;
+  m.family = source.subject->family;
+  m.campaign = source.campaign;
+  m.configuration = source.configuration->key + source.visit;
+  return m;
+}
+
+}  // namespace baton

@@ -1,0 +1,225 @@
+#include "baton/campaign/campaign.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "baton/campaign/measure_job.h"
+#include "baton/codegen/backend.h"
+#include "baton/driver/initialize.h"
+#include "baton/pass/interrupt.h"
+#include "baton/support/base/files.h"
+#include "baton/support/error.h"
+
+namespace baton {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// What a worker reports, without running anything.
+class Recorded final : public Worker {
+ public:
+  std::function<JobResult(const Job&)> answer;
+  int machines() const override { return 1; }
+  void submit(const Job& job) override { jobs.push_back(job); }
+  std::optional<JobResult> next(double) override {
+    if (answered == jobs.size()) return std::nullopt;
+    return answer(jobs[answered++]);
+  }
+  std::vector<Job> jobs;
+  size_t answered = 0;
+};
+
+class Campaigns : public testing::Test {
+ protected:
+  void SetUp() override {
+    initialize();
+    ASSERT_TRUE(folder_.create("campaign").ok());
+    design_.patterns = 5;
+    design_.seed = 3;
+    options_.context = host_context();
+    options_.wait_s = 0;
+    auto worker = std::make_unique<Recorded>();
+    recorded_ = worker.get();
+    worker_.worker = std::move(worker);
+    worker_.add = [this](const std::string& name, std::shared_ptr<const BuildResult> program) {
+      programs_[name] = std::move(program);
+      return name;
+    };
+    worker_.remove = [this](const std::string& name) { programs_.erase(name); };
+    recorded_->answer = [this](const Job& job) { return steady(job, 100); };
+  }
+
+  JobResult steady(const Job& job, double us) const {
+    JobResult result;
+    result.id = job.id;
+    result.machine = "test";
+    result.device = DeviceSheet::host();
+    const Plan& plan = *programs_.at(job.bundle)->plan.graph;
+    for (const PlanNode& node : plan.nodes)
+      if (node.kind == PlanNode::Kind::kKernel) {
+        JobRow row;
+        row.node = node.name;
+        for (int i = 0; i < 30; ++i) row.samples_us.push_back(us + 0.01 * i);
+        result.rows.push_back(std::move(row));
+      }
+    return result;
+  }
+
+  Store store() const { return Store::open(folder_.path("store.db"), Store::Mode::kWrite); }
+
+  TemporaryFolder folder_;
+  Design design_;
+  CampaignOptions options_;
+  CampaignWorker worker_;
+  Recorded* recorded_ = nullptr;
+  std::map<std::string, std::shared_ptr<const BuildResult>> programs_;
+};
+
+TEST_F(Campaigns, GoOnWhereTheyEnded) {
+  Store kept = store();
+  int left = 3;  // the reference is the first
+  recorded_->answer = [&](const Job& job) -> JobResult {
+    if (left-- == 0) throw Interrupted("killed");
+    return steady(job, 100);
+  };
+  const CampaignReport first = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(first.partial, "interrupted");
+  EXPECT_EQ(first.measured, 2);
+  EXPECT_TRUE(programs_.empty());
+  recorded_->jobs.clear();
+  recorded_->answered = 0;
+  recorded_->answer = [this](const Job& job) { return steady(job, 100); };
+  const CampaignReport second = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(second.finished_before, 2);
+  EXPECT_EQ(second.measured, 3);
+  std::set<std::string> keys;
+  int64_t kernels = 0;
+  StoreQuery query;
+  query.kind = WorkKind::kKernel;
+  kept.each(query, [&](const Measurement& row) {
+    kernels += keys.insert(row.configuration + std::to_string(row.node)).second;
+    EXPECT_GT(row.reference_us, 0);
+    return true;
+  });
+  EXPECT_EQ(kernels, kept.count(query));
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).measured, 0);
+}
+
+TEST_F(Campaigns, AFailedJobCostsOneRow) {
+  Store kept = store();
+  int count = 0;
+  recorded_->answer = [&](const Job& job) {
+    JobResult result = steady(job, 100);
+    if (count++ == 2) result.error = "killed by signal 11";
+    return result;
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_EQ(report.measured, 4);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].why, "killed by signal 11");
+  EXPECT_EQ(campaign_status(kept, options_.name).failed, 1);
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).finished_before, 5);
+}
+
+TEST_F(Campaigns, MarkRowsWhenTheReferenceDrifts) {
+  Store kept = store();
+  options_.reference_s = 0;
+  int references = 0;
+  recorded_->answer = [&](const Job& job) {
+    return steady(job, job.id == "reference" && references++ > 1 ? 120 : 100);
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_NEAR(report.drift, 0.2, 0.01);
+  int64_t marked = 0;
+  kept.each({}, [&](const Measurement& row) {
+    return marked += row.unreliable.find("drifted") != std::string::npos, true;
+  });
+  EXPECT_GT(marked, 0);
+  EXPECT_FALSE(report.notes.empty());
+}
+
+TEST_F(Campaigns, ALostWorkerIsNotTheJobsFault) {
+  Store kept = store();
+  int count = 0;
+  recorded_->answer = [&](const Job& job) {
+    JobResult result = steady(job, 100);
+    if (count++ == 1) {
+      result.error = "the worker is gone";
+      result.retry = true;
+    }
+    return result;
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.failed, 0);
+  EXPECT_EQ(report.measured, 5);
+}
+
+TEST_F(Campaigns, UnsteadyConfigurationsAreVisitedAgain) {
+  Store kept = store();
+  std::set<std::string> seen;
+  recorded_->answer = [&](const Job& job) {
+    JobResult result = steady(job, 100);
+    if (seen.insert(job.id).second && seen.size() == 2)
+      for (JobRow& row : result.rows)
+        for (size_t i = 0; i < row.samples_us.size(); i += 2) row.samples_us[i] *= 2;
+    return result;
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.revisited, 1);
+  EXPECT_EQ(campaign_status(kept, options_.name).configurations, 5u);
+}
+
+TEST_F(Campaigns, MeasureInThisProcess) {
+  Store kept = store();
+  design_.caches = {CacheState::kHot, CacheState::kFlushed};
+  design_.protocol.max_seconds = 0.2;
+  design_.visits = 1;
+  const CampaignWorker here = make_worker("local", {});
+  const CampaignReport report = run_campaign(kept, design_, here, options_);
+  EXPECT_EQ(report.measured, 5) << campaign_json(report);
+  StoreQuery query;
+  for (const CacheState cache : {CacheState::kHot, CacheState::kFlushed}) {
+    query.cache = cache;
+    query.kind = WorkKind::kKernel;
+    EXPECT_GE(kept.count(query), 5);
+  }
+  kept.each(query, [](const Measurement& row) {
+    EXPECT_GT(row.median_us, 0);
+    EXPECT_FALSE(row.work.operators.empty());
+    return true;
+  });
+}
+
+TEST(CampaignWorkers, SayWhereTheyAreNot) {
+  try {
+    make_worker("moon", {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("\"moon\""));
+  }
+}
+
+TEST(CampaignRows, FarSamplesAreMarkedButNotDisturbedOnes) {
+  std::vector<double> samples(20, 100);
+  for (size_t i = 0; i < samples.size(); ++i) samples[i] += 0.1 * static_cast<double>(i % 5);
+  samples[4] = 150;
+  samples[7] = 300;
+  EXPECT_THAT(far_samples(samples, {7}), ElementsAre(4));
+  EXPECT_THAT(far_samples({1, 2, 3}, {}), ElementsAre());
+}
+
+TEST(CampaignRows, ManySamplesBecomeMediansOfGroups) {
+  RoundSamples samples;
+  for (int i = 0; i < 640; ++i) samples.add(i % 10 == 0 ? 200 : 100, i == 5);
+  const JobRow row = summed_up(samples, Protocol(), 2);
+  EXPECT_LE(row.samples_us.size(), 72u);
+  EXPECT_THAT(row.disturbed, ElementsAre(row.samples_us.size() - 1));
+  EXPECT_GT(row.calls_per_sample, 10);
+  EXPECT_EQ(row.samples_us[0], 100);
+}
+
+}  // namespace
+}  // namespace baton
