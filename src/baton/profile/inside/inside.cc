@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "baton/pass/interrupt.h"
+#include "baton/profile/conditions/disturbance.h"
 #include "baton/profile/inside/inside_bench.h"
 #include "baton/profile/inside/inside_rounds.h"
 #include "baton/profile/inside/inside_variants.h"
-#include "baton/profile/conditions/disturbance.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "baton/profile/measure/peak_loops.h"
 #include "baton/profile/conditions/quiet.h"
+#include "baton/profile/measure/peak_loops.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/checksum.h"
