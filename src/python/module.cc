@@ -35,6 +35,7 @@ NB_MODULE(_baton, m) {
   bind_target(m);
   bind_gradient(m);
   bind_driver(m);
+  bind_campaign(m);
   bind_cut(m);
   bind_runtime(m);
   bind_operator_map(m);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/pass/interrupt.h"
 #include "baton/profile/compare/offload.h"
@@ -46,6 +47,15 @@ void build_program(Program& program, const BuildContext& context) {
 }
 
 }  // namespace
+
+void add_simulated_devices(BuildContext& context, const std::vector<std::string>& backends) {
+  constexpr std::string_view kPrefix = "sim_";
+  std::vector<TargetRef> targets = context.targets;
+  for (const std::string& name : backends)
+    if (name.starts_with(kPrefix))
+      targets.push_back(Target::parse("sim -sheet=" + name.substr(kPrefix.size())));
+  if (targets.size() > context.targets.size()) set_targets(context, std::move(targets));
+}
 
 void build_programs(std::vector<Program>& programs, const BuildContext& context) {
   std::atomic<size_t> next{0};

@@ -21,6 +21,10 @@ struct Program {
   std::string name() const { return subject->work.id() + "-" + backend; }
 };
 
+/// Makes the simulated devices among `backends` ("sim_npu") devices of the context. UsageError where there is
+/// none of the name.
+void add_simulated_devices(BuildContext& context, const std::vector<std::string>& backends);
+
 /// On all processors, each program by one thread. Throws Interrupted.
 void build_programs(std::vector<Program>& programs, const BuildContext& context);
 

@@ -62,7 +62,7 @@ TEST(Variations, SlowAllRun) {
     for (uint64_t number = 0; number < 40; ++number) runs(family.name, number);
 }
 
-TEST(Patterns, ComeFromModelsAndKeepTheirOperators) {
+TEST(KernelPatterns, ComeFromModelsAndKeepTheirOperators) {
   initialize();
   const BuildContext context = host_context();
   const IRModule module = variations::variation("resnet-v1.5", 0, {.folded = true});
@@ -82,7 +82,7 @@ TEST(Patterns, ComeFromModelsAndKeepTheirOperators) {
   EXPECT_GT(changed, 10);
 }
 
-TEST(Patterns, EpiloguesFollowTheFirstProduct) {
+TEST(KernelPatterns, EpiloguesFollowTheFirstProduct) {
   initialize();
   const IRModule module = variations::variation("vgg", 0, {.folded = true});
   Choice choose(2, "test");

@@ -23,7 +23,7 @@ bool is_usable(const Function& function) {
     const auto* call = as<CallNode>(node);
     if (!call) return;
     moves |= call->op() && !call->op()->reshape_only;
-    usable &= call->op() && !call->op()->non_computational && !call->op()->stateful;
+    usable &= call->op() && !call->args().empty() && !call->op()->non_computational && !call->op()->stateful;
     for (const TensorTypeNode* type : flat_types(call->checked_type())) usable &= type->is_static();
   });
   for (const Var& param : function->params()) {

@@ -178,7 +178,11 @@ class Perturbation {
     for (size_t i = 0; i < args.size(); ++i)
       if (!is_new_param(call.args()[i])) args[i] = rebuilt(call.args()[i]);
     if (std::ranges::none_of(args, [](const Expr& arg) { return arg && !as<ConstantNode>(arg); }))
-      args[0] = param(call.args()[0]);
+      for (size_t i = 0; i < args.size(); ++i)
+        if (!args[i]) {
+          args[i] = param(call.args()[i]);
+          break;
+        }
     const Attrs attrs = attributes(call);
     std::vector<size_t> open;
     for (size_t i = 0; i < args.size(); ++i) {

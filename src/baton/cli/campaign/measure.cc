@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/campaign/campaign.h"
+#include "baton/campaign/programs.h"
 #include "baton/cli/common.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
@@ -73,6 +74,7 @@ class MeasureVerb final : public Verb {
     CampaignOptions options;
     options.context = host_context();
     options.context.interrupt = interrupt.flag();
+    add_simulated_devices(options.context, design.backends);
     for (const std::string& name : design.backends) compared_backend(name, options.context);
     if (dry_run_) return list(design, options.context, io);
     options.name = campaign_;
