@@ -1620,6 +1620,9 @@ def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> Rela
 
 def optimize(mod: IRModule, targets: Sequence[str], host: str) -> IRModule: ...
 
+def measure(design: str, store: str, campaign: str, max_seconds: float, wait_s: float, on: str, progress: object | None) -> str:
+    """Measures what a design (JSON) names into a store; see baton.measure."""
+
 class Extracted:
     """What was cut out of a program."""
 
@@ -1897,7 +1900,7 @@ class Store:
     def sql(self, statement: str) -> dict:
         """The columns that a SELECT gives."""
 
-    def places(self, query: dict) -> list[tuple[str, str, str, int]]:
+    def places(self, query: dict) -> list["std::tuple<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, long>"]:
         """(machine, device, id of its sheet, rows) of the selected rows."""
 
     def count(self, query: dict) -> int: ...

@@ -32,7 +32,7 @@ void bind_target(nb::module_& m);        // door.h
 void bind_gradient(nb::module_& m);      // transform/gradient/gradient.h
 void bind_driver(nb::module_& m);        // driver/build.h, driver/pipeline.h
 void bind_operator_map(nb::module_& m);  // driver/origins/operator_map.h, driver/fused_module.h
-void bind_campaign(nb::module_& m);  // campaign/campaign.h
+void bind_campaign(nb::module_& m);      // campaign/campaign.h
 void bind_cut(nb::module_& m);  // driver/cut/cut_program.h, driver/cut/cut_values.h, driver/cut/mark_region.h
 void bind_profile(
     nb::module_& m);  // profile/report/report.h, profile/write/files.h, profile/report/diff.h, text/html.h

@@ -92,7 +92,7 @@ def test_rows_say_what_was_measured_and_how(tmp_path):
     assert {row["cache"] for row in kinds["model"]} == {"hot", "flushed"}
     assert all(row["model"] == "mlp" for row in kinds["model"])
     assert {"hot", "flushed", "in model"} <= {row["cache"] for row in kinds["kernel"]}
-    assert any(row["model"] == "mlp" and row["origins"] for row in kinds["kernel"]) and len(kinds["reference"]) == 1
+    assert any(row.get("model") == "mlp" and row["origins"] for row in kinds["kernel"]) and len(kinds["reference"]) == 1
     status = json.loads(good(tmp_path, "--status", "--json", "--campaign", "c", "--store", tmp_path / "s.db"))
     assert status["configurations"] == 3
     again = good(tmp_path, *words)
