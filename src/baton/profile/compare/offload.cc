@@ -12,6 +12,7 @@
 #include "baton/ir/placement.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/runtime/plugin.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -38,7 +39,9 @@ void require_device(const ComparedBackend& backend, const BuildContext& context)
   const auto plugin = Plugin::find(backend.record->plugin_name());
   if (!plugin.ok())
     throw Error("nothing can be measured on " + backend.name() + ": " + plugin.status().message);
-  if (!kind.empty() && (*plugin)->device_of_kind(backend.device_type) < 0)
+  // Simulated devices are there once a program is loaded.
+  const bool simulated = backend.device_type >= BATON_FIRST_SIMULATED_KIND;
+  if (!kind.empty() && !simulated && (*plugin)->device_of_kind(backend.device_type) < 0)
     throw Error("nothing can be measured on " + backend.name() + ": there is no device" +
                 (*plugin)->reason());
 }
