@@ -1,6 +1,5 @@
 #include "baton/runner/measure_job.h"
 
-#include <array>
 #include <exception>
 
 #include "baton/farm/job/expectations.h"
@@ -15,13 +14,10 @@
 namespace baton {
 namespace {
 
-// Plug-ins that Baton has; whether their devices are there is another question.
-constexpr std::array kPlugins = {"cuda", "dnnl", "mirror", "openblas", "opencl", "sim"};
-
-std::vector<std::string> installed_plugins() {
-  std::vector<std::string> names;
-  for (const char* name : kPlugins)
-    if (Plugin::find(name).ok()) names.emplace_back(name);
+// Those that can be loaded; whether their devices are there is another question.
+std::vector<std::string> usable_plugins() {
+  std::vector<std::string> names = Plugin::installed();
+  std::erase_if(names, [](const std::string& name) { return !Plugin::find(name).ok(); });
   return names;
 }
 
@@ -32,7 +28,7 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
 }  // namespace
 
 JobRunner::JobRunner(RunnerOptions options) : options_(std::move(options)) {
-  machine_ = {machine_name(), DeviceSheet::host(), installed_plugins()};
+  machine_ = {machine_name(), DeviceSheet::host(), usable_plugins()};
 }
 
 JobResult JobRunner::run(const Job& job, const std::function<void()>& begun) {

@@ -1,10 +1,12 @@
 #include "baton/runtime/plugin.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -117,6 +119,8 @@ std::vector<std::string> listed_in(const char* variable) {
 }
 
 /// The search path for plug-ins.
+constexpr const char *kFilePrefix = "libbaton_plugin_", *kFileSuffix = ".so";
+
 std::vector<std::string> plugin_folders() {
   std::vector<std::string> folders = listed_in("BATON_PLUGINS");
   Dl_info about;
@@ -130,9 +134,27 @@ std::vector<std::string> plugin_folders() {
 
 }  // namespace
 
+std::vector<std::string> Plugin::installed() {
+  const std::string_view prefix = kFilePrefix, suffix = kFileSuffix;
+  std::vector<std::string> names;
+  for (const std::string& folder : plugin_folders()) {
+    DIR* const entries = opendir(folder.c_str());
+    if (!entries) continue;
+    while (const dirent* entry = readdir(entries)) {
+      const std::string_view file = entry->d_name;
+      if (file.size() > prefix.size() + suffix.size() && file.starts_with(prefix) && file.ends_with(suffix))
+        names.emplace_back(file.substr(prefix.size(), file.size() - prefix.size() - suffix.size()));
+    }
+    closedir(entries);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 Result<const Plugin*> Plugin::find(const std::string& name) {
   if (const Plugin* known = PluginRegistry::instance().known(name)) return known;
-  const std::string file = "libbaton_plugin_" + name + ".so";
+  const std::string file = kFilePrefix + name + kFileSuffix;
   std::string looked;
   for (const std::string& folder : plugin_folders()) {
     const std::string path = folder + "/" + file;

@@ -27,6 +27,9 @@ class Plugin {
   /// Registers a table that is linked into the program.
   static Result<const Plugin*> add(const baton_backend& table);
 
+  /// The names of all files that find() would look at in its folders, ascending; loads nothing.
+  static std::vector<std::string> installed();
+
   /// All loaded plug-ins, without the CPU.
   static std::vector<const Plugin*> loaded();
 

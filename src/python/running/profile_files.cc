@@ -1,8 +1,6 @@
 // Reports as files and tables, and differences of two.
 #include <sstream>
 
-#include <nanobind/stl/tuple.h>
-
 #include "baton/profile/report/diff.h"
 #include "baton/profile/write/files.h"
 #include "baton/profile/write/report_json.h"
