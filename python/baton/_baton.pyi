@@ -1900,7 +1900,7 @@ class Store:
     def sql(self, statement: str) -> dict:
         """The columns that a SELECT gives."""
 
-    def places(self, query: dict) -> list["std::tuple<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, long>"]:
+    def places(self, query: dict) -> list[tuple[str, str, str, int]]:
         """(machine, device, id of its sheet, rows) of the selected rows."""
 
     def count(self, query: dict) -> int: ...

@@ -17,6 +17,7 @@
 #include "baton/pass/interrupt.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/conditions/quiet.h"
+#include "baton/profile/report/peaks.h"
 #include "baton/runtime/timers.h"
 #include "baton/store/machine.h"
 #include "baton/support/error.h"
@@ -85,6 +86,7 @@ class Campaign {
 
   void measure_all() {
     reference_.emplace(worker_, options_.context);
+    know_machine();
     know_reference();
     for (size_t next = 0; next < plan_.configurations.size();) {
       if (late()) {
@@ -97,7 +99,7 @@ class Campaign {
     if (drifted_ > 0)
       report_.notes.push_back(
           std::to_string(drifted_) + " configurations are marked: the reference kernel took up to " +
-          std::to_string(static_cast<int>(report_.drift * 100 + 0.5)) + " % more or less than at first");
+          std::to_string(static_cast<int>(report_.drift * 100 + 0.5)) + " % more or less than usual");
     reference_.reset();
   }
 
@@ -189,7 +191,7 @@ class Campaign {
       }
       if (waiting.empty()) return;
       show("measuring");
-      const std::optional<JobResult> result = worker_.worker->next(kAskS);
+      const std::optional<JobResult> result = next_result();
       if (!result) {
         if (elapsed_s(heard) > design_.protocol.time_limit_s + kNoAnswerS)
           throw Error("no worker has answered for " + std::to_string(static_cast<int>(elapsed_s(heard))) +
@@ -264,7 +266,7 @@ class Campaign {
     if (drift_ > options_.drift) {
       char text[120];
       std::snprintf(text, sizeof text,
-                    "the machine's speed drifted: the reference kernel took %.1f us, at first %.1f us",
+                    "the machine's speed drifted: the reference kernel took %.1f us, usually %.1f us",
                     reference_us_, report_.reference_us);
       source.unreliable = text;
     }
@@ -294,14 +296,34 @@ class Campaign {
     }
   }
 
-  /// What the reference took when this campaign began on this machine.
+  /// Its peak rates, which predictors start from.
+  void know_machine() {
+    if (!worker_.in_process) return;
+    KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();
+    std::string why;
+    const int threads = *std::ranges::max_element(design_.threads);
+    sheet_ = measured_sheet(options_.context.host(), threads, cache, why, options_.system);
+    if (!sheet_)
+      report_.notes.push_back("rows have no peak rates of the machine, which could not be measured: " + why);
+  }
+
+  /// What a worker answers, with the peak rates of its machine where they are known.
+  std::optional<JobResult> next_result() {
+    std::optional<JobResult> result = worker_.worker->next(kAskS);
+    if (result && sheet_) result->device = *sheet_;
+    return result;
+  }
+
+  /// What the reference took on this machine earlier in this campaign. The usual time is the median of all:
+  /// the first one alone may have met a machine that was slow, or unusually fast.
   void know_reference() {
     StoreQuery query;
     query.kind = WorkKind::kReference;
     query.campaign = options_.name;
     query.machine = machine_name();
-    query.limit = 1;
-    for (const Measurement& row : store_.select(query)) report_.reference_us = row.median_us;
+    query.reliable_only = true;
+    for (const Measurement& row : store_.select(query)) references_us_.push_back(row.median_us);
+    if (!references_us_.empty()) report_.reference_us = median(references_us_);
   }
 
   /// Every minute. With several machines it says something of the one that answers only.
@@ -313,7 +335,7 @@ class Campaign {
     std::optional<JobResult> result;
     for (const int64_t begin = monotonic_ns(); !result;) {
       stop_if_asked(options_.context.interrupt);
-      result = worker_.worker->next(kAskS);
+      result = next_result();
       if (!result && elapsed_s(begin) > job.protocol.time_limit_s + kNoAnswerS)
         throw Error("no worker answers: the reference kernel was not measured");
     }
@@ -339,10 +361,12 @@ class Campaign {
       reference_us_ = row.reference_us = row.median_us;
     }
     report_.rows += store_.insert(rows);
-    if (report_.reference_us == 0 && rows[0].unreliable.empty()) report_.reference_us = reference_us_;
-    drift_ = report_.reference_us > 0 && rows[0].unreliable.empty()
-                 ? std::abs(reference_us_ / report_.reference_us - 1)
-                 : 0;
+    drift_ = 0;
+    if (rows[0].unreliable.empty()) {
+      if (report_.reference_us > 0) drift_ = std::abs(reference_us_ / report_.reference_us - 1);
+      references_us_.push_back(reference_us_);
+      report_.reference_us = median(references_us_);
+    }
     report_.drift = std::max(report_.drift, drift_);
     reference_at_ = monotonic_ns();
   }
@@ -403,8 +427,10 @@ class Campaign {
   CampaignReport report_;
   std::optional<Reference> reference_;
   std::vector<const Configuration*> unsteady_;
-  std::string loaded_;       // why no row of this batch is reliable
-  double reference_us_ = 0;  // the last one
+  std::optional<DeviceSheet> sheet_;   // of this machine, with its peak rates
+  std::vector<double> references_us_;  // on this machine, in this campaign
+  std::string loaded_;                 // why no row of this batch is reliable
+  double reference_us_ = 0;            // the last one
   double drift_ = 0;
   int drifted_ = 0;  // configurations
   int64_t begin_ = 0, reference_at_ = 0;

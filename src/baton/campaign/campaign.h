@@ -48,7 +48,7 @@ struct CampaignReport {
   int64_t steady_rows = 0;  ///< of these with a coefficient of variation within the protocol's
   double seconds = 0, build_s = 0, measure_s = 0, wait_s = 0;
   std::vector<CampaignFailure> failures;
-  double reference_us = 0, drift = 0;  ///< of the first; the largest relative difference from it
+  double reference_us = 0, drift = 0;  ///< the median of all; the largest relative difference from it
   std::vector<std::string> notes;
   std::string partial;  ///< why configurations are missing: "interrupted", "time"; empty: none are
   double per_hour() const { return seconds > 0 ? (measured + failed) * 3600.0 / seconds : 0; }

@@ -28,6 +28,7 @@ class Workers : public ::testing::Test {
 
   std::string script(const std::string& body) {
     const std::string path = folder_.path("runner.sh");
+    // printf, as some shells' echo replaces \n in strings.
     std::ofstream(path) << "#!/bin/sh\nexec 4>&1\ngreeting='" << greeting_ << "'\n" << body;
     chmod(path.c_str(), 0700);
     return path;
@@ -35,7 +36,7 @@ class Workers : public ::testing::Test {
 
   std::string runner() {
     return script(R"sh(echo x >> "$0.starts"
-echo "$greeting"
+printf '%s\n' "$greeting"
 while read -r job; do
   id=${job#*'"id":"'}; id=${id%%'"'*}
   case $id in early) if [ ! -e "$0.early" ]; then touch "$0.early"; exit 3; fi;; esac
@@ -114,7 +115,7 @@ TEST_F(Workers, ARunnerThatEndsBeforeItMeasuresLosesNothing) {
 }
 
 TEST_F(Workers, ARunnerThatNeverMeasuresIsAnError) {
-  RunnerProcess worker({.program = script("echo \"$greeting\"\nread -r job\nexit 5\n")});
+  RunnerProcess worker({.program = script("printf '%s\\n' \"$greeting\"\nread -r job\nexit 5\n")});
   worker.submit(job("a"));
   EXPECT_THAT([&] { worker.next(20); }, ThrowsMessage<Error>(HasSubstr("3 times in a row")));
 }
@@ -132,9 +133,9 @@ TEST_F(Workers, WhatDoesNotGreetIsNoRunner) {
 
 TEST_F(Workers, AFarmTellsItsMachinesAndWhyItEnded) {
   FarmOptions options{.on = "dask://127.0.0.1:1"};
-  options.python = script(R"sh(echo '{"machines":['"$greeting"']}'
+  options.python = script(R"sh(printf '%s\n' '{"machines":['"$greeting"']}'
 read -r job
-echo '{"machines":['"$greeting,$greeting"']}'
+printf '%s\n' '{"machines":['"$greeting,$greeting"']}'
 echo '{"id":"a","rows":[],"error":"no machine of the farm can run it"}'
 read -r job
 echo '{"error":"the scheduler is gone"}'
