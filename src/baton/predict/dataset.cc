@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kSureCv = 0.03;                           // spread below which measurements are equally good
 constexpr double kMostCv = 1;                              // above which one is no measurement
+constexpr double kSizesPerOctave = 2;                      // of models whose kernels are alike
 constexpr double kLeastOfModel = 0.5, kMostOfModel = 1.5;  // of a model's time that its kernels sum up to
 
 std::string key_of(std::initializer_list<std::string> parts) {
@@ -61,6 +62,7 @@ std::set<std::string> Dataset::works_of(int model) const {
 
 struct DatasetBuilder::State {
   struct Kernel {
+    std::string group;  ///< of all that differ in the model only
     KernelSample of;
     std::vector<std::pair<int64_t, double>> times;  ///< when begun
     std::vector<double> cvs;
@@ -90,8 +92,12 @@ struct DatasetBuilder::State {
   }
   void leave_out(const std::string& why) { ++data.left_out[why]; }
 
-  static std::string place_of(const Measurement& m) {
-    return key_of({m.machine, std::to_string(m.threads), m.build.target, std::to_string(m.build.opt_level)});
+  /// Kernels of a model that was divided between backends name the backend of their part, not the model's:
+  /// what tells two builds of one program apart is the campaign's configuration. A second visit measures the
+  /// same.
+  static std::string model_key(const std::string& id, const Measurement& m) {
+    return key_of({id, m.machine, std::to_string(m.threads), m.build.target,
+                   std::to_string(m.build.opt_level), m.configuration.substr(0, m.configuration.find('#'))});
   }
 
   void add_kernel(const Measurement& m) {
@@ -101,9 +107,11 @@ struct DatasetBuilder::State {
     const CacheState cache = in_model ? CacheState::kInModel : m.cache;
     const std::string schedule =
         knows_schedules(m.build.backend) ? m.build.template_name + m.build.parameters : std::string();
-    const std::string key =
+    const std::string model = in_model ? model_key(m.model_id, m) : std::string();
+    const std::string group =
         key_of({work, m.build.backend, schedule, m.machine, std::to_string(m.device.code_hash()),
                 std::to_string(m.threads), std::string(cache_state_name(cache))});
+    const std::string key = key_of({group, model});
     const auto [at, is_new] = kernels.try_emplace(key);
     Kernel& kernel = at->second;
     if (is_new) {
@@ -113,6 +121,7 @@ struct DatasetBuilder::State {
         kernels.erase(at);
         return leave_out("operators that cannot be read");
       }
+      kernel.group = group;
       kernel.of.kernel.cache = cache;
       kernel.of.work_id = work;
       kernel.of.brief = m.work.brief;
@@ -126,7 +135,6 @@ struct DatasetBuilder::State {
       if (kernel.times.empty()) kernel.of.us = m.median_us;
     }
     if (!in_model) return;
-    const std::string model = key_of({m.model_id, place_of(m)});
     kernel.models.insert(model);
     models[model].members[m.node] = {key, m.calls};
   }
@@ -134,7 +142,7 @@ struct DatasetBuilder::State {
   void add_model(const Measurement& m) {
     if (!m.unreliable.empty() || m.cv > kMostCv) return leave_out("disturbed while it was measured");
     const std::string id = m.work.id();
-    Model& model = models[key_of({id, place_of(m)})];
+    Model& model = models[model_key(id, m)];
     model.measured = true;
     model.of.id = id;
     if (!m.model.empty()) model.of.name = m.model;
@@ -171,6 +179,46 @@ struct DatasetBuilder::State {
     data.transfers.push_back({from, to, bytes > 0 ? bytes : m.work.bytes, m.median_us});
   }
 
+  /// By kernel.
+  static std::map<std::string, double> calls_of(const Model& model) {
+    std::map<std::string, double> calls;
+    for (const auto& [node, member] : model.members) calls[member.kernel] += 1;
+    if (calls.size() == model.members.size())  // one row stands for all nodes of a kernel
+      for (const auto& [node, member] : model.members) calls[member.kernel] = std::max(1, member.calls);
+    return calls;
+  }
+
+  /// One kernel takes longer in a model whose weights pass through its caches between two calls: one sample
+  /// per size of these. Call once, when all rows are there.
+  void merge_kernels() {
+    std::map<std::string, std::string> moved;
+    for (auto& [key, model] : models) {
+      CalledKernels all;
+      for (const auto& [kernel, calls] : calls_of(model))
+        all.emplace_back(&kernels.at(kernel).of.kernel.kernel, calls);
+      const double bytes = working_set_bytes(all);
+      const double size = std::round(kSizesPerOctave * std::log2(std::max(bytes, 1.0)));
+      for (const auto& [node, member] : model.members) {
+        Kernel& kernel = kernels.at(member.kernel);
+        kernel.of.kernel.model_bytes = std::exp2(size / kSizesPerOctave);
+        moved[member.kernel] = key_of({kernel.group, std::to_string(static_cast<int>(size))});
+      }
+      for (auto& [node, member] : model.members) member.kernel = moved.at(member.kernel);
+    }
+    std::map<std::string, Kernel> merged;
+    for (auto& [key, kernel] : kernels) {
+      const auto to = moved.find(key);
+      const auto [at, is_new] = merged.try_emplace(to == moved.end() ? key : to->second, kernel);
+      if (is_new) continue;
+      Kernel& all = at->second;
+      all.times.insert(all.times.end(), kernel.times.begin(), kernel.times.end());
+      all.cvs.insert(all.cvs.end(), kernel.cvs.begin(), kernel.cvs.end());
+      all.models.merge(kernel.models);
+      if (all.of.family.empty()) all.of.family = kernel.of.family;
+    }
+    kernels = std::move(merged);
+  }
+
   void finish_kernels(std::map<std::string, int>& indices, const std::map<std::string, int>& model_indices) {
     for (auto& [key, kernel] : kernels) {
       indices[key] = static_cast<int>(data.kernels.size());
@@ -200,10 +248,7 @@ struct DatasetBuilder::State {
   void finish_models(std::map<std::string, int>& indices) {
     for (auto& [key, model] : models) {
       if (!model.measured || model.members.empty()) continue;
-      std::map<std::string, double> calls;
-      for (const auto& [node, member] : model.members) calls[member.kernel] += 1;
-      if (calls.size() == model.members.size())  // one row stands for all nodes of a kernel
-        for (const auto& [node, member] : model.members) calls[member.kernel] = std::max(1, member.calls);
+      std::map<std::string, double> calls = calls_of(model);
       double sum = 0;
       for (const auto& [kernel, count] : calls) {
         const Kernel& of = kernels.at(kernel);
@@ -253,6 +298,7 @@ void DatasetBuilder::add(const Measurement& m) {
 
 Dataset DatasetBuilder::finish() {
   std::map<std::string, int> kernels, models;
+  state_->merge_kernels();
   state_->finish_models(models);
   state_->finish_kernels(kernels, models);
   for (size_t i = 0; i < state_->pending.size(); ++i)

@@ -115,14 +115,12 @@ struct Facts {
         anchor(c.kernel.anchored()),
         kind(anchor && anchor->op ? cost_class(*anchor->op) : "other"),
         e(anchor ? extents_of(c.kernel, *anchor) : Extents()),
-        roofline(roofline_time(c.kernel, *c.sheet, c.threads)),
+        roofline(roofline_time(c.kernel, *c.sheet, c.threads, c.model_bytes)),
         rates(sheet_rates(*c.sheet, c.threads)) {
     calls = static_cast<double>(c.kernel.operators.size());
     for (const DescribedOperator& op : c.kernel.operators) inputs += static_cast<double>(op.inputs.size());
     inputs -= std::max(0.0, calls - 1);
-    if (anchor)
-      for (size_t i = 1; i < anchor->inputs.size(); ++i)
-        if (kind == "conv" || kind == "dense") weight_bytes += anchor->inputs[i].bytes();
+    weight_bytes = c.kernel.weight_bytes();
     if (!c.kernel.operators.empty())
       for (const DescribedTensor& each : c.kernel.operators.back().results) out_bytes += each.bytes();
     in_bytes = std::max(0.0, c.kernel.bytes - out_bytes - weight_bytes);
@@ -139,6 +137,9 @@ struct Facts {
     return at == of.parameters.end() ? otherwise : at->second;
   }
   DType dtype() const { return anchor && !anchor->inputs.empty() ? anchor->inputs[0].dtype : DType(); }
+  double of_model(double unit) const {
+    return of.model_bytes > 0 ? std::log2(of.model_bytes / unit) : static_cast<double>(kUnknown);
+  }
   double lanes() const { return std::max(1, of.sheet->float_lanes); }
   double is(std::string_view wanted) const { return kind == wanted; }
 };
@@ -251,6 +252,12 @@ constexpr Feature kFeatures[] = {
      [](const Facts& f) {
        return std::log2(std::max(f.weight_bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes));
      }},
+    {"log2 model bytes", "weights and largest activations of the model that it runs in", false, false,
+     [](const Facts& f) { return f.of_model(1); }},
+    {"log2 model over L2", "", false, false,
+     [](const Facts& f) { return f.of_model(static_cast<double>(f.of.sheet->l2_bytes)); }},
+    {"log2 model over L3", "", false, false,
+     [](const Facts& f) { return f.of_model(static_cast<double>(f.of.sheet->l3_bytes)); }},
     {"log2 compute us", "at the sheet's peak", false, false,
      [](const Facts& f) { return std::log2(f.roofline.compute_us + 1e-4); }},
     {"log2 memory us", "at the sheet's rates", false, false,

@@ -167,6 +167,25 @@ std::string_view DescribedOperator::text(std::string_view attr) const {
   return at == texts.end() ? std::string_view() : at->second;
 }
 
+double KernelDescription::weight_bytes() const {
+  const DescribedOperator* op = anchored();
+  const std::string_view kind = op && op->op ? cost_class(*op->op) : "other";
+  if (kind != "conv" && kind != "dense") return 0;
+  double all = 0;
+  for (size_t i = 1; i < op->inputs.size(); ++i) all += op->inputs[i].bytes();
+  return all;
+}
+
+double working_set_bytes(const CalledKernels& kernels) {
+  double weights = 0, activations = 0;
+  for (const auto& [kernel, calls] : kernels) {
+    const double mine = kernel->weight_bytes();
+    weights += calls * mine;
+    activations = std::max(activations, kernel->bytes - mine);
+  }
+  return weights + activations;
+}
+
 KernelDescription describe(const FunctionNode& function) {
   KernelDescription kernel;
   std::vector<CostFacts> costs;

@@ -198,7 +198,7 @@ void add_mean(const std::vector<Trees>& all, const FeatureRows& rows, std::vecto
 }  // namespace
 
 double log_base_us(const KernelCase& kernel) {
-  return std::log(roofline_time(kernel.kernel, *kernel.sheet, kernel.threads).us);
+  return std::log(roofline_time(kernel.kernel, *kernel.sheet, kernel.threads, kernel.model_bytes).us);
 }
 
 double conformal_score(std::span<const double> scores, double level) {

@@ -44,14 +44,26 @@ SheetRates sheet_rates(const DeviceSheet& sheet, int threads) {
   return rates;
 }
 
-RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& sheet, int threads) {
+namespace {
+
+/// Of data that was used last when `between` bytes ago.
+double rate_after(const SheetRates& rates, double between) {
+  return between <= rates.cache_bytes ? rates.cache_gbytes
+         : between <= rates.l3_bytes  ? rates.l3_gbytes
+                                      : rates.memory_gbytes;
+}
+
+}  // namespace
+
+RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& sheet, int threads,
+                           double model_bytes) {
   const SheetRates rates = sheet_rates(sheet, threads);
-  const double rate = kernel.bytes <= rates.cache_bytes ? rates.cache_gbytes
-                      : kernel.bytes <= rates.l3_bytes  ? rates.l3_gbytes
-                                                        : rates.memory_gbytes;
+  // Activations were written just before; weights were read last when the model ran last.
+  const double weights = model_bytes > 0 ? std::min(kernel.weight_bytes(), kernel.bytes) : 0;
   RooflineTime time;
   time.compute_us = kernel.flops / rates.gflops / 1e3;
-  time.memory_us = kernel.bytes / rate / 1e3;
+  time.memory_us = (kernel.bytes - weights) / rate_after(rates, kernel.bytes) / 1e3 +
+                   weights / rate_after(rates, std::max(kernel.bytes, model_bytes)) / 1e3;
   time.launch_us = sheet.device_type == 1 ? kLaunchUs + (threads > 1 ? kThreadUs : 0) : kDeviceLaunchUs;
   time.us = std::max(time.compute_us, time.memory_us) +
             sheet.not_overlapped * std::min(time.compute_us, time.memory_us) + time.launch_us;

@@ -6,14 +6,16 @@ namespace baton {
 
 struct RooflineTime {
   double compute_us = 0;  ///< operations at the peak of the sheet, of that many threads
-  double memory_us = 0;   ///< bytes at the rate of the nearest memory that holds them all
+  double memory_us = 0;   ///< bytes at the rate of the memory that they are in
   double launch_us = 0;   ///< of a kernel without work
   /// max(compute, memory) + the part of the shorter one that is not hidden + launch; > 0.
   double us = 0;
 };
 
 /// Rates that a sheet lacks (peaks are measured by `baton profile`) are estimated from its lanes, at 3 GHz.
-RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& sheet, int threads);
+/// `model_bytes`: of the model that it runs in, as of KernelCase; 0: its weights are where its other data is.
+RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& sheet, int threads,
+                           double model_bytes = 0);
 
 /// The rates themselves: billions of operations and bytes per second with `threads` threads.
 struct SheetRates {

@@ -165,6 +165,77 @@ TEST_F(PredictTimes, NoFusedFunctionIsOnBothSidesOfASplit) {
   EXPECT_TRUE(more);
 }
 
+TEST_F(PredictTimes, BuildsOfOneProgramForTwoBackendsAreTwoModels) {
+  // As campaigns store them: one program, one target, and regions whose rest another backend computes.
+  std::vector<Measurement> twice;
+  for (Measurement each : campaign(Machine(), 12)) {
+    const bool whole = each.work.kind == WorkKind::kModel;
+    each.configuration = "generated";
+    twice.push_back(each);
+    each.configuration = "library";
+    if (whole || each.node % 2 == 0) each.build.backend = "dnnl";
+    if (whole) each.median_us *= 1.3;
+    twice.push_back(each);
+    each.configuration = "library#2";  // a second visit is the same model, measured again
+    if (whole) twice.push_back(each);
+  }
+  const Dataset both = made_up::dataset(twice);
+  std::map<std::string, int> by_backend;
+  for (const ModelSample& model : both.models) {
+    ++by_backend[model.backend];
+    EXPECT_EQ(model.again_us.size(), model.backend == "dnnl" ? 2U : 1U) << model.name;
+    for (const double us : model.again_us) EXPECT_DOUBLE_EQ(us, model.us) << model.name << " mixes builds";
+  }
+  EXPECT_THAT(by_backend,
+              testing::UnorderedElementsAre(testing::Pair("llvm", 36), testing::Pair("dnnl", 36)));
+}
+
+TEST_F(PredictTimes, AKernelInASmallAndALargeModelIsTwoSamples) {
+  std::mt19937 random(7);
+  std::vector<Measurement> all;
+  const Layer shared{.in = 256, .out = 256, .size = 1, .dense = true};
+  const auto add_model = [&](const std::string& name, int64_t width, double us) {
+    Measurement model;
+    model.work.kind = WorkKind::kModel;
+    model.work.text = name;
+    model.device = Machine().sheet();
+    model.machine = model.model = name;
+    model.machine = "made up";
+    const Layer own{.in = width, .out = width, .size = 1, .dense = true};
+    for (uint32_t node = 0; node < 2; ++node) {
+      Measurement kernel = made_up::measured(Machine(), node ? own : shared, random);
+      kernel.cache = CacheState::kInModel;
+      if (node == 0) kernel.median_us = us;
+      kernel.model_id = model.work.id();
+      kernel.node = node;
+      model.median_us += kernel.median_us;
+      all.push_back(kernel);
+    }
+    all.push_back(model);
+  };
+  add_model("small", 128, 5);
+  add_model("small too", 130, 7);
+  add_model("large", 4096, 40);
+  std::map<double, double> us_by_bytes;
+  for (const KernelSample& each : made_up::dataset(all).kernels)
+    if (each.brief == made_up::work_of(shared).brief) us_by_bytes[each.kernel.model_bytes] = each.us;
+  ASSERT_EQ(us_by_bytes.size(), 2U);
+  EXPECT_NEAR(us_by_bytes.begin()->first, 4 * (256 * 256 + 128 * 128), 1e5);
+  EXPECT_DOUBLE_EQ(us_by_bytes.begin()->second, 6);
+  EXPECT_DOUBLE_EQ(us_by_bytes.rbegin()->second, 40);
+}
+
+TEST_F(PredictTimes, WeightsComeFromWhereTheModelLeftThem) {
+  KernelCase one = case_of_layer({.in = 512, .out = 512, .size = 1, .dense = true});
+  const auto us = [&](double model_bytes) {
+    one.model_bytes = model_bytes;
+    return std::exp(log_base_us(one));
+  };
+  EXPECT_GT(us(1e9), 1.5 * us(4e6));  // memory and L3
+  EXPECT_GT(us(1e9), us(0));
+  EXPECT_EQ(one.kernel.weight_bytes(), 4.0 * 512 * 512);
+}
+
 TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
   TrainOptions options = small();
   options.regressor.boost.rounds = 20;

@@ -93,6 +93,14 @@ class Predicting {
       for (const auto& [name, value] : schedules_[i].schedule.params)
         known.kernel.parameters.emplace(name, value);
     }
+    std::vector<double> calls(known_.size());
+    for (const PlannedNode& node : built_.plan.nodes)
+      if (node.kernel >= 0) calls[static_cast<size_t>(node.kernel)] += 1;
+    CalledKernels all;
+    for (size_t i = 0; i < known_.size(); ++i)
+      if (known_[i].called) all.emplace_back(&known_[i].kernel.kernel, calls[i]);
+    const double bytes = working_set_bytes(all);
+    for (Known& known : known_) known.kernel.model_bytes = bytes;
   }
 
   void predict_kernels() {
