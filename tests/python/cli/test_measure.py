@@ -109,7 +109,7 @@ def test_dry_run_measures_nothing_and_is_the_same_each_time(tmp_path):
 
 
 def test_ctrl_c_ends_cleanly(tmp_path):
-    words = [*design(tmp_path, patterns=40), "--store", tmp_path / "s.db", *QUICK, "--json"]
+    words = [*design(tmp_path, patterns=1000), "--store", tmp_path / "s.db", *QUICK, "--json"]
     line, environment = command(tmp_path, *words)
     process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     time.sleep(5)
