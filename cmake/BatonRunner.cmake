@@ -1,7 +1,7 @@
 # The program `baton-runner`: measures bundles with the runtime alone. Its sources are those of tools/make_runtime
 # --runner, which compiles it for other machines: no compiler, and of other libraries headers only.
 
-baton_sources(runner_sources "*.cc" src/baton/runner src/baton/farm/job src/baton/profile/conditions)
+baton_sources(runner_sources "*.cc" src/baton/runner src/baton/farm/job src/baton/farm/measure src/baton/profile/conditions)
 list(APPEND runner_sources
      "${CMAKE_SOURCE_DIR}/src/baton/store/machine.cc" "${CMAKE_SOURCE_DIR}/src/baton/store/measurement.cc"
      "${CMAKE_SOURCE_DIR}/src/baton/target/device_sheet.cc" "${CMAKE_SOURCE_DIR}/src/baton/target/host_sheet.cc"

@@ -13,14 +13,16 @@
 #include "baton/campaign/inside_rows.h"
 #include "baton/campaign/programs.h"
 #include "baton/campaign/reference.h"
+#include "baton/farm/bundle.h"
+#include "baton/farm/job/machine_lock.h"
 #include "baton/frontend/variations/choice.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/conditions/quiet.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/runtime/timers.h"
 #include "baton/store/machine.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 
@@ -28,6 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr char kReferenceBackend[] = "llvm";
 constexpr char kSecondVisit[] = "#";  // behind a configuration's key: the number of the visit
 constexpr int kMostRetries = 2;       // of a job whose worker was lost
 constexpr double kAskS = 1;           // for results
@@ -85,6 +88,7 @@ class Campaign {
   bool late() const { return elapsed_s(begin_) >= options_.max_seconds; }
 
   void measure_all() {
+    if (worker_.here) locked();
     reference_.emplace(worker_, options_.context);
     know_machine();
     know_reference();
@@ -131,7 +135,7 @@ class Campaign {
     const int64_t measuring = monotonic_ns();
     std::vector<InFlight> jobs;
     for (Program& program : programs) {
-      if (program.built) program.bundle = worker_.add(program.name(), program.built);
+      add(program);
       for (const Configuration* each : program.configurations) {
         if (program.built)
           jobs.push_back({each, &program, job_of(program, *each), visit, 0, 0});
@@ -150,6 +154,36 @@ class Campaign {
     }
     report_.measure_s += elapsed_s(measuring);
     release(programs);
+  }
+
+  void add(Program& program) {
+    if (!program.built) return;
+    try {
+      program.bundle = worker_.add(program.name(), program.built, reference_of(program));
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      program.built.reset();
+      program.error = error.what();
+    }
+  }
+
+  /// Outputs of the processor's own build of a subject, which all its builds must have. They are run here:
+  /// devices are left to the workers.
+  std::vector<NDArray> reference_of(const Program& program) {
+    if (program.subject->kind == Subject::Kind::kTransfer) return {};  // only its own build has the copies
+    if (expected_of_ == program.subject) return expected_;
+    std::shared_ptr<const BuildResult> built = program.backend == kReferenceBackend ? program.built : nullptr;
+    if (!built) {
+      std::vector<Program> own;
+      own.emplace_back(*program.subject, kReferenceBackend);
+      build_programs(own, options_.context);
+      if (!own.front().built) throw Error("no reference run: " + own.front().error);
+      built = own.front().built;
+    }
+    expected_ = reference_outputs(*built, {.model = program.name()});
+    expected_of_ = program.subject;
+    return expected_;
   }
 
   void release(std::vector<Program>& programs) const {
@@ -218,7 +252,8 @@ class Campaign {
     std::vector<Measurement> rows;
     try {
       rows = measurements_of_job(result, source);
-      if (design_.inside && worker_.in_process) {
+      if (design_.inside && worker_.here) {
+        const MachineLock lock = locked();
         std::vector<Measurement> parts = inside_rows(source, options_.context);
         rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
       }
@@ -298,7 +333,7 @@ class Campaign {
 
   /// Its peak rates, which predictors start from.
   void know_machine() {
-    if (!worker_.in_process) return;
+    if (!worker_.here) return;
     KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();
     std::string why;
     const int threads = *std::ranges::max_element(design_.threads);
@@ -375,8 +410,18 @@ class Campaign {
   static std::string reference_key() { return "reference"; }
 
   /// Before each batch; looks for a third of a second, and waits only where others are at work.
+  /// For another campaign, which has the machine for a program at a time.
+  MachineLock locked() {
+    return MachineLock(machine_lock_path(), [&](double waited_s) {
+      stop_if_asked(options_.context.interrupt);
+      if (waited_s > 1) show("waiting for another measurement on this machine");
+      return true;
+    });
+  }
+
   void wait_for_quiet() {
-    if (!worker_.in_process) return;  // runners look themselves
+    if (!worker_.here) return;  // runners look themselves
+    locked();
     loaded_.clear();
     const int64_t begin = monotonic_ns();
     const SystemReading before = options_.system();
@@ -432,6 +477,8 @@ class Campaign {
   std::string loaded_;                 // why no row of this batch is reliable
   double reference_us_ = 0;            // the last one
   double drift_ = 0;
+  const Subject* expected_of_ = nullptr;
+  std::vector<NDArray> expected_;
   int drifted_ = 0;  // configurations
   int64_t begin_ = 0, reference_at_ = 0;
 };

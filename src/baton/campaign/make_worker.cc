@@ -1,21 +1,33 @@
 #include "baton/campaign/make_worker.h"
 
-#include "baton/support/error.h"
+#include <filesystem>
+
+#include "baton/farm/bundle.h"
+#include "baton/support/base/files.h"
+#include "baton/support/require.h"
 
 namespace baton {
 
-CampaignWorker make_worker(const std::string& on, const InProcessOptions& options) {
-  if (on != "local") throw UsageError("--on: there is no place \"" + on + "\" to measure on; use local");
-  auto worker = std::make_unique<InProcessWorker>(options);
-  InProcessWorker* here = worker.get();
+CampaignWorker campaign_worker(FarmOptions options) {
   CampaignWorker made;
-  made.add = [here](const std::string& name, std::shared_ptr<const BuildResult> program) {
-    here->add(name, std::move(program));
-    return name;
+  made.here = options.on == "local";
+  // The campaign waits by itself, before it measures several programs.
+  if (made.here) options.under_load = true;
+  made.worker = make_worker(options);
+  const auto folder = std::make_shared<TemporaryFolder>();
+  require(folder->create("campaign"));
+  made.add = [folder](const std::string& name, const std::shared_ptr<const BuildResult>& program,
+                      const std::vector<NDArray>& reference) {
+    BundleOptions bundle;
+    bundle.model = name;
+    bundle.reference = reference;
+    write_bundle(*program, folder->path(name), bundle);
+    return folder->path(name);
   };
-  made.remove = [here](const std::string& bundle) { here->remove(bundle); };
-  made.worker = std::move(worker);
-  made.in_process = true;
+  made.remove = [folder](const std::string& bundle) {
+    std::error_code ignored;
+    std::filesystem::remove_all(bundle, ignored);
+  };
   return made;
 }
 

@@ -6,10 +6,10 @@
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/plan/region_attrs.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/compare/offload.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

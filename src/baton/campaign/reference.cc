@@ -33,7 +33,7 @@ Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
   options.context = context;
   options.context.targets.clear();
   program_ = std::make_shared<const BuildResult>(build(subject_.module, options));
-  bundle_ = worker_.add(kName, program_);
+  bundle_ = worker_.add(kName, program_, {});
 }
 
 Reference::~Reference() { worker_.remove(bundle_); }

@@ -15,11 +15,11 @@
 #include "baton/ir/placement.h"
 #include "baton/ir/rules/cost.h"
 #include "baton/ir/visit.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/record/record.h"
 #include "baton/profile/record/work.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {

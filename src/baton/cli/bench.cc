@@ -11,13 +11,13 @@
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/measure/engine_bursts.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/version.h"
 
 namespace baton::cli {

@@ -9,7 +9,6 @@
 #include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/another_executor.h"
@@ -18,6 +17,7 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton::cli {
 

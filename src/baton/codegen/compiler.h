@@ -10,8 +10,8 @@
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/pass/build_context.h"
-#include "baton/pass/interrupt.h"
 #include "baton/runtime/kernel_library.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "baton/codegen/background.h"
-#include "baton/pass/interrupt.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 namespace {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <dlfcn.h>
+
 #include "baton/farm/job/job_json.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
@@ -30,8 +32,17 @@ std::string runner_program() {
   if (const char* given = std::getenv("BATON_RUNNER"); given && *given) return given;
   std::error_code ignored;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const std::string beside = (program.parent_path() / "baton-runner").string();
-  if (std::filesystem::exists(beside, ignored)) return beside;
+  std::vector<std::filesystem::path> folders{program.parent_path()};
+  // In Python the program is Python: beside this library or above it, as in builds and installations.
+  if (Dl_info about{}; dladdr(reinterpret_cast<const void*>(&runner_program), &about) && about.dli_fname) {
+    std::filesystem::path folder = std::filesystem::absolute(about.dli_fname, ignored).parent_path();
+    for (int up = 0; up < 3; ++up, folder = folder.parent_path())
+      folders.insert(folders.end(), {folder, folder / "bin"});
+  }
+  for (const std::filesystem::path& folder : folders)
+    if (const std::filesystem::path at = folder / "baton-runner";
+        std::filesystem::is_regular_file(at, ignored))
+      return at.string();
   const std::string found = find_program("baton-runner");
   if (found.empty())
     throw Error("baton-runner is neither beside this program nor in PATH: name it with BATON_RUNNER");
@@ -67,6 +78,11 @@ void RunnerProcess::send_next() {
   job_ = std::move(waiting_.front());
   waiting_.pop_front();
   begun_ = false;
+  programs_.insert(job_->bundle);
+  if (static_cast<int>(programs_.size()) > options_.most_programs) {
+    process_.finish();
+    programs_ = {job_->bundle};
+  }
   if (!process_.running()) start();
   process_.write_line(job_line(*job_));  // whether it arrived is seen when the answer is read
 }

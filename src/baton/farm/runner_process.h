@@ -2,6 +2,7 @@
 // A baton-runner as a child process: what crashes or hangs in a job costs that job.
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct RunnerProcessOptions {
   double wait_s = 60;             ///< for other programs to leave the machine alone
   bool under_load = false;        ///< does not wait for that
   double start_s = 30;            ///< for its greeting
+  /// Then another process takes over: drivers keep what they compiled (PoCL maps every kernel, and ends its
+  /// process when the system's 65,530 maps are used up, after some 275 programs).
+  int most_programs = 60;
 };
 
 class RunnerProcess : public Worker {
@@ -41,10 +45,11 @@ class RunnerProcess : public Worker {
   WorkerMachine machine_;
   LineProcess process_;
   std::deque<Job> waiting_;
-  std::optional<Job> job_;     // sent
-  bool begun_ = false;         // measuring, so that its time limit counts
-  double begun_s_ = 0;         // since when
-  int lost_before_begin_ = 0;  // processes in a row
+  std::optional<Job> job_;          // sent
+  bool begun_ = false;              // measuring, so that its time limit counts
+  double begun_s_ = 0;              // since when
+  int lost_before_begin_ = 0;       // processes in a row
+  std::set<std::string> programs_;  // of this process
 };
 
 /// The path of baton-runner; Error when it is nowhere.

@@ -4,9 +4,9 @@
 #include <limits>
 #include <unordered_map>
 
-#include "baton/pass/interrupt.h"
 #include "baton/support/error.h"
 #include "baton/support/hash.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -7,8 +7,8 @@
 #include <queue>
 
 #include "baton/map/frontier.h"
-#include "baton/pass/interrupt.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -1,7 +1,7 @@
 #include "baton/pass/build_context.h"
 
-#include "baton/pass/interrupt.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "baton/ir/visit.h"
-#include "baton/pass/interrupt.h"
 #include "baton/pass/origin_ledger.h"
 #include "baton/support/diagnostic.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/registry.h"
 
 namespace baton {

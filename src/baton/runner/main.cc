@@ -13,7 +13,7 @@
 
 #include "baton/farm/job/job_json.h"
 #include "baton/farm/job/signature.h"
-#include "baton/runner/measure_job.h"
+#include "baton/runner/job_runner.h"
 #include "baton/support/error.h"
 
 namespace baton {

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "baton/ir/inspect.h"
-#include "baton/pass/interrupt.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 #include "baton/tune/kernel_trial.h"
 
 namespace baton {

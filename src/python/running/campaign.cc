@@ -43,9 +43,10 @@ std::string measure(const std::string& design_text, const std::string& path, con
         stop_now = true;
       }
     };
-    InProcessOptions here;
-    here.interrupt = &stop_now;
-    const CampaignWorker worker = make_worker(on, here);
+    FarmOptions place;
+    place.on = on;
+    place.wait_s = wait_s;
+    const CampaignWorker worker = campaign_worker(place);
     Store store = Store::open(path, Store::Mode::kWrite);
     return campaign_json(run_campaign(store, design, worker, options));
   });

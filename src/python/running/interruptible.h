@@ -3,7 +3,7 @@
 // also sets a flag that long-running work polls.
 #include <atomic>
 
-#include "baton/pass/interrupt.h"
+#include "baton/support/interrupt.h"
 
 #include "python/casters.h"
 

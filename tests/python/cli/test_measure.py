@@ -1,6 +1,7 @@
 """`baton measure`: campaigns go on where they were killed, lose nothing and have nothing twice; what is wrong is said."""
 import json
 import os
+import pathlib
 import random
 import signal
 import sqlite3
@@ -122,7 +123,7 @@ def test_ctrl_c_ends_cleanly(tmp_path):
     ((), "there is nothing to measure"),
     (("--families", "resnt"), 'did you mean "resnet"?'),
     (("--patterns", "1", "--backends", "lvm"), "did you mean `llvm`?"),
-    (("--patterns", "1", "--on", "moon"), 'no place "moon"'),
+    (("--patterns", "1", "--on", "moon"), '--on moon: give local'),
     (("--patterns", "1", "--cache", "warm"), "neither hot nor flushed"),
     (("--patterns", "1", "--threads", "two"), "two is no number"),
     (("--design", "/nowhere.json"), "/nowhere.json: cannot be read"),
@@ -143,3 +144,33 @@ def test_from_python(tmp_path, monkeypatch):
     assert report["measured"] + report["failed"] == 2 and seen[-1][1:3] == (2, 2)
     with pytest.raises(baton.error.TVMError, match="did you mean"):
         baton.measure(store=tmp_path / "s.db", families={"resnt": 1})
+
+
+def runners_of(pid: int) -> list[int]:
+    try:
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [int(each) for each in children if pathlib.Path(f"/proc/{each}/comm").read_text().strip() == "baton-runner"]
+    except FileNotFoundError:
+        return []
+
+
+def test_killed_runners_cost_nothing(tmp_path):
+    words = [*design(tmp_path, patterns=12), "--store", tmp_path / "s.db", *QUICK, "--json"]
+    line, environment = command(tmp_path, *words)
+    process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    ended = set()
+    while process.poll() is None and len(ended) < 3:
+        for runner in set(runners_of(process.pid)) - ended:
+            time.sleep(0.3)
+            os.kill(runner, signal.SIGKILL)
+            ended.add(runner)
+        time.sleep(0.02)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    report = json.loads(out)
+    assert ended and report["failed"] == 0 and report["measured"] == report["configurations"]
+    rows = sqlite3.connect(tmp_path / "s.db").execute(
+        "select count(*), count(distinct configuration || ' ' || coalesce(node, '') || ' ' || cache) from rows where kind = 'kernel'"
+    )
+    total, different = rows.fetchone()
+    assert total == different > 0

@@ -4,12 +4,12 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/campaign/measure_job.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
-#include "baton/pass/interrupt.h"
+#include "baton/farm/measure/measure_job.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 namespace {
@@ -43,7 +43,8 @@ class Campaigns : public testing::Test {
     auto worker = std::make_unique<Recorded>();
     recorded_ = worker.get();
     worker_.worker = std::move(worker);
-    worker_.add = [this](const std::string& name, std::shared_ptr<const BuildResult> program) {
+    worker_.add = [this](const std::string& name, std::shared_ptr<const BuildResult> program,
+                         const std::vector<NDArray>&) {
       programs_[name] = std::move(program);
       return name;
     };
@@ -172,12 +173,12 @@ TEST_F(Campaigns, UnsteadyConfigurationsAreVisitedAgain) {
   EXPECT_EQ(campaign_status(kept, options_.name).configurations, 5u);
 }
 
-TEST_F(Campaigns, MeasureInThisProcess) {
+TEST_F(Campaigns, MeasureInARunnerProcess) {
   Store kept = store();
   design_.caches = {CacheState::kHot, CacheState::kFlushed};
   design_.protocol.max_seconds = 0.2;
   design_.visits = 1;
-  const CampaignWorker here = make_worker("local", {});
+  const CampaignWorker here = campaign_worker({.on = "local"});
   const CampaignReport report = run_campaign(kept, design_, here, options_);
   EXPECT_EQ(report.measured, 5) << campaign_json(report);
   StoreQuery query;
@@ -195,10 +196,10 @@ TEST_F(Campaigns, MeasureInThisProcess) {
 
 TEST(CampaignWorkers, SayWhereTheyAreNot) {
   try {
-    make_worker("moon", {});
+    campaign_worker({.on = "moon"});
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("\"moon\""));
+    EXPECT_THAT(error.what(), HasSubstr("moon"));
   }
 }
 

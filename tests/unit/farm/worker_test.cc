@@ -91,6 +91,19 @@ TEST_F(Workers, OneProcessMeasuresManyJobs) {
   EXPECT_EQ(worker.next(5), std::nullopt) << "there is nothing to wait for";
 }
 
+TEST_F(Workers, AProcessMeasuresSoManyProgramsOnly) {
+  RunnerProcess worker({.program = runner(), .most_programs = 2});
+  for (const char* bundle : {"/a", "/a", "/b", "/b", "/c", "/a", "/d"}) {
+    Job one = job(std::string("of") + bundle[1]);
+    one.bundle = bundle;
+    worker.submit(one);
+    const std::optional<JobResult> result = worker.next(20);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->error, "");
+  }
+  EXPECT_EQ(starts(), 3) << "of a and b, of c and a, of d";
+}
+
 TEST_F(Workers, WhatCrashesHangsOrLiesCostsOneJob) {
   RunnerProcess worker({.program = runner()});
   auto results = run(worker, {"a", "crash", "b", "hang", "c", "quit", "lie", "other", "lost", "d"});

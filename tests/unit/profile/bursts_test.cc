@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/pass/interrupt.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 namespace {

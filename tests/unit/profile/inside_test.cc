@@ -6,9 +6,9 @@
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
-#include "baton/pass/interrupt.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/tensor_rule.h"
+#include "baton/support/interrupt.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 

@@ -55,7 +55,8 @@ class MeasureVerb final : public Verb {
     flags.option("campaign", &campaign_, "its name: the same one goes on where it ended").show_default();
     flags.option("seed", &seed_, "of what is drawn, and of the order").range(0, 1e9);
     flags.option("max-hours", &max_hours_, "ends after so long; the same command goes on").range(0.0, 1e4);
-    flags.option("on", &on_, "where to measure: local").show_default();
+    flags.option("on", &on_, "where to measure: local, ssh://HOST,..., dask://SCHEDULER:PORT, slurm")
+        .show_default();
     flags.option("wait", &wait_, "longest wait for other programs to leave the machine alone, seconds")
         .show_default()
         .range(0.0, 1e6);
@@ -86,14 +87,10 @@ class MeasureVerb final : public Verb {
       if (now.per_hour > 0) what += " (" + std::to_string(static_cast<int>(now.per_hour)) + " an hour)";
       progress.show(what, now.done, now.total, now.seconds_left);
     };
-    InProcessOptions here;
-    here.interrupt = interrupt.flag();
-    here.waiting = [&](double waited_s) {
-      progress.show("waiting " + std::to_string(static_cast<int>(waited_s)) +
-                        " s for another measurement on this machine",
-                    0, 1);
-    };
-    const CampaignWorker worker = make_worker(on_, here);
+    FarmOptions place;
+    place.on = on_;
+    place.wait_s = wait_;
+    const CampaignWorker worker = campaign_worker(place);
     Store store = Store::open(path, Store::Mode::kWrite);
     const CampaignReport report = run_campaign(store, design, worker, options);
     progress.clear();

@@ -8,13 +8,13 @@
 #include "baton/driver/cut/cut_choice.h"
 #include "baton/driver/cut/cut_graph.h"
 #include "baton/driver/cut/cut_values.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/measure/budget.h"
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/require.h"
 
 namespace baton {

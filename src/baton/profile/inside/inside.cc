@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baton/pass/interrupt.h"
 #include "baton/profile/conditions/disturbance.h"
 #include "baton/profile/inside/inside_bench.h"
 #include "baton/profile/inside/inside_rounds.h"
@@ -11,6 +10,7 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "baton/codegen/kernel/kernel_cache.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside_screen.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/marks.h"
@@ -15,6 +14,7 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/version.h"
 
 namespace baton {

@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "baton/codegen/code_maps.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/pc_sampler.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

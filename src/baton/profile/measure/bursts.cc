@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
-#include "baton/pass/interrupt.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "baton/pass/interrupt.h"
 #include "baton/profile/measure/measured_rounds.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 

@@ -6,7 +6,6 @@
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/origins/origins_json.h"
-#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/inside/inside_parts.h"
 #include "baton/profile/report/another_executor.h"
@@ -14,6 +13,7 @@
 #include "baton/profile/report/unfused.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/version.h"
 
 namespace baton {

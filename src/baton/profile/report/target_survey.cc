@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "baton/pass/interrupt.h"
 #include "baton/profile/report/device_rates.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/support/base/checksum.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/version.h"
 
 namespace baton {

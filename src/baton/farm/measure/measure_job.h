@@ -10,16 +10,20 @@
 
 namespace baton {
 
+struct MeasuredJob {
+  std::vector<JobRow> rows;
+  Disturbance disturbed_by;  ///< everything that happened on the machine meanwhile
+};
+
 struct JobConditions {
   const std::atomic<bool>* interrupt = nullptr;
   SystemSource system = read_system;
 };
 
 /// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means
-/// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails,
-/// Interrupted.
-std::vector<JobRow> measure_job(Executor& executor, const Protocol& protocol,
-                                const JobConditions& conditions = {});
+/// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails or
+/// `protocol` asks for kInModel of a whole program, and Interrupted.
+MeasuredJob measure_job(Executor& executor, const Protocol& protocol, const JobConditions& conditions = {});
 
 /// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order,
 /// then the disturbed ones. `calls`: of one sample.

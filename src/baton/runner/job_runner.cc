@@ -1,11 +1,11 @@
-#include "baton/runner/measure_job.h"
+#include "baton/runner/job_runner.h"
 
 #include <exception>
 
 #include "baton/farm/job/expectations.h"
 #include "baton/farm/job/machine_lock.h"
+#include "baton/farm/measure/measure_job.h"
 #include "baton/profile/conditions/quiet.h"
-#include "baton/runner/sampler.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/plugin.h"
 #include "baton/store/machine.h"
@@ -85,11 +85,11 @@ void JobRunner::measure(const Job& job, const BundleFiles& bundle, JobResult& re
   };
   require(executor.run());
   check("");
-  Sampler sampler(executor, job.protocol, machine_.sheet);
-  result.rows = sampler.run();
+  MeasuredJob measured = measure_job(executor, job.protocol);
+  result.rows = std::move(measured.rows);
   check(" after measuring");
-  was_loaded_ = sampler.disturbed_by().by_others();
-  if (const std::string load = sampler.disturbed_by().text(); !load.empty())
+  was_loaded_ = measured.disturbed_by.by_others();
+  if (const std::string load = measured.disturbed_by.text(); !load.empty())
     result.note += (result.note.empty() ? "" : "; ") + ("measured under load: " + load);
 }
 

@@ -1,4 +1,4 @@
-#include "baton/runner/evict.h"
+#include "baton/farm/measure/evict.h"
 
 #include <algorithm>
 #include <map>

@@ -1,16 +1,18 @@
-#include "baton/campaign/measure_job.h"
+#include "baton/farm/measure/measure_job.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 
-#include "baton/pass/interrupt.h"
+#include "baton/farm/measure/evict.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/interrupt.h"
 #include "baton/support/require.h"
 #include "baton/target/device_sheet.h"
 
@@ -55,10 +57,18 @@ bool is_enough(const RoundSamples& samples, const Protocol& protocol) {
 
 double seconds_since(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
 
-/// Judges samples by what others did on the machine meanwhile, a third of a second at a time.
+bool is_simulated(const Plan& plan) {
+  for (uint32_t node = 0; node < plan.nodes.size(); ++node)
+    if (plan.is_simulated(node)) return true;
+  return false;
+}
+
+/// Judges samples by what others did on the machine meanwhile, a third of a second at a time. Simulated times
+/// are the same whatever they did.
 class Windows {
  public:
-  explicit Windows(const SystemSource& system) : system_(system), before_(system()), begin_(monotonic_ns()) {}
+  Windows(const SystemSource& system, bool simulated)
+      : system_(system), simulated_(simulated), before_(system()), begin_(monotonic_ns()) {}
 
   void track(RoundSamples& samples) { tracked_.push_back({&samples, 0}); }
   /// After each sample.
@@ -70,7 +80,7 @@ class Windows {
     if (seconds_since(begin_) >= kShortestWindowS) return close();
     if (last_disturbed_) disturb();
   }
-  double others() const { return sum_.others(); }
+  const Disturbance& sum() const { return sum_; }
 
  private:
   struct Tracked {
@@ -84,7 +94,7 @@ class Windows {
     const SystemReading now = system_();
     const Disturbance what = disturbance(before_, now);
     sum_ += what;
-    last_disturbed_ = what.any();
+    last_disturbed_ = what.any() && !simulated_;
     if (last_disturbed_) disturb();
     for (Tracked& each : tracked_) each.from = each.samples->us.size();
     before_ = now;
@@ -92,6 +102,7 @@ class Windows {
   }
 
   const SystemSource& system_;
+  const bool simulated_;
   SystemReading before_;
   int64_t begin_;
   Disturbance sum_;
@@ -99,66 +110,42 @@ class Windows {
   std::vector<Tracked> tracked_;
 };
 
-/// Memory larger than all caches; whoever writes it finds nothing else in them afterwards.
-class Eviction {
- public:
-  explicit Eviction(int threads) : threads_(std::max(threads, 1)) {
-    const DeviceSheet& host = DeviceSheet::host();
-    const int64_t caches = (host.l1_bytes + host.l2_bytes) * host.cores + host.l3_bytes;
-    bytes_ = static_cast<size_t>(std::clamp<int64_t>(2 * caches, int64_t{16} << 20, int64_t{512} << 20));
-    memory_.reset(static_cast<uint8_t*>(std::calloc(bytes_, 1)));
-    if (!memory_) throw Error("no memory to evict the caches with");
-  }
-  /// Each thread a part of it, for cores have caches of their own.
-  void operator()() {
-    ++value_;
-    const ThreadScope scope(threads_);
-    parallel_for(&Eviction::write, this, 0, threads_, nullptr);
-  }
-
- private:
-  static int write(void* user, int index, uint8_t*) {
-    auto& self = *static_cast<Eviction*>(user);
-    const size_t part = self.bytes_ / static_cast<size_t>(self.threads_);
-    std::fill_n(self.memory_.get() + part * static_cast<size_t>(index), part, self.value_);
-    return 0;
-  }
-  struct Free {
-    void operator()(uint8_t* memory) const { std::free(memory); }
-  };
-  int threads_;
-  size_t bytes_ = 0;
-  uint8_t value_ = 0;
-  std::unique_ptr<uint8_t[], Free> memory_;
-};
-
 class JobMeasurement {
  public:
   JobMeasurement(Executor& executor, const Protocol& protocol, const JobConditions& conditions)
-      : executor_(executor), protocol_(protocol), conditions_(conditions), windows_(conditions.system) {
+      : executor_(executor),
+        protocol_(protocol),
+        conditions_(conditions),
+        simulated_(is_simulated(executor.plan())),
+        windows_(conditions.system, simulated_) {
     double load[1] = {0};
     load_ = getloadavg(load, 1) == 1 ? load[0] : 0;
-    const Plan& plan = executor.plan();
-    for (uint32_t node = 0; node < plan.nodes.size(); ++node) simulated_ |= plan.is_simulated(node);
+    if (std::ranges::count(protocol.caches, CacheState::kInModel))
+      throw Error("a whole program cannot be measured as it runs in a model: ask for its nodes");
+    if (!simulated_ && std::ranges::count(protocol.caches, CacheState::kFlushed)) {
+      const DeviceSheet& host = DeviceSheet::host();
+      evictor_.emplace(executor,
+                       static_cast<size_t>(std::max({host.l1_bytes, host.l2_bytes, host.l3_bytes})));
+    }
   }
 
-  std::vector<JobRow> rows() {
+  MeasuredJob run() {
     warm_up();
     if (!protocol_.alone) whole_program();
     if (protocol_.nodes || protocol_.alone) all_nodes();
     if (protocol_.alone) single_nodes();
     windows_.finish();
-    std::vector<JobRow> rows;
+    MeasuredJob measured{{}, windows_.sum()};
     for (const std::unique_ptr<Pending>& pending : pending_) {
       if (pending->samples.us.empty()) continue;
       JobRow row = summed_up(pending->samples, protocol_, pending->calls);
       row.node = pending->node;
       row.cache = pending->cache;
       row.load = load_;
-      row.others_busy = windows_.others();
-      rows.push_back(std::move(row));
+      row.others_busy = windows_.sum().others();
+      measured.rows.push_back(std::move(row));
     }
-    return rows;
+    return measured;
   }
 
  private:
@@ -219,8 +206,7 @@ class JobMeasurement {
   void whole_program() {
     for (const CacheState cache : protocol_.caches) {
       if (cache == CacheState::kFlushed && !simulated_) {
-        Eviction evict(executor_.threads());
-        collect(pending("", cache), [&] { return run_us(); }, [&] { evict(); });
+        collect(pending("", cache), [&] { return run_us(); }, [&] { evictor_->evict(); });
       } else if (cache == CacheState::kHot) {
         const int calls = simulated_ ? 1 : calls_for(warm_up());
         collect(pending("", cache, calls), [&] {
@@ -290,8 +276,7 @@ class JobMeasurement {
           calls_us(calls);
           collect(pending(node.name, cache, calls), [&] { return calls_us(calls); });
         } else if (cache == CacheState::kFlushed) {
-          Eviction evict(executor_.threads());
-          collect(pending(node.name, cache), [&] { return calls_us(1); }, [&] { evict(); });
+          collect(pending(node.name, cache), [&] { return calls_us(1); }, [&] { evictor_->evict(); });
         }
       }
     }
@@ -300,9 +285,10 @@ class JobMeasurement {
   Executor& executor_;
   const Protocol& protocol_;
   const JobConditions& conditions_;
+  const bool simulated_;
   Windows windows_;
+  std::optional<Evictor> evictor_;
   double load_ = 0;
-  bool simulated_ = false;
   std::vector<std::unique_ptr<Pending>> pending_;
   std::vector<uint32_t> nodes_;
   std::vector<double> node_us_;
@@ -324,9 +310,8 @@ JobRow summed_up(const RoundSamples& samples, const Protocol& protocol, int call
   return row;
 }
 
-std::vector<JobRow> measure_job(Executor& executor, const Protocol& protocol,
-                                const JobConditions& conditions) {
-  return JobMeasurement(executor, protocol, conditions).rows();
+MeasuredJob measure_job(Executor& executor, const Protocol& protocol, const JobConditions& conditions) {
+  return JobMeasurement(executor, protocol, conditions).run();
 }
 
 }  // namespace baton
