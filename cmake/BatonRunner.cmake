@@ -1,5 +1,5 @@
-# The program `baton-runner`: measures bundles with the runtime alone. Its sources are those of tools/make_runtime
-# --runner, which compiles it for other machines: no compiler, and of other libraries headers only.
+# The program `baton-runner`: measures bundles with the runtime alone, so that it can be compiled for machines
+# without the compiler: of other libraries it needs headers only.
 
 baton_sources(runner_sources "*.cc" src/baton/runner src/baton/farm/job src/baton/farm/measure src/baton/profile/conditions)
 list(APPEND runner_sources

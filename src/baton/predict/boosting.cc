@@ -14,6 +14,10 @@ namespace baton {
 
 namespace {
 
+/// Threads of OpenMP wait for each other in every round: with fewer rows, and on a busy machine, longer than
+/// they work.
+constexpr size_t kRowsWorthThreads = 3000;
+
 struct Library {
   std::string why_not;
   decltype(&XGBGetLastError) last_error = nullptr;
@@ -158,7 +162,7 @@ Trees boost(const FeatureRows& rows, std::span<const float> labels, std::span<co
   booster.set("lambda", options.forest ? 0.01 : options.lambda);
   booster.set("num_parallel_tree", options.forest ? options.forest : 1);
   booster.set("seed", static_cast<int>(options.seed));
-  booster.set("nthread", options.threads);
+  booster.set("nthread", rows.rows() < kRowsWorthThreads ? 1 : options.threads);
   for (int round = 0; round < (options.forest ? 1 : options.rounds); ++round) booster.update(round);
   const nlohmann::json model = booster.model();
   Trees trees;
