@@ -1,4 +1,5 @@
 """`baton measure`: campaigns go on where they were killed, lose nothing and have nothing twice; what is wrong is said."""
+import contextlib
 import json
 import os
 import pathlib
@@ -159,10 +160,12 @@ def test_killed_runners_cost_nothing(tmp_path):
     line, environment = command(tmp_path, *words)
     process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     ended = set()
-    while process.poll() is None and len(ended) < 3:
+    # Two, since a job is given up when its third runner is lost, and on a busy machine all of them may hit the same job.
+    while process.poll() is None and len(ended) < 2:
         for runner in set(runners_of(process.pid)) - ended:
             time.sleep(0.3)
-            os.kill(runner, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(runner, signal.SIGKILL)
             ended.add(runner)
         time.sleep(0.02)
     out, errors = process.communicate(timeout=60)
