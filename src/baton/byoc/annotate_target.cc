@@ -9,6 +9,8 @@
 //
 // Existing annotations are kept, except those of "default", so the pass can run once per compiler.
 
+#include "baton/byoc/annotate_target.h"
+
 #include <map>
 
 #include "baton/byoc/annotation.h"
@@ -29,9 +31,11 @@ constexpr std::string_view kMarkedAnew = "the region was marked anew for another
 
 class Annotator final : public Rewriter {
  public:
-  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, bool offered, Causes causes)
+  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, bool offered,
+            const MayCompute& may, Causes causes)
       : include_non_call_ops_(include_non_call_ops),
         offered_(offered),
+        may_(may),
         causes_(std::move(causes)),
         default_(named(std::string(kDefaultCompiler))) {
     for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
@@ -120,7 +124,7 @@ class Annotator final : public Rewriter {
     if (const OpDef* op = call.op()) {
       for (Compiler compiler : compilers_) {
         const auto takes = find_target_rule(*op, compiler->compiler(), offered_);
-        if (takes && (*takes)(Expr(&call))) return compiler;
+        if (takes && (!may_ || may_(call, compiler->compiler())) && (*takes)(Expr(&call))) return compiler;
       }
     } else if (const auto* function = as<FunctionNode>(call.callee())) {
       const std::string composite = text_attr(*function, "Composite");
@@ -238,29 +242,38 @@ class Annotator final : public Rewriter {
   std::map<std::string, CompilerMarks> marks_;
   std::vector<Compiler> compilers_;  // the requested compilers, in order
   const bool include_non_call_ops_, offered_;
+  const MayCompute& may_;
   Causes causes_;  // for annotations of values that no operator computes
   const Compiler default_;
   PointerMap<Choice> choices_;  // by node of the result; absent for unassigned nodes
   std::vector<Expr> kept_;      // keeps the keys of choices_ alive
 };
 
-}  // namespace
-
-Pass annotate_target(const PassArgs& args) {
-  PassArgReader reader("AnnotateTarget", args);
-  const std::vector<std::string> compilers = reader.texts("targets", {});
-  const bool include_non_call_ops = reader.flag("include_non_call_ops", true);
-  const bool offered = reader.flag("offered", false);  // see kOfferedRuleLevel
-  reader.finish();
+Pass annotated(std::vector<std::string> compilers, bool include_non_call_ops, bool offered, MayCompute may) {
   const Pass annotate = function_pass(
       {0, "AnnotateTargetFunc", {"InferType"}},
       [=](const Function& function, const IRModule& module, const PassContext&) {
         Causes causes(Expr(function), module.get());
         return as_ref<FunctionNode>(
-            Annotator(compilers, include_non_call_ops, offered, std::move(causes)).run(Expr(function)));
+            Annotator(compilers, include_non_call_ops, offered, may, std::move(causes)).run(Expr(function)));
       },
       true);
   return sequential({annotate, make_pass("InferType")}, "AnnotateTarget");
+}
+
+}  // namespace
+
+Pass annotate_target(const PassArgs& args) {
+  PassArgReader reader("AnnotateTarget", args);
+  std::vector<std::string> compilers = reader.texts("targets", {});
+  const bool include_non_call_ops = reader.flag("include_non_call_ops", true);
+  const bool offered = reader.flag("offered", false);  // see kOfferedRuleLevel
+  reader.finish();
+  return annotated(std::move(compilers), include_non_call_ops, offered, {});
+}
+
+Pass annotate_target(std::vector<std::string> compilers, MayCompute may) {
+  return annotated(std::move(compilers), true, true, std::move(may));
 }
 
 }  // namespace baton

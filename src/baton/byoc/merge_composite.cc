@@ -20,13 +20,6 @@ Registry<PatternTable>& tables() {
   return all;
 }
 
-PatternTable table_named(const std::string& compiler) {
-  if (const auto table = tables().find(compiler)) return *table;
-  const std::string near = did_you_mean(compiler, tables().keys());
-  throw UsageError("no pattern table is registered for `" + compiler + "`" +
-                   (near.empty() ? "" : "; did you mean `" + near + "`?"));
-}
-
 Function composed(Function function, const IRModuleNode& module, const PatternTable& table) {
   for (const CompositePattern& entry : table) {
     const CutTypes types = function->checked_type() ? CutTypes::kGiven : CutTypes::kLeftOpen;
@@ -45,6 +38,13 @@ void register_pattern_table(const std::string& compiler, PatternTable table) {
   tables().set(compiler, std::move(table));
 }
 
+PatternTable pattern_table(const std::string& compiler) {
+  if (const auto table = tables().find(compiler)) return *table;
+  const std::string near = did_you_mean(compiler, tables().keys());
+  throw UsageError("no pattern table is registered for `" + compiler + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?"));
+}
+
 bool has_pattern_table(const std::string& compiler) { return tables().find(compiler) != nullptr; }
 
 Pass merge_composite(PatternTable table) {
@@ -60,7 +60,7 @@ Pass merge_composite(const PassArgs& args) {
   PassArgReader reader("MergeComposite", args);
   const std::string compiler = reader.text("pattern_table", "");
   reader.finish();
-  return merge_composite(compiler.empty() ? PatternTable() : table_named(compiler));
+  return merge_composite(compiler.empty() ? PatternTable() : pattern_table(compiler));
 }
 
 }  // namespace baton

@@ -23,6 +23,9 @@ void register_pattern_table(const std::string& compiler, PatternTable table);
 /// Whether there is one of that name.
 bool has_pattern_table(const std::string& compiler);
 
+/// The table of that name. UsageError when there is none.
+PatternTable pattern_table(const std::string& compiler);
+
 /// The pass MergeComposite with an explicit table.
 Pass merge_composite(PatternTable table);
 

@@ -9,6 +9,10 @@
 #include "baton/cli/explain/explain_asm.h"
 #include "baton/cli/explain/explain_json.h"
 #include "baton/cli/explain/explain_text.h"
+#include "baton/driver/cut/node_selection.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/mapping/mapping.h"
+#include "baton/map/measure/map_text.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -35,11 +39,14 @@ class ExplainVerb final : public Verb {
     asm_.add(flags);
     flags.option("backends", &backends_,
                  "dnnl,opencl: also whether each of these takes an operator (AnnotateTarget), and why not");
+    flags.option("mapping", &mapping_,
+                 "a file of `baton map -o`: where the operator sits, and what it would cost elsewhere");
     flags.flag("json", &json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
   }
 
   int run(Io& io) override {
     apply(debug_, flags_);
+    if (!mapping_.empty()) return of_mapping(io);
     std::vector<std::string> backends;
     std::istringstream list(backends_);
     for (std::string name; std::getline(list, name, ',');) backends.push_back(name);
@@ -70,6 +77,24 @@ class ExplainVerb final : public Verb {
   }
 
  private:
+  /// Nothing is built.
+  int of_mapping(Io& io) const {
+    if (kernel_ || node_ || asm_.on || json_)
+      throw UsageError("--mapping explains operators: give --operator, or nothing for all of them");
+    initialize();
+    const Mapping mapping = load_mapping(mapping_);
+    const LoadedModel model = load_model(flags_.model, flags_.shapes);
+    check_mapping(mapping, model.module, mapping_);
+    const OriginTable& table = model.module->origins();
+    if (!operator_) {
+      for (const MappedOperator& each : mapping.operators) io.out << alternatives_text(each);
+      return 0;
+    }
+    for (const Origin* origin : select_operators(table, *operator_))
+      io.out << alternatives_text(mapping.operators[index(*table.find(origin))]);
+    return 0;
+  }
+
   int write_json(Io& io, const Subject& subject, std::vector<uint32_t> nodes,
                  std::vector<uint32_t> operators) const {
     const bool code = !nodes.empty(), all = nodes.empty() && operators.empty();
@@ -100,7 +125,7 @@ class ExplainVerb final : public Verb {
   DebugFlags debug_;
   std::optional<std::string> operator_, kernel_, node_;
   AsmFlags asm_;
-  std::string backends_;
+  std::string backends_, mapping_;
   bool json_ = false;
 };
 

@@ -1,12 +1,18 @@
 // Annotates a part of a model for an external compiler, before optimization.
+#include <map>
+
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/cut/mark_region.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/mapping/mapping.h"
+#include "baton/ir/inspect.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
+#include "baton/support/error.h"
 
 namespace baton::cli {
 
@@ -20,7 +26,10 @@ class PartitionVerb final : public Verb {
   void flags(Flags& flags) override {
     flags_.add(flags);
     selection_.add(flags);
-    flags.option("compiler", &compiler_, "who builds the region: relay.ext.NAME").required();
+    flags.option("compiler", &compiler_, "who builds the region: relay.ext.NAME");
+    flags.option("mapping", &mapping_,
+                 "a file of `baton map -o`, perhaps edited: regions as it says, instead of --compiler and a "
+                 "selection; weights become constants");
     flags.flag("partitioned", &partitioned_,
                "cut the region out as a function: MergeCompilerRegions, PartitionGraph");
     flags.option("o,output", &output_, "write the module to this .relay file instead of standard output");
@@ -29,6 +38,8 @@ class PartitionVerb final : public Verb {
   }
 
   int run(Io& io) override {
+    if (!mapping_.empty()) return by_mapping(io);
+    if (compiler_.empty()) throw UsageError("--compiler is required, or --mapping");
     const BuildContext context = flags_.context();
     context.passes->instruments = {std::make_shared<OriginVerifier>()};
     const CutModel model = load_for_cut(flags_);
@@ -69,9 +80,50 @@ class PartitionVerb final : public Verb {
   }
 
  private:
+  int by_mapping(Io& io) {
+    if (!compiler_.empty() || selection_.any())
+      throw UsageError("--mapping says what goes where: leave --compiler and the selection out");
+    initialize();
+    const BuildContext context = flags_.context();
+    context.passes->instruments = {std::make_shared<OriginVerifier>()};
+    const Mapping mapping = load_mapping(mapping_);
+    const LoadedModel model = load_model(flags_.model, flags_.shapes);
+    check_mapping(mapping, model.module, mapping_);
+    IRModule split = bind_params(model.module, load_params(model, flags_.params, flags_.inputs));
+    {
+      const InstrumentScope scope(context.passes);
+      split = apply_mapping(split, mapping, context);
+    }
+    const std::string text = readable_text(*split);
+    if (!output_.empty()) write_text_file(output_, text);
+    std::map<std::string, int> operators, regions;
+    for (const MappedOperator& each : mapping.operators)
+      if (!each.backend.empty()) ++operators[each.backend];
+    for (const auto& [name, function] : split->functions())
+      if (function->attr("Compiler")) ++regions[text_attr(*function, "Compiler")];
+    if (json_) {
+      nlohmann::ordered_json summary{{"schema", 1}, {"model", model.name}, {"mapping", mapping_}};
+      if (output_.empty())
+        summary["text"] = text;
+      else
+        summary["module"] = output_;
+      summary["operators"] = operators;
+      summary["regions"] = regions;
+      io.out << summary.dump() << '\n';
+      return 0;
+    }
+    std::ostream& told = output_.empty() ? io.err : io.out;
+    if (!output_.empty()) told << output_ << ":\n";
+    for (const auto& [backend, count] : operators)
+      told << "  " << backend << ": " << count << " operators" << (regions.count(backend) ? " in " : "")
+           << (regions.count(backend) ? std::to_string(regions[backend]) + " regions" : "") << '\n';
+    if (output_.empty()) io.out << text;
+    return 0;
+  }
+
   ModelFlags flags_;
   SelectionFlags selection_;
-  std::string compiler_, output_;
+  std::string compiler_, mapping_, output_;
   bool partitioned_ = false, json_ = false;
 };
 

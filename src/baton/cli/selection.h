@@ -12,6 +12,9 @@ namespace baton::cli {
 struct SelectionFlags {
   CutSelection selection;
   void add(Flags& flags);
+  bool any() const {
+    return !selection.kernel.empty() || !selection.nodes.empty() || !selection.operators.empty();
+  }
   /// As given by the user: "--nodes 3:7".
   std::string text() const;
 };

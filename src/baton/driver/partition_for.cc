@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/byoc/matcher.h"
 #include "baton/ir/build.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
@@ -56,8 +57,12 @@ class Answers {
 
 }  // namespace
 
-IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
-                              bool lower_qnn) {
+namespace {
+
+/// Typed, normalisations simplified and scales folded into weights, but for calls that are primitives of
+/// their library.
+IRModule simplified(const IRModule& module, const std::vector<std::string>& backends, const MayCompute& may,
+                    const BuildContext& context, bool lower_qnn) {
   IRModule simple = run(module, context, {{"InferType", {}}});
   // Else what quantises constants goes, such as biases.
   if (lower_qnn)
@@ -65,15 +70,53 @@ IRModule prepared_for_regions(const IRModule& module, const std::string& backend
   else
     simple = run(simple, context, {{"FoldConstant", {{"fold_qnn", true}}}, {"InferType", {}}});
   // Normalisations that are primitives of a library stay whole.
-  const BackendRef record = find_region_backend(backend);
+  std::vector<BackendRef> records;
+  for (const std::string& backend : backends)
+    if (const BackendRef record = find_region_backend(backend)) records.push_back(record);
   const auto is_primitive = [&](const CallNode& call) {
-    return record && std::ranges::any_of(record->operators, [&](const OperatorRule& rule) {
-             return call.op()->name == rule.op && rule.refuses(call).empty();
-           });
+    return std::ranges::any_of(records, [&](const BackendRef& record) {
+      return (!may || may(call, record->name)) &&
+             std::ranges::any_of(record->operators, [&](const OperatorRule& rule) {
+               return call.op()->name == rule.op && rule.refuses(call).empty();
+             });
+    });
   };
   simple = (*simplify_inference_but(is_primitive))(simple, context);
-  simple = run(simple, context,
-               {{"FoldConstant", {}}, {"FoldScaleAxis", {}}, {"FoldConstant", {}}, {"InferType", {}}});
+  return run(simple, context,
+             {{"FoldConstant", {}}, {"FoldScaleAxis", {}}, {"FoldConstant", {}}, {"InferType", {}}});
+}
+
+/// Whether `may` gives all calls that `pattern` matches at `root` to that backend.
+bool all_its_own(const DFPattern& pattern, const Expr& root, const std::string& backend,
+                 const MayCompute& may) {
+  const auto its_own = [&](const Expr& expr) {
+    const auto* call = as<CallNode>(expr);
+    return !call || !call->op() || may(*call, backend);
+  };
+  if (DFMatcher::needs_graph(pattern)) return its_own(root);
+  DFMatcher matcher(pattern, nullptr);
+  if (!matcher.match(root)) return false;
+  const DFMatches matches = matcher.matches();
+  return std::ranges::all_of(matches.all(), [&](const auto& match) {
+    return match.first->kind() != DFPatternKind::kCall || std::ranges::all_of(match.second, its_own);
+  });
+}
+
+/// The patterns of a backend, for calls that `may` gives to it.
+PatternTable own_patterns(const std::string& backend, const MayCompute& may) {
+  PatternTable table = pattern_table(backend);
+  for (CompositePattern& entry : table)
+    entry.check = [check = entry.check, pattern = entry.pattern, backend, may](const Expr& root) {
+      return all_its_own(pattern, root, backend, may) && (!check || check(root));
+    };
+  return table;
+}
+
+}  // namespace
+
+IRModule prepared_for_regions(const IRModule& module, const std::string& backend, const BuildContext& context,
+                              bool lower_qnn) {
+  const IRModule simple = simplified(module, {backend}, {}, context, lower_qnn);
   if (!has_pattern_table(backend)) return simple;
   return run(simple, context, {{"MergeComposite", {{"pattern_table", backend}}}, {"InferType", {}}});
 }
@@ -83,6 +126,19 @@ IRModule partition_for(const IRModule& module, const std::string& backend, const
   const AttrValue targets(AttrList{AttrValue(backend)});
   IRModule split = run(prepared_for_regions(module, backend, context, options.lower_qnn), context,
                        {{"AnnotateTarget", {{"targets", targets}, {"offered", true}}}});
+  if (options.merge) split = run(split, context, {{"MergeCompilerRegions", {}}});
+  return run(split, context, {{"PartitionGraph", {{"mod_name", options.mod_name}}}, {"InferType", {}}});
+}
+
+IRModule partition_among(const IRModule& module, const std::vector<std::string>& backends,
+                         const MayCompute& may, const BuildContext& context,
+                         const PartitionOptions& options) {
+  IRModule split = simplified(module, backends, may, context, options.lower_qnn);
+  for (const std::string& backend : backends)
+    if (has_pattern_table(backend))
+      split =
+          run((*merge_composite(own_patterns(backend, may)))(split, context), context, {{"InferType", {}}});
+  split = (*annotate_target(backends, may))(split, context);
   if (options.merge) split = run(split, context, {{"MergeCompilerRegions", {}}});
   return run(split, context, {{"PartitionGraph", {{"mod_name", options.mod_name}}}, {"InferType", {}}});
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/byoc/annotate_target.h"
 #include "baton/codegen/backend.h"
 #include "baton/ir/module.h"
 #include "baton/pass/build_context.h"
@@ -24,6 +25,13 @@ IRModule prepared_for_regions(const IRModule& module, const std::string& backend
 /// generator without a list of operators whatever it compiles.
 IRModule partition_for(const IRModule& module, const std::string& backend, const BuildContext& context,
                        const PartitionOptions& options = {});
+
+/// The same for several backends, of the calls that `may` gives to each: composites are made only of calls
+/// that all are its own. What a backend does not take, and what `may` gives to none, stays outside regions.
+/// `may` sees calls of the simplified program, whose origins are those of `module`.
+IRModule partition_among(const IRModule& module, const std::vector<std::string>& backends,
+                         const MayCompute& may, const BuildContext& context,
+                         const PartitionOptions& options = {});
 
 /// Whether a backend takes an operator of the source.
 struct TakenOperator {

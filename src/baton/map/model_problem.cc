@@ -1,10 +1,12 @@
 #include "baton/map/model_problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "baton/support/error.h"
 
@@ -52,8 +54,13 @@ Shape shape_of(const std::string& type) {
 // How one build divides the operators, and where its values are.
 class Division {
  public:
-  Division(const BackendBuild& build, const std::vector<bool>& computed)
-      : build_(build), records_(build.origins.operators), computed_(computed), sets_(records_.size()) {
+  Division(const MeasuredBuild& build, const std::vector<MappedBackend>& backends,
+           const std::vector<bool>& computed)
+      : build_(build),
+        backends_(backends),
+        records_(build.origins.operators),
+        computed_(computed),
+        sets_(records_.size()) {
     for (const PlanNode& node : build.plan->nodes)
       for (const uint32_t id : node.origins) sets_.join(node.origins.front(), id);
     attach_rest();
@@ -64,7 +71,7 @@ class Division {
   }
 
   uint32_t group(uint32_t id) const { return sets_.find(id); }
-  const BackendBuild& build() const { return build_; }
+  const MeasuredBuild& build() const { return build_; }
   std::vector<uint32_t> nodes(uint32_t group) const {
     const auto at = nodes_.find(group);
     return at == nodes_.end() ? std::vector<uint32_t>() : at->second;
@@ -73,6 +80,22 @@ class Division {
     double sum = 0;
     for (const uint32_t node : nodes(group)) sum += build_.node_us[node];
     return sum;
+  }
+
+  /// The backend that computes the group: of several on one device that of most of its time. -1: several
+  /// devices do.
+  int backend(uint32_t group) const {
+    std::map<int, double> us;
+    for (const uint32_t node : nodes(group))
+      us[build_.node_backend.empty() ? 0 : build_.node_backend[node]] += build_.node_us[node];
+    if (us.empty()) return 0;  // nothing is left of it
+    int best = us.begin()->first;
+    for (const auto& [backend, time] : us) {
+      if (backends_[static_cast<size_t>(backend)].device != backends_[static_cast<size_t>(best)].device)
+        return -1;
+      if (time > us[best]) best = backend;
+    }
+    return best;
   }
 
   /// Whether the result of operator `id` leaves its group in another layout than the source program's.
@@ -168,7 +191,8 @@ class Division {
     }
   }
 
-  const BackendBuild& build_;
+  const MeasuredBuild& build_;
+  const std::vector<MappedBackend>& backends_;
   const std::vector<OperatorRecord>& records_;
   const std::vector<bool>& computed_;
   mutable Sets sets_;
@@ -177,18 +201,18 @@ class Division {
 
 class Builder {
  public:
-  Builder(const std::vector<BackendBuild>& builds, const ModelPrices& prices)
+  Builder(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices)
       : builds_(builds), prices_(prices), records_(builds.front().origins.operators) {
     computed_.resize(records_.size());
-    for (const BackendBuild& build : builds) {
+    for (const MeasuredBuild& build : builds) {
       if (build.origins.operators.size() != records_.size())
-        throw Error("the builds for " + builds.front().backend + " and " + build.backend +
+        throw Error("the builds " + builds.front().name + " and " + build.name +
                     " are not of one program: they have " + std::to_string(records_.size()) + " and " +
                     std::to_string(build.origins.operators.size()) + " operators");
       for (const PlanNode& node : build.plan->nodes)
         for (const uint32_t id : node.origins) computed_.at(id) = true;
     }
-    for (const BackendBuild& build : builds) divisions_.emplace_back(build, computed_);
+    for (const MeasuredBuild& build : builds) divisions_.emplace_back(build, prices.backends, computed_);
   }
 
   ModelProblem run() {
@@ -269,23 +293,24 @@ class Builder {
     problem.memory_limits.resize(prices_.devices.size());
     for (size_t d = 0; d < prices_.devices.size(); ++d)
       problem.formats.push_back({prices_.devices[d], static_cast<int>(d)});
-    for (const BackendBuild& build : builds_)
+    for (const MappedBackend& backend : prices_.backends)
       problem.formats.push_back(
-          {prices_.devices.at(static_cast<size_t>(build.device)) + ", blocked by " + build.backend,
-           build.device});
+          {prices_.devices.at(static_cast<size_t>(backend.device)) + ", blocked by " + backend.name,
+           backend.device});
     const size_t count = problem.formats.size(), devices = prices_.devices.size();
     problem.conversions.assign(count, std::vector<std::optional<MappingConversion>>(count));
     for (size_t f = 0; f < devices; ++f)
       for (size_t g = 0; g < devices; ++g)
         if (f != g) problem.conversions[f][g] = prices_.links[f][g];
-    for (size_t b = 0; b < builds_.size(); ++b) {
-      const auto device = static_cast<size_t>(builds_[b].device);
-      problem.conversions[device][devices + b] = problem.conversions[devices + b][device] = builds_[b].layout;
+    for (size_t b = 0; b < prices_.backends.size(); ++b) {
+      const auto device = static_cast<size_t>(prices_.backends[b].device);
+      problem.conversions[device][devices + b] = problem.conversions[devices + b][device] =
+          prices_.backends[b].layout;
     }
   }
 
-  int format(size_t build, bool blocked) const {
-    return blocked ? static_cast<int>(prices_.devices.size() + build) : builds_[build].device;
+  int format(size_t backend, bool blocked) const {
+    return blocked ? static_cast<int>(prices_.devices.size() + backend) : prices_.backends[backend].device;
   }
 
   void values() {
@@ -318,7 +343,7 @@ class Builder {
   double bytes_of(uint32_t id) const {
     double bytes = 0;
     // What a build has for it knows the type's size; blocked layouts keep it, up to padding.
-    for (const BackendBuild& build : builds_)
+    for (const MeasuredBuild& build : builds_)
       for (const uint32_t n : build.origins.operators[id].nodes) {
         const PlanNode& node = build.plan->nodes[n];
         double sum = 0;
@@ -362,7 +387,7 @@ class Builder {
 
   // The inputs of the model, each read by the first operators of the kernels that take it.
   void given_values() {
-    const BackendBuild& build = builds_.front();
+    const MeasuredBuild& build = builds_.front();
     const Plan& plan = *build.plan;
     std::map<uint32_t, MappingValue> given;
     for (size_t n = 0; n < plan.nodes.size(); ++n) {
@@ -386,57 +411,102 @@ class Builder {
     }
   }
 
-  // Constants of a plan are called p0, p1, ...; a model's own input may be called so, too, and then costs
-  // nothing.
-  static bool is_constant(const BackendBuild& build, uint32_t node) {
-    const std::string& name = build.plan->nodes[node].name;
-    return name.size() > 1 && name[0] == 'p' &&
-           std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  static bool is_constant(const MeasuredBuild& build, uint32_t node) {
+    return node < build.constants.size() && build.constants[node];
   }
 
   void candidates() {
     const MappingIndex index(model_.problem);
+    model_.whole.resize(builds_.size());
     for (size_t b = 0; b < builds_.size(); ++b) {
       std::map<uint32_t, std::vector<int>> groups;  // -> nodes
       for (int node = 0; node < model_.problem.nodes; ++node)
-        groups[divisions_[b].group(model_.operators[static_cast<size_t>(node)].front())].push_back(node);
+        groups[divisions_[b].group(operators_of(node).front())].push_back(node);
+      bool complete = true;
       for (const auto& [group, nodes] : groups) {
-        add(index, b, group, nodes, divisions_[b].us(group), divisions_[b].nodes(group));
-        if (nodes.size() == 1) continue;
-        for (const int node : nodes) {
-          const std::vector<uint32_t>& operators = model_.operators[static_cast<size_t>(node)];
-          const auto us = prices_.piece_us ? prices_.piece_us(b, operators) : std::nullopt;
-          if (us)
-            add(index, b, group, {node}, *us, {});
-          else
-            model_.without_price.push_back({b, operators});
-        }
+        const int backend = divisions_[b].backend(group);
+        const int made = backend < 0 ? -1 : add(index, b, static_cast<size_t>(backend), group, nodes);
+        complete = complete && made >= 0;
+        if (made >= 0) model_.whole[b].push_back(made);
+        if (nodes.size() > 1 && backend >= 0) pieces(index, b, static_cast<size_t>(backend), group, nodes);
       }
+      if (!complete) model_.whole[b].clear();
+    }
+    require_candidates();
+  }
+
+  const std::vector<uint32_t>& operators_of(int node) const {
+    return model_.operators[static_cast<size_t>(node)];
+  }
+
+  void pieces(const MappingIndex& index, size_t b, size_t backend, uint32_t group,
+              const std::vector<int>& nodes) {
+    for (const int node : nodes) {
+      const auto us = prices_.piece_us ? prices_.piece_us(backend, operators_of(node)) : std::nullopt;
+      if (us)
+        add(index, b, backend, group, {node}, us);
+      else
+        model_.without_price.push_back({backend, operators_of(node)});
     }
   }
 
-  void add(const MappingIndex& index, size_t b, uint32_t group, std::vector<int> nodes, double us,
-           std::vector<uint32_t> plan_nodes) {
+  void require_candidates() const {
+    std::vector<bool> covered(static_cast<size_t>(model_.problem.nodes));
+    for (const MappingCandidate& each : model_.problem.candidates)
+      for (const int node : each.nodes) covered[static_cast<size_t>(node)] = true;
+    for (size_t node = 0; node < covered.size(); ++node)
+      if (!covered[node])
+        throw Error("no backend that may compute " + records_[model_.operators[node].front()].label() +
+                    " does");
+  }
+
+  /// The candidate that is the whole group, or, with a price, the piece of it that is `nodes`. -1: it is not
+  /// allowed.
+  int add(const MappingIndex& index, size_t b, size_t backend, uint32_t group, std::vector<int> nodes,
+          std::optional<double> piece_us = {}) {
+    if (prices_.allowed)
+      for (const int node : nodes)
+        for (const uint32_t id : operators_of(node))
+          if (!prices_.allowed(backend, id)) return -1;
+    if (!piece_us && std::isnan(divisions_[b].us(group))) return -1;
     const CandidateValues values = index.values_of(nodes);
-    MappingCandidate candidate{.nodes = std::move(nodes), .us = us, .device = builds_[b].device};
+    MappingCandidate candidate{.nodes = std::move(nodes),
+                               .us = piece_us ? *piece_us : divisions_[b].us(group),
+                               .device = prices_.backends[backend].device};
     for (const int v : values.inputs) {
       const uint32_t id = model_.values[static_cast<size_t>(v)];
-      candidate.input_formats.push_back(format(b, id != kGiven && divisions_[b].blocked_input(group, id)));
+      candidate.input_formats.push_back(
+          format(backend, id != kGiven && divisions_[b].blocked_input(group, id)));
     }
     for (const int v : values.outputs)
       candidate.output_formats.push_back(
-          format(b, divisions_[b].blocked_output(model_.values[static_cast<size_t>(v)])));
+          format(backend, divisions_[b].blocked_output(model_.values[static_cast<size_t>(v)])));
+    std::vector<uint32_t> plan_nodes;
+    if (!piece_us) plan_nodes = divisions_[b].nodes(group);
     for (const uint32_t n : plan_nodes)
       if (n < builds_[b].node_bytes.size()) candidate.memory += builds_[b].node_bytes[n];
-    candidate.label = builds_[b].backend + ":";
+    // The same kernel in several builds: the mean of its times.
+    const auto key = std::tuple(backend, candidate.nodes, candidate.input_formats, candidate.output_formats);
+    const auto [known, fresh] = known_.emplace(key, static_cast<int>(model_.problem.candidates.size()));
+    if (!fresh) {
+      const auto at = static_cast<size_t>(known->second);
+      double& us = model_.problem.candidates[at].us;
+      us += (candidate.us - us) / ++seen_[at];
+      return known->second;
+    }
+    candidate.label = prices_.backends[backend].name + ":";
     for (const int node : candidate.nodes)
-      for (const uint32_t id : model_.operators[static_cast<size_t>(node)])
-        candidate.label += " " + records_[id].label();
+      for (const uint32_t id : operators_of(node)) candidate.label += " " + records_[id].label();
     model_.problem.candidates.push_back(std::move(candidate));
-    model_.candidates.push_back({b, std::move(plan_nodes)});
+    model_.candidates.push_back({backend, b, std::move(plan_nodes)});
+    seen_.push_back(1);
+    return known->second;
   }
 
-  const std::vector<BackendBuild>& builds_;
+  using CandidateKey = std::tuple<size_t, std::vector<int>, std::vector<int>, std::vector<int>>;
+  std::map<CandidateKey, int> known_;
+  std::vector<int> seen_;  ///< by candidate: in how many builds
+  const std::vector<MeasuredBuild>& builds_;
   const ModelPrices& prices_;
   const std::vector<OperatorRecord>& records_;
   std::vector<bool> computed_;  ///< by operator: some build computes it
@@ -447,21 +517,17 @@ class Builder {
 
 }  // namespace
 
-std::vector<int> ModelProblem::whole(size_t build) const {
-  std::vector<int> list;
-  std::vector<bool> covered(static_cast<size_t>(problem.nodes));
-  // Groups come before their pieces.
-  for (size_t c = 0; c < candidates.size(); ++c) {
-    const std::vector<int>& nodes = problem.candidates[c].nodes;
-    if (candidates[c].build != build || covered[static_cast<size_t>(nodes.front())]) continue;
-    for (const int node : nodes) covered[static_cast<size_t>(node)] = true;
-    list.push_back(static_cast<int>(c));
-  }
-  return list;
+std::vector<int> ModelProblem::backend_of(std::span<const int> chosen, size_t count) const {
+  std::vector<int> result(count, -1);
+  for (const int c : chosen)
+    for (const int node : problem.candidates[static_cast<size_t>(c)].nodes)
+      for (const uint32_t id : operators[static_cast<size_t>(node)])
+        result[id] = static_cast<int>(candidates[static_cast<size_t>(c)].backend);
+  return result;
 }
 
-ModelProblem model_problem(const std::vector<BackendBuild>& builds, const ModelPrices& prices) {
-  if (builds.empty()) throw Error("a mapping needs a backend");
+ModelProblem model_problem(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices) {
+  if (builds.empty() || prices.backends.empty()) throw Error("a mapping needs a build");
   return Builder(builds, prices).run();
 }
 

@@ -15,7 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 
 // `kernel_us`: of every node that computes something.
-BackendBuild built(const std::string& model, int level, const std::string& name, double kernel_us) {
+MeasuredBuild built(const std::string& model, int level, const std::string& name, double kernel_us,
+                    int backend = 0) {
   initialize();
   const LoadedModel loaded = load_model(model);
   BuildOptions options;
@@ -25,15 +26,22 @@ BackendBuild built(const std::string& model, int level, const std::string& name,
   options.context.passes = passes;
   options.params = load_params(loaded, "");
   const BuildResult result = build(loaded.module, options);
-  BackendBuild build{name, 0, result.plan.graph, *result.origins, {}, {1, 0.001}, {}};
+  MeasuredBuild build{.name = name, .plan = result.plan.graph, .origins = *result.origins};
   for (const PlanNode& node : result.plan.graph->nodes)
+    build.constants.push_back(std::ranges::any_of(
+        result.params(), [&](const auto& constant) { return constant.first == node.name; }));
+  for (const PlanNode& node : result.plan.graph->nodes) {
     build.node_us.push_back(node.origins.empty() ? 0 : kernel_us);
+    build.node_backend.push_back(backend);
+  }
   return build;
 }
 
-ModelPrices one_device() { return {{"cpu"}, {{std::nullopt}}, {}, {}}; }
+ModelPrices one_device(MappingConversion layout = {1, 0.001}) {
+  return {{{"a", 0, layout}, {"b", 0, layout}}, {"cpu"}, {{std::nullopt}}, {}, {}, {}};
+}
 
-double sum(const BackendBuild& build) {
+double sum(const MeasuredBuild& build) {
   double us = 0;
   for (const double each : build.node_us) us += each;
   return us;
@@ -41,12 +49,12 @@ double sum(const BackendBuild& build) {
 
 TEST(ModelProblems, OfWholeBuildsCostWhatTheirKernelsCost) {
   for (const std::string model : {"mlp", "resnet-18", "squeezenet-1.1", "lstm", "dqn"}) {
-    const std::vector<BackendBuild> builds{built(model, 3, "fused", 7), built(model, 0, "unfused", 2)};
+    const std::vector<MeasuredBuild> builds{built(model, 3, "fused", 7), built(model, 0, "unfused", 2, 1)};
     const ModelProblem problem = model_problem(builds, one_device());
     // At level 0 every operator is a kernel of its own, so that nothing finer is needed there.
-    for (const auto& piece : problem.without_price) EXPECT_EQ(piece.build, 0u) << model;
+    for (const auto& piece : problem.without_price) EXPECT_EQ(piece.backend, 0u) << model;
     for (size_t b = 0; b < builds.size(); ++b) {
-      const auto whole = price(problem.problem, problem.whole(b));
+      const auto whole = price(problem.problem, problem.whole[b]);
       ASSERT_TRUE(whole) << model;
       double kernels = 0, conversions = 0;
       for (const int c : whole->chosen) kernels += problem.problem.candidates[static_cast<size_t>(c)].us;
@@ -58,24 +66,22 @@ TEST(ModelProblems, OfWholeBuildsCostWhatTheirKernelsCost) {
     const auto best = search_frontier(problem.problem, {});
     ASSERT_TRUE(best);
     for (size_t b = 0; b < builds.size(); ++b)
-      EXPECT_LE(best->us, price(problem.problem, problem.whole(b))->us + 1e-6) << model;
+      EXPECT_LE(best->us, price(problem.problem, problem.whole[b])->us + 1e-6) << model;
   }
 }
 
 TEST(ModelProblems, BlockedLayoutsHaveToBeChangedBetweenBackends) {
   // Equal builds, but every second group is cheap in one of them: what it costs to go back and forth decides.
-  BackendBuild a = built("vgg-11", 3, "a", 10), b = built("vgg-11", 3, "b", 10);
+  MeasuredBuild a = built("vgg-11", 3, "a", 10), b = built("vgg-11", 3, "b", 10, 1);
   bool turn = false;
   for (size_t n = 0; n < a.node_us.size(); ++n)
     if (a.node_us[n] > 0) ((turn = !turn) ? a : b).node_us[n] = 1;
-  a.layout = b.layout = {0, 0};
-  const ModelProblem free = model_problem({a, b}, one_device());
+  const ModelProblem free = model_problem({a, b}, one_device({0, 0}));
   const auto mixed = search_frontier(free.problem, {});
   ASSERT_TRUE(mixed);
   EXPECT_NEAR(mixed->us, static_cast<double>(mixed->chosen.size()), 1e-6);
   EXPECT_FALSE(mixed->steps.empty());  // VGG's convolutions are blocked
-  a.layout = b.layout = {1e6, 0};
-  const ModelProblem dear = model_problem({a, b}, one_device());
+  const ModelProblem dear = model_problem({a, b}, one_device({1e6, 0}));
   const auto apart = search_frontier(dear.problem, {});
   ASSERT_TRUE(apart);
   EXPECT_LT(apart->us, 1e6);  // never a change of layout, so blocked values stay with who made them
@@ -91,9 +97,50 @@ TEST(ModelProblems, PiecesOfGroupsArePriced) {
     return std::optional<double>(static_cast<double>(operators.size()));
   };
   const ModelProblem problem =
-      model_problem({built("mlp", 3, "fused", 7), built("mlp", 0, "unfused", 2)}, prices);
+      model_problem({built("mlp", 3, "fused", 7), built("mlp", 0, "unfused", 2, 1)}, prices);
   EXPECT_GT(asked, 0);
   EXPECT_TRUE(problem.without_price.empty());
+}
+
+TEST(ModelProblems, KernelsOfOneBackendInSeveralBuildsAreOneCandidate) {
+  const ModelProblem once = model_problem({built("mlp", 3, "a", 6)}, one_device());
+  const ModelProblem twice =
+      model_problem({built("mlp", 3, "a", 6), built("mlp", 3, "again", 8)}, one_device());
+  ASSERT_EQ(once.candidates.size(), twice.candidates.size());
+  EXPECT_EQ(twice.whole[0], twice.whole[1]);
+  for (const MappingCandidate& each : twice.problem.candidates) EXPECT_DOUBLE_EQ(each.us, 7) << each.label;
+}
+
+TEST(ModelProblems, WhatIsNotAllowedIsNoCandidate) {
+  ModelPrices prices = one_device();
+  prices.allowed = [](size_t backend, uint32_t id) { return backend == 0 || id != 0; };
+  const std::vector<MeasuredBuild> builds{built("mlp", 3, "a", 9), built("mlp", 3, "b", 1, 1)};
+  const ModelProblem problem = model_problem(builds, prices);
+  EXPECT_FALSE(problem.whole[0].empty());
+  EXPECT_TRUE(problem.whole[1].empty());
+  const auto best = search_frontier(problem.problem, {});
+  ASSERT_TRUE(best);
+  const std::vector<int> owner = problem.backend_of(best->chosen, builds[0].origins.operators.size());
+  for (size_t id = 0; id < owner.size(); ++id)
+    if (owner[id] >= 0 && id > 3) {
+      EXPECT_EQ(owner[id], 1) << id;
+    }
+  EXPECT_EQ(owner[1], 0);  // the first dense layer, with the flattening before it
+  prices.allowed = [](size_t, uint32_t id) { return id != 1; };
+  EXPECT_THROW(model_problem(builds, prices), Error);
+}
+
+// An input that is called like the constants of a plan was taken for one, and its copies were free.
+TEST(ModelProblems, InputsAreGivenWhateverTheirNames) {
+  MeasuredBuild build = built("mlp", 3, "a", 1);
+  const ModelProblem problem = model_problem({build}, one_device());
+  const auto given = [](const ModelProblem& of) {
+    return std::ranges::count_if(of.problem.values,
+                                 [](const MappingValue& value) { return value.given >= 0; });
+  };
+  EXPECT_EQ(given(problem), 1);
+  build.constants.assign(build.constants.size(), false);
+  EXPECT_GT(given(model_problem({build}, one_device())), 1);
 }
 
 TEST(ModelProblems, OfDifferentProgramsAreRefused) {

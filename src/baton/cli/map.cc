@@ -1,0 +1,191 @@
+// Maps a model onto several backends.
+#include <cmath>
+#include <sstream>
+
+#include "baton/cli/common.h"
+#include "baton/driver/case_file.h"
+#include "baton/driver/cut/cut_text.h"
+#include "baton/driver/cut/node_selection.h"
+#include "baton/driver/initialize.h"
+#include "baton/map/measure/map_model.h"
+#include "baton/map/measure/map_text.h"
+#include "baton/predict/model/predict_model.h"
+#include "baton/predict/predictor_file.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+namespace {
+
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
+  return items;
+}
+
+/// "%3,%5=dnnl": what is before and after the last `=`.
+std::pair<std::string, std::string> sides_of(const std::string& text, const std::string& flag,
+                                             const std::string& example) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw UsageError(flag + " " + text + ": write " + flag + " " + example);
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// "512MB", "2GB", "65536".
+double bytes_of(const std::string& text, const std::string& flag) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+  }
+  const std::string unit = text.substr(used);
+  const double scale = unit.empty() || unit == "B" ? 1
+                       : unit == "kB"              ? 1e3
+                       : unit == "MB"              ? 1e6
+                       : unit == "GB"              ? 1e9
+                                                   : 0;
+  if (used == 0 || scale == 0 || !(value > 0) || !std::isfinite(value))
+    throw UsageError(flag + ": `" + text + "` is no amount of memory: write 65536, 512MB or 2GB");
+  return value * scale;
+}
+
+class MapVerb final : public Verb {
+ public:
+  MapVerb() : Verb("map", "Place each operator on the backend where the whole model runs fastest.") {}
+
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    flags
+        .option(
+            "targets", &targets_,
+            "llvm,dnnl,opencl: backends and simulated devices (sim_npu) that may compute; the processor's "
+            "own is always among them (baton targets lists what is there)")
+        .required();
+    flags.files("backend", &flags_.own_backends, "a backend of your own: a shared library (docs/guide.md)");
+    add_threads(flags, &options_.threads);
+    flags
+        .files("pin", &pins_,
+               "%3,%5=dnnl: these operators (as `baton explain` takes them) are computed there")
+        .shown_as("OPERATORS=BACKEND");
+    flags.files("forbid", &forbids_, "%3=dnnl: they are not").shown_as("OPERATORS=BACKEND");
+    flags.files("memory", &memory_, "opencl=512MB: of a device, instead of what its sheet says")
+        .shown_as("BACKEND=BYTES");
+    flags
+        .option("max-regions", &options_.max_regions,
+                "at most so many regions beside the processor's; 0: any")
+        .range(0, 1e6);
+    flags.option("max-seconds", &options_.max_seconds, "time for measuring, beyond compiling")
+        .show_default()
+        .range(0.1, 1e6);
+    flags.option("tries", &options_.tries, "mappings that are built and measured, at most")
+        .show_default()
+        .range(1, 100);
+    flags.option(
+        "predictor", &predictor_,
+        "a file of `baton train`: costs are predicted, nothing is compiled or run, no device is needed");
+    flags.option("sweep", &sweep_, "link=0.1:100: also what would be with links so many times as fast");
+    flags.option("o,output", &output_,
+                 "write the mapping to this file (JSON): to edit, for partition --mapping "
+                 "and explain --mapping");
+    flags.option("module", &module_, "write the partitioned program to this .relay file");
+    flags.option("artifact", &artifact_, "build the mapping, and write it to this .baton file");
+    flags.flag("json", &json_, "the report as JSON on standard output (docs/design/0040-mapping.md)");
+  }
+
+  int run(Io& io) override {
+    if (!artifact_.empty() && !predictor_.empty())
+      throw UsageError("--artifact builds the mapping, --predictor builds nothing: choose one");
+    const auto [least, most] = sweep_limits();
+    initialize();
+    options_.build.context = flags_.context();
+    options_.backends = items_of(targets_);
+    for (const std::string& each : memory_) {
+      const auto [backend, bytes] = sides_of(each, "--memory", "opencl=512MB");
+      options_.memory_bytes[backend] = bytes_of(bytes, "--memory " + each);
+    }
+    const LoadedModel model = load_model(flags_.model, flags_.shapes);
+    options_.build.params = load_params(model, flags_.params, flags_.inputs);
+    add_rules(pins_, "--pin", false, model.module->origins());
+    add_rules(forbids_, "--forbid", true, model.module->origins());
+    Predictor predictor;
+    if (!predictor_.empty()) {
+      predictor = load_predictor(predictor_);
+      options_.predictor = &predictor;
+      options_.build.context = context_with(predictor);
+    }
+    const InterruptScope interrupt;
+    Progress progress(io);
+    options_.build.context.interrupt = interrupt.flag();
+    options_.progress = [&](const std::string& phase, int done, int total) {
+      progress.show(phase, done, total);
+    };
+    MapResult result = map_model(model.module, options_);
+    progress.clear();
+    result.report.model = result.report.mapping.model = model.name;
+    std::vector<SweepPoint> sweep;
+    if (!sweep_.empty()) sweep = sweep_links(result, least, most, kSweepPoints, interrupt.flag());
+    if (!output_.empty()) write_text_file(output_, mapping_json(result.report.mapping));
+    if (!module_.empty()) write_text_file(module_, readable_text(*result.module));
+    if (!artifact_.empty()) write_artifact(build(result.module, options_.build), artifact_);
+    if (json_) {
+      io.out << map_json(result.report, sweep) << '\n';
+    } else {
+      io.out << model.name << " over " << joined(result.report.backends) << ", " << result.report.threads
+             << (result.report.threads == 1 ? " thread" : " threads") << ", opt level " << flags_.opt_level
+             << ", " << result.report.machine << "\n\n"
+             << map_table(result.report);
+      if (!sweep.empty()) io.out << sweep_table(sweep);
+    }
+    return InterruptScope::exit_status();
+  }
+
+ private:
+  static constexpr int kSweepPoints = 13;
+
+  static std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  std::pair<double, double> sweep_limits() const {
+    if (sweep_.empty()) return {1, 1};
+    double least = 0, most = 0;
+    char rest = 0;
+    if (std::sscanf(sweep_.c_str(), "link=%lf:%lf%c", &least, &most, &rest) != 2 || !(least > 0) ||
+        !(most >= least))
+      throw UsageError("--sweep " + sweep_ + ": write --sweep link=0.1:100, the factors of the links' speed");
+    return {least, most};
+  }
+
+  void add_rules(const std::vector<std::string>& texts, const std::string& flag, bool forbids,
+                 const OriginTable& table) {
+    for (const std::string& text : texts) {
+      const auto [operators, backend] = sides_of(text, flag, "%3,%5=dnnl");
+      MapRule rule{.text = flag + " " + text, .backend = backend, .operators = {}, .forbids = forbids};
+      for (const Origin* origin : select_operators(table, operators))
+        rule.operators.push_back(static_cast<uint32_t>(index(*table.find(origin))));
+      std::ranges::sort(rule.operators);
+      options_.rules.push_back(std::move(rule));
+    }
+  }
+
+  BuildContext context_with(const Predictor& predictor) const {
+    return context_of_predictor(predictor, options_.build.context);
+  }
+
+  ModelFlags flags_;
+  MapOptions options_;
+  std::string targets_, predictor_, sweep_, output_, module_, artifact_;
+  std::vector<std::string> pins_, forbids_, memory_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> map_verb() { return std::make_unique<MapVerb>(); }
+
+}  // namespace baton::cli

@@ -1,0 +1,182 @@
+#include "baton/driver/mapping/mapping.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/backend.h"
+#include "baton/driver/partition_for.h"
+#include "baton/ir/structural.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
+#include "baton/text/origin_label.h"
+
+namespace baton {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kMappingSchema = 1;
+
+[[noreturn]] void refuse_mapping(const std::string& name, const std::string& why) {
+  throw Error("mapping " + name + ": " + why);
+}
+
+std::string hexadecimal(uint64_t value) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string label_of(const OriginTable& table, uint32_t id) { return origin_label(table.at(OriginId(id))); }
+
+void require_backend(const std::string& backend, const std::string& name, const std::string& label) {
+  if (backend.empty() || find_region_backend(backend)) return;
+  std::vector<std::string> known;
+  for (const BackendRef& each : backends()) known.push_back(each->name);
+  const std::string near = did_you_mean(backend, known);
+  refuse_mapping(name, label + " is given to `" + backend + "`, and there is no such backend" +
+                           (near.empty() ? "" : "; did you mean `" + near + "`?"));
+}
+
+}  // namespace
+
+uint64_t program_hash(const IRModule& module) {
+  const Function main = module->find("main");
+  if (!main) throw Error("the program has no function main to map");
+  return structural_hash(Expr(main));
+}
+
+std::string mapping_json(const Mapping& mapping) {
+  Json json{{"schema", kMappingSchema},
+            {"baton", mapping.version},
+            {"model", mapping.model},
+            {"program", hexadecimal(mapping.program)},
+            {"machine", mapping.machine},
+            {"threads", mapping.threads},
+            {"opt_level", mapping.opt_level},
+            {"host", mapping.host},
+            {"modelled_us", mapping.modelled_us},
+            {"measured_us", mapping.measured_us},
+            {"operators", Json::array()}};
+  for (const MappedOperator& each : mapping.operators) {
+    Json row{{"id", each.id}, {"operator", each.label}, {"backend", each.backend}, {"us", each.us}};
+    for (const MappedAlternative& other : each.alternatives)
+      row["alternatives"].push_back(
+          {{"backend", other.backend}, {"us", other.us}, {"more_us", other.more_us}});
+    json["operators"].push_back(std::move(row));
+  }
+  // One operator per line: it is to be edited.
+  std::string text = "{\n";
+  for (const auto& [key, value] : json.items()) {
+    if (key == "operators") continue;
+    text += "  " + Json(key).dump() + ": " + value.dump() + ",\n";
+  }
+  text += "  \"operators\": [";
+  for (size_t i = 0; i < json["operators"].size(); ++i)
+    text += (i ? ",\n    " : "\n    ") + json["operators"][i].dump();
+  return text + "\n  ]\n}\n";
+}
+
+Mapping parse_mapping(std::string_view text, const std::string& name) {
+  Mapping mapping;
+  try {
+    const Json json = Json::parse(text);
+    if (!json.is_object() || !json.contains("operators") || !json.contains("program"))
+      refuse_mapping(name, "this is no mapping: `baton map MODEL -o FILE` writes one");
+    if (const int schema = json.at("schema").get<int>(); schema > kMappingSchema)
+      refuse_mapping(name, "its schema is " + std::to_string(schema) + ", this Baton reads up to " +
+                               std::to_string(kMappingSchema) + ": update Baton");
+    mapping.version = json.value("baton", "");
+    mapping.model = json.value("model", "");
+    const std::string program = json.at("program").get<std::string>();
+    size_t used = 0;
+    try {
+      mapping.program = std::stoull(program, &used, 16);
+    } catch (const std::exception&) {
+    }
+    if (used == 0 || used != program.size())
+      refuse_mapping(name, "`program` is `" + program + "`, not a hash in hexadecimal");
+    mapping.machine = json.value("machine", "");
+    mapping.threads = json.value("threads", 0);
+    mapping.opt_level = json.value("opt_level", 3);
+    mapping.host = json.value("host", "llvm");
+    mapping.modelled_us = json.value("modelled_us", 0.0);
+    mapping.measured_us = json.value("measured_us", 0.0);
+    for (const Json& each : json.at("operators")) {
+      MappedOperator row{.id = each.at("id").get<uint32_t>(),
+                         .label = each.at("operator").get<std::string>(),
+                         .backend = each.at("backend").get<std::string>(),
+                         .us = each.value("us", 0.0)};
+      for (const Json& other : each.value("alternatives", Json::array()))
+        row.alternatives.push_back({other.at("backend").get<std::string>(), other.at("us").get<double>(),
+                                    other.at("more_us").get<double>()});
+      mapping.operators.push_back(std::move(row));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    refuse_mapping(name, std::string("it is not the JSON of a mapping: ") + error.what());
+  }
+  std::ranges::sort(mapping.operators, {}, &MappedOperator::id);
+  for (uint32_t i = 0; i < mapping.operators.size(); ++i) {
+    const MappedOperator& each = mapping.operators[i];
+    if (each.id != i)
+      refuse_mapping(name, each.id < i ? "operator " + std::to_string(each.id) + " is there twice"
+                                       : "operator " + std::to_string(i) + " is missing");
+    require_backend(each.backend, name, each.label);
+  }
+  require_backend(mapping.host, name, "what is outside regions");
+  return mapping;
+}
+
+Mapping load_mapping(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error("cannot read the mapping " + path + ": `baton map MODEL -o FILE` writes one");
+  return parse_mapping(text.str(), path);
+}
+
+void check_mapping(const Mapping& mapping, const IRModule& module, const std::string& name) {
+  const OriginTable& table = module->origins();
+  if (mapping.operators.size() != table.size())
+    refuse_mapping(name, "it is of another model (" + mapping.model + "): it has " +
+                             std::to_string(mapping.operators.size()) + " operators, this program has " +
+                             std::to_string(table.size()));
+  for (uint32_t id = 0; id < table.size(); ++id)
+    if (mapping.operators[id].label != label_of(table, id))
+      refuse_mapping(name, "it is of another model (" + mapping.model + "): operator " + std::to_string(id) +
+                               " is " + mapping.operators[id].label + " there, and " + label_of(table, id) +
+                               " here");
+  if (mapping.program != program_hash(module))
+    refuse_mapping(name, "it is of another version of " + mapping.model +
+                             ": shapes, attributes or connections differ; run `baton map` again");
+}
+
+IRModule apply_mapping(const IRModule& module, const std::vector<std::string>& backend_of,
+                       const std::string& host, const BuildContext& context) {
+  const OriginTable& table = module->origins();
+  std::vector<std::string> used;
+  for (const std::string& backend : backend_of)
+    if (!backend.empty() && backend != host && std::ranges::count(used, backend) == 0)
+      used.push_back(backend);
+  if (used.empty()) return (*make_pass("InferType"))(module, context);
+  const MayCompute may = [&](const CallNode& call, const std::string& backend) {
+    for (const auto& origins : {call.origins().origins(), call.origins().causes()})
+      for (const Origin* origin : origins)
+        if (const auto id = table.find(origin); id && index(*id) < backend_of.size())
+          if (const std::string& owner = backend_of[index(*id)]; !owner.empty()) return owner == backend;
+    return false;
+  };
+  return partition_among(module, used, may, context);
+}
+
+IRModule apply_mapping(const IRModule& module, const Mapping& mapping, const BuildContext& context) {
+  std::vector<std::string> backend_of;
+  for (const MappedOperator& each : mapping.operators) backend_of.push_back(each.backend);
+  return apply_mapping(module, backend_of, mapping.host, context);
+}
+
+}  // namespace baton

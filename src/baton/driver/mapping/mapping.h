@@ -1,0 +1,65 @@
+#pragma once
+// A mapping of a program: which backend computes each operator. What `baton map` finds, kept in a file that
+// can be edited, and applied as regions of the program. Its JSON form: docs/design/0040-mapping.md.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/pass/build_context.h"
+
+namespace baton {
+
+/// What an operator would cost on a backend that could compute it.
+struct MappedAlternative {
+  std::string backend;
+  double us = 0;       ///< of the cheapest kernel there that computes it, with what is fused with it
+  double more_us = 0;  ///< by which the best mapping with the operator there is slower, copies included
+  friend bool operator==(const MappedAlternative&, const MappedAlternative&) = default;
+};
+
+struct MappedOperator {
+  uint32_t id = 0;      ///< in the program's origin table
+  std::string label;    ///< "%12 nn.conv2d": for people, and to tell another program
+  std::string backend;  ///< "dnnl"; empty: no kernel computes it, it was folded or dropped
+  double us = 0;        ///< what it costs there, its share of a kernel by operations; 0: not known
+  std::vector<MappedAlternative> alternatives = {};
+  friend bool operator==(const MappedOperator&, const MappedOperator&) = default;
+};
+
+struct Mapping {
+  std::string version;   ///< of Baton
+  std::string model;     ///< as given
+  uint64_t program = 0;  ///< program_hash()
+  std::string machine;   ///< the processor that it was found on
+  int threads = 0;       ///< of the runs
+  int opt_level = 3;
+  std::string host = "llvm";                ///< the backend of operators outside regions
+  double modelled_us = 0, measured_us = 0;  ///< of a run; 0: not known
+  std::vector<MappedOperator> operators;    ///< all of the program's, by id
+  friend bool operator==(const Mapping&, const Mapping&) = default;
+};
+
+/// Of main, its operators, attributes, types and how they are connected; weights, names and lines do not
+/// count.
+uint64_t program_hash(const IRModule& module);
+
+std::string mapping_json(const Mapping& mapping);
+/// Throws Error for text that is no mapping, of a later schema, with operators missing or twice, or with a
+/// backend that is not there. `name`: of the file, in messages.
+Mapping parse_mapping(std::string_view json, const std::string& name);
+Mapping load_mapping(const std::string& path);
+
+/// Throws Error, naming what differs, when the mapping is of another program.
+void check_mapping(const Mapping& mapping, const IRModule& module, const std::string& name);
+
+/// The program with regions for the backends of `backend_of` other than `host`; by operator id of `module`'s
+/// origin table, empty where no kernel computes the operator. Calls that compute several operators go to the
+/// backend of the first that has one.
+IRModule apply_mapping(const IRModule& module, const std::vector<std::string>& backend_of,
+                       const std::string& host, const BuildContext& context);
+/// `module`: with its weights as constants where it has them. Throws as check_mapping().
+IRModule apply_mapping(const IRModule& module, const Mapping& mapping, const BuildContext& context);
+
+}  // namespace baton

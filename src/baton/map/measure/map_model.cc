@@ -1,0 +1,569 @@
+#include "baton/map/measure/map_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "baton/driver/cut/cut_values.h"
+#include "baton/map/frontier.h"
+#include "baton/map/measure/rules.h"
+#include "baton/map/measure/subject.h"
+#include "baton/map/milp.h"
+#include "baton/map/model_problem.h"
+#include "baton/profile/compare/compare.h"
+#include "baton/profile/measure/significance.h"
+#include "baton/profile/report/device_rates.h"
+#include "baton/support/error.h"
+#include "baton/support/interrupt.h"
+#include "baton/support/version.h"
+#include "baton/text/origin_label.h"
+#include "baton/types/infer_type.h"
+
+namespace baton {
+
+namespace {
+
+using MapClock = std::chrono::steady_clock;
+double since_s(MapClock::time_point start) {
+  return std::chrono::duration<double>(MapClock::now() - start).count();
+}
+
+// Sizes that copies between devices are measured at: their latency and their rate.
+constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
+// Parts of the time for measuring: each backend at first, each new mapping, and all of them at the end.
+constexpr double kForPrices = 0.35, kForMappings = 0.25, kForCheck = 0.4;
+constexpr double kMilpSeconds = 20;
+constexpr int kRounds = 6;
+// Times beyond which a change of layout costs nothing.
+constexpr MappingConversion kUsualLayout{0.3, 1e-4};
+
+class Mapper {
+ public:
+  Mapper(const IRModule& module, const MapOptions& options)
+      : options_(options),
+        program_(program_hash(module)),
+        module_(bind_params(infer_types(module->copy()), options.build.params)) {
+    options_.build.params.clear();
+    report_.predicted = options.predictor != nullptr;
+    report_.machine = options.build.context.host().name;
+    host_ = backend_of_kind(options.build.context.host().kind)->name;
+  }
+
+  MapResult run() {
+    find_backends();
+    check_rules(options_.rules, report_.backends, module_->origins());
+    price_singles();
+    find_links();
+    search_and_measure();
+    check_by_clock();
+    choose();
+    return finish();
+  }
+
+ private:
+  const BuildContext& context() const { return options_.build.context; }
+  void show(const std::string& phase, int done, int total) const {
+    if (options_.progress) options_.progress(phase, done, total);
+  }
+
+  // ---- Backends.
+
+  void find_backends() {
+    std::vector<std::string> names{host_};
+    for (const std::string& name : options_.backends)
+      if (std::ranges::count(names, name) == 0) names.push_back(name);
+    if (names.size() < 2)
+      throw UsageError(
+          "a mapping needs two backends at least: --targets llvm,dnnl (baton targets lists them)");
+    for (const std::string& name : names) {
+      if (report_.predicted) {
+        const BackendRef record = find_backend(name);
+        if (!record) compared_backend(name, context());  // throws, with the nearest name
+        add_backend(name, record->kind.empty() ? context().host().device_type : record->device_type);
+        continue;
+      }
+      const ComparedBackend found = compared_backend(name, context());
+      add_backend(name, found.device_type);
+    }
+  }
+
+  void add_backend(const std::string& name, int device_type) {
+    MappedBackend backend{name, 0, kUsualLayout};
+    if (prices_.devices.empty()) {
+      prices_.devices = {"cpu"};
+      prices_.memory_limits = {0};
+    }
+    if (device_type != context().host().device_type) {
+      backend.device = static_cast<int>(prices_.devices.size());
+      prices_.devices.push_back(name);
+      const BackendRef record = find_backend(name);
+      const DeviceSheet* sheet = context().sheet_of(record->kind);
+      const auto asked = options_.memory_bytes.find(name);
+      prices_.memory_limits.push_back(asked != options_.memory_bytes.end() ? asked->second
+                                      : sheet ? static_cast<double>(sheet->memory_bytes)
+                                              : 0);
+    } else if (options_.memory_bytes.count(name)) {
+      throw UsageError("--memory " + name + ": it computes in the memory of the processor; limits are for " +
+                       "devices with memory of their own");
+    }
+    prices_.backends.push_back(backend);
+    report_.backends.push_back(name);
+  }
+
+  // ---- Builds.
+
+  std::vector<std::string> names_of(const std::vector<int>& backend_of) const {
+    std::vector<std::string> names;
+    for (const int each : backend_of)
+      names.push_back(each < 0 ? "" : report_.backends[static_cast<size_t>(each)]);
+    return names;
+  }
+
+  /// Builds the model so divided, runs it, and compares its results with the processor's. Null, with why_not,
+  /// when it cannot be used.
+  std::unique_ptr<MapSubject> made(MappedModel& model) {
+    const auto start = MapClock::now();
+    std::unique_ptr<MapSubject> subject;
+    try {
+      context().stop_if_asked();
+      const IRModule split = apply_mapping(module_, names_of(model.backend_of), host_, context());
+      subject = std::make_unique<MapSubject>(split, options_.build, options_.threads, !report_.predicted);
+      model.regions = subject->regions();
+      if (!report_.predicted) {
+        const std::vector<NDArray> results = subject->results();
+        double largest = 0;
+        if (expected_.empty()) expected_ = results;
+        for (size_t i = 0; i < results.size() && model.why_not.empty(); ++i)
+          model.why_not = difference_of(expected_[i], results[i], largest);
+        if (!model.why_not.empty()) model.why_not = "its results are not the processor's: " + model.why_not;
+      }
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {  // also of code generators in Python, and of drivers
+      model.why_not = std::string(error.what()).substr(0, std::string_view(error.what()).find('\n'));
+    }
+    report_.build_s += since_s(start);
+    if (!model.why_not.empty()) report_.notes.push_back(model.name + " cannot be used: " + model.why_not);
+    return model.why_not.empty() ? std::move(subject) : nullptr;
+  }
+
+  void price_singles() {
+    const size_t operators = module_->origins().size();
+    std::vector<size_t> fresh;
+    for (size_t b = 0; b < report_.backends.size(); ++b) {
+      show("building for " + report_.backends[b], static_cast<int>(b),
+           static_cast<int>(report_.backends.size()));
+      MappedModel model{.name = report_.backends[b], .single = true};
+      model.backend_of.assign(operators, static_cast<int>(b));
+      restrict_to_rules(model.backend_of);
+      auto subject = made(model);
+      if (b == 0 && !subject) throw Error("the model cannot be built for the processor: " + model.why_not);
+      if (b > 0 && subject && subject->regions() == 0) {
+        model.why_not = "it takes no operator of this model";
+        report_.notes.push_back(model.name + " " + model.why_not.substr(3));
+        subject = nullptr;
+      }
+      if (subject) fresh.push_back(report_.models.size());
+      report_.models.push_back(std::move(model));
+      subjects_.push_back(std::move(subject));
+    }
+    if (fresh.size() < 2) report_.notes.push_back("no other backend takes a part of this model");
+    measure(fresh, options_.max_seconds * kForPrices, "measuring backends");
+    for (const size_t each : fresh) add_build(each);
+  }
+
+  /// Pinned operators go where they have to, also beside a single backend; forbidden ones to the processor.
+  void restrict_to_rules(std::vector<int>& backend_of) const {
+    for (const MapRule& rule : options_.rules) {
+      const int named =
+          static_cast<int>(std::ranges::find(report_.backends, rule.backend) - report_.backends.begin());
+      for (const uint32_t id : rule.operators) {
+        if (!rule.forbids) backend_of[id] = named;
+        if (rule.forbids && backend_of[id] == named) backend_of[id] = 0;
+      }
+    }
+  }
+
+  // ---- Prices.
+
+  void measure(const std::vector<size_t>& which, double seconds, const std::string& phase) {
+    if (which.empty()) return;
+    if (report_.predicted) {
+      for (const size_t each : which)
+        subjects_[each]->predict(*options_.predictor, options_.threads, context());
+      return;
+    }
+    const auto start = MapClock::now();
+    std::vector<MeasuredModel> models;
+    for (const size_t each : which) models.push_back(subjects_[each]->measured());
+    MeasureOptions how;
+    how.rounds = kRounds;
+    how.max_seconds = seconds;
+    how.min_seconds = seconds / static_cast<double>(which.size()) / 2;
+    how.interrupt = context().interrupt;
+    how.system = options_.system;
+    how.progress = [&](double done) { show(phase, static_cast<int>(done * 100), 100); };
+    const std::vector<FusedTimes> times = measure_in_turns(models, how);
+    for (size_t i = 0; i < which.size(); ++i) {
+      subjects_[which[i]]->set_times(times[i]);
+      report_.models[which[i]].measured_us = times[i].plain.us;
+      report_.models[which[i]].rounds_us = times[i].plain.rounds_us;
+      if (times[i].interrupted) report_.partial = "interrupted";
+    }
+    report_.threads = subjects_[which.front()]->threads();
+    report_.measure_s += since_s(start);
+  }
+
+  void add_build(size_t which) {
+    builds_.push_back(subjects_[which]->build(report_.models[which].name, report_.backends));
+    build_of_.push_back(which);
+    // Layouts cost what they were measured to cost.
+    for (size_t b = 0; b < prices_.backends.size(); ++b)
+      if (const auto rate = layout_rate(b)) prices_.backends[b].layout.us_per_byte = *rate;
+  }
+
+  std::optional<double> layout_rate(size_t backend) const {
+    double us = 0, bytes = 0;
+    for (const MeasuredBuild& build : builds_)
+      for (size_t n = 0; n < build.plan->nodes.size(); ++n) {
+        const PlanNode& node = build.plan->nodes[n];
+        if (!node.origins.empty() || node.kind != PlanNode::Kind::kKernel || std::isnan(build.node_us[n]))
+          continue;
+        if (static_cast<size_t>(build.node_backend[n]) != backend) continue;
+        us += build.node_us[n];
+        bytes += static_cast<double>(build.plan->entries[node.first_entry].bytes());
+      }
+    return bytes > 0 ? std::optional(us / bytes) : std::nullopt;
+  }
+
+  void find_links() {
+    const size_t count = prices_.devices.size();
+    prices_.links.assign(count, std::vector<std::optional<MappingConversion>>(count));
+    if (count < 2) return;
+    std::vector<FoundTarget> ends;
+    for (const MappedBackend& backend : prices_.backends)
+      if (backend.name == host_ || backend.device > 0) {
+        if (!report_.predicted) ends.push_back(find_target(find_backend(backend.name), context()));
+      }
+    for (size_t d = 1; d < count; ++d) {
+      show("measuring links", static_cast<int>(d - 1), static_cast<int>(count - 1));
+      for (const bool in : {true, false}) {
+        const size_t from = in ? 0 : d, to = in ? d : 0;
+        MappingConversion link =
+            report_.predicted ? predicted_link(from, to) : measured_link(ends[from], ends[to]);
+        prices_.links[from][to] = link;
+        report_.links.push_back({prices_.devices[from], prices_.devices[to], link.fixed_us,
+                                 link.us_per_byte > 0 ? 1e-3 / link.us_per_byte : 0});
+      }
+    }
+  }
+
+  static MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) {
+    const MaybeMeasured few = copy_us(from, to, kSmallCopy), many = copy_us(from, to, kLargeCopy);
+    if (!few || !many)
+      throw Error("copies from " + from.backend->name + " to " + to.backend->name +
+                  " cannot be measured: " + (from.why_not.empty() ? to.why_not : from.why_not));
+    const double rate =
+        std::max(0.0, many->value - few->value) / static_cast<double>(kLargeCopy - kSmallCopy);
+    return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
+  }
+
+  MappingConversion predicted_link(size_t from, size_t to) const {
+    const std::string& device = prices_.devices[std::max(from, to)];
+    const DeviceSheet* sheet = context().sheet_of(find_backend(device)->kind);
+    if (!sheet) throw Error("nothing is known of the link to " + device);
+    const auto us = [&](size_t bytes) {
+      return options_.predictor
+          ->predict_transfer(prices_.devices[from], prices_.devices[to], static_cast<double>(bytes), *sheet)
+          .us;
+    };
+    const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);
+    return {std::max(0.0, us(kSmallCopy) - rate * static_cast<double>(kSmallCopy)), rate};
+  }
+
+  // ---- Search.
+
+  ModelProblem priced() {
+    ModelPrices prices = prices_;
+    prices.allowed = [this](size_t backend, uint32_t id) { return is_allowed(backend, id); };
+    return model_problem(builds_, prices);
+  }
+
+  bool is_allowed(size_t backend, uint32_t id) const {
+    for (const MapRule& rule : options_.rules) {
+      if (!std::ranges::binary_search(rule.operators, id)) continue;
+      if ((rule.backend == report_.backends[backend]) == rule.forbids) return false;
+    }
+    return banned_.count({backend, id}) == 0;
+  }
+
+  MappingSolution searched(const MappingProblem& problem) {
+    const auto start = MapClock::now();
+    FrontierOptions how;
+    how.interrupt = context().interrupt;
+    std::optional<MappingSolution> best = search_frontier(problem, how);
+    const bool limited = std::ranges::any_of(problem.memory_limits, [](double each) { return each > 0; });
+    // Limits are kept along the graph, but not exactly.
+    if (limited && (!best || best->gap() > 1e-3)) {
+      MilpOptions exact{.seconds = kMilpSeconds, .start = best};
+      const MilpResult found = solve_milp(problem, exact);
+      if (found.solution && (!best || found.solution->us < best->us)) best = found.solution;
+      if (best) best->bound_us = std::max(best->bound_us, std::min(found.bound_us, best->us));
+    }
+    report_.search_s += since_s(start);
+    if (!best)
+      throw Error("no mapping keeps all limits: give a device more memory (--memory), or allow more regions");
+    return *best;
+  }
+
+  /// Regions as they will be merged: neighbours of one backend.
+  static std::vector<std::set<uint32_t>> regions_of(const std::vector<int>& backend_of,
+                                                    const OriginReport& origins) {
+    std::vector<int> region(backend_of.size(), -1);
+    std::vector<std::set<uint32_t>> regions;
+    for (uint32_t id = 0; id < backend_of.size(); ++id) {
+      if (backend_of[id] <= 0) continue;
+      for (const uint32_t input : origins.operators[id].inputs)
+        if (backend_of[input] == backend_of[id] && region[id] < 0) region[id] = region[input];
+      if (region[id] < 0) {
+        region[id] = static_cast<int>(regions.size());
+        regions.emplace_back();
+      }
+      regions[static_cast<size_t>(region[id])].insert(id);
+    }
+    return regions;
+  }
+
+  /// The best mapping found; with few regions, by giving back the one that costs least, again and again.
+  std::pair<ModelProblem, MappingSolution> solved() {
+    ModelProblem model = priced();
+    MappingSolution best = searched(model.problem);
+    const size_t operators = module_->origins().size();
+    while (options_.max_regions > 0) {
+      const std::vector<int> owner = model.backend_of(best.chosen, operators);
+      const auto regions = regions_of(owner, builds_.front().origins);
+      if (regions.size() <= static_cast<size_t>(options_.max_regions)) break;
+      std::optional<std::pair<ModelProblem, MappingSolution>> cheapest;
+      std::set<std::pair<size_t, uint32_t>> cheapest_ban;
+      const auto before = banned_;
+      for (const std::set<uint32_t>& region : regions) {
+        for (const uint32_t id : region) banned_.insert({static_cast<size_t>(owner[id]), id});
+        try {
+          ModelProblem without = priced();
+          MappingSolution found = searched(without.problem);
+          if (!cheapest || found.us < cheapest->second.us) {
+            cheapest.emplace(std::move(without), std::move(found));
+            cheapest_ban = banned_;
+          }
+        } catch (const Interrupted&) {
+          throw;
+        } catch (const Error&) {  // a rule needs the region
+        }
+        banned_ = before;
+      }
+      if (!cheapest)
+        throw Error("the rules need more than " + std::to_string(options_.max_regions) +
+                    " regions (--max-regions)");
+      banned_ = cheapest_ban;
+      model = std::move(cheapest->first);
+      best = std::move(cheapest->second);
+    }
+    return {std::move(model), std::move(best)};
+  }
+
+  /// Until the search finds nothing new: what it finds is built and measured, and its times are prices, too.
+  void search_and_measure() {
+    for (int made_count = 0; report_.partial.empty(); ++made_count) {
+      show("searching", made_count, options_.tries);
+      auto [model, best] = solved();
+      const std::vector<int> backend_of = model.backend_of(best.chosen, module_->origins().size());
+      report_.bound_us = best.bound_us;
+      report_.method = best.method;
+      bool known = false;
+      for (MappedModel& each : report_.models) known = known || same_division(each.backend_of, backend_of);
+      if (known || made_count == options_.tries) {
+        set_model(std::move(model), std::move(best));
+        return;
+      }
+      MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
+      mapping.modelled_us = best.us;
+      auto subject = made(mapping);
+      const bool usable = subject != nullptr;
+      report_.models.push_back(std::move(mapping));
+      subjects_.push_back(std::move(subject));
+      if (!usable || report_.predicted) {
+        set_model(std::move(model), std::move(best));
+        return;
+      }
+      measure({report_.models.size() - 1}, options_.max_seconds * kForMappings / options_.tries,
+              "measuring mappings");
+      add_build(report_.models.size() - 1);
+    }
+    auto [model, best] = solved();
+    set_model(std::move(model), std::move(best));
+  }
+
+  /// Operators without a kernel do not count.
+  static bool same_division(const std::vector<int>& a, const std::vector<int>& b) {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return false;
+    return true;
+  }
+
+  /// The prices at the end; what each build costs by them.
+  void set_model(ModelProblem model, MappingSolution best) {
+    model_ = std::move(model);
+    best_ = std::move(best);
+    for (size_t b = 0; b < builds_.size(); ++b) {
+      MappedModel& mapped = report_.models[build_of_[b]];
+      if (model_.whole[b].empty()) continue;
+      const auto cost = price(model_.problem, model_.whole[b]);
+      if (cost) mapped.modelled_us = cost->us;
+      // What the single backends leave to the processor.
+      const std::vector<int> owner = model_.backend_of(model_.whole[b], mapped.backend_of.size());
+      if (mapped.single) mapped.backend_of = owner;
+    }
+  }
+
+  // ---- The check.
+
+  void check_by_clock() {
+    if (report_.predicted || !report_.partial.empty()) return;
+    std::vector<size_t> all;
+    for (size_t i = 0; i < subjects_.size(); ++i)
+      if (subjects_[i]) all.push_back(i);
+    measure(all, options_.max_seconds * kForCheck, "measuring all in turn");
+  }
+
+  double time_of(const MappedModel& model) const {
+    return report_.predicted || model.measured_us <= 0 ? model.modelled_us : model.measured_us;
+  }
+
+  void choose() {
+    report_.chosen = report_.best_single = 0;
+    for (size_t i = 0; i < report_.models.size(); ++i) {
+      if (!subjects_[i] || time_of(report_.models[i]) <= 0) continue;
+      if (report_.models[i].single &&
+          time_of(report_.models[i]) < time_of(report_.models[report_.best_single]))
+        report_.best_single = i;
+    }
+    report_.chosen = report_.best_single;
+    for (size_t i = 0; i < report_.models.size(); ++i)
+      if (subjects_[i] && !report_.models[i].single && time_of(report_.models[i]) > 0 &&
+          time_of(report_.models[i]) < time_of(report_.models[report_.chosen]))
+        report_.chosen = i;
+    if (report_.chosen == report_.best_single) return;
+    const MappedModel &best = report_.best(), &single = report_.models[report_.best_single];
+    if (best.rounds_us.empty() || best.rounds_us.size() != single.rounds_us.size()) return;
+    const DifferenceInterval interval = rounds_difference(single.rounds_us, best.rounds_us, true);
+    if (!interval.half) return;
+    report_.plus_minus = *interval.half / single.measured_us;
+    // Within the noise the simpler one is taken.
+    if (single.measured_us - best.measured_us < *interval.half) {
+      report_.notes.push_back(best.name + " is not faster than " + single.name + " beyond the noise of +-" +
+                              std::to_string(static_cast<int>(std::ceil(100 * report_.plus_minus))) +
+                              " %: the single backend is kept");
+      report_.chosen = report_.best_single;
+    }
+  }
+
+  // ---- The result.
+
+  /// The best mapping with each operator on each other backend.
+  void find_alternatives() {
+    const size_t operators = module_->origins().size();
+    alternatives_.resize(operators);
+    const MappingProblem& problem = model_.problem;
+    const std::vector<int> owner = model_.backend_of(best_.chosen, operators);
+    const auto start = MapClock::now();
+    constexpr double kMostSeconds = 10;
+    for (int node = 0; node < problem.nodes; ++node) {
+      const std::vector<uint32_t>& here = model_.operators[static_cast<size_t>(node)];
+      for (size_t backend = 0; backend < report_.backends.size(); ++backend) {
+        double cheapest = std::numeric_limits<double>::infinity();
+        MappingProblem there = problem;
+        there.candidates.clear();
+        for (size_t c = 0; c < problem.candidates.size(); ++c) {
+          const MappingCandidate& each = problem.candidates[c];
+          const bool covers = std::ranges::binary_search(each.nodes, node);
+          if (covers && model_.candidates[c].backend == backend) cheapest = std::min(cheapest, each.us);
+          if (!covers || model_.candidates[c].backend == backend) there.candidates.push_back(each);
+        }
+        if (!std::isfinite(cheapest)) continue;
+        MappedAlternative alternative{report_.backends[backend], cheapest, 0};
+        if (owner[here.front()] != static_cast<int>(backend)) {
+          if (since_s(start) > kMostSeconds) continue;
+          FrontierOptions how;
+          how.interrupt = context().interrupt;
+          const auto found = search_frontier(there, how);
+          if (!found) continue;
+          alternative.more_us = found->us - best_.us;
+        }
+        for (const uint32_t id : here) alternatives_[id].push_back(alternative);
+      }
+    }
+    if (since_s(start) > kMostSeconds)
+      report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
+  }
+
+  MapResult finish() {
+    find_alternatives();
+    // The time of each kernel, split over its operators by what they compute.
+    const std::vector<double> operator_us = subjects_[report_.chosen]->operator_us(module_->origins().size());
+    MappedModel& chosen = report_.models[report_.chosen];
+    Mapping& mapping = report_.mapping;
+    mapping.version = version();
+    mapping.program = program_;
+    mapping.machine = report_.machine;
+    mapping.threads = report_.threads;
+    mapping.opt_level = context().passes->opt_level;
+    mapping.host = host_;
+    mapping.modelled_us = chosen.modelled_us;
+    mapping.measured_us = chosen.measured_us;
+    const OriginTable& table = module_->origins();
+    for (uint32_t id = 0; id < table.size(); ++id)
+      mapping.operators.push_back(
+          {id, origin_label(table.at(OriginId(id))),
+           chosen.backend_of[id] < 0 ? "" : report_.backends[static_cast<size_t>(chosen.backend_of[id])],
+           operator_us[id], alternatives_[id]});
+    IRModule split = apply_mapping(module_, mapping, context());
+    std::vector<std::vector<int>> singles;
+    for (size_t b = 0; b < builds_.size(); ++b)
+      if (report_.models[build_of_[b]].single) singles.push_back(model_.whole[b]);
+    return {std::move(report_), std::move(model_.problem), std::move(singles), std::move(split)};
+  }
+
+  MapOptions options_;
+  const uint64_t program_;
+  const IRModule module_;
+  std::string host_;
+  MapReport report_;
+  ModelPrices prices_;
+  std::vector<std::unique_ptr<MapSubject>> subjects_;  ///< of report_.models; null: cannot be used
+  std::vector<MeasuredBuild> builds_;
+  std::vector<size_t> build_of_;  ///< by build: index into report_.models
+  std::set<std::pair<size_t, uint32_t>> banned_;
+  std::vector<NDArray> expected_;
+  ModelProblem model_;
+  MappingSolution best_;
+  std::vector<std::vector<MappedAlternative>> alternatives_;  ///< by operator
+};
+
+}  // namespace
+
+double MapReport::speedup() const {
+  const MappedModel &here = models[chosen], &single = models[best_single];
+  const bool measured = here.measured_us > 0 && single.measured_us > 0;
+  const double a = measured ? single.measured_us : single.modelled_us;
+  const double b = measured ? here.measured_us : here.modelled_us;
+  return b > 0 ? a / b : 1;
+}
+
+MapResult map_model(const IRModule& module, const MapOptions& options) {
+  return Mapper(module, options).run();
+}
+
+}  // namespace baton

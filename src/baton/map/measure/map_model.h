@@ -1,0 +1,91 @@
+#pragma once
+// Maps a model onto several backends: prices by measuring each of them, or by a predictor; the search; and
+// the check, in which the best mappings and every single backend are built and measured in turns. See
+// docs/design/0040-mapping.md.
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/driver/build.h"
+#include "baton/driver/mapping/mapping.h"
+#include "baton/map/problem.h"
+#include "baton/predict/predictor.h"
+#include "baton/profile/report/profile.h"
+
+namespace baton {
+
+/// Operators that a backend has to compute, or must not.
+struct MapRule {
+  std::string text;  ///< as the user gave it: "--pin %3,%5=dnnl"
+  std::string backend;
+  std::vector<uint32_t> operators;  ///< ids, ascending
+  bool forbids = false;
+};
+
+struct MapOptions {
+  BuildOptions build;                 ///< level, config, cache, interrupt; params: weights of the model
+  std::vector<std::string> backends;  ///< the processor's own is added where it is missing
+  std::vector<MapRule> rules;
+  std::map<std::string, double> memory_bytes;  ///< limits, by backend; else what its sheet says
+  int max_regions = 0;                         ///< 0: any number
+  int threads = 0;                             ///< of the runs; 0: the default of all runs
+  double max_seconds = 60;                     ///< for measuring; compiling does not count
+  int tries = 4;                               ///< mappings that are built and measured, at most
+  const Predictor* predictor = nullptr;        ///< not null: nothing is compiled or run
+  SystemSource system = read_system;
+  std::function<void(const std::string& phase, int done, int total)> progress = {};
+};
+
+/// A way to compute the model.
+struct MappedModel {
+  std::string name;     ///< "dnnl": all that it takes; "mapping 1"
+  bool single = false;  ///< one backend, and the processor for what it does not take
+  std::vector<int> backend_of =
+      {};  ///< by operator: index into MapReport::backends; -1: no kernel computes it
+  size_t regions = 0;
+  double modelled_us = 0;              ///< 0: not modelled
+  double measured_us = 0;              ///< 0: not measured
+  std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
+  std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
+};
+
+struct MapLink {
+  std::string from, to;
+  double latency_us = 0, gbytes_per_s = 0;
+};
+
+struct MapReport {
+  std::string model, machine;
+  int threads = 1;
+  std::vector<std::string> backends;  ///< the processor's own first; those that take something
+  std::vector<std::string> notes;
+  std::vector<MapLink> links;
+  std::vector<MappedModel> models;  ///< singles first, in the order of `backends`
+  size_t chosen = 0, best_single = 0;
+  double plus_minus = 0;  ///< of the speed-up over the best single, relative: 95 %; 0: predicted or unknown
+  bool predicted = false;
+  double bound_us = 0;  ///< no mapping is faster, by the model
+  std::string method;   ///< of the search
+  double search_s = 0, build_s = 0, measure_s = 0;
+  std::string partial;  ///< "interrupted"; else empty
+  Mapping mapping;      ///< the chosen one
+
+  const MappedModel& best() const { return models[chosen]; }
+  /// Of the chosen one over the best single backend; by measured times, else modelled ones.
+  double speedup() const;
+};
+
+struct MapResult {
+  MapReport report;
+  MappingProblem problem;                 ///< with the prices found
+  std::vector<std::vector<int>> singles;  ///< the candidates of the single backends; empty: not known
+  IRModule module;                        ///< partitioned as chosen; weights are constants
+};
+
+/// `module`: typed. Throws Error for rules that contradict each other or leave an operator without a backend,
+/// and when nothing could be built; Interrupted when nothing was measured yet.
+MapResult map_model(const IRModule& module, const MapOptions& options);
+
+}  // namespace baton

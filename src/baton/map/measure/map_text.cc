@@ -1,0 +1,168 @@
+#include "baton/map/measure/map_text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace baton {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kMapReportSchema = 1;
+
+std::string digits(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+std::string microseconds(double us) { return us <= 0 ? "-" : digits(us, us < 100 ? 2 : us < 10000 ? 1 : 0); }
+
+std::string left(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+std::string right(const std::string& text, size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// How many operators each backend computes.
+std::map<int, int> operators_by_backend(const MappedModel& model) {
+  std::map<int, int> counts;
+  for (const int backend : model.backend_of)
+    if (backend >= 0) ++counts[backend];
+  return counts;
+}
+
+std::string division_text(const MapReport& report, const MappedModel& model) {
+  std::string text;
+  for (const auto& [backend, count] : operators_by_backend(model))
+    text += (text.empty() ? "" : ", ") + report.backends[static_cast<size_t>(backend)] + " " +
+            std::to_string(count);
+  return text;
+}
+
+double used_us(const MappedModel& model) {
+  return model.measured_us > 0 ? model.measured_us : model.modelled_us;
+}
+
+}  // namespace
+
+std::string map_table(const MapReport& report) {
+  std::string text = left("", 2) + left("who computes it", 18) + right("regions", 8) +
+                     right("modelled us", 13) + right("measured us", 13) + right("speed-up", 10) +
+                     "  operators\n";
+  const double base = used_us(report.models[report.best_single]);
+  for (size_t i = 0; i < report.models.size(); ++i) {
+    const MappedModel& model = report.models[i];
+    text += (i == report.chosen ? "* " : "  ") + left(model.name, 18);
+    if (!model.why_not.empty()) {
+      text += "  " + model.why_not + "\n";
+      continue;
+    }
+    const double us = used_us(model);
+    text += right(std::to_string(model.regions), 8) + right(microseconds(model.modelled_us), 13) +
+            right(microseconds(model.measured_us), 13) +
+            right(us > 0 ? digits(base / us, 3) + "x" : "-", 10) + "  " + division_text(report, model) + "\n";
+  }
+  text += "\n";
+  const MappedModel& best = report.best();
+  if (report.chosen == report.best_single) {
+    text += "  " + best.name + " alone is the fastest";
+  } else {
+    text += "  " + best.name + " is " + digits(report.speedup(), 3) +
+            "x as fast as the best single backend, " + report.models[report.best_single].name;
+    if (report.plus_minus > 0) text += " (+-" + digits(100 * report.plus_minus, 1) + " %)";
+  }
+  text += report.predicted ? ", predicted, not measured\n" : "\n";
+  if (report.bound_us > 0)
+    text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " us (" +
+            report.method + ")\n";
+  for (const MapLink& link : report.links)
+    text += "  link " + link.from + " to " + link.to + ": " + microseconds(link.latency_us) + " us, " +
+            digits(link.gbytes_per_s, 1) + " GB/s\n";
+  text += "  " + digits(report.build_s, 1) + " s building, " + digits(report.measure_s, 1) +
+          " s measuring, " + digits(report.search_s, 2) + " s searching\n";
+  for (const std::string& note : report.notes) text += "  note: " + note + "\n";
+  if (!report.partial.empty()) text += "  " + report.partial + ": what was found until then is reported\n";
+  return text;
+}
+
+std::string sweep_table(const std::vector<SweepPoint>& points) {
+  std::string text =
+      "\n  links so many\n  times as fast   best single us   best mapping us   speed-up   moved\n";
+  for (const SweepPoint& point : points)
+    text += right(digits(point.factor, point.factor < 10 ? 2 : 0), 15) +
+            right(microseconds(point.best_single_us), 17) + right(microseconds(point.best_us), 18) +
+            right(digits(point.speedup(), 3) + "x", 11) + right(std::to_string(point.moved), 8) + "  " +
+            std::string(static_cast<size_t>(std::clamp(20 * (point.speedup() - 1), 0.0, 40.0)), '#') + "\n";
+  return text;
+}
+
+std::string map_json(const MapReport& report, const std::vector<SweepPoint>& sweep) {
+  Json json{{"schema", kMapReportSchema},    {"model", report.model},
+            {"machine", report.machine},     {"threads", report.threads},
+            {"backends", report.backends},   {"predicted", report.predicted},
+            {"chosen", report.best().name},  {"best_single", report.models[report.best_single].name},
+            {"speedup", report.speedup()},   {"plus_minus", report.plus_minus},
+            {"bound_us", report.bound_us},   {"method", report.method},
+            {"search_s", report.search_s},   {"build_s", report.build_s},
+            {"measure_s", report.measure_s}, {"partial", report.partial},
+            {"notes", report.notes},         {"models", Json::array()},
+            {"links", Json::array()}};
+  for (const MappedModel& model : report.models) {
+    Json row{{"name", model.name},
+             {"single", model.single},
+             {"regions", model.regions},
+             {"modelled_us", model.modelled_us},
+             {"measured_us", model.measured_us},
+             {"rounds_us", model.rounds_us},
+             {"why_not", model.why_not},
+             {"operators", Json::object()}};
+    for (const auto& [backend, count] : operators_by_backend(model))
+      row["operators"][report.backends[static_cast<size_t>(backend)]] = count;
+    json["models"].push_back(std::move(row));
+  }
+  for (const MapLink& link : report.links)
+    json["links"].push_back({{"from", link.from},
+                             {"to", link.to},
+                             {"latency_us", link.latency_us},
+                             {"gbytes_per_s", link.gbytes_per_s}});
+  for (const SweepPoint& point : sweep)
+    json["sweep"].push_back({{"link", point.factor},
+                             {"best_us", point.best_us},
+                             {"best_single_us", point.best_single_us},
+                             {"speedup", point.speedup()},
+                             {"moved", point.moved}});
+  json["mapping"] = Json::parse(mapping_json(report.mapping));
+  return json.dump();
+}
+
+std::string alternatives_text(const MappedOperator& mapped) {
+  if (mapped.backend.empty()) return mapped.label + "\n  no kernel computes it: it was folded or dropped\n";
+  std::string text = mapped.label + "\n  on " + mapped.backend;
+  if (mapped.us > 0) text += ", where it takes " + microseconds(mapped.us) + " us of its kernel";
+  text += "\n";
+  bool any = false;
+  for (const MappedAlternative& other : mapped.alternatives) {
+    if (other.backend == mapped.backend) continue;
+    any = true;
+    text += "  on " + other.backend + " its kernel would take " + microseconds(other.us) +
+            " us, and the whole model ";
+    if (other.more_us <= 0) {
+      text += "no longer: it could as well be there\n";
+      continue;
+    }
+    text += microseconds(other.more_us) + " us more, with the copies and what else would move";
+    text += other.us > other.more_us ? ": it would go there if that kernel took " +
+                                           microseconds(other.us - other.more_us) + " us\n"
+                                     : ": no kernel is fast enough there, the copies cost more\n";
+  }
+  if (!any) text += "  no other backend of the mapping takes it\n";
+  return text;
+}
+
+}  // namespace baton

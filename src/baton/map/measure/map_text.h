@@ -1,0 +1,18 @@
+#pragma once
+// A mapping's report for people and programs. The JSON is a contract: docs/design/0040-mapping.md.
+#include <string>
+
+#include "baton/map/measure/map_model.h"
+#include "baton/map/measure/sweep.h"
+
+namespace baton {
+
+std::string map_table(const MapReport& report);
+std::string sweep_table(const std::vector<SweepPoint>& points);
+/// `sweep`: empty: none was asked for.
+std::string map_json(const MapReport& report, const std::vector<SweepPoint>& sweep = {});
+
+/// Where an operator sits, what it would cost elsewhere, and what would have to change for it to move.
+std::string alternatives_text(const MappedOperator& mapped);
+
+}  // namespace baton

@@ -1,0 +1,45 @@
+#include "baton/map/measure/rules.h"
+
+#include <algorithm>
+#include <map>
+
+#include "baton/support/error.h"
+#include "baton/text/origin_label.h"
+
+namespace baton {
+
+void check_rules(const std::vector<MapRule>& rules, const std::vector<std::string>& backends,
+                 const OriginTable& table) {
+  std::map<uint32_t, const MapRule*> pinned;
+  std::map<uint32_t, std::vector<const MapRule*>> forbidden;
+  const auto label = [&](uint32_t id) { return origin_label(table.at(OriginId(id))); };
+  for (const MapRule& rule : rules) {
+    if (std::ranges::count(backends, rule.backend) == 0)
+      throw UsageError(rule.text + ": " + rule.backend +
+                       " is not among the targets of this mapping (--targets)");
+    for (const uint32_t id : rule.operators) {
+      if (rule.forbids) {
+        forbidden[id].push_back(&rule);
+        continue;
+      }
+      const auto [known, fresh] = pinned.emplace(id, &rule);
+      if (!fresh && known->second->backend != rule.backend)
+        throw UsageError(rule.text + " contradicts " + known->second->text + ": both name " + label(id));
+    }
+  }
+  for (const auto& [id, bans] : forbidden) {
+    const auto pin = pinned.find(id);
+    size_t left = backends.size();
+    for (const std::string& backend : backends)
+      for (const MapRule* ban : bans)
+        if (ban->backend == backend) {
+          if (pin != pinned.end() && pin->second->backend == backend)
+            throw UsageError(ban->text + " contradicts " + pin->second->text + ": both name " + label(id));
+          --left;
+          break;
+        }
+    if (left == 0) throw UsageError(bans.back()->text + " leaves no backend for " + label(id));
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,97 @@
+#include "baton/map/measure/subject.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "baton/driver/cut/cut_values.h"
+#include "baton/driver/plan/region_attrs.h"
+#include "baton/ir/inspect.h"
+#include "baton/predict/model/predict_model.h"
+#include "baton/profile/report/another_executor.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
+#include "baton/support/require.h"
+
+namespace baton {
+
+namespace {
+
+// Programs that take longer to load (a driver compiles them then) stay where they are in all rounds.
+constexpr double kQuicklyLoadedNs = 5e7;
+
+}  // namespace
+
+MapSubject::MapSubject(const IRModule& split, const BuildOptions& options, int threads, bool code)
+    : built_(code ? baton::build(split, options) : plan_build(split, options)), threads_(threads) {
+  for (const auto& [name, function] : split->functions()) regions_ += function->attr("Compiler") ? 1 : 0;
+  node_us_.assign(built_.plan.nodes.size(), 0);
+  if (!code) return;
+  const int64_t start = monotonic_ns();
+  executor_ = make_executor(built_);
+  quick_to_load_ = static_cast<double>(monotonic_ns() - start) < kQuicklyLoadedNs;
+  executor_->set_threads(threads);
+  set_model_inputs(*executor_, {});
+}
+
+std::vector<NDArray> MapSubject::results() const {
+  require(executor_->run());
+  std::vector<NDArray> results;
+  for (size_t i = 0; i < executor_->num_outputs(); ++i) results.push_back(executor_->output(i).copy());
+  return results;
+}
+
+MeasuredModel MapSubject::measured() const {
+  if (!quick_to_load_) return {executor_.get(), {}};
+  return {executor_.get(), [this] { return another_executor(built_, *executor_); }};
+}
+
+void MapSubject::set_times(const FusedTimes& times) {
+  for (size_t i = 0; i < times.nodes.size() && i < times.node_times.size(); ++i)
+    node_us_[times.nodes[i]] = times.node_times[i].us;
+}
+
+void MapSubject::predict(const Predictor& predictor, int threads, const BuildContext& context) {
+  PredictOptions options;
+  options.predictor = &predictor;
+  options.threads = threads;
+  options.context = context_of_predictor(predictor, context);
+  const PredictedReport made = baton::predict(built_, options);
+  for (const KernelRow& row : made.report.kernels) node_us_[row.node] = row.median_us;
+}
+
+MeasuredBuild MapSubject::build(std::string name, const std::vector<std::string>& backends) const {
+  const Plan& plan = *built_.plan.graph;
+  MeasuredBuild build{.name = std::move(name), .plan = built_.plan.graph, .origins = *built_.origins};
+  build.node_us = node_us_;
+  std::set<std::string> constants;
+  for (const auto& [constant, value] : built_.params()) constants.insert(constant);
+  for (size_t n = 0; n < plan.nodes.size(); ++n) {
+    const PlanNode& node = plan.nodes[n];
+    build.constants.push_back(node.kind == PlanNode::Kind::kInput && constants.count(node.name));
+    const Function& function = built_.plan.nodes[n].function;
+    const std::string compiler = function ? compiler_of(*function) : "";
+    const auto at = std::ranges::find(backends, compiler);
+    build.node_backend.push_back(at == backends.end() ? 0 : static_cast<int>(at - backends.begin()));
+    double bytes = 0;
+    for (uint32_t i = 0; i < node.num_outputs; ++i)
+      bytes += static_cast<double>(plan.entries[node.first_entry + i].bytes());
+    for (const EntryId entry : node.inputs) bytes += static_cast<double>(plan.entries[entry].bytes());
+    build.node_bytes.push_back(bytes);
+  }
+  return build;
+}
+
+std::vector<double> MapSubject::operator_us(size_t operators) const {
+  std::vector<double> us(operators, 0);
+  const std::vector<OperatorRecord>& records = built_.origins->operators;
+  for (size_t n = 0; n < node_us_.size(); ++n) {
+    const std::vector<uint32_t>& here = built_.plan.graph->nodes[n].origins;
+    double sum = 0;
+    for (const uint32_t id : here) sum += records[id].flops + 1;
+    for (const uint32_t id : here) us[id] += node_us_[n] * (records[id].flops + 1) / sum;
+  }
+  return us;
+}
+
+}  // namespace baton
