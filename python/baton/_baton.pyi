@@ -1931,6 +1931,23 @@ def train(store: str, backend: str, source: Predictor | None, evaluated: bool, r
 
 def predict(module: IRModule, params: dict, predictor: Predictor, store: str, threads: int, level: float, name: str) -> ProfileReport: ...
 
+class MapResult:
+    """A mapping of a model over several backends: baton.map."""
+
+    @property
+    def mod(self): ...
+
+    def __str__(self) -> str: ...
+
+    def why(self, operator: int) -> str:
+        """
+        Where operator number `operator` sits, what it would cost elsewhere, and what would have to change for it to move: text. IndexError for a number that there is not.
+        """
+
+def map(module: IRModule, params: dict, targets: Sequence[str], rules: Sequence[tuple[Sequence[int], str, bool]], memory: Mapping[str, float], max_regions: int, threads: int, seconds: float, tries: int, predictor: Predictor | None, name: str) -> MapResult: ...
+
+def apply_mapping(module: IRModule, params: dict, text: str, name: str) -> IRModule: ...
+
 class ConstructorValue:
     """A value of an algebraic type."""
 

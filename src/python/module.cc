@@ -42,6 +42,7 @@ NB_MODULE(_baton, m) {
   bind_profile(m);
   bind_store(m);
   bind_predict(m);
+  bind_map(m);
   bind_values(m);
   bind_workloads(m);
 }

@@ -86,6 +86,8 @@ struct Backend {
   std::function<std::vector<KernelSchedule>(std::span<const BackendFunction> functions,
                                             const DeviceSheet& sheet, const BuildContext& context)>
       schedules = {};
+  /// Of a simulated device: the microseconds that a kernel takes, known without running it; null: not known.
+  std::function<double(const FunctionNode& function)> known_us = {};
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};

@@ -378,7 +378,8 @@ TimePrediction Predictor::predict_transfer(const std::string& from, const std::s
     return one;
   }
   for (const DeviceLink& link : sheet.links) {
-    if (link.to != from && link.to != to) continue;
+    // Sheets of devices name the host's processor, whose memory is called "cpu".
+    if (link.to != from && link.to != to && from != "cpu" && to != "cpu") continue;
     TimePrediction one =
         around(link.latency_us + bytes / std::max(link.gbytes_per_s, 1e-3) / 1e3, std::log(2));
     one.out_of_range = "no copy was measured: from the link in the device sheet";

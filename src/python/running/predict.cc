@@ -1,21 +1,16 @@
 // Predictors of times: training, files, and a model's times by one.
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
-#include "baton/predict/model/predict_model.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/store/store.h"
 
 #include "python/door.h"
+#include "python/running/held_predictor.h"
 #include "python/running/profile_report.h"
 
 namespace baton::python {
 
 namespace {
-
-struct HeldPredictor {
-  std::shared_ptr<const Predictor> of;
-  std::string name;  ///< in reports
-};
 
 HeldPredictor train_with(const std::string& store, const std::string& backend, const HeldPredictor* from,
                          bool evaluated, int rounds, int seed, int threads) {

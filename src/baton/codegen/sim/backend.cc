@@ -122,6 +122,7 @@ Backend sim_backend(SimSheet given, int device_type) {
           [=](std::span<const BackendFunction> functions, const DeviceSheet&, const BuildContext& context) {
             return compile(*sheet, device_type, functions, context);
           },
+      .known_us = [=](const FunctionNode& function) { return sim_kernel_ns(*sheet, function) / 1e3; },
       .region = fused_region,
       .plugin = "sim",
   };

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "baton/driver/cut/cut_values.h"
+#include "baton/driver/partition_for.h"
 #include "baton/map/frontier.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/subject.h"
@@ -37,6 +38,7 @@ constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 constexpr double kForPrices = 0.35, kForMappings = 0.25, kForCheck = 0.4;
 constexpr double kMilpSeconds = 20;
 constexpr int kRounds = 6;
+constexpr size_t kMostPortions = 8;
 // Times beyond which a change of layout costs nothing.
 constexpr MappingConversion kUsualLayout{0.3, 1e-4};
 
@@ -130,8 +132,9 @@ class Mapper {
     try {
       context().stop_if_asked();
       const IRModule split = apply_mapping(module_, names_of(model.backend_of), host_, context());
+      for (const auto& [name, function] : split->functions())
+        model.regions += function->attr("Compiler") ? 1 : 0;
       subject = std::make_unique<MapSubject>(split, options_.build, options_.threads, !report_.predicted);
-      model.regions = subject->regions();
       if (!report_.predicted) {
         const std::vector<NDArray> results = subject->results();
         double largest = 0;
@@ -159,20 +162,81 @@ class Mapper {
       MappedModel model{.name = report_.backends[b], .single = true};
       model.backend_of.assign(operators, static_cast<int>(b));
       restrict_to_rules(model.backend_of);
-      auto subject = made(model);
-      if (b == 0 && !subject) throw Error("the model cannot be built for the processor: " + model.why_not);
-      if (b > 0 && subject && subject->regions() == 0) {
-        model.why_not = "it takes no operator of this model";
-        report_.notes.push_back(model.name + " " + model.why_not.substr(3));
-        subject = nullptr;
-      }
-      if (subject) fresh.push_back(report_.models.size());
-      report_.models.push_back(std::move(model));
-      subjects_.push_back(std::move(subject));
+      const bool usable = add_model(std::move(model));
+      if (b == 0 && !usable)
+        throw Error("the model cannot be built for the processor: " + report_.models.back().why_not);
+      if (usable) fresh.push_back(report_.models.size() - 1);
+      if (!usable && report_.models.back().regions > 0) add_portions(b, 0);
     }
-    if (fresh.size() < 2) report_.notes.push_back("no other backend takes a part of this model");
+    if (fresh.size() < 2 && portions_.empty())
+      report_.notes.push_back("no other backend takes a part of this model");
     measure(fresh, options_.max_seconds * kForPrices, "measuring backends");
     for (const size_t each : fresh) add_build(each);
+    require_pins();
+  }
+
+  /// Builds the model. False: it cannot be used, and the reason is kept.
+  bool add_model(MappedModel model) {
+    auto subject = made(model);
+    if (subject && model.single && model.name != host_ && model.regions == 0) {
+      model.why_not = "it takes no operator of this model";
+      report_.notes.push_back(model.name + " takes no operator of this model");
+      subject = nullptr;
+    }
+    if (subject) {
+      // What a backend does not take is the processor's.
+      const std::vector<int> owner = subject->owners(report_.backends, model.backend_of.size());
+      model.backend_of = owner;
+    }
+    report_.models.push_back(std::move(model));
+    subjects_.push_back(std::move(subject));
+    return subjects_.back() != nullptr;
+  }
+
+  /// A device that has no room for all it takes gets the model in portions that fit, so that each has a
+  /// price.
+  void add_portions(size_t backend, size_t whole) {
+    const double limit = prices_.memory_limits[static_cast<size_t>(prices_.backends[backend].device)];
+    if (limit <= 0) return;
+    const std::vector<std::vector<uint32_t>> portions = subjects_[whole]->portions(limit);
+    for (size_t i = 0; i < portions.size() && i < kMostPortions; ++i) {
+      MappedModel model{.name = report_.backends[backend] + ", part " + std::to_string(i + 1)};
+      model.backend_of.assign(module_->origins().size(), 0);
+      for (const uint32_t id : portions[i]) model.backend_of[id] = static_cast<int>(backend);
+      restrict_to_rules(model.backend_of);
+      if (!add_model(std::move(model))) continue;
+      const size_t here = report_.models.size() - 1;
+      measure({here}, options_.max_seconds * kForPrices / static_cast<double>(kMostPortions),
+              "measuring portions");
+      portions_.push_back(subjects_[here]->build(report_.models[here].name, report_.backends));
+      subjects_[here] = nullptr;  // the next one needs its memory
+    }
+    if (portions.size() > kMostPortions)
+      report_.notes.push_back(report_.backends[backend] + " was priced for the first " +
+                              std::to_string(kMostPortions) + " of " + std::to_string(portions.size()) +
+                              " portions of the model that fit its memory");
+  }
+
+  /// Operators that are pinned to a backend that does not take them.
+  void require_pins() const {
+    for (const MapRule& rule : options_.rules) {
+      if (rule.forbids) continue;
+      const int backend =
+          static_cast<int>(std::ranges::find(report_.backends, rule.backend) - report_.backends.begin());
+      for (const uint32_t id : rule.operators) {
+        bool computed = false, there = false;
+        for (size_t i = 0; i < subjects_.size(); ++i) {
+          if (!report_.models[i].why_not.empty()) continue;
+          computed = computed || report_.models[i].backend_of[id] >= 0;
+          there = there || report_.models[i].backend_of[id] == backend;
+        }
+        if (!computed || there) continue;
+        std::string why = report_.models[static_cast<size_t>(backend)].why_not;
+        if (why.empty()) why = taken_operators(module_, *find_backend(rule.backend), context()).at(id).how;
+        throw UsageError(rule.text + ": " + rule.backend + " does not compute " +
+                         origin_label(module_->origins().at(OriginId(id))) + (why.empty() ? "" : ": " + why));
+      }
+    }
   }
 
   /// Pinned operators go where they have to, also beside a single backend; forbidden ones to the processor.
@@ -262,12 +326,16 @@ class Mapper {
   }
 
   static MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) {
-    const MaybeMeasured few = copy_us(from, to, kSmallCopy), many = copy_us(from, to, kLargeCopy);
+    const MaybeMeasured few = copy_us(from, to, kSmallCopy);
+    MaybeMeasured many;
+    size_t bytes = kLargeCopy;
+    // Small devices have no room for more.
+    for (; few && bytes > kSmallCopy && !(many = copy_us(from, to, bytes)); bytes /= 4) {
+    }
     if (!few || !many)
       throw Error("copies from " + from.backend->name + " to " + to.backend->name +
                   " cannot be measured: " + (from.why_not.empty() ? to.why_not : from.why_not));
-    const double rate =
-        std::max(0.0, many->value - few->value) / static_cast<double>(kLargeCopy - kSmallCopy);
+    const double rate = std::max(0.0, many->value - few->value) / static_cast<double>(bytes - kSmallCopy);
     return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
   }
 
@@ -289,7 +357,9 @@ class Mapper {
   ModelProblem priced() {
     ModelPrices prices = prices_;
     prices.allowed = [this](size_t backend, uint32_t id) { return is_allowed(backend, id); };
-    return model_problem(builds_, prices);
+    std::vector<MeasuredBuild> all = builds_;
+    all.insert(all.end(), portions_.begin(), portions_.end());
+    return model_problem(all, prices);
   }
 
   bool is_allowed(size_t backend, uint32_t id) const {
@@ -390,10 +460,7 @@ class Mapper {
       }
       MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
       mapping.modelled_us = best.us;
-      auto subject = made(mapping);
-      const bool usable = subject != nullptr;
-      report_.models.push_back(std::move(mapping));
-      subjects_.push_back(std::move(subject));
+      const bool usable = add_model(std::move(mapping));
       if (!usable || report_.predicted) {
         set_model(std::move(model), std::move(best));
         return;
@@ -422,9 +489,6 @@ class Mapper {
       if (model_.whole[b].empty()) continue;
       const auto cost = price(model_.problem, model_.whole[b]);
       if (cost) mapped.modelled_us = cost->us;
-      // What the single backends leave to the processor.
-      const std::vector<int> owner = model_.backend_of(model_.whole[b], mapped.backend_of.size());
-      if (mapped.single) mapped.backend_of = owner;
     }
   }
 
@@ -436,6 +500,14 @@ class Mapper {
     for (size_t i = 0; i < subjects_.size(); ++i)
       if (subjects_[i]) all.push_back(i);
     measure(all, options_.max_seconds * kForCheck, "measuring all in turn");
+    // These times were taken in turn, so they replace those from before.
+    builds_.clear();
+    build_of_.clear();
+    for (const size_t each : all) add_build(each);
+    ModelProblem model = priced();
+    MappingSolution best = searched(model.problem);
+    report_.bound_us = best.bound_us;
+    set_model(std::move(model), std::move(best));
   }
 
   double time_of(const MappedModel& model) const {
@@ -544,7 +616,8 @@ class Mapper {
   ModelPrices prices_;
   std::vector<std::unique_ptr<MapSubject>> subjects_;  ///< of report_.models; null: cannot be used
   std::vector<MeasuredBuild> builds_;
-  std::vector<size_t> build_of_;  ///< by build: index into report_.models
+  std::vector<MeasuredBuild> portions_;  ///< of devices without room for all; their programs are gone
+  std::vector<size_t> build_of_;         ///< by build: index into report_.models
   std::set<std::pair<size_t, uint32_t>> banned_;
   std::vector<NDArray> expected_;
   ModelProblem model_;

@@ -10,19 +10,12 @@
 
 #include "baton/driver/build.h"
 #include "baton/driver/mapping/mapping.h"
+#include "baton/map/measure/rules.h"
 #include "baton/map/problem.h"
 #include "baton/predict/predictor.h"
 #include "baton/profile/report/profile.h"
 
 namespace baton {
-
-/// Operators that a backend has to compute, or must not.
-struct MapRule {
-  std::string text;  ///< as the user gave it: "--pin %3,%5=dnnl"
-  std::string backend;
-  std::vector<uint32_t> operators;  ///< ids, ascending
-  bool forbids = false;
-};
 
 struct MapOptions {
   BuildOptions build;                 ///< level, config, cache, interrupt; params: weights of the model

@@ -24,7 +24,6 @@ constexpr double kQuicklyLoadedNs = 5e7;
 
 MapSubject::MapSubject(const IRModule& split, const BuildOptions& options, int threads, bool code)
     : built_(code ? baton::build(split, options) : plan_build(split, options)), threads_(threads) {
-  for (const auto& [name, function] : split->functions()) regions_ += function->attr("Compiler") ? 1 : 0;
   node_us_.assign(built_.plan.nodes.size(), 0);
   if (!code) return;
   const int64_t start = monotonic_ns();
@@ -60,6 +59,26 @@ void MapSubject::predict(const Predictor& predictor, int threads, const BuildCon
   for (const KernelRow& row : made.report.kernels) node_us_[row.node] = row.median_us;
 }
 
+namespace {
+
+/// The backend of a node: of a region its compiler, else the processor's.
+int backend_of_node(const PlannedNode& node, const std::vector<std::string>& backends) {
+  const std::string compiler = node.function ? compiler_of(*node.function) : "";
+  const auto at = std::ranges::find(backends, compiler);
+  return at == backends.end() ? 0 : static_cast<int>(at - backends.begin());
+}
+
+/// Of its inputs, constants included, and results.
+double bytes_of_node(const Plan& plan, const PlanNode& node) {
+  double bytes = 0;
+  for (uint32_t i = 0; i < node.num_outputs; ++i)
+    bytes += static_cast<double>(plan.entries[node.first_entry + i].bytes());
+  for (const EntryId entry : node.inputs) bytes += static_cast<double>(plan.entries[entry].bytes());
+  return bytes;
+}
+
+}  // namespace
+
 MeasuredBuild MapSubject::build(std::string name, const std::vector<std::string>& backends) const {
   const Plan& plan = *built_.plan.graph;
   MeasuredBuild build{.name = std::move(name), .plan = built_.plan.graph, .origins = *built_.origins};
@@ -69,17 +88,34 @@ MeasuredBuild MapSubject::build(std::string name, const std::vector<std::string>
   for (size_t n = 0; n < plan.nodes.size(); ++n) {
     const PlanNode& node = plan.nodes[n];
     build.constants.push_back(node.kind == PlanNode::Kind::kInput && constants.count(node.name));
-    const Function& function = built_.plan.nodes[n].function;
-    const std::string compiler = function ? compiler_of(*function) : "";
-    const auto at = std::ranges::find(backends, compiler);
-    build.node_backend.push_back(at == backends.end() ? 0 : static_cast<int>(at - backends.begin()));
-    double bytes = 0;
-    for (uint32_t i = 0; i < node.num_outputs; ++i)
-      bytes += static_cast<double>(plan.entries[node.first_entry + i].bytes());
-    for (const EntryId entry : node.inputs) bytes += static_cast<double>(plan.entries[entry].bytes());
-    build.node_bytes.push_back(bytes);
+    build.node_backend.push_back(backend_of_node(built_.plan.nodes[n], backends));
+    build.node_bytes.push_back(bytes_of_node(plan, node));
   }
   return build;
+}
+
+std::vector<int> MapSubject::owners(const std::vector<std::string>& backends, size_t operators) const {
+  std::vector<int> owners(operators, -1);
+  for (size_t n = 0; n < built_.plan.nodes.size(); ++n)
+    for (const uint32_t id : built_.plan.graph->nodes[n].origins)
+      if (owners[id] < 0) owners[id] = backend_of_node(built_.plan.nodes[n], backends);
+  return owners;
+}
+
+std::vector<std::vector<uint32_t>> MapSubject::portions(double bytes) const {
+  std::vector<std::vector<uint32_t>> portions;
+  double used = 0;
+  for (const PlanNode& node : built_.plan.graph->nodes) {
+    const double needs = bytes_of_node(*built_.plan.graph, node);
+    if (node.origins.empty() || needs > bytes) continue;
+    if (portions.empty() || used + needs > bytes) {
+      portions.emplace_back();
+      used = 0;
+    }
+    used += needs;
+    portions.back().insert(portions.back().end(), node.origins.begin(), node.origins.end());
+  }
+  return portions;
 }
 
 std::vector<double> MapSubject::operator_us(size_t operators) const {

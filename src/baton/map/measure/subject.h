@@ -16,7 +16,6 @@ class MapSubject {
   /// `split`: partitioned, with weights as constants. `code`: to be run; else only planned.
   MapSubject(const IRModule& split, const BuildOptions& options, int threads, bool code);
 
-  size_t regions() const { return regions_; }
   int threads() const { return executor_ ? executor_->threads() : threads_; }
   /// Of one run.
   std::vector<NDArray> results() const;
@@ -27,13 +26,17 @@ class MapSubject {
   void predict(const Predictor& predictor, int threads, const BuildContext& context);
 
   MeasuredBuild build(std::string name, const std::vector<std::string>& backends) const;
+  /// By operator, of `operators`: the index of the backend whose kernels compute it; -1: none does.
+  std::vector<int> owners(const std::vector<std::string>& backends, size_t operators) const;
+  /// The operators in portions, kernel by kernel, whose constants, inputs and results need at most `bytes`;
+  /// without those of kernels that need more by themselves.
+  std::vector<std::vector<uint32_t>> portions(double bytes) const;
   /// Each kernel's time, split over its operators by their operations, of `operators` operators.
   std::vector<double> operator_us(size_t operators) const;
 
  private:
   BuildResult built_;
   std::unique_ptr<Executor> executor_;
-  size_t regions_ = 0;
   int threads_ = 0;
   bool quick_to_load_ = true;
   std::vector<double> node_us_;

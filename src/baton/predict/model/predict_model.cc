@@ -59,6 +59,7 @@ class Predicting {
     KernelCase kernel;
     TimePrediction time;
     bool called = false, measured = false;
+    bool exact = false;  ///< a simulated device's own time: nothing to predict
   };
 
   const PlannedKernel& planned(size_t i) const { return built_.plan.kernels[i]; }
@@ -86,6 +87,12 @@ class Predicting {
       known.called = true;
       known.kernel.kernel = describe(*planned(i).function);
       known.kernel.backend = schedules_[i].backend;
+      if (const BackendRef backend = find_backend(known.kernel.backend); backend && backend->known_us) {
+        known.exact = true;
+        known.time = {};
+        known.time.us = known.time.low_us = known.time.high_us = backend->known_us(*planned(i).function);
+        continue;
+      }
       known.kernel.sheet = sheet_of(known.kernel.backend);
       known.kernel.threads = threads_;
       if (!knows_schedules(known.kernel.backend)) continue;
@@ -106,18 +113,18 @@ class Predicting {
   void predict_kernels() {
     std::vector<const KernelCase*> cases;
     for (const Known& known : known_)
-      if (known.called) cases.push_back(&known.kernel);
+      if (known.called && !known.exact) cases.push_back(&known.kernel);
     std::vector<TimePrediction> times = predictor_.predict(cases, options_.level);
     size_t next = 0;
     for (Known& known : known_)
-      if (known.called) known.time = std::move(times[next++]);
+      if (known.called && !known.exact) known.time = std::move(times[next++]);
   }
 
   void take_measured() {
     if (!options_.store) return;
     for (size_t i = 0; i < known_.size(); ++i) {
       Known& known = known_[i];
-      if (!known.called) continue;
+      if (!known.called || known.exact) continue;
       if (const auto found = measured(i)) {
         known.measured = true;
         known.time = {};
@@ -189,7 +196,7 @@ class Predicting {
       if (!row.copied_from.empty() || kernel < 0) {
         const PlanEntry& entry = built_.plan.graph->entries[built_.plan.graph->nodes[row.node].first_entry];
         copy = predictor_.predict_transfer(row.copied_from, row.device, static_cast<double>(entry.bytes()),
-                                           *known_[first_called()].kernel.sheet, options_.level);
+                                           sheet_of_link(row), options_.level);
         transfers_us_ += copy.us;
       } else {
         const Known& known = known_[static_cast<size_t>(kernel)];
@@ -215,10 +222,12 @@ class Predicting {
     for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
   }
 
-  size_t first_called() const {
-    for (size_t i = 0; i < known_.size(); ++i)
-      if (known_[i].called) return i;
-    throw Error("the model has copies between devices and no kernels: there is nothing to predict");
+  /// Of the device at the end of a copy that is not the processor.
+  const DeviceSheet& sheet_of_link(const KernelRow& row) const {
+    for (const std::string& device : {row.device, row.copied_from})
+      if (const DeviceSheet* sheet = device == "cpu" ? nullptr : options_.context.sheet_of(device))
+        return *sheet;
+    return options_.context.host();
   }
 
   void predict_whole(ProfileReport& report) {
@@ -243,6 +252,7 @@ class Predicting {
       const int index = built_.plan.nodes[row.node].kernel;
       if (!function || index < 0) continue;
       const KernelCase& kernel = known_[static_cast<size_t>(index)].kernel;
+      if (known_[static_cast<size_t>(index)].exact) continue;
       if (!predictor_.parts.count(kernel.backend)) continue;
       const std::vector<KernelBlock> blocks = kernel_blocks(*function);
       if (blocks.size() < 2) continue;

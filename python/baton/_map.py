@@ -1,0 +1,81 @@
+"""Mappings: each operator on the backend where the whole model runs fastest, `baton map` from Python."""
+import json
+import os
+
+from ._load import core
+from ._predict import Predictor
+from ._wanted import wanted
+from .runtime import ndarray
+
+MapResult = core.MapResult
+MapResult.report = property(lambda self: json.loads(self._report()),
+                            doc="dict, as `baton map --json` prints it: models (each with modelled_us, measured_us), chosen, speedup, ...")
+MapResult.mapping = property(lambda self: json.loads(self._mapping()),
+                             doc="dict: operators (each with id, operator, backend, us, alternatives), as in the file of save()")
+
+
+def _save(self, path):
+    """Writes the mapping as JSON, to edit, and for apply_mapping, `baton partition --mapping` and `baton explain --mapping`."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(self._mapping())
+
+
+MapResult.save = _save
+
+
+def _native(params):
+    return {each: ndarray.to_native(value) for each, value in (params or {}).items()}
+
+
+def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memory=None, max_regions=0, threads=0,  # noqa: A001  pylint: disable=redefined-builtin,too-many-arguments
+        seconds=60, tries=4, predictor=None, name="model"):
+    """Places each operator on one of several backends, so that the whole model runs fastest.
+
+    Each backend alone and the best mappings are built and measured in turns; the fastest is kept.
+
+    Parameters
+    ----------
+    mod : IRModule with static shapes, not partitioned; built under the current PassContext
+    params : weights by name; those not given are inputs, and copied to devices at each run
+    targets : names of backends: "llvm" (always among them), "dnnl", "openblas", "opencl", "sim_npu", ...
+    pin, forbid : dict of a backend's name to a list of operator ids, as in `baton.origins`: computed there, or not there
+    memory : dict of a device's backend to bytes, instead of what its sheet says
+    max_regions : at most so many regions; 0: any number
+    threads : of the runs; 0: the default of all runs
+    seconds : for measuring, beyond compiling
+    tries : mappings that are built and measured, at most
+    predictor : a Predictor, or its path: costs are predicted, nothing is compiled or run
+    name : of the model in the report
+
+    Returns a MapResult: `mod` (partitioned, for relay.build), `report`, `mapping`, `save(path)`, `why(operator)`; printed, it is a table.
+    Raises TVMError for rules that contradict each other and an unknown backend, ValueError for an operator that there is not.
+    """
+    if isinstance(targets, str):
+        targets = targets.split(",")
+    if predictor is not None:
+        if isinstance(predictor, (str, os.PathLike)):
+            predictor = Predictor.load(os.fspath(predictor))
+        wanted("predictor", predictor, Predictor, "a Predictor or its path")
+    rules = [(list(operators), backend, banned) for given, banned in ((pin, False), (forbid, True))
+             for backend, operators in (given or {}).items()]
+    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name)
+
+
+def apply_mapping(mod, mapping, params=None):
+    """The regions of a mapping that was saved, perhaps edited: `baton partition --mapping`.
+
+    Parameters
+    ----------
+    mod : the IRModule that it was made of
+    mapping : path of the file, or a dict like MapResult.mapping
+    params : weights by name: they become constants
+
+    Returns an IRModule. Raises TVMError, naming what differs, for a mapping of another program and a damaged one.
+    """
+    if isinstance(mapping, dict):
+        text, name = json.dumps(mapping), "given"
+    else:
+        name = os.fspath(mapping)
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+    return core.apply_mapping(mod, _native(params), text, name)

@@ -1,0 +1,88 @@
+// Mappings of models over several backends.
+#include "baton/driver/initialize.h"
+#include "baton/map/measure/map_model.h"
+#include "baton/map/measure/map_text.h"
+
+#include "python/door.h"
+#include "python/running/held_predictor.h"
+#include "python/running/interruptible.h"
+
+namespace baton::python {
+
+namespace {
+
+/// Operators and a backend, as Python gives them.
+using RuleArgument = std::tuple<std::vector<uint32_t>, std::string, bool>;
+
+MapResult map_module(const IRModule& module, const nb::dict& params, std::vector<std::string> targets,
+                     const std::vector<RuleArgument>& rules, std::map<std::string, double> memory,
+                     int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
+                     std::string name) {
+  MapOptions options;
+  options.build.params = arrays_from_python(params);
+  options.build.context = by ? context_of_predictor(*by->of, door_context()) : door_context();
+  options.build.context.targets.clear();
+  options.backends = std::move(targets);
+  options.memory_bytes = std::move(memory);
+  options.max_regions = max_regions;
+  options.threads = threads;
+  options.max_seconds = seconds;
+  options.tries = tries;
+  options.predictor = by ? by->of.get() : nullptr;
+  const size_t count = module->origins().size();
+  for (const auto& [operators, backend, forbids] : rules) {
+    MapRule rule{
+        .text = forbids ? "forbid" : "pin", .backend = backend, .operators = operators, .forbids = forbids};
+    rule.text += "[\"" + backend + "\"]";
+    for (const uint32_t id : operators)
+      if (id >= count)
+        throw nb::value_error((rule.text + ": there is no operator " + std::to_string(id)).c_str());
+    std::ranges::sort(rule.operators);
+    options.rules.push_back(std::move(rule));
+  }
+  initialize();
+  return interruptible([&](const std::atomic<bool>* stop) {
+    options.build.context.interrupt = stop;
+    MapResult result = map_model(module, options);
+    result.report.model = result.report.mapping.model = name;
+    return result;
+  });
+}
+
+IRModule apply_text(const IRModule& module, const nb::dict& params, const std::string& text,
+                    const std::string& name) {
+  const NamedArrays weights = arrays_from_python(params);
+  const BuildContext context = door_context();
+  const nb::gil_scoped_release released;
+  initialize();
+  const Mapping mapping = parse_mapping(text, name);
+  check_mapping(mapping, module, name);
+  return apply_mapping(bind_params(module, weights), mapping, context);
+}
+
+}  // namespace
+
+void bind_map(nb::module_& m) {
+  nb::class_<MapResult>(m, "MapResult", "A mapping of a model over several backends: baton.map.")
+      .def_prop_ro(
+          "mod", [](const MapResult& r) { return r.module; },
+          "IRModule: a function per region; weights are constants. relay.build takes it.")
+      .def("_report", [](const MapResult& r) { return map_json(r.report); })
+      .def("_mapping", [](const MapResult& r) { return mapping_json(r.report.mapping); })
+      .def("__str__", [](const MapResult& r) { return map_table(r.report); })
+      .def(
+          "why",
+          [](const MapResult& r, uint32_t id) {
+            return alternatives_text(r.report.mapping.operators.at(id));
+          },
+          nb::arg("operator"),
+          "Where operator number `operator` sits, what it would cost elsewhere, and what would have to "
+          "change for it to "
+          "move: text. IndexError for a number that there is not.");
+  m.def("map", &map_module, nb::arg("module"), nb::arg("params"), nb::arg("targets"), nb::arg("rules"),
+        nb::arg("memory"), nb::arg("max_regions"), nb::arg("threads"), nb::arg("seconds"), nb::arg("tries"),
+        nb::arg("predictor").none(), nb::arg("name"));
+  m.def("apply_mapping", &apply_text, nb::arg("module"), nb::arg("params"), nb::arg("text"), nb::arg("name"));
+}
+
+}  // namespace baton::python

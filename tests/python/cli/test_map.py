@@ -1,0 +1,247 @@
+"""`baton map`, its file, `baton partition --mapping`, `baton explain --mapping`, and baton.map from Python."""
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import baton as tvm
+from baton import relay
+from baton.contrib import graph_executor
+from baton.relay import testing
+
+
+def run(*words):
+    return subprocess.run([os.environ["BATON_PROGRAM"], *map(str, words)], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=300)
+
+
+def good(*words):
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(*words):
+    done = run(*words)
+    assert done.returncode in (1, 2), done.stdout + done.stderr
+    return done.stderr
+
+
+def report(model, *words):
+    return json.loads(good("map", model, "--threads", 1, "--max-seconds", 1, "--json", *words))
+
+
+@pytest.fixture(scope="module")
+def vgg(tmp_path_factory):
+    """VGG-11 for small images, as a file."""
+    path = tmp_path_factory.mktemp("models") / "vgg.relay"
+    path.write_text(testing.vgg.get_workload(batch_size=1, num_classes=10, image_shape=(3, 32, 32), num_layers=11)[0].astext())
+    return path
+
+
+@pytest.fixture(scope="module")
+def mapped(vgg, tmp_path_factory):
+    """The mapping of a small model over a simulated device that computes dense layers only: its report and file."""
+    path = tmp_path_factory.mktemp("map") / "m.json"
+    return report(vgg, "--targets", "sim_in_memory", "-o", path), path
+
+
+def test_the_fastest_is_kept(mapped):
+    found, path = mapped
+    models = {each["name"]: each for each in found["models"]}
+    chosen = models[found["chosen"]]
+    assert chosen["measured_us"] == min(each["measured_us"] for each in models.values() if not each["why_not"])
+    assert found["speedup"] >= 1
+    assert chosen["operators"]["sim_in_memory"] >= 2  # the dense layers that are worth a copy
+    assert chosen["regions"] >= 1
+    # Prices are measured in the same rounds as the whole. On a busy machine a second is little for both.
+    assert abs(chosen["modelled_us"] / chosen["measured_us"] - 1) < 0.5
+    saved = json.loads(path.read_text())
+    assert saved == found["mapping"]
+    dense = [each for each in saved["operators"] if each["operator"].endswith("nn.dense")]
+    assert [each["backend"] for each in dense[:2]] == ["sim_in_memory"] * 2
+    for each in dense[:2]:
+        elsewhere = {other["backend"]: other["more_us"] for other in each["alternatives"]}
+        assert elsewhere["sim_in_memory"] == 0 and elsewhere["llvm"] > 0
+
+
+def test_the_table_and_a_sweep(vgg):
+    text = good("map", vgg, "--targets", "sim_in_memory", "--max-seconds", 1, "--sweep",
+                "link=0.000001:1")
+    assert "best single backend" in text or "alone is the fastest" in text
+    assert "link cpu to sim_in_memory: 4.00 us, 12.0 GB/s" in text
+    points = [line.split() for line in text.splitlines() if line.rstrip("# ").endswith(tuple("0123456789")) and "x " in line + " "]
+    moved = [int(words[4]) for words in points if len(words) >= 5 and words[3].endswith("x")]
+    assert len(moved) == 13 and moved[0] == 0 and moved[-1] >= 2  # nothing is worth a link that slow
+
+
+def test_partition_applies_a_mapping(vgg, mapped, tmp_path):
+    _, path = mapped
+    summary = json.loads(good("partition", vgg, "--mapping", path, "--json"))
+    edited = json.loads(path.read_text())
+    there = sum(each["backend"] == "sim_in_memory" for each in edited["operators"])
+    assert summary["regions"] == {"sim_in_memory": there} and summary["operators"]["sim_in_memory"] == there
+    first = next(each for each in edited["operators"] if each["operator"].endswith("nn.dense"))
+    first["backend"] = "dnnl"
+    (tmp_path / "e.json").write_text(json.dumps(edited))
+    summary = json.loads(good("partition", vgg, "--mapping", tmp_path / "e.json", "--json"))
+    assert summary["regions"] == {"sim_in_memory": there - 1, "dnnl": 1}
+    assert 'Compiler="dnnl"' in summary["text"]
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda m: m["operators"].pop(), "it has 40 operators, this program has 41"),
+    (lambda m: m["operators"].pop(3), "operator 3 is missing"),
+    (lambda m: m["operators"].append(m["operators"][3]), "operator 3 is there twice"),
+    (lambda m: m["operators"][0].update(backend="dnl"), "there is no such backend; did you mean `dnnl`?"),
+    (lambda m: m["operators"][0].update(operator="%0 nn.dense"), "operator 0 is %0 nn.dense there, and %0 nn.conv2d here"),
+    (lambda m: m.update(program="12"), "it is of another version of"),
+    (lambda m: m.update(program="no"), "not a hash"),
+    (lambda m: m.update(schema=99), "update Baton"),
+    (lambda m: m.update(operators=3), "not the JSON of a mapping"),
+    (lambda m: m.clear(), "this is no mapping"),
+])
+def test_damaged_mappings_are_refused(vgg, mapped, tmp_path, change, message):
+    mapping = json.loads(mapped[1].read_text())
+    change(mapping)
+    (tmp_path / "m.json").write_text(json.dumps(mapping))
+    for verb in ("partition", "explain"):
+        assert message in refused(verb, vgg, "--mapping", tmp_path / "m.json")
+
+
+def test_explain_says_why(vgg, mapped):
+    _, path = mapped
+    text = good("explain", vgg, "--mapping", path, "--operator", "nn.dense")
+    assert text.count("on sim_in_memory, where it takes") >= 2
+    assert "on llvm its kernel would take" in text and "us more, with the copies" in text
+    assert "no other backend of the mapping takes it" in good("explain", vgg, "--mapping", path,
+                                                              "--operator", "id:0")
+    assert "cannot read the mapping" in refused("explain", "mlp", "--mapping", "/nowhere.json")
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--pin", "id:0=llvm", "--forbid", "id:0=llvm"], "--forbid id:0=llvm contradicts --pin id:0=llvm: both name"),
+    (["--pin", "id:0=llvm", "--pin", "id:0=dnnl"], "--pin id:0=dnnl contradicts --pin id:0=llvm"),
+    (["--pin", "id:0=opencl"], "opencl is not among the targets"),
+    (["--forbid", "id:0=llvm", "--forbid", "id:0=dnnl"], "leaves no backend for"),
+    (["--pin", "id:0"], "write --pin %3,%5=dnnl"),
+    (["--pin", "id:999=dnnl"], "999"),
+    (["--memory", "dnnl=1MB"], "it computes in the memory of the processor"),
+    (["--memory", "dnnl=much"], "is no amount of memory"),
+    (["--sweep", "link=2:1"], "write --sweep link=0.1:100"),
+    (["--predictor", "/nowhere"], "/nowhere"),
+])
+def test_says_what_is_wrong(words, message):
+    assert message in refused("map", "mlp", "--targets", "llvm,dnnl", "--max-seconds", 1, *words)
+
+
+def test_unknown_and_useless_targets():
+    assert "did you mean `dnnl`?" in refused("map", "mlp", "--targets", "dnl")
+    assert "two backends at least" in refused("map", "mlp", "--targets", "llvm")
+    found = report("mlp", "--targets", "sim_npu")  # of integers only
+    assert found["chosen"] == "llvm" and "sim_npu takes no operator of this model" in found["notes"]
+    assert "--pin nn.dense=sim_npu: sim_npu does not compute" in refused("map", "mlp", "--targets", "sim_npu", "--pin", "nn.dense=sim_npu",
+                                                                         "--max-seconds", 1)
+
+
+def test_rules_are_kept():
+    found = report("dqn", "--targets", "dnnl,sim_fast_gpu", "--pin", "nn.dense=dnnl", "--forbid", "nn.conv2d=sim_fast_gpu")
+    backends = {each["operator"].split()[-1]: set() for each in found["mapping"]["operators"]}
+    for each in found["mapping"]["operators"]:
+        backends[each["operator"].split()[-1]].add(each["backend"])
+    assert backends["nn.dense"] == {"dnnl"} and "sim_fast_gpu" not in backends["nn.conv2d"]
+
+
+def test_few_regions(vgg):
+    many = report(vgg, "--targets", "sim_in_memory")
+    few = report(vgg, "--targets", "sim_in_memory", "--max-regions", 1)
+    chosen = [next(each for each in found["models"] if each["name"] == found["chosen"]) for found in (many, few)]
+    assert chosen[0]["regions"] >= 2
+    assert chosen[1]["regions"] <= 1 or few["chosen"] == few["best_single"]
+    assert any(not each["single"] and each["regions"] == 1 for each in few["models"])
+
+
+def test_a_device_too_small_for_the_model_gets_what_fits(tmp_path):
+    path = tmp_path / "mobilenet.relay"
+    path.write_text(testing.mobilenet.get_workload(image_shape=(3, 64, 64), num_classes=10)[0].astext())
+    found = report(path, "--targets", "sim_dsp")
+    models = {each["name"]: each for each in found["models"]}
+    assert "no memory" in models["sim_dsp"]["why_not"]
+    assert any(name.startswith("sim_dsp, part") and not each["why_not"] for name, each in models.items())
+
+
+def test_an_empty_shape_and_a_model_without_operators(tmp_path):
+    (tmp_path / "empty.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(0, 4), float32]) { nn.relu(%x) }\n')
+    (tmp_path / "none.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 4), float32]) { %x }\n')
+    for name in ("empty", "none"):
+        done = run("map", tmp_path / f"{name}.relay", "--targets", "dnnl,sim_fast_gpu", "--max-seconds", 1)
+        assert done.returncode == 0 or done.stderr.startswith("baton map: "), done.stderr
+
+
+def test_predicted_without_devices(tmp_path):
+    """From a predictor of the processor and the sheets of simulated devices: nothing is compiled."""
+    sample = pathlib.Path(__file__).parents[2] / "reference" / "measurements.jsonl.gz"
+    (tmp_path / "sample.jsonl").write_bytes(gzip.decompress(sample.read_bytes()))
+    good("store", "import", tmp_path / "sample.jsonl", "--store", tmp_path / "s.db")
+    good("train", "--store", tmp_path / "s.db", "--backend", "llvm", "-o", tmp_path / "p", "--rounds", 60)
+    found = report("resnet-18", "--targets", "sim_in_memory,sim_fast_gpu", "--predictor", tmp_path / "p")
+    assert found["predicted"] and found["measure_s"] == 0
+    models = {each["name"]: each for each in found["models"]}
+    assert all(each["measured_us"] == 0 and each["modelled_us"] > 0 for each in models.values())
+    assert models["sim_fast_gpu"]["modelled_us"] < models["llvm"]["modelled_us"]
+    assert found["chosen"] != "llvm"
+    assert "choose one" in refused("map", "mlp", "--targets", "sim_fast_gpu", "--predictor", tmp_path / "p", "--artifact", tmp_path / "a.baton")
+
+
+# ---- From Python.
+
+def outputs(module, data, params=None):
+    with tvm.transform.PassContext(opt_level=3):
+        lib = relay.build(module, target="llvm", params=params)
+    model = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    model.set_input("data", data)
+    model.run()
+    return [model.get_output(i).numpy() for i in range(model.get_num_outputs())]
+
+
+def test_from_python(tmp_path):
+    module, params = testing.resnet.get_workload(num_layers=18, image_shape=(3, 32, 32), num_classes=10)
+    before = str(module)
+    found = tvm.map(module, params, targets=["llvm", "dnnl", "sim_fast_gpu"], seconds=2, threads=1, name="small")
+    assert str(module) == before
+    assert found.report["model"] == "small" and found.report["chosen"] in str(found)
+    data = np.random.default_rng(3).uniform(-1, 1, (1, 3, 32, 32)).astype("float32")
+    expected = outputs(module, data, params)
+    np.testing.assert_allclose(outputs(found.mod, data)[0], expected[0], rtol=1e-4, atol=1e-5)
+    found.save(tmp_path / "m.json")
+    again = tvm.apply_mapping(module, tmp_path / "m.json", params)
+    assert tvm.ir.structural_equal(again, found.mod)
+    np.testing.assert_allclose(outputs(tvm.apply_mapping(module, found.mapping, params), data)[0], expected[0], rtol=1e-4, atol=1e-5)
+    operator = next(each for each in found.mapping["operators"] if each["backend"])
+    assert operator["operator"] in found.why(operator["id"])
+    with pytest.raises(tvm.TVMError, match="another model"):
+        tvm.apply_mapping(testing.mlp.get_workload(batch_size=1)[0], found.mapping)
+    with pytest.raises(ValueError, match="no operator 4711"):
+        tvm.map(module, params, targets="dnnl", pin={"dnnl": [4711]})
+    with pytest.raises(tvm.TVMError, match="contradicts"):
+        tvm.map(module, params, targets="dnnl", pin={"dnnl": [1]}, forbid={"dnnl": [1]})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_divisions_compute_the_same(seed):
+    """Whatever a mapping says, the result is the program's, and no operator is lost."""
+    from tests.python.baton_api.running.test_partitions import random_network, run as run_network
+
+    module = random_network(seed)
+    expected = run_network(module, {})[1]
+    random = np.random.default_rng(seed)
+    found = tvm.map(module, targets=["dnnl", "openblas", "sim_big_core"], seconds=0.5, tries=1)
+    mapping = found.mapping
+    for each in mapping["operators"]:
+        each["backend"] = str(random.choice(["llvm", "dnnl", "openblas", "sim_big_core", "mirror"]))
+    for got, want in zip(run_network(tvm.apply_mapping(module, mapping), {})[1], expected, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * max(1e-3, np.abs(want).max()))
