@@ -156,6 +156,20 @@ def test_rules_are_kept():
     assert backends["nn.dense"] == {"dnnl"} and "sim_fast_gpu" not in backends["nn.conv2d"]
 
 
+def test_a_given_mapping_is_measured_too(vgg, mapped, tmp_path):
+    edited = json.loads(mapped[1].read_text())
+    for each in edited["operators"]:
+        each["backend"] = "llvm" if each["backend"] == "sim_in_memory" else each["backend"]
+    (tmp_path / "all.json").write_text(json.dumps(edited))
+    found = report(vgg, "--targets", "sim_in_memory", "--also", tmp_path / "all.json", "--also", mapped[1])
+    models = {each["name"]: each for each in found["models"]}
+    assert models[str(tmp_path / "all.json")]["regions"] == 0 and models[str(mapped[1])]["regions"] >= 1
+    assert all(each["measured_us"] > 0 for each in models.values())
+    assert found["without_links_us"] >= found["bound_us"] * 0.999
+    assert "--also" in refused("map", vgg, "--targets", "dnnl", "--also", mapped[1]) and "sim_in_memory is not among" in refused(
+        "map", vgg, "--targets", "dnnl", "--max-seconds", 1, "--also", mapped[1])
+
+
 def test_few_regions(vgg):
     many = report(vgg, "--targets", "sim_in_memory")
     few = report(vgg, "--targets", "sim_in_memory", "--max-regions", 1)

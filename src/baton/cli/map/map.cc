@@ -86,6 +86,7 @@ class MapVerb final : public Verb {
     flags.option(
         "predictor", &predictor_,
         "a file of `baton train`: costs are predicted, nothing is compiled or run, no device is needed");
+    flags.files("also", &also_, "a mapping of this model: it is measured beside what is found");
     flags.option("sweep", &sweep_, "link=0.1:100: also what would be with links so many times as fast");
     flags.option("o,output", &output_,
                  "write the mapping to this file (JSON): to edit, for partition --mapping "
@@ -115,6 +116,11 @@ class MapVerb final : public Verb {
       predictor = load_predictor(predictor_);
       options_.predictor = &predictor;
       options_.build.context = context_with(predictor);
+    }
+    for (const std::string& path : also_) {
+      options_.also.push_back(load_mapping(path));
+      check_mapping(options_.also.back(), model.module, path);
+      options_.also.back().model = path;
     }
     const InterruptScope interrupt;
     Progress progress(io);
@@ -180,7 +186,7 @@ class MapVerb final : public Verb {
   ModelFlags flags_;
   MapOptions options_;
   std::string targets_, predictor_, sweep_, output_, module_, artifact_;
-  std::vector<std::string> pins_, forbids_, memory_;
+  std::vector<std::string> pins_, forbids_, memory_, also_;
   bool json_ = false;
 };
 

@@ -59,6 +59,7 @@ class Mapper {
     check_rules(options_.rules, report_.backends, module_->origins());
     price_singles();
     find_links();
+    add_given();
     search_and_measure();
     check_by_clock();
     choose();
@@ -352,6 +353,25 @@ class Mapper {
     return {std::max(0.0, us(kSmallCopy) - rate * static_cast<double>(kSmallCopy)), rate};
   }
 
+  /// Mappings from files.
+  void add_given() {
+    std::vector<size_t> fresh;
+    for (const Mapping& mapping : options_.also) {
+      MappedModel model{.name = mapping.model};
+      for (const MappedOperator& each : mapping.operators) {
+        const auto at = std::ranges::find(report_.backends, each.backend);
+        if (!each.backend.empty() && at == report_.backends.end())
+          throw UsageError("--also " + mapping.model + ": " + each.backend +
+                           " is not among the targets of this mapping (--targets)");
+        model.backend_of.push_back(each.backend.empty() ? -1
+                                                        : static_cast<int>(at - report_.backends.begin()));
+      }
+      if (add_model(std::move(model))) fresh.push_back(report_.models.size() - 1);
+    }
+    measure(fresh, options_.max_seconds * kForMappings / options_.tries, "measuring mappings");
+    for (const size_t each : fresh) add_build(each);
+  }
+
   // ---- Search.
 
   ModelProblem priced() {
@@ -461,7 +481,7 @@ class Mapper {
       MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
       mapping.modelled_us = best.us;
       const bool usable = add_model(std::move(mapping));
-      if (!usable || report_.predicted) {
+      if (!usable) {
         set_model(std::move(model), std::move(best));
         return;
       }
@@ -544,6 +564,20 @@ class Mapper {
 
   // ---- The result.
 
+  /// What a search would lead to that prices no copies.
+  void find_without_links() {
+    MappingProblem free = model_.problem;
+    for (size_t f = 0; f < free.formats.size(); ++f)
+      for (size_t g = 0; g < free.formats.size(); ++g)
+        if (free.conversions[f][g] && free.formats[f].device != free.formats[g].device)
+          free.conversions[f][g] = MappingConversion{};
+    FrontierOptions how;
+    how.interrupt = context().interrupt;
+    const auto found = search_frontier(free, how);
+    const auto cost = found ? price(model_.problem, found->chosen) : std::nullopt;
+    if (cost) report_.without_links_us = cost->us;
+  }
+
   /// The best mapping with each operator on each other backend.
   void find_alternatives() {
     const size_t operators = module_->origins().size();
@@ -583,6 +617,7 @@ class Mapper {
 
   MapResult finish() {
     find_alternatives();
+    if (prices_.devices.size() > 1) find_without_links();
     // The time of each kernel, split over its operators by what they compute.
     const std::vector<double> operator_us = subjects_[report_.chosen]->operator_us(module_->origins().size());
     MappedModel& chosen = report_.models[report_.chosen];

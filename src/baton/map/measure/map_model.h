@@ -26,6 +26,7 @@ struct MapOptions {
   int threads = 0;                             ///< of the runs; 0: the default of all runs
   double max_seconds = 60;                     ///< for measuring; compiling does not count
   int tries = 4;                               ///< mappings that are built and measured, at most
+  std::vector<Mapping> also;                   ///< measured beside what is found; `model` is their name
   const Predictor* predictor = nullptr;        ///< not null: nothing is compiled or run
   SystemSource system = read_system;
   std::function<void(const std::string& phase, int done, int total)> progress = {};
@@ -59,8 +60,9 @@ struct MapReport {
   size_t chosen = 0, best_single = 0;
   double plus_minus = 0;  ///< of the speed-up over the best single, relative: 95 %; 0: predicted or unknown
   bool predicted = false;
-  double bound_us = 0;  ///< no mapping is faster, by the model
-  std::string method;   ///< of the search
+  double bound_us = 0;          ///< no mapping is faster, by the model
+  double without_links_us = 0;  ///< by the model: of the mapping that is best where copies cost nothing
+  std::string method;           ///< of the search
   double search_s = 0, build_s = 0, measure_s = 0;
   std::string partial;  ///< "interrupted"; else empty
   Mapping mapping;      ///< the chosen one

@@ -81,6 +81,9 @@ std::string map_table(const MapReport& report) {
   if (report.bound_us > 0)
     text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " us (" +
             report.method + ")\n";
+  if (report.without_links_us > 0)
+    text += "  a mapping that ignores the cost of copies would take " +
+            microseconds(report.without_links_us) + " us\n";
   for (const MapLink& link : report.links)
     text += "  link " + link.from + " to " + link.to + ": " + microseconds(link.latency_us) + " us, " +
             digits(link.gbytes_per_s, 1) + " GB/s\n";
@@ -103,16 +106,16 @@ std::string sweep_table(const std::vector<SweepPoint>& points) {
 }
 
 std::string map_json(const MapReport& report, const std::vector<SweepPoint>& sweep) {
-  Json json{{"schema", kMapReportSchema},    {"model", report.model},
-            {"machine", report.machine},     {"threads", report.threads},
-            {"backends", report.backends},   {"predicted", report.predicted},
-            {"chosen", report.best().name},  {"best_single", report.models[report.best_single].name},
-            {"speedup", report.speedup()},   {"plus_minus", report.plus_minus},
-            {"bound_us", report.bound_us},   {"method", report.method},
-            {"search_s", report.search_s},   {"build_s", report.build_s},
-            {"measure_s", report.measure_s}, {"partial", report.partial},
-            {"notes", report.notes},         {"models", Json::array()},
-            {"links", Json::array()}};
+  Json json{{"schema", kMapReportSchema},   {"model", report.model},
+            {"machine", report.machine},    {"threads", report.threads},
+            {"backends", report.backends},  {"predicted", report.predicted},
+            {"chosen", report.best().name}, {"best_single", report.models[report.best_single].name},
+            {"speedup", report.speedup()},  {"plus_minus", report.plus_minus},
+            {"bound_us", report.bound_us},  {"without_links_us", report.without_links_us},
+            {"method", report.method},      {"search_s", report.search_s},
+            {"build_s", report.build_s},    {"measure_s", report.measure_s},
+            {"partial", report.partial},    {"notes", report.notes},
+            {"models", Json::array()},      {"links", Json::array()}};
   for (const MappedModel& model : report.models) {
     Json row{{"name", model.name},
              {"single", model.single},
