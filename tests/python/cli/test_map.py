@@ -188,6 +188,16 @@ def test_a_device_too_small_for_the_model_gets_what_fits(tmp_path):
     assert any(name.startswith("sim_dsp, part") and not each["why_not"] for name, each in models.items())
 
 
+def test_results_come_back(tmp_path):
+    """The result of a region on a device stayed in its memory, and nobody paid for the copy that the caller makes."""
+    (tmp_path / "m.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(64, 1024), float32]) { exp(%x) }\n')
+    found = report(tmp_path / "m.relay", "--targets", "sim_fast_gpu", "--pin", "exp=sim_fast_gpu")
+    there = next(each for each in found["models"] if each["name"] == "sim_fast_gpu")
+    bytes_per_copy = 4 * 64 * 1024
+    assert there["measured_us"] >= 2 * (15 + bytes_per_copy / 3e3)  # in and out
+    assert abs(there["modelled_us"] / there["measured_us"] - 1) < 0.1
+
+
 def test_an_empty_shape_and_a_model_without_operators(tmp_path):
     (tmp_path / "empty.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(0, 4), float32]) { nn.relu(%x) }\n')
     (tmp_path / "none.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 4), float32]) { %x }\n')

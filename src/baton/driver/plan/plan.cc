@@ -9,6 +9,7 @@
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
+#include "baton/ir/placement.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 
@@ -79,6 +80,11 @@ class Planner {
         main->body(), [&](const Expr& node) { visit(node); },
         [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
     graph_->heads = entries_at(main->body());
+    // A region on another device leaves its result there; the caller expects it where main says.
+    const VirtualDevice* wanted = result_device(*main);
+    for (EntryId& head : graph_->heads)
+      if (wanted && wanted->device_type > 0 && graph_->entries[head].device_type != wanted->device_type)
+        head = copied(head, wanted->device_type, {}, OriginSet::none());
     finish_copies();
     plan_storages(*graph_);
     const Status status = graph_->set_storages();
