@@ -38,11 +38,12 @@ def main():
     flags.add_argument("--program", default=ROOT / "build" / "release" / "baton")
     flags.add_argument("--predictor", help="of `baton train`, for llvm: also the bars of predicted mappings")
     flags.add_argument("--seconds", type=float, default=6, help="for measuring each mapping")
+    flags.add_argument("--objective", default="serial", choices=("serial", "latency", "throughput"))
     given = flags.parse_args()
     rows, missed = [], 0
 
     def mapped(model, targets, *words):
-        done = subprocess.run([given.program, "map", model, "--targets", targets, "--threads", "1", "--max-seconds", str(given.seconds),
+        done = subprocess.run([given.program, "map", model, "--targets", targets, "--threads", "1", "--max-seconds", str(given.seconds), "--objective", given.objective,
                                "--json", *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             print(f"{model} over {targets}: {done.stderr.strip().splitlines()[-1]}")
@@ -54,7 +55,10 @@ def main():
         print(f"{model:<16}{targets[:50]:<52}{found['chosen']:<14}{best['measured_us']:10.1f} us{found['speedup']:8.3f}x of {single['name']:<14}"
               f"by prices {min(modelled) / found['bound_us']:6.3f}x, modelled/measured "
               f"{best['modelled_us'] / max(best['measured_us'], 1e-9):.3f}", flush=True)
-        return found | {"gain": min(modelled) / found["bound_us"], "best": best}
+        # Bounds of queues side by side are not reached: there the best that was found counts.
+        least = found["bound_us"] if given.objective == "serial" else min(each["modelled_us"] for each in models.values()
+                                                                          if each["modelled_us"] > 0)
+        return found | {"gain": min(modelled) / least, "best": best}
 
     def bar(what, least, measured, at_most=False):
         nonlocal missed

@@ -28,7 +28,7 @@ def _native(params):
 
 
 def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memory=None, max_regions=0, threads=0,  # noqa: A001  pylint: disable=redefined-builtin,too-many-arguments
-        seconds=60, tries=4, predictor=None, name="model"):
+        seconds=60, tries=4, predictor=None, name="model", objective="serial"):
     """Places each operator on one of several backends, so that the whole model runs fastest.
 
     Each backend alone and the best mappings are built and measured in turns; the fastest is kept.
@@ -46,9 +46,11 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     tries : mappings that are built and measured, at most
     predictor : a Predictor, or its path: costs are predicted, nothing is compiled or run
     name : of the model in the report
+    objective : what is made short: "serial" (one input, one thing after the other), "latency" (one input, devices and links side by side)
+        or "throughput" (the time per input of a stream). For the last two kernels are timed, and their overlap is computed.
 
     Returns a MapResult: `mod` (partitioned, for relay.build), `report`, `mapping`, `save(path)`, `why(operator)`; printed, it is a table.
-    Raises TVMError for rules that contradict each other and an unknown backend, ValueError for an operator that there is not.
+    Raises TVMError for rules that contradict each other, an unknown backend and an unknown objective, ValueError for an operator that there is not.
     """
     if isinstance(targets, str):
         targets = targets.split(",")
@@ -58,7 +60,7 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
         wanted("predictor", predictor, Predictor, "a Predictor or its path")
     rules = [(list(operators), backend, banned) for given, banned in ((pin, False), (forbid, True))
              for backend, operators in (given or {}).items()]
-    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name)
+    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name, objective)
 
 
 def apply_mapping(mod, mapping, params=None):

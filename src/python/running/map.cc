@@ -17,8 +17,9 @@ using RuleArgument = std::tuple<std::vector<uint32_t>, std::string, bool>;
 MapResult map_module(const IRModule& module, const nb::dict& params, std::vector<std::string> targets,
                      const std::vector<RuleArgument>& rules, std::map<std::string, double> memory,
                      int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
-                     std::string name) {
+                     std::string name, const std::string& objective) {
   MapOptions options;
+  options.objective = parse_objective(objective);
   options.build.params = arrays_from_python(params);
   options.build.context = by ? context_of_predictor(*by->of, door_context()) : door_context();
   options.build.context.targets.clear();
@@ -81,7 +82,7 @@ void bind_map(nb::module_& m) {
           "move: text. IndexError for a number that there is not.");
   m.def("map", &map_module, nb::arg("module"), nb::arg("params"), nb::arg("targets"), nb::arg("rules"),
         nb::arg("memory"), nb::arg("max_regions"), nb::arg("threads"), nb::arg("seconds"), nb::arg("tries"),
-        nb::arg("predictor").none(), nb::arg("name"));
+        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"));
   m.def("apply_mapping", &apply_text, nb::arg("module"), nb::arg("params"), nb::arg("text"), nb::arg("name"));
 }
 

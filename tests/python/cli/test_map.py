@@ -269,3 +269,29 @@ def test_random_divisions_compute_the_same(seed):
         each["backend"] = str(random.choice(["llvm", "dnnl", "openblas", "sim_big_core", "mirror"]))
     for got, want in zip(run_network(tvm.apply_mapping(module, mapping), {})[1], expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * max(1e-3, np.abs(want).max()))
+
+
+@pytest.mark.parametrize("objective", ["latency", "throughput"])
+def test_devices_side_by_side(vgg, objective):
+    """No mapping is kept that a single backend beats by the objective; nothing takes longer than one after the other."""
+    words = ("--targets", "sim_fast_gpu,sim_slow_gpu", "--objective", objective)
+    found = report(vgg, *words)
+    assert found["objective"] == objective
+    usable = [each for each in found["models"] if not each["why_not"]]
+    chosen = next(each for each in usable if each["name"] == found["chosen"])
+    assert found["speedup"] >= 1
+    singles = [each["measured_us"] for each in usable if each["single"]]
+    assert chosen["measured_us"] <= min(singles) * (1 + 1e-9)
+    for each in usable:
+        assert 0 < each["measured_us"] <= each["serial_us"] * (1 + 1e-9)
+    for queue in found["queues"]:
+        assert queue["busy_us"] == pytest.approx(sum(end - begin for begin, end in queue["spans"]))
+        assert all(first[1] <= second[0] + 1e-9 for first, second in zip(queue["spans"], queue["spans"][1:]))
+    text = good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
+    assert "their overlap is computed" in text and "us from left to right" in text
+
+
+def test_an_unknown_objective_is_refused(vgg):
+    assert "there are serial, latency and throughput" in refused("map", vgg, "--targets", "dnnl", "--objective", "energy")
+    with pytest.raises(tvm.error.TVMError, match="there are serial, latency and throughput"):
+        tvm.map(testing.mlp.get_workload(batch_size=1)[0], objective="energy")

@@ -71,6 +71,11 @@ class MapVerb final : public Verb {
                "%3,%5=dnnl: these operators (as `baton explain` takes them) are computed there")
         .shown_as("OPERATORS=BACKEND");
     flags.files("forbid", &forbids_, "%3=dnnl: they are not").shown_as("OPERATORS=BACKEND");
+    flags
+        .option("objective", &objective_,
+                "what is made short: serial (one input, one thing after the other), latency (one input, "
+                "devices and links side by side), throughput (the time per input of a stream)")
+        .show_default();
     flags.files("memory", &memory_, "opencl=512MB: of a device, instead of what its sheet says")
         .shown_as("BACKEND=BYTES");
     flags
@@ -100,6 +105,7 @@ class MapVerb final : public Verb {
     if (!artifact_.empty() && !predictor_.empty())
       throw UsageError("--artifact builds the mapping, --predictor builds nothing: choose one");
     const auto [least, most] = sweep_limits();
+    options_.objective = parse_objective(objective_);
     initialize();
     options_.build.context = flags_.context();
     options_.backends = items_of(targets_);
@@ -185,6 +191,7 @@ class MapVerb final : public Verb {
 
   ModelFlags flags_;
   MapOptions options_;
+  std::string objective_ = "serial";
   std::string targets_, predictor_, sweep_, output_, module_, artifact_;
   std::vector<std::string> pins_, forbids_, memory_, also_;
   bool json_ = false;

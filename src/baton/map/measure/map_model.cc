@@ -37,6 +37,7 @@ constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 // Parts of the time for measuring: each backend at first, each new mapping, and all of them at the end.
 constexpr double kForPrices = 0.35, kForMappings = 0.25, kForCheck = 0.4;
 constexpr double kMilpSeconds = 20;
+constexpr double kObjectiveSeconds = 3;  // of each search for queues side by side
 constexpr int kRounds = 6;
 constexpr size_t kMostPortions = 8;
 // Times beyond which a change of layout costs nothing.
@@ -50,6 +51,7 @@ class Mapper {
         module_(bind_params(infer_types(module->copy()), options.build.params)) {
     options_.build.params.clear();
     report_.predicted = options.predictor != nullptr;
+    report_.objective = options.objective;
     report_.machine = options.build.context.host().name;
     host_ = backend_of_kind(options.build.context.host().kind)->name;
   }
@@ -95,6 +97,7 @@ class Mapper {
 
   void add_backend(const std::string& name, int device_type) {
     MappedBackend backend{name, 0, kUsualLayout};
+    device_names_.emplace(device_type, device_type == context().host().device_type ? "cpu" : name);
     if (prices_.devices.empty()) {
       prices_.devices = {"cpu"};
       prices_.memory_limits = {0};
@@ -274,12 +277,23 @@ class Mapper {
     const std::vector<FusedTimes> times = measure_in_turns(models, how);
     for (size_t i = 0; i < which.size(); ++i) {
       subjects_[which[i]]->set_times(times[i]);
-      report_.models[which[i]].measured_us = times[i].plain.us;
-      report_.models[which[i]].rounds_us = times[i].plain.rounds_us;
+      MappedModel& model = report_.models[which[i]];
+      model.measured_us = model.serial_us = times[i].plain.us;
+      model.rounds_us = times[i].plain.rounds_us;
+      const double part = objective_part(subjects_[which[i]]->queues(device_names_));
+      model.measured_us *= part;
+      for (double& round : model.rounds_us) round *= part;
       if (times[i].interrupted) report_.partial = "interrupted";
     }
     report_.threads = subjects_[which.front()]->threads();
     report_.measure_s += since_s(start);
+  }
+
+  /// The share of the time one after the other that remains by the objective.
+  double objective_part(const PlanQueues& queues) const {
+    if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial) return 1;
+    return (options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us) /
+           queues.serial_us;
   }
 
   void add_build(size_t which) {
@@ -403,6 +417,8 @@ class Mapper {
       if (found.solution && (!best || found.solution->us < best->us)) best = found.solution;
       if (best) best->bound_us = std::max(best->bound_us, std::min(found.bound_us, best->us));
     }
+    if (best)
+      best = search_objective(problem, *best, options_.objective, kObjectiveSeconds, context().interrupt);
     report_.search_s += since_s(start);
     if (!best)
       throw Error("no mapping keeps all limits: give a device more memory (--memory), or allow more regions");
@@ -508,7 +524,7 @@ class Mapper {
       MappedModel& mapped = report_.models[build_of_[b]];
       if (model_.whole[b].empty()) continue;
       const auto cost = price(model_.problem, model_.whole[b]);
-      if (cost) mapped.modelled_us = cost->us;
+      if (cost) mapped.modelled_us = objective_us(model_.problem, *cost, options_.objective);
     }
   }
 
@@ -606,7 +622,7 @@ class Mapper {
           how.interrupt = context().interrupt;
           const auto found = search_frontier(there, how);
           if (!found) continue;
-          alternative.more_us = found->us - best_.us;
+          alternative.more_us = objective_us(there, *found, options_.objective) - best_.us;
         }
         for (const uint32_t id : here) alternatives_[id].push_back(alternative);
       }
@@ -617,7 +633,8 @@ class Mapper {
 
   MapResult finish() {
     find_alternatives();
-    if (prices_.devices.size() > 1) find_without_links();
+    if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
+    report_.queues = subjects_[report_.chosen]->queues(device_names_);
     // The time of each kernel, split over its operators by what they compute.
     const std::vector<double> operator_us = subjects_[report_.chosen]->operator_us(module_->origins().size());
     MappedModel& chosen = report_.models[report_.chosen];
@@ -649,6 +666,7 @@ class Mapper {
   std::string host_;
   MapReport report_;
   ModelPrices prices_;
+  std::map<int, std::string> device_names_;            ///< by type
   std::vector<std::unique_ptr<MapSubject>> subjects_;  ///< of report_.models; null: cannot be used
   std::vector<MeasuredBuild> builds_;
   std::vector<MeasuredBuild> portions_;  ///< of devices without room for all; their programs are gone

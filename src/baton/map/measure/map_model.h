@@ -11,6 +11,8 @@
 #include "baton/driver/build.h"
 #include "baton/driver/mapping/mapping.h"
 #include "baton/map/measure/rules.h"
+#include "baton/map/measure/side_by_side.h"
+#include "baton/map/objective.h"
 #include "baton/map/problem.h"
 #include "baton/predict/predictor.h"
 #include "baton/profile/report/profile.h"
@@ -20,6 +22,7 @@ namespace baton {
 struct MapOptions {
   BuildOptions build;                 ///< level, config, cache, interrupt; params: weights of the model
   std::vector<std::string> backends;  ///< the processor's own is added where it is missing
+  MapObjective objective = MapObjective::kSerial;
   std::vector<MapRule> rules;
   std::map<std::string, double> memory_bytes;  ///< limits, by backend; else what its sheet says
   int max_regions = 0;                         ///< 0: any number
@@ -39,8 +42,9 @@ struct MappedModel {
   std::vector<int> backend_of =
       {};  ///< by operator: index into MapReport::backends; -1: no kernel computes it
   size_t regions = 0;
-  double modelled_us = 0;              ///< 0: not modelled
-  double measured_us = 0;              ///< 0: not measured
+  double modelled_us = 0;              ///< by the objective and the prices; 0: not modelled
+  double measured_us = 0;              ///< by the objective; 0: not measured
+  double serial_us = 0;                ///< measured, one thing after the other
   std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
   std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
 };
@@ -53,6 +57,7 @@ struct MapLink {
 struct MapReport {
   std::string model, machine;
   int threads = 1;
+  MapObjective objective = MapObjective::kSerial;
   std::vector<std::string> backends;  ///< the processor's own first; those that take something
   std::vector<std::string> notes;
   std::vector<MapLink> links;
@@ -61,6 +66,7 @@ struct MapReport {
   double plus_minus = 0;  ///< of the speed-up over the best single, relative: 95 %; 0: predicted or unknown
   bool predicted = false;
   double bound_us = 0;          ///< no mapping is faster, by the model
+  PlanQueues queues;            ///< of the chosen mapping, by the times of its kernels
   double without_links_us = 0;  ///< by the model: of the mapping that is best where copies cost nothing
   std::string method;           ///< of the search
   double search_s = 0, build_s = 0, measure_s = 0;

@@ -49,6 +49,37 @@ double used_us(const MappedModel& model) {
   return model.measured_us > 0 ? model.measured_us : model.modelled_us;
 }
 
+/// What the objective's times are, where they are not those of a run.
+std::string objective_text(MapObjective objective) {
+  if (objective == MapObjective::kLatency)
+    return "  times: of one input with devices and links side by side; kernels are timed, their overlap is "
+           "computed\n";
+  if (objective == MapObjective::kThroughput)
+    return "  times: per input of a stream, devices and links side by side; kernels are timed, their overlap "
+           "is computed\n";
+  return "";
+}
+
+/// A line for each queue: '#' where it is busy for most of a column's time, '+' where for some of it.
+std::string timeline_text(const std::string& name, const PlanQueues& queues) {
+  constexpr int kColumns = 60;
+  std::string text = "\n  " + name + ", one input: " + microseconds(queues.latency_us) +
+                     " us from left to right, the busiest works for " + microseconds(queues.interval_us) +
+                     " us\n";
+  const double column_us = queues.latency_us / kColumns;
+  for (const PlanQueue& queue : queues.queues) {
+    std::string drawn;
+    for (int column = 0; column < kColumns; ++column) {
+      double busy = 0;
+      for (const auto& [begin, end] : queue.spans)
+        busy += std::max(0.0, std::min(end, (column + 1) * column_us) - std::max(begin, column * column_us));
+      drawn += busy > 0.5 * column_us ? '#' : busy > 0 ? '+' : '.';
+    }
+    text += "    " + left(queue.name, 30) + right(microseconds(queue.busy_us), 10) + " us  " + drawn + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string map_table(const MapReport& report) {
@@ -84,12 +115,15 @@ std::string map_table(const MapReport& report) {
   if (report.without_links_us > 0)
     text += "  a mapping that ignores the cost of copies would take " +
             microseconds(report.without_links_us) + " us\n";
+  text += objective_text(report.objective);
   for (const MapLink& link : report.links)
     text += "  link " + link.from + " to " + link.to + ": " + microseconds(link.latency_us) + " us, " +
             digits(link.gbytes_per_s, 1) + " GB/s\n";
   text += "  " + digits(report.build_s, 1) + " s building, " + digits(report.measure_s, 1) +
           " s measuring, " + digits(report.search_s, 2) + " s searching\n";
   for (const std::string& note : report.notes) text += "  note: " + note + "\n";
+  if (report.objective != MapObjective::kSerial && report.queues.latency_us > 0)
+    text += timeline_text(best.name, report.queues);
   if (!report.partial.empty()) text += "  " + report.partial + ": what was found until then is reported\n";
   return text;
 }
@@ -112,7 +146,8 @@ std::string map_json(const MapReport& report, const std::vector<SweepPoint>& swe
             {"chosen", report.best().name}, {"best_single", report.models[report.best_single].name},
             {"speedup", report.speedup()},  {"plus_minus", report.plus_minus},
             {"bound_us", report.bound_us},  {"without_links_us", report.without_links_us},
-            {"method", report.method},      {"search_s", report.search_s},
+            {"method", report.method},      {"objective", objective_name(report.objective)},
+            {"queues", Json::array()},      {"search_s", report.search_s},
             {"build_s", report.build_s},    {"measure_s", report.measure_s},
             {"partial", report.partial},    {"notes", report.notes},
             {"models", Json::array()},      {"links", Json::array()}};
@@ -122,6 +157,7 @@ std::string map_json(const MapReport& report, const std::vector<SweepPoint>& swe
              {"regions", model.regions},
              {"modelled_us", model.modelled_us},
              {"measured_us", model.measured_us},
+             {"serial_us", model.serial_us},
              {"rounds_us", model.rounds_us},
              {"why_not", model.why_not},
              {"operators", Json::object()}};
@@ -129,6 +165,8 @@ std::string map_json(const MapReport& report, const std::vector<SweepPoint>& swe
       row["operators"][report.backends[static_cast<size_t>(backend)]] = count;
     json["models"].push_back(std::move(row));
   }
+  for (const PlanQueue& queue : report.queues.queues)
+    json["queues"].push_back({{"name", queue.name}, {"busy_us", queue.busy_us}, {"spans", queue.spans}});
   for (const MapLink& link : report.links)
     json["links"].push_back({{"from", link.from},
                              {"to", link.to},

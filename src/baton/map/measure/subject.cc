@@ -94,6 +94,10 @@ MeasuredBuild MapSubject::build(std::string name, const std::vector<std::string>
   return build;
 }
 
+PlanQueues MapSubject::queues(const std::map<int, std::string>& names) const {
+  return side_by_side(*built_.plan.graph, node_us_, names);
+}
+
 std::vector<int> MapSubject::owners(const std::vector<std::string>& backends, size_t operators) const {
   std::vector<int> owners(operators, -1);
   for (size_t n = 0; n < built_.plan.nodes.size(); ++n)

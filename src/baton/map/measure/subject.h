@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baton/driver/build.h"
+#include "baton/map/measure/side_by_side.h"
 #include "baton/map/model_problem.h"
 #include "baton/predict/predictor.h"
 #include "baton/profile/measure/measure.h"
@@ -26,6 +27,8 @@ class MapSubject {
   void predict(const Predictor& predictor, int threads, const BuildContext& context);
 
   MeasuredBuild build(std::string name, const std::vector<std::string>& backends) const;
+  /// Devices and links side by side, by the times of the kernels. `names`: of devices, by type.
+  PlanQueues queues(const std::map<int, std::string>& names) const;
   /// By operator, of `operators`: the index of the backend whose kernels compute it; -1: none does.
   std::vector<int> owners(const std::vector<std::string>& backends, size_t operators) const;
   /// The operators in portions, kernel by kernel, whose constants, inputs and results need at most `bytes`;
