@@ -85,7 +85,7 @@ void JobRunner::measure(const Job& job, const BundleFiles& bundle, JobResult& re
   };
   require(executor.run());
   check("");
-  MeasuredJob measured = measure_job(executor, job.protocol);
+  MeasuredJob measured = measure_job(executor, job.protocol, {.pace = &pace_});
   result.rows = std::move(measured.rows);
   check(" after measuring");
   was_loaded_ = measured.disturbed_by.by_others();

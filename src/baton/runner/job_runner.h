@@ -6,6 +6,7 @@
 
 #include "baton/farm/job/bundle_files.h"
 #include "baton/farm/job/worker.h"
+#include "baton/profile/conditions/core_pace.h"
 
 namespace baton {
 
@@ -32,6 +33,7 @@ class JobRunner {
 
   const RunnerOptions options_;
   WorkerMachine machine_;
+  CorePace pace_;
   bool was_loaded_ = true;  // by others, when it was last seen
 };
 

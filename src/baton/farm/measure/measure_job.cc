@@ -1,11 +1,13 @@
 #include "baton/farm/measure/measure_job.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "baton/farm/measure/evict.h"
 #include "baton/runtime/processor.h"
@@ -24,6 +26,7 @@ constexpr double kShortUs = 20, kLoopUs = 60, kMostCalls = 10000;
 constexpr double kWindowS = 0.3, kShortestWindowS = 0.1;  // /proc/stat counts in steps of 10 ms
 constexpr double kLeastS = 0.1;                           // of each kind of samples
 constexpr size_t kMostKept = 64, kMostSamples = 20000;
+constexpr double kLookAgainS = 2e-3;                      // whether the core runs at its usual speed
 constexpr double kWorthKnowing = 0.01;  // kernels below this share of the program do not prolong measuring
 
 std::vector<double> kept_of(const RoundSamples& samples) {
@@ -81,6 +84,13 @@ class Windows {
     if (last_disturbed_) disturb();
   }
   const Disturbance& sum() const { return sum_; }
+
+  /// What happens from here to resume() does not count.
+  void pause() { finish(); }
+  void resume() {
+    before_ = system_();
+    begin_ = monotonic_ns();
+  }
 
  private:
   struct Tracked {
@@ -178,22 +188,45 @@ class JobMeasurement {
     return static_cast<double>(monotonic_ns() - begin) / 1e3;
   }
 
+  /// Waits while the core is slower than usual. False when it remains so: the time for that is over.
+  bool wait_for_core() {
+    if (simulated_ || !conditions_.pace || !conditions_.pace->is_slow()) return true;
+    if (paused_s_ >= conditions_.most_pause_s) return false;
+    windows_.pause();
+    const int64_t begin = monotonic_ns();
+    bool slow = true;
+    while (slow && paused_s_ + seconds_since(begin) < conditions_.most_pause_s) {
+      stop_if_asked(conditions_.interrupt);
+      std::this_thread::sleep_for(std::chrono::duration<double>(kLookAgainS));
+      slow = conditions_.pace->is_slow() || conditions_.pace->is_slow();
+    }
+    paused_s_ += seconds_since(begin);
+    windows_.resume();
+    return !slow;
+  }
+  bool core_is_slow() const { return !simulated_ && conditions_.pace && conditions_.pace->is_slow(); }
+
   /// Adds samples until they are enough. `prepare`: before each, not counted.
   void collect(RoundSamples& samples, const std::function<double()>& sample_us,
                const std::function<void()>& prepare = {}) {
     const bool several = executor_.threads() > 1;
     const int64_t begin = monotonic_ns();
+    const double paused_before_s = paused_s_;
     for (;;) {
       for (int i = 0; i < 8; ++i) {
         stop_if_asked(conditions_.interrupt);
+        const double paused_s = paused_s_;
+        const bool usual = wait_for_core();
+        if (paused_s_ > paused_s) sample_us();  // what it has in the caches may be gone
         if (prepare) prepare();
         const ThreadReading before = read_thread(several);
         const double us = sample_us();
         // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
-        samples.add(us, !executor_.on_devices() && was_held(before, read_thread(several), several));
+        const bool held = !executor_.on_devices() && was_held(before, read_thread(several), several);
+        samples.add(us, held || !usual || core_is_slow());
         windows_.tick();
       }
-      const double seconds = seconds_since(begin);
+      const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
       if (seconds >= protocol_.max_seconds || samples.us.size() >= kMostSamples) return;
       if (seconds >= kLeastS && is_enough(samples, protocol_)) return;
     }
@@ -223,9 +256,14 @@ class JobMeasurement {
   void all_nodes() {
     std::vector<RoundSamples*> samples;
     const int64_t begin = monotonic_ns();
+    const double paused_before_s = paused_s_;
     for (size_t runs = 0;; ++runs) {
       stop_if_asked(conditions_.interrupt);
+      const double paused_s = paused_s_;
+      const bool usual = wait_for_core();
+      if (paused_s_ > paused_s) run_us();
       const RunProfile profile = require(executor_.run_profiled(1));
+      const bool slow = !usual || core_is_slow();
       if (samples.empty()) {
         nodes_ = profile.nodes;
         // A kernel without others finds what it left itself.
@@ -234,9 +272,9 @@ class JobMeasurement {
           samples.push_back(&pending(executor_.plan().nodes[node].name, cache));
       }
       for (size_t i = 0; i < nodes_.size(); ++i)
-        samples[i]->add(profile.node_ns[i][0] / 1e3, profile.held[i][0]);
+        samples[i]->add(profile.node_ns[i][0] / 1e3, slow || profile.held[i][0]);
       windows_.tick();
-      const double seconds = seconds_since(begin);
+      const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
       if (seconds >= protocol_.max_seconds || runs >= kMostSamples) break;
       if (seconds < kLeastS || runs < static_cast<size_t>(protocol_.min_samples) || runs % 8) continue;
       double sum = 0;
@@ -289,6 +327,7 @@ class JobMeasurement {
   Windows windows_;
   std::optional<Evictor> evictor_;
   double load_ = 0;
+  double paused_s_ = 0;
   std::vector<std::unique_ptr<Pending>> pending_;
   std::vector<uint32_t> nodes_;
   std::vector<double> node_us_;

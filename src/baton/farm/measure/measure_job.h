@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "baton/farm/job/worker.h"
+#include "baton/profile/conditions/core_pace.h"
 #include "baton/profile/conditions/disturbance.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/runtime/executor.h"
@@ -18,6 +19,8 @@ struct MeasuredJob {
 struct JobConditions {
   const std::atomic<bool>* interrupt = nullptr;
   SystemSource system = read_system;
+  CorePace* pace = nullptr;  ///< asked before and after each sample; null: it is not
+  double most_pause_s = 10;  ///< of a job, for the core to run at its usual speed again
 };
 
 /// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means

@@ -1,0 +1,89 @@
+// Cores that another virtual machine shares: samples wait, or do not count.
+#include <gtest/gtest.h>
+
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/farm/measure/measure_job.h"
+#include "baton/profile/conditions/core_pace.h"
+#include "baton/runtime/model.h"
+#include "baton/text/parser.h"
+
+namespace baton {
+namespace {
+
+TEST(CorePace, AUsualCoreIsNotSlow) {
+  int reading = 0;
+  CorePace pace([&] { return 1700.0 + reading++ % 40; });
+  for (int i = 0; i < 20000; ++i) ASSERT_FALSE(pace.is_slow()) << i;
+  EXPECT_NEAR(pace.usual_ns(), 1704, 2);
+}
+
+TEST(CorePace, SharedCoresAreSlowFromTheirFirstReadingToTheirLast) {
+  double ns = 1700;
+  CorePace pace([&] { return ns; });
+  ASSERT_FALSE(pace.is_slow());
+  for (int phase = 0; phase < 4; ++phase) {
+    ns = 2150;
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(pace.is_slow());
+    ns = 1700;
+    for (int i = 0; i < 1000; ++i) ASSERT_FALSE(pace.is_slow());
+  }
+}
+
+TEST(CorePace, LearnsThatItsFirstReadingsWereSlow) {
+  double ns = 2150;
+  CorePace pace([&] { return ns; });
+  for (int i = 0; i < 300; ++i) pace.is_slow();
+  ns = 1700;
+  for (int i = 0; i < 2000; ++i) ASSERT_FALSE(pace.is_slow());
+  ns = 2150;
+  EXPECT_TRUE(pace.is_slow());
+}
+
+TEST(CorePace, RealReadingsAreTimes) {
+  const double ns = core_loop_ns();
+  EXPECT_GT(ns, 50);
+  EXPECT_LT(ns, 1e9);
+}
+
+class PacedJobs : public testing::Test {
+ protected:
+  void SetUp() override {
+    initialize();
+    BuildOptions options;
+    options.context = host_context();
+    built_ = build(parse_module("#[version = \"0.0.5\"]\n"
+                                "def @main(%x: Tensor[(8, 16), float32]) { nn.softmax(nn.relu(%x)) }\n",
+                                "paced"),
+                   options);
+    executor_ = make_executor(built_);
+  }
+  BuildResult built_;
+  std::unique_ptr<Executor> executor_;
+};
+
+TEST_F(PacedJobs, WaitForTheCore) {
+  int readings = 0;
+  CorePace pace([&] { return ++readings > 64 && readings < 200 ? 2150.0 : 1700.0; });
+  Protocol protocol;
+  protocol.max_seconds = 0.1;
+  const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace});
+  ASSERT_EQ(job.rows.size(), 1U);
+  EXPECT_GT(readings, 200);
+  // All slow readings were met while it waited.
+  EXPECT_GT(job.rows[0].samples_us.size(), job.rows[0].disturbed.size() + 5);
+}
+
+TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {
+  int readings = 0;
+  // Every second reading is the one behind a sample.
+  CorePace pace([&] { return ++readings > 64 && readings % 2 ? 2150.0 : 1700.0; });
+  Protocol protocol;
+  protocol.max_seconds = 0.05;
+  const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace, .most_pause_s = 0.1});
+  ASSERT_EQ(job.rows.size(), 1U);
+  EXPECT_EQ(job.rows[0].samples_us.size(), job.rows[0].disturbed.size());
+}
+
+}  // namespace
+}  // namespace baton
