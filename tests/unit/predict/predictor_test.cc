@@ -190,6 +190,22 @@ TEST_F(PredictTimes, BuildsOfOneProgramForTwoBackendsAreTwoModels) {
               testing::UnorderedElementsAre(testing::Pair("llvm", 36), testing::Pair("dnnl", 36)));
 }
 
+TEST_F(PredictTimes, OfSeveralVisitsTheShorterTimesCount) {
+  std::vector<Measurement> visits;
+  for (const Measurement& each : campaign(Machine(), 4))
+    for (const double slower : {1.0, 1.4, 1.0}) {  // the second one met a busy neighbour
+      visits.push_back(each);
+      visits.back().median_us *= slower;
+      visits.back().begun_s += static_cast<int64_t>(visits.size());
+    }
+  const Dataset once = made_up::dataset(campaign(Machine(), 4)), thrice = made_up::dataset(visits);
+  ASSERT_EQ(once.models.size(), thrice.models.size());
+  for (size_t i = 0; i < once.models.size(); ++i) EXPECT_DOUBLE_EQ(once.models[i].us, thrice.models[i].us);
+  ASSERT_EQ(once.kernels.size(), thrice.kernels.size());
+  for (size_t i = 0; i < once.kernels.size(); ++i)
+    EXPECT_DOUBLE_EQ(once.kernels[i].us, thrice.kernels[i].us);
+}
+
 TEST_F(PredictTimes, AKernelInASmallAndALargeModelIsTwoSamples) {
   std::mt19937 random(7);
   std::vector<Measurement> all;
