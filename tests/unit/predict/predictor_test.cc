@@ -237,7 +237,7 @@ TEST_F(PredictTimes, AKernelInASmallAndALargeModelIsTwoSamples) {
     if (each.brief == made_up::work_of(shared).brief) us_by_bytes[each.kernel.model_bytes] = each.us;
   ASSERT_EQ(us_by_bytes.size(), 2U);
   EXPECT_NEAR(us_by_bytes.begin()->first, 4 * (256 * 256 + 128 * 128), 1e5);
-  EXPECT_DOUBLE_EQ(us_by_bytes.begin()->second, 6);
+  EXPECT_DOUBLE_EQ(us_by_bytes.begin()->second, 5.5);  // the lower quartile of 5 and 7
   EXPECT_DOUBLE_EQ(us_by_bytes.rbegin()->second, 40);
 }
 
