@@ -45,8 +45,9 @@ def measure(program, folder, design, on):
     """(seconds of measuring, rows of kernels, waits of the reference included)."""
     store = folder / "s.db"
     store.unlink(missing_ok=True)
-    done = subprocess.run([program, "measure", "--design", design, "--store", store, "--campaign", "bar", "--wait", "0", "--json", "--on", on],
-                          check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "BATON_PYTHON": sys.executable})
+    done = subprocess.run([program, "measure", "--design", design, "--store", store, "--campaign", "bar", "--wait", "0", "--json",
+                           "--on", on], check=True, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "BATON_PYTHON": sys.executable})
     report = json.loads(done.stdout)
     if report["failed"] or report["partial"]:
         sys.exit(f"{on}: {report}")

@@ -33,7 +33,8 @@ def measure(*models, store, families=None, patterns=None, backends=None, threads
     progress : called with (phase, done, total, seconds left or None)
 
     Returns a dict: configurations, finished_before, retried, measured, failed, failures, rows (new ones), per_hour, partial (why some are
-    missing: "interrupted", "time", or None), notes, ... Raises TVMError for an unknown name, for a store that cannot be written, and where there is no such place or machine.
+    missing: "interrupted", "time", or None), notes, ... Raises TVMError for an unknown name, for a store that cannot be written, and
+    where there is no such place or machine.
     """
     if isinstance(design, (str, os.PathLike)):
         with open(design, encoding="utf-8") as file:

@@ -411,7 +411,8 @@ class Campaign {
       const std::string note = "the reference kernel could not be measured on " + machine + ": " + why;
       if (!result.retry && std::ranges::find(report_.notes, note) == report_.notes.end())
         report_.notes.push_back(note);
-      if (worker_.here) asked_at_.clear();  // its runner was killed: another one measures it before the next job
+      if (worker_.here)
+        asked_at_.clear();  // its runner was killed: another one measures it before the next job
       return;
     }
     const Configuration configuration{"reference", 0, "llvm", 1};
@@ -563,7 +564,8 @@ CampaignStatus campaign_status(const Store& store, const std::string& name) {
     return true;
   });
   status.configurations = configurations.size();
-  for (const std::string& key : store.failed(name)) status.failed += key.find(kSecondVisit) == std::string::npos;
+  for (const std::string& key : store.failed(name))
+    status.failed += key.find(kSecondVisit) == std::string::npos;
   return status;
 }
 

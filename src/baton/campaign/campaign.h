@@ -24,12 +24,12 @@ struct CampaignProgress {
 struct CampaignOptions {
   std::string name = "default";
   double max_seconds = 1e9;
-  double wait_s = 60;       ///< for other programs to leave the machine alone
-  double reference_s = 60;  ///< from one reference run to the next
-  double drift = 0.05;      ///< of the reference kernel, from which on rows are marked
-  int batch = 24;           ///< programs that are built before they are measured
+  double wait_s = 60;         ///< for other programs to leave the machine alone
+  double reference_s = 60;    ///< from one reference run to the next
+  double drift = 0.05;        ///< of the reference kernel, from which on rows are marked
+  int batch = 24;             ///< programs that are built before they are measured
   bool retry_failed = false;  ///< configurations that have failed before, too
-  BuildContext context;     ///< of the builds; its interrupt ends the campaign
+  BuildContext context;       ///< of the builds; its interrupt ends the campaign
   std::function<void(const CampaignProgress&)> progress = {};
   SystemSource system = read_system;
 };
@@ -75,7 +75,7 @@ CampaignReport run_campaign(Store& store, const Design& design, const CampaignWo
 struct CampaignStatus {
   std::string name;
   int64_t rows = 0, references = 0;
-  size_t configurations = 0, failed = 0;  ///< with times; without
+  size_t configurations = 0, failed = 0;   ///< with times; without
   std::map<std::string, int64_t> rows_of;  ///< by kind of work and backend: "kernel dnnl"
 };
 CampaignStatus campaign_status(const Store& store, const std::string& name);

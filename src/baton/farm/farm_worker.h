@@ -16,10 +16,10 @@ struct FarmOptions {
   std::string runner = {};        ///< baton-runner on the machines; empty: $BATON_RUNNER or PATH there
   std::string trusted_keys = {};  ///< file; empty: unsigned bundles are run too
   std::string tls_ca_file = {}, tls_cert = {}, tls_key = {};
-  double wait_s = 60;         ///< for other programs to leave a machine alone
-  bool under_load = false;    ///< does not wait for that
-  double worker_wait_s = 60;  ///< for machines to come
-  std::string secret_key = {};  ///< signs what is sent there; empty: not signed
+  double wait_s = 60;                            ///< for other programs to leave a machine alone
+  bool under_load = false;                       ///< does not wait for that
+  double worker_wait_s = 60;                     ///< for machines to come
+  std::string secret_key = {};                   ///< signs what is sent there; empty: not signed
   const std::atomic<bool>* interrupt = nullptr;  ///< ends the wait for machines
 };
 

@@ -58,7 +58,8 @@ std::string measure(const std::string& design_text, const std::string& path, con
                                       {"tls_cert", &FarmOptions::tls_cert},
                                       {"tls_key", &FarmOptions::tls_key}})
       if (const auto at = files.find(name); at != files.end()) place.*field = at->second;
-    if (const auto key = files.find("key"); key != files.end()) place.secret_key = read_secret_key(key->second);
+    if (const auto key = files.find("key"); key != files.end())
+      place.secret_key = read_secret_key(key->second);
     const CampaignWorker worker = campaign_worker(place);
     Store store = Store::open(path, Store::Mode::kWrite);
     return campaign_json(run_campaign(store, design, worker, options));
@@ -70,9 +71,9 @@ std::string measure(const std::string& design_text, const std::string& path, con
 }  // namespace
 
 void bind_campaign(nb::module_& m) {
-  m.def("measure", &measure, nb::arg("design"), nb::arg("store"), nb::arg("campaign"), nb::arg("retry_failed"),
-        nb::arg("max_seconds"), nb::arg("on"), nb::arg("files"), nb::arg("wait_s"), nb::arg("worker_wait_s"),
-        nb::arg("progress").none(),
+  m.def("measure", &measure, nb::arg("design"), nb::arg("store"), nb::arg("campaign"),
+        nb::arg("retry_failed"), nb::arg("max_seconds"), nb::arg("on"), nb::arg("files"), nb::arg("wait_s"),
+        nb::arg("worker_wait_s"), nb::arg("progress").none(),
         "Measures what a design (JSON) names into a store; see baton.measure.");
 }
 

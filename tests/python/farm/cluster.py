@@ -90,6 +90,9 @@ class Cluster:
             **QUIET, "BATON_RUNNER": self.runner, "BATON_MACHINE": name, "BATON_MACHINE_LOCK": str(self.folder / f"{name}.lock"),
             "BATON_BUNDLE_CACHE": str(self.folder / f"{name}.bundles"), **environment})
 
+    def wait_for_workers(self):
+        until(lambda: self.log("scheduler").count("Starting worker compute stream") >= len(self.workers), "all workers")
+
     def log(self, name):
         return (self.folder / f"{name}.log").read_text(encoding="utf-8")
 

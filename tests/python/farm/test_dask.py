@@ -16,6 +16,7 @@ def test_four_machines_measure_everything_once(tmp_path, spoiling):
     with Cluster(tmp_path, runner=spoiling) as cluster:
         for name in FOUR:
             cluster.start_worker(name)
+        cluster.wait_for_workers()
         campaign = Campaign(tmp_path, cluster.on, patterns=26, threads=[1, 2])
         planned = campaign.planned()
         process = campaign.start()
@@ -27,7 +28,7 @@ def test_four_machines_measure_everything_once(tmp_path, spoiling):
         out, err = process.communicate(timeout=600)
         assert process.returncode == 0, err
         report = json.loads(out)
-        assert (report["measured"], report["failed"]) == (len(planned), 0) and not err.strip(), err
+        assert (report["measured"], report["failed"]) == (len(planned), 0) and "distributed" not in err and "Error" not in err, err
         assert campaign.check_whole() == planned and len(planned) == 52
         # Which machine measured what, by what they wrote down themselves.
         measured, came = {}, collections.defaultdict(set)
@@ -50,23 +51,24 @@ def test_what_hangs_crashes_or_computes_something_else_costs_a_row(tmp_path, spo
         for name, what in zip(FOUR[:3], ["hang", "wrong", "crash"]):
             (tmp_path / f"{name}.{what}").touch()
             cluster.start_worker(name)
-        campaign = Campaign(tmp_path, cluster.on, patterns=14, protocol={"max_seconds": 0.1, "time_limit_s": 2})
+        cluster.wait_for_workers()
+        campaign = Campaign(tmp_path, cluster.on, patterns=18, protocol={"max_seconds": 0.15, "cv": 1e-9, "time_limit_s": 5})
         report = campaign.report()
-        assert report["measured"] + report["failed"] == 14 and campaign.check_whole() == campaign.planned()
+        assert report["measured"] + report["failed"] == 18 and campaign.check_whole() == campaign.planned()
         why = {machine: text for _, machine, text in campaign.failures()}
-        assert why["m0"] == "failed: no answer in 2 s: the runner was ended"
+        assert why["m0"] == "failed: no answer in 5 s: the runner was ended"
         assert why["m1"].startswith("failed: outputs differ from the reference run")
         assert why["m2"].startswith("failed: the runner was killed by signal 11")
         assert report["failed"] == 3 and {each["configuration"] for each in report["failures"]} == {row[0] for row in campaign.failures()}
         # They stay failed until they are to be tried again, and then only they are.
-        assert campaign.report()["finished_before"] == 14
+        assert campaign.report()["finished_before"] == 18
         again = campaign.report("--retry-failed")
-        assert (again["finished_before"], again["retried"], again["measured"], again["failed"]) == (11, 3, 3, 0)
+        assert (again["finished_before"], again["retried"], again["measured"], again["failed"]) == (15, 3, 3, 0)
         assert len(campaign.failures()) == 3, "the store keeps what was"
-        assert campaign.report("--retry-failed")["finished_before"] == 14
+        assert campaign.report("--retry-failed")["finished_before"] == 18
         status = json.loads(subprocess.run([PROGRAM, "measure", "--status", "--json", "--campaign", "c", "--store", str(campaign.store)],
                                            check=True, capture_output=True, text=True).stdout)
-        assert (status["configurations"], status["failed"]) == (14, 0)
+        assert (status["configurations"], status["failed"]) == (18, 0)
 
 
 def test_a_campaign_that_is_interrupted_frees_its_machines(tmp_path):
@@ -108,7 +110,7 @@ def test_machines_that_cannot_measure_say_why(tmp_path):
         (tmp_path / "file").touch()
         cluster.start_worker("full", BATON_BUNDLE_CACHE=str(tmp_path / "file"))
         cluster.start_worker("broken", BATON_RUNNER="/bin/false")
-        until(lambda: cluster.log("scheduler").count("Register worker") >= 4, "four workers")
+        cluster.wait_for_workers()
         status, _, err = Campaign(tmp_path, cluster.on, "--worker-wait", "8", patterns=1).run()
         assert status == 1 and "Traceback" not in err
         for reason in ("without `--resources machine=1`", "there is no baton-runner: put it into PATH there", "File exists",

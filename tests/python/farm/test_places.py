@@ -56,7 +56,8 @@ def started_in(folder):
 
 
 def test_ssh(tmp_path, path):
-    campaign = campaign_at(tmp_path, path, f"ssh://one,two:2222,gone?python={sys.executable}&runner={RUNNER}", patterns=10)
+    campaign = campaign_at(tmp_path, path, f"ssh://one,two:2222,gone?python={sys.executable}&runner={RUNNER}", patterns=12,
+                           protocol={"max_seconds": 0.4, "cv": 1e-9})  # long enough for the second one to come
     process = campaign.start()
     until(campaign.rows, "a row", process)
     workers = [each for each in started_in(tmp_path) if "dask_worker" in " ".join(each.cmdline())]

@@ -163,7 +163,8 @@ TEST_F(Campaigns, JudgeEachMachineByItsOwnReference) {
   const CampaignReport report = run_campaign(kept, design_, worker_, options_);
   EXPECT_EQ(report.measured, 5);
   EXPECT_LT(report.drift, 0.01);
-  EXPECT_THAT(report.notes, ElementsAre("the reference kernel could not be measured on fast: its disk is full"));
+  EXPECT_THAT(report.notes,
+              ElementsAre("the reference kernel could not be measured on fast: its disk is full"));
   kept.each({}, [&](const Measurement& row) {
     EXPECT_EQ(row.unreliable, "");
     EXPECT_NEAR(row.reference_us, row.machine == "slow" ? 300 : 100, 1);

@@ -204,8 +204,10 @@ TEST_F(StoreTest, FinishedConfigurationsOfACampaign) {
 TEST_F(StoreTest, ConfigurationsFailedWhenNoRowHasTimes) {
   Store store = writable();
   std::vector<Measurement> rows = many(0, 4);
-  const std::vector<std::pair<std::string, std::string>> given = {
-      {"good", ""}, {"bad", "failed: killed"}, {"mended", "failed: killed"}, {"loaded", "measured under load"}};
+  const std::vector<std::pair<std::string, std::string>> given = {{"good", ""},
+                                                                  {"bad", "failed: killed"},
+                                                                  {"mended", "failed: killed"},
+                                                                  {"loaded", "measured under load"}};
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].campaign = "first";
     rows[i].configuration = given[i].first;

@@ -58,13 +58,13 @@ class MeasureVerb final : public Verb {
     flags.option("max-hours", &max_hours_, "ends after so long; the same command goes on").range(0.0, 1e4);
     flags.option("on", &on_, "where to measure: local, ssh://HOST,..., dask://SCHEDULER:PORT, slurm")
         .show_default();
-    flags
-        .option("worker-wait", &place_.worker_wait_s, "longest wait for a machine of --on to come, seconds")
+    flags.option("worker-wait", &place_.worker_wait_s, "longest wait for a machine of --on to come, seconds")
         .show_default()
         .range(0.0, 1e6);
     flags.option("runner", &place_.runner, "baton-runner on the machines of --on (default: in PATH there)");
     flags.option("key", &key_, "a secret key's file (`bundle keygen`): signs what is sent to machines");
-    flags.option("tls-ca-file", &place_.tls_ca_file, "--on over TLS, as options of `dask worker`: whom to trust");
+    flags.option("tls-ca-file", &place_.tls_ca_file,
+                 "--on over TLS, as options of `dask worker`: whom to trust");
     flags.option("tls-cert", &place_.tls_cert, "the certificate's file");
     flags.option("tls-key", &place_.tls_key, "its key's file");
     flags.option("wait", &wait_, "longest wait for other programs to leave the machine alone, seconds")
