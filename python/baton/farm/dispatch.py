@@ -105,7 +105,12 @@ class Farm:
         plugin = on_worker.WorkerSide(self._side, self._place.runner or self._options.runner, flags, keys)
         await self._client.register_plugin(plugin, name=self._side)
         loop = asyncio.get_running_loop()
-        self._wire.listen(lambda line: loop.call_soon_threadsafe(self._hear, line))
+
+        def hear(line):
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._hear, line)
+
+        self._wire.listen(hear)
         try:
             await self._look()
         finally:
@@ -208,7 +213,7 @@ class Farm:
         if "error" in answer:
             self._unusable[address] = answer["error"]
             return
-        del self._unusable[address]
+        self._unusable.pop(address, None)
         bundles = self._bundles[about.get("host", address), answer["cache"]]
         bundles.update(answer["held"])
         machine = self._machines[address] = Machine(address, answer["greeting"], bundles)
