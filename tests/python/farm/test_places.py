@@ -14,11 +14,12 @@ export BATON_MACHINE=$1 BATON_MACHINE_LOCK=FOLDER/$1.lock BATON_BUNDLE_CACHE=FOL
 exec sh -c "$2"
 """
 SBATCH = """#!/bin/sh
+exec 9> FOLDER/sbatch.lock; flock 9
 number=$(($(cat FOLDER/jobs 2>/dev/null || echo 0) + 1))
 echo $number > FOLDER/jobs
 cp "$1" FOLDER/job.$number
 BATON_MACHINE=s$number BATON_MACHINE_LOCK=FOLDER/s$number.lock BATON_BUNDLE_CACHE=FOLDER/s$number.bundles \\
-  setsid bash FOLDER/job.$number > FOLDER/job.$number.log 2>&1 < /dev/null &
+  setsid bash FOLDER/job.$number > FOLDER/job.$number.log 2>&1 < /dev/null 9>&- &
 echo $! > FOLDER/job.$number.pid
 echo "Submitted batch job $number"
 """
