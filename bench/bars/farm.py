@@ -121,9 +121,8 @@ def main():
                         sys.exit(f"{on}: {found} rows, not {rows}")
                     seconds.append(one)
         finally:
-            for process in processes:
-                process.terminate()
-            for process in processes:
+            for process in processes:  # a worker that is told to end waits for a scheduler that has ended
+                process.kill()
                 process.wait()
     over = [(there - here) * 1e3 / rows for here, there in zip(local, farm)]
     more = statistics.median(over)
