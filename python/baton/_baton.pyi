@@ -1620,7 +1620,7 @@ def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> Rela
 
 def optimize(mod: IRModule, targets: Sequence[str], host: str) -> IRModule: ...
 
-def measure(design: str, store: str, campaign: str, max_seconds: float, wait_s: float, on: str, progress: object | None) -> str:
+def measure(design: str, store: str, campaign: str, retry_failed: bool, max_seconds: float, on: str, files: Mapping[str, str], wait_s: float, worker_wait_s: float, progress: object | None) -> str:
     """Measures what a design (JSON) names into a store; see baton.measure."""
 
 class Extracted:

@@ -2,12 +2,14 @@
 import json
 import math
 import os
+import sys
 
 from ._load import core
 
 
 def measure(*models, store, families=None, patterns=None, backends=None, threads=None, caches=None, design=None, campaign="default",
-            seed=None, max_hours=None, wait=60.0, on="local", progress=None):
+            seed=None, max_hours=None, retry_failed=False, wait=60.0, on="local", worker_wait=60.0, runner=None, key=None, tls_ca_file=None,
+            tls_cert=None, tls_key=None, progress=None):
     """Measures into a store what `models` and the other arguments name: `baton measure`.
 
     Parameters
@@ -21,12 +23,18 @@ def measure(*models, store, families=None, patterns=None, backends=None, threads
     campaign : its name; the same one goes on where it ended
     seed : of what is drawn, and of the order
     max_hours : ends after so long; None: when everything is measured
+    retry_failed : whether what has failed before is tried again
     wait : seconds, the longest wait for other programs to leave the machine alone
-    on : where to measure: "local"
+    on : where to measure: "local", "ssh://HOST,...", "dask://SCHEDULER:PORT", "slurm" (docs/guide.md, Campaigns)
+    worker_wait : seconds, the longest wait for a machine of `on` to come
+    runner : path of baton-runner on these machines; None: in PATH there
+    key : path of a secret key that signs what is sent to them
+    tls_ca_file, tls_cert, tls_key : paths, as those of distributed; with them connections must be encrypted
     progress : called with (phase, done, total, seconds left or None)
 
-    Returns a dict: configurations, finished_before, measured, failed, failures, rows (new ones), per_hour, partial (why some are
-    missing: "interrupted", "time", or None), notes, ... Raises TVMError for an unknown name, and for a store that cannot be written.
+    Returns a dict: configurations, finished_before, retried, measured, failed, failures, rows (new ones), per_hour, partial (why some are
+    missing: "interrupted", "time", or None), notes, ... Raises TVMError for an unknown name, for a store that cannot be written, and
+    where there is no such place or machine.
     """
     if isinstance(design, (str, os.PathLike)):
         with open(design, encoding="utf-8") as file:
@@ -38,4 +46,8 @@ def measure(*models, store, families=None, patterns=None, backends=None, threads
         given["families"] = [{"family": name, "count": count} for name, count in families.items()]
     made.update({name: value for name, value in given.items() if value is not None})
     seconds = math.inf if max_hours is None else max_hours * 3600
-    return json.loads(core.measure(json.dumps(made), os.fspath(store), campaign, seconds, wait, on, progress))
+    files = {"runner": runner, "key": key, "tls_ca_file": tls_ca_file, "tls_cert": tls_cert, "tls_key": tls_key}
+    files = {name: os.fspath(path) for name, path in files.items() if path is not None}
+    files["python"] = os.environ.get("BATON_PYTHON") or sys.executable
+    return json.loads(core.measure(json.dumps(made), os.fspath(store), campaign, retry_failed, seconds, on, files, wait, worker_wait,
+                                   progress))

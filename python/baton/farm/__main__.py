@@ -56,9 +56,6 @@ class Wire:
 
         self._lines.put(json.dumps(message))
 
-    def say_line(self, line):
-        self._lines.put(line)
-
     def listen(self, each):
         """Calls each(line) in a thread, and each(None) at the end."""
         def read():

@@ -1,5 +1,6 @@
 """What runs in a worker: the cache of bundles, and the runner. Sent there by value: a worker's machine needs distributed and
 baton-runner, and nothing else of Baton."""
+import contextlib
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import time
 from distributed import get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 
+SIDE = "baton-farm-"  # begins the name of a WorkerSide, and the keys of its jobs
 GRACE_S = 1  # beyond a job's time limit: loading the bundle, and writing the answer
 CACHE_BYTES = 8 << 30
 
@@ -28,18 +30,35 @@ class WorkerSide(WorkerPlugin):
         self._process, self._received, self._greeting = None, b"", None
         self._cache = os.environ.get("BATON_BUNDLE_CACHE") or os.path.join(
             os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "baton", "bundles")
-        os.makedirs(self._cache, mode=0o700, exist_ok=True)
 
     def teardown(self, worker=None):
-        self._end()
+        self._kill()
+
+    def transition(self, key, start, finish, **_):
+        """Who asked is gone: the machine is free for the next one at once."""
+        if start in ("executing", "long-running") and finish in ("cancelled", "released") and str(key).startswith(self.name):
+            self._kill()
+
+    def _kill(self):
+        """From the event loop; the thread that waits for the runner sees its end."""
+        process = self._process
+        if process and process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(1)
 
     def greet(self):
         """The runner's greeting, where bundles are kept here, and which there are."""
+        # Farms that were killed left theirs; one that still lives starts its own anew.
+        for name, other in get_worker().plugins.items():
+            if name.startswith(SIDE) and name != self.name:
+                other._end()
         try:
+            os.makedirs(self._cache, mode=0o700, exist_ok=True)
+            held = [name for name in os.listdir(self._cache) if len(name) == 64]
             self._start()
         except (OSError, RuntimeError) as error:
             return {"error": str(error)}
-        held = [name for name in os.listdir(self._cache) if len(name) == 64]
         return {"greeting": self._greeting, "cache": self._cache, "held": held}
 
     def measure(self, job, digest, files):

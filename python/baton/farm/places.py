@@ -1,17 +1,24 @@
 """Where a farm's workers are: an existing scheduler, machines reached by ssh, or jobs of Slurm."""
 import asyncio
 import contextlib
-import os
 import shlex
 import socket
 import sys
 import urllib.parse
 
-from distributed import Client, Scheduler
-from distributed.security import Security
+import dask
+
+# Read when distributed is imported: its notes on every connection are not for whoever measures.
+dask.config.set({"logging": {"distributed": "warning", "distributed.client": "error"}})
+
+from distributed import Client, Scheduler  # noqa: E402  pylint: disable=wrong-import-position
+from distributed.security import Security  # noqa: E402  pylint: disable=wrong-import-position
 
 RESOURCE = "machine"  # one token per worker: distributed never gives one machine two jobs
 LOOPBACK = "127.0.0.1"
+PAGES = f"{LOOPBACK}:0"  # of the server of pages, which listens everywhere unless told otherwise, also without a dashboard
+# Of workers that are started here: their profiler would interrupt what is measured a hundred times a second.
+NO_PROFILER = "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False"
 
 
 class Gone(Exception):
@@ -19,33 +26,75 @@ class Gone(Exception):
 
 
 def security_of(options):
-    if not (options.tls_ca_file or options.tls_cert or options.tls_key):
+    files = {"--tls-ca-file": options.tls_ca_file, "--tls-cert": options.tls_cert, "--tls-key": options.tls_key}
+    if not any(files.values()):
         return None
-    given = {"tls_ca_file": options.tls_ca_file or None, "require_encryption": True}
+    if missing := [flag for flag, path in files.items() if not path]:
+        raise Gone(f"TLS needs {' and '.join(missing)}, too")
+    given = {"tls_ca_file": options.tls_ca_file, "require_encryption": True}
     for role in ("client", "scheduler", "worker"):
-        given[f"tls_{role}_cert"] = options.tls_cert or None
-        given[f"tls_{role}_key"] = options.tls_key or None
-    return Security(**given)
+        given[f"tls_{role}_cert"] = options.tls_cert
+        given[f"tls_{role}_key"] = options.tls_key
+    security = Security(**given)
+    try:
+        security.get_connection_args("client")
+    except OSError as error:  # ssl's errors are some
+        raise Gone(f"TLS cannot be used with {', '.join(files.values())}: {error}") from None
+    return security
+
+
+class Place:
+    """A client of the scheduler, its address to show, and baton-runner on its machines ("": options say)."""
+
+    def __init__(self, client, address, runner=""):
+        self.client, self.address, self.runner = client, address, runner
+
+    def none_comes(self):
+        """Whether no worker will come any more."""
+        return False
+
+    def advice(self, address):
+        return f"Workers are started with `dask worker {address} --nthreads 1 --no-nanny --resources {RESOURCE}=1`"
+
+
+class SshPlace(Place):
+    def __init__(self, client, address, runner, started):
+        super().__init__(client, address, runner)
+        self._started = started
+
+    def none_comes(self):
+        return all(process.returncode is not None for _, process in self._started)
+
+    def advice(self, address):
+        return "; ".join(f"ssh to {host} " + ("has started no worker yet" if process.returncode is None else
+                                             f"ended with status {process.returncode}") for host, process in self._started) + \
+            ": what it wrote stands above. A machine needs baton-runner and a Python with distributed (?python=P&runner=R)"
+
+
+class SlurmPlace(Place):
+    def advice(self, address):
+        return "`squeue` says what became of the jobs: they need a Python with distributed, and must reach the scheduler (?interface=I)"
 
 
 @contextlib.asynccontextmanager
 async def open_place(options):
-    """A client of the scheduler that `options.on` names, and the address to show; what was started for it ends with it."""
+    """The Place that `options.on` names; what was started for it ends with it."""
     async with contextlib.AsyncExitStack() as stack:
         security = security_of(options)
         kind, rest = split(options.on)
         if kind == "dask":
             address = ("tls://" if security else "tcp://") + rest
-            yield await connect(stack, address, security), address
+            yield Place(await connect(stack, address, security), address)
         elif kind == "ssh":
             scheduler = await start_scheduler(stack, security, LOOPBACK)
             hosts, query = rest
-            for host in hosts:
-                await start_by_ssh(stack, scheduler, host, query, options)
-            yield await connect(stack, scheduler.address, security), scheduler.address
+            started = [(host, await start_by_ssh(stack, scheduler, host, query, options)) for host in hosts]
+            client = await connect(stack, scheduler.address, security)
+            yield SshPlace(client, scheduler.address, query.get("runner", ""), started)
         else:
             cluster = await start_slurm(stack, rest, options, security)
-            yield await connect(stack, cluster.scheduler_address, security), cluster.scheduler_address
+            address = cluster.scheduler_address
+            yield SlurmPlace(await connect(stack, address, security), address, rest.get("runner", ""))
 
 
 def split(on):
@@ -81,8 +130,7 @@ async def connect(stack, address, security):
 
 
 async def start_scheduler(stack, security, host):
-    # No dashboard: nobody asked for a server of pages.
-    return await stack.enter_async_context(Scheduler(host=host, port=0, dashboard=False, security=security))
+    return await stack.enter_async_context(Scheduler(host=host, port=0, dashboard=False, dashboard_address=PAGES, security=security))
 
 
 async def start_by_ssh(stack, scheduler, host, query, options):
@@ -92,12 +140,12 @@ async def start_by_ssh(stack, scheduler, host, query, options):
     name, _, ssh_port = host.partition(":")
     worker = [query.get("python", "python3"), "-m", "distributed.cli.dask_worker", f"{scheduler.address.split(':')[0]}://{LOOPBACK}:{port}",
               "--host", LOOPBACK, "--worker-port", str(own), *worker_flags(options), "--name", host, "--death-timeout", "60"]
+    # No group of its own: what ends the farm ends ssh, too.
     command = ["ssh", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", "ServerAliveInterval=15",
                *(["-p", ssh_port] if ssh_port else []), "-R", f"{port}:{LOOPBACK}:{port}", "-L", f"{own}:{LOOPBACK}:{own}", name,
-               "exec " + " ".join(map(shlex.quote, worker))]
+               f"exec env {NO_PROFILER} " + " ".join(map(shlex.quote, worker))]
     try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL, stdout=sys.stderr,
-                                                       start_new_session=True)
+        process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL, stdout=sys.stderr)
     except OSError as error:
         raise Gone(f"ssh cannot be started: {error}") from None
     tell = asyncio.create_task(tell_end(process, host))
@@ -105,13 +153,14 @@ async def start_by_ssh(stack, scheduler, host, query, options):
     async def end():
         tell.cancel()
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 15)
+            process.terminate()
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(process.wait(), 5)
+            await asyncio.wait_for(process.wait(), 1)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
+            process.kill()
 
     stack.push_async_callback(end)
+    return process
 
 
 async def tell_end(process, host):
@@ -120,7 +169,7 @@ async def tell_end(process, host):
 
 
 def worker_flags(options):
-    flags = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--resources", f"{RESOURCE}=1"]
+    flags = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--dashboard-address", PAGES, "--resources", f"{RESOURCE}=1"]
     for flag, value in (("--tls-ca-file", options.tls_ca_file), ("--tls-cert", options.tls_cert), ("--tls-key", options.tls_key)):
         flags += [flag, value] if value else []
     return flags
@@ -134,10 +183,11 @@ async def start_slurm(stack, query, options, security):
         asynchronous=True, cores=1, processes=1, memory=query.get("memory", "2GB"), nanny=False,
         python=query.get("python", sys.executable), queue=query.get("queue"), account=query.get("account"),
         walltime=query.get("walltime", "01:00:00"), interface=query.get("interface"), security=security,
-        scheduler_options={**network, "dashboard": False},
+        scheduler_options={**network, "dashboard": False, "dashboard_address": PAGES},
         # A machine is measured on alone.
         job_extra_directives=["--exclusive", *filter(None, query.get("directives", "").split(";"))],
-        worker_extra_args=["--resources", f"{RESOURCE}=1", "--no-dashboard"])
+        job_script_prologue=[f"export {NO_PROFILER}"],
+        worker_extra_args=["--resources", f"{RESOURCE}=1", "--no-dashboard", "--dashboard-address", PAGES])
     cluster = await stack.enter_async_context(cluster)
     cluster.scale(jobs=int(query.get("jobs", 1)))
     return cluster

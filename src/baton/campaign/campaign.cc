@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <set>
@@ -16,7 +15,6 @@
 #include "baton/farm/bundle.h"
 #include "baton/farm/job/machine_lock.h"
 #include "baton/frontend/variations/choice.h"
-#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/conditions/quiet.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/runtime/timers.h"
@@ -59,12 +57,9 @@ class Campaign {
     begin_ = monotonic_ns();
     report_.name = options_.name;
     show("reading the design");
-    const std::vector<std::string> finished = store_.finished(options_.name);
-    const std::set<std::string> known(finished.begin(), finished.end());
     plan_ = plan_campaign(design_, options_.context);
     report_.configurations = static_cast<int>(plan_.configurations.size());
-    std::erase_if(plan_.configurations, [&](const Configuration& each) { return known.contains(each.key); });
-    report_.finished_before = report_.configurations - static_cast<int>(plan_.configurations.size());
+    leave_out_finished();
     try {
       if (!plan_.configurations.empty()) measure_all();
     } catch (const Interrupted&) {
@@ -85,13 +80,31 @@ class Campaign {
     int64_t begun_s = 0;
   };
 
+  /// When a machine's reference was last asked for, and how many jobs had been submitted.
+  struct Asked {
+    int64_t at_ns = 0, submitted = 0;
+  };
+
+  void leave_out_finished() {
+    const std::vector<std::string> finished = store_.finished(options_.name);
+    std::set<std::string> known(finished.begin(), finished.end());
+    if (options_.retry_failed) {
+      std::set<std::string> failed;
+      for (const std::string& key : store_.failed(options_.name))
+        if (known.erase(key)) failed.insert(key);
+      report_.retried = static_cast<int>(std::ranges::count_if(
+          plan_.configurations, [&](const Configuration& each) { return failed.contains(each.key); }));
+    }
+    std::erase_if(plan_.configurations, [&](const Configuration& each) { return known.contains(each.key); });
+    report_.finished_before = report_.configurations - static_cast<int>(plan_.configurations.size());
+  }
+
   bool late() const { return elapsed_s(begin_) >= options_.max_seconds; }
 
   void measure_all() {
     if (worker_.here) locked();
     reference_.emplace(worker_, options_.context);
     know_machine();
-    know_reference();
     for (size_t next = 0; next < plan_.configurations.size();) {
       if (late()) {
         report_.partial = "time";
@@ -203,7 +216,7 @@ class Campaign {
     return job;
   }
 
-  /// As many at a time as there are machines; the rows of each are committed as soon as they are there.
+  /// As many at a time as the worker has places; the rows of each are committed as soon as they are there.
   void measure(std::vector<InFlight>& jobs) {
     std::map<std::string, InFlight> waiting;
     size_t next = 0;
@@ -214,16 +227,18 @@ class Campaign {
         report_.partial = "time";
         return;
       }
-      if (waiting.empty()) check_reference();
-      while (next < jobs.size() && !late() &&
-             static_cast<int>(waiting.size()) < std::max(1, worker_.worker->machines())) {
+      const auto places = static_cast<size_t>(std::max(1, worker_.worker->places()));
+      // Here before the next job: nothing else is measured meanwhile.
+      if (next < jobs.size() && (!worker_.here || waiting.empty())) ask_references();
+      while (next < jobs.size() && !late() && waiting.size() + asked_.size() < places) {
         InFlight& job = jobs[next++];
         job.begun_s = now_s();
         worker_.worker->submit(job.job);
+        ++submitted_;
         waiting.emplace(job.job.id, job);
         heard = monotonic_ns();
       }
-      if (waiting.empty()) return;
+      if (waiting.empty() && asked_.empty()) return;
       show("measuring");
       const std::optional<JobResult> result = next_result();
       if (!result) {
@@ -233,6 +248,11 @@ class Campaign {
         continue;
       }
       heard = monotonic_ns();
+      if (const auto asked = asked_.find(result->id); asked != asked_.end()) {
+        take_reference(*result, asked->second);
+        asked_.erase(asked);
+        continue;
+      }
       const auto at = waiting.find(result->id);
       if (at == waiting.end()) continue;
       InFlight job = at->second;
@@ -247,8 +267,8 @@ class Campaign {
   }
 
   void finish(const InFlight& job, const JobResult& result) {
-    if (!result.error.empty()) return fail(job, result.error);
-    const RowSource source = source_of(job, result.note);
+    if (!result.error.empty()) return fail(job, result.error, &result);
+    const RowSource source = source_of(job, result.machine, result.note);
     std::vector<Measurement> rows;
     try {
       rows = measurements_of_job(result, source);
@@ -260,12 +280,12 @@ class Campaign {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      return fail(job, error.what());
+      return fail(job, error.what(), &result);
     }
-    if (rows.empty()) return fail(job, "it computes nothing that could be measured");
+    if (rows.empty()) return fail(job, "it computes nothing that could be measured", &result);
     report_.rows += store_.insert(rows);
     job.visit.empty() ? ++report_.measured : ++report_.revisited;
-    drifted_ += drift_ > options_.drift;
+    drifted_ += times_[result.machine].drift() > options_.drift;
     bool steady = true;
     for (const Measurement& row : rows) {
       if (!is_timed(row)) continue;
@@ -278,16 +298,23 @@ class Campaign {
     show("measuring");
   }
 
-  void fail(const InFlight& job, const std::string& why) {
-    const RowSource source = source_of(job, "");
-    const Measurement row = failed_measurement(source, why.substr(0, why.find('\n')));
+  /// `result`: of the machine on which it failed; null: it came to none.
+  void fail(const InFlight& job, const std::string& why, const JobResult* result = nullptr) {
+    const RowSource source = source_of(job, result ? result->machine : "", "");
+    Measurement row = failed_measurement(source, why.substr(0, why.find('\n')));
+    if (result && !result->machine.empty()) {
+      row.machine = result->machine;
+      row.device = result->device;
+    }
     report_.rows += store_.insert({&row, 1});
     ++report_.failed;
     report_.failures.push_back(
         {job.configuration->key, job.program->subject->name, job.configuration->backend, why});
   }
 
-  RowSource source_of(const InFlight& job, const std::string& note) const {
+  RowSource source_of(const InFlight& job, const std::string& machine, const std::string& note) const {
+    const auto at = times_.find(machine);
+    const ReferenceTimes times = at != times_.end() ? at->second : ReferenceTimes();
     RowSource source;
     source.subject = job.program->subject;
     source.built = job.program->built.get();
@@ -295,14 +322,14 @@ class Campaign {
     source.context = &options_.context;
     source.campaign = options_.name;
     source.visit = job.visit;
-    source.reference_us = reference_us_;
+    source.reference_us = times.last_us();
     source.begun_s = job.begun_s;
     source.unreliable = loaded_.empty() && note.starts_with("measured under load") ? note : loaded_;
-    if (drift_ > options_.drift) {
+    if (times.drift() > options_.drift) {
       char text[120];
       std::snprintf(text, sizeof text,
                     "the machine's speed drifted: the reference kernel took %.1f us, usually %.1f us",
-                    reference_us_, report_.reference_us);
+                    times.last_us(), times.usual_us());
       source.unreliable = text;
     }
     return source;
@@ -349,65 +376,70 @@ class Campaign {
     return result;
   }
 
-  /// What the reference took on this machine earlier in this campaign. The usual time is the median of all:
-  /// the first one alone may have met a machine that was slow, or unusually fast.
-  void know_reference() {
+  /// What the reference took on this machine, earlier in this campaign too.
+  ReferenceTimes& times_of(const std::string& machine) {
+    const auto [at, is_new] = times_.try_emplace(machine);
+    if (!is_new) return at->second;
     StoreQuery query;
     query.kind = WorkKind::kReference;
     query.campaign = options_.name;
-    query.machine = machine_name();
+    query.machine = machine;
     query.reliable_only = true;
-    for (const Measurement& row : store_.select(query)) references_us_.push_back(row.median_us);
-    if (!references_us_.empty()) report_.reference_us = median(references_us_);
+    for (const Measurement& row : store_.select(query)) at->second.known(row.median_us);
+    return at->second;
   }
 
-  /// Every minute. With several machines it says something of the one that answers only.
-  void check_reference() {
-    if (reference_at_ && elapsed_s(reference_at_) < options_.reference_s) return;
-    const Job job = reference_->job();
-    const int64_t begun = now_s();
-    worker_.worker->submit(job);
-    std::optional<JobResult> result;
-    for (const int64_t begin = monotonic_ns(); !result;) {
-      stop_if_asked(options_.context.interrupt);
-      result = next_result();
-      if (!result && elapsed_s(begin) > job.protocol.time_limit_s + kNoAnswerS)
-        throw Error("no worker answers: the reference kernel was not measured");
+  /// Every minute on each machine.
+  void ask_references() {
+    for (const WorkerMachine& machine : worker_.worker->machine_list()) {
+      const std::string name = worker_.here ? "" : machine.name;
+      const auto [at, is_new] = asked_at_.try_emplace(name);
+      Asked& last = at->second;
+      if (!is_new && (elapsed_s(last.at_ns) < options_.reference_s || last.submitted == submitted_)) continue;
+      const Job job = reference_->job(name);
+      if (!asked_.emplace(job.id, now_s()).second) continue;  // not answered yet
+      last = {monotonic_ns(), submitted_};
+      worker_.worker->submit(job);
     }
-    if (!result->error.empty()) throw Error("the reference kernel cannot be measured: " + result->error);
-    Configuration configuration{reference_key(), 0, "llvm", 1};
+  }
+
+  void take_reference(const JobResult& result, int64_t begun_s) {
+    if (!result.error.empty() || result.rows.empty()) {
+      const std::string why = result.error.empty() ? "it was not measured" : result.error;
+      if (worker_.here && !result.retry) throw Error("the reference kernel cannot be measured: " + why);
+      const std::string machine = result.id.substr(std::min(result.id.size(), result.id.find('@') + 1));
+      const std::string note = "the reference kernel could not be measured on " + machine + ": " + why;
+      if (!result.retry && std::ranges::find(report_.notes, note) == report_.notes.end())
+        report_.notes.push_back(note);
+      if (worker_.here)
+        asked_at_.clear();  // its runner was killed: another one measures it before the next job
+      return;
+    }
+    const Configuration configuration{"reference", 0, "llvm", 1};
+    Subject whole = reference_->subject();
+    whole.kind = Subject::Kind::kModel;
     RowSource source;
-    source.subject = &reference_->subject();
+    source.subject = &whole;
     source.built = &reference_->program();
     source.configuration = &configuration;
     source.context = &options_.context;
     source.campaign = options_.name;
-    source.begun_s = begun;
-    result->rows.resize(std::min<size_t>(result->rows.size(), 1));
-    if (result->rows.empty()) throw Error("the reference kernel was not measured");
-    result->rows[0].node.clear();
-    Subject whole = reference_->subject();
-    whole.kind = Subject::Kind::kModel;
-    source.subject = &whole;
-    std::vector<Measurement> rows = measurements_of_job(*result, source);
+    source.begun_s = begun_s;
+    JobResult first = result;
+    first.rows.resize(1);
+    first.rows[0].node.clear();
+    std::vector<Measurement> rows = measurements_of_job(first, source);
+    ReferenceTimes& times = times_of(result.machine);
     for (Measurement& row : rows) {
       row.model.clear();
       row.model_id.clear();
-      reference_us_ = row.reference_us = row.median_us;
+      row.reference_us = row.median_us;
+      times.add(row.median_us, row.unreliable.empty());
     }
     report_.rows += store_.insert(rows);
-    drift_ = 0;
-    if (rows[0].unreliable.empty()) {
-      if (report_.reference_us > 0) drift_ = std::abs(reference_us_ / report_.reference_us - 1);
-      references_us_.push_back(reference_us_);
-      report_.reference_us = median(references_us_);
-    }
-    report_.drift = std::max(report_.drift, drift_);
-    reference_at_ = monotonic_ns();
+    report_.reference_us = times.usual_us();
+    report_.drift = std::max(report_.drift, times.drift());
   }
-
-  /// Not that of a configuration of the design.
-  static std::string reference_key() { return "reference"; }
 
   /// Before each batch; looks for a third of a second, and waits only where others are at work.
   /// For another campaign, which has the machine for a program at a time.
@@ -472,15 +504,16 @@ class Campaign {
   CampaignReport report_;
   std::optional<Reference> reference_;
   std::vector<const Configuration*> unsteady_;
-  std::optional<DeviceSheet> sheet_;   // of this machine, with its peak rates
-  std::vector<double> references_us_;  // on this machine, in this campaign
-  std::string loaded_;                 // why no row of this batch is reliable
-  double reference_us_ = 0;            // the last one
-  double drift_ = 0;
+  std::optional<DeviceSheet> sheet_;             // of this machine, with its peak rates
+  std::map<std::string, ReferenceTimes> times_;  // by machine
+  std::map<std::string, int64_t> asked_;         // references that are not answered, by id: since when
+  std::map<std::string, Asked> asked_at_;        // by machine
+  int64_t submitted_ = 0;                        // jobs
+  std::string loaded_;                           // why no row of this batch is reliable
   const Subject* expected_of_ = nullptr;
   std::vector<NDArray> expected_;
   int drifted_ = 0;  // configurations
-  int64_t begin_ = 0, reference_at_ = 0;
+  int64_t begin_ = 0;
 };
 
 }  // namespace
@@ -525,12 +558,14 @@ CampaignStatus campaign_status(const Store& store, const std::string& name) {
   store.each(query, [&](const Measurement& row) {
     ++status.rows;
     if (row.work.kind == WorkKind::kReference) return ++status.references, true;
-    if (row.unreliable.starts_with("failed: ")) return ++status.failed, true;
+    if (row.unreliable.starts_with("failed: ")) return true;
     configurations.insert(row.configuration.substr(0, row.configuration.find(kSecondVisit)));
     ++status.rows_of[std::string(work_kind_name(row.work.kind)) + " " + row.build.backend];
     return true;
   });
   status.configurations = configurations.size();
+  for (const std::string& key : store.failed(name))
+    status.failed += key.find(kSecondVisit) == std::string::npos;
   return status;
 }
 
@@ -543,6 +578,7 @@ std::string campaign_json(const CampaignReport& report) {
               {"campaign", report.name},
               {"configurations", report.configurations},
               {"finished_before", report.finished_before},
+              {"retried", report.retried},
               {"measured", report.measured},
               {"failed", report.failed},
               {"revisited", report.revisited},

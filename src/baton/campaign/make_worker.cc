@@ -12,15 +12,17 @@ CampaignWorker campaign_worker(FarmOptions options) {
   CampaignWorker made;
   made.here = options.on == "local";
   // The campaign waits by itself, before it measures several programs.
-  if (made.here) options.under_load = true;
+  if (made.here || options.wait_s <= 0) options.under_load = true;
   made.worker = make_worker(options);
   const auto folder = std::make_shared<TemporaryFolder>();
   require(folder->create("campaign"));
-  made.add = [folder](const std::string& name, const std::shared_ptr<const BuildResult>& program,
-                      const std::vector<NDArray>& reference) {
+  made.add = [folder, key = options.secret_key](const std::string& name,
+                                                const std::shared_ptr<const BuildResult>& program,
+                                                const std::vector<NDArray>& reference) {
     BundleOptions bundle;
     bundle.model = name;
     bundle.reference = reference;
+    bundle.secret_key = key;
     write_bundle(*program, folder->path(name), bundle);
     return folder->path(name);
   };

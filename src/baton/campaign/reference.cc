@@ -1,6 +1,9 @@
 #include "baton/campaign/reference.h"
 
+#include <cmath>
+
 #include "baton/driver/build.h"
+#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
@@ -26,6 +29,16 @@ Subject reference_subject() {
   return subject;
 }
 
+double ReferenceTimes::usual_us() const { return all_us_.empty() ? 0 : median(all_us_); }
+
+void ReferenceTimes::add(double us, bool counts) {
+  last_us_ = us;
+  drift_ = 0;
+  if (!counts) return;
+  if (!all_us_.empty()) drift_ = std::abs(us / usual_us() - 1);
+  all_us_.push_back(us);
+}
+
 Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
     : worker_(worker), subject_(reference_subject()) {
   BuildOptions options;
@@ -38,9 +51,11 @@ Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
 
 Reference::~Reference() { worker_.remove(bundle_); }
 
-Job Reference::job() const {
+Job Reference::job(const std::string& machine) const {
   Job job;
   job.id = kName;
+  if (!machine.empty()) job.id += "@" + machine;
+  job.machine = machine;
   job.bundle = bundle_;
   job.protocol.max_seconds = 0.5;
   return job;

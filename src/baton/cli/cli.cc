@@ -37,7 +37,6 @@ int guarded(Verb& verb, Io& io) {
     return kUsageError;
   } catch (const Interrupted& error) {
     io.err << "baton " << verb.name() << ": " << error.what() << std::endl;
-    wait_for_background_work();
     return kInterrupted;
   } catch (const Error& error) {
     io.err << "baton " << verb.name() << ": " << error.what() << '\n';
@@ -93,7 +92,12 @@ int run(int argc, const char* const* argv, Io& io) {
     return kUsageError;
   }
   const Parsed parsed = parse(line, argc, argv, io);
-  return parsed.verb < 0 ? parsed.exit_code : guarded(*verbs[parsed.verb], io);
+  if (parsed.verb < 0) return parsed.exit_code;
+  const int code = guarded(*verbs[parsed.verb], io);
+  // Also where the verb caught the interrupt by itself and gave a summary, which is shown before this wait.
+  io.out << std::flush;
+  wait_for_background_work();
+  return code;
 }
 
 }  // namespace baton::cli

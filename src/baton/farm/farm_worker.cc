@@ -7,22 +7,26 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/farm/job/job_json.h"
+#include "baton/farm/program_folders.h"
 #include "baton/runtime/timers.h"
-#include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// python/baton/farm: beside an installed program (baton/bin/baton), or in the source tree it was built in
-/// (build/PRESET/baton).
+constexpr double kStartS = 60;      // Python and distributed, on a busy machine
+constexpr int kJobsPerMachine = 2;  // one is measured, one waits there
+
+/// python/baton/farm: beside an installed program or library (baton/bin, baton/lib), or in the source tree
+/// they were built in (build/PRESET).
 std::string package() {
   std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::vector<fs::path> places = {folder.parent_path() / "farm"};
+  std::vector<fs::path> places;
   if (const char* root = std::getenv("BATON_ROOT")) places.push_back(fs::path(root) / "python/baton/farm");
-  places.push_back(folder.parent_path().parent_path() / "python/baton/farm");
+  for (const fs::path& folder : program_folders())
+    places.insert(places.end(), {folder / "farm", folder / "python/baton/farm"});
   for (const fs::path& place : places)
     if (fs::exists(place / "__main__.py", ignored)) return (place / "__main__.py").string();
   throw Error("the farm is part of the Python package, which is not there: install it (pip install .)");
@@ -56,8 +60,15 @@ FarmWorker::FarmWorker(const FarmOptions& options) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   if (const Status status = process_.start(words); !status.ok())
     throw Error("the farm's Python `" + words[0] + "` cannot be started: " + status.message);
-  while (machines_.empty()) take(process_.read_line(options.worker_wait_s + 60).value_or(""));
+  const double until = seconds_now() + options.worker_wait_s + kStartS;
+  while (machines_.empty()) {
+    stop_if_asked(options.interrupt);
+    const std::optional<std::string> line = process_.read_line(0.2);
+    if (line || process_.ended() || seconds_now() >= until) take(line.value_or(""));
+  }
 }
+
+int FarmWorker::places() const { return kJobsPerMachine * machines(); }
 
 void FarmWorker::submit(const Job& job) {
   open_.insert(job.id);

@@ -1,5 +1,6 @@
 #pragma once
 // Many machines behind the farm's process (python/baton/farm).
+#include <atomic>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,17 +16,21 @@ struct FarmOptions {
   std::string runner = {};        ///< baton-runner on the machines; empty: $BATON_RUNNER or PATH there
   std::string trusted_keys = {};  ///< file; empty: unsigned bundles are run too
   std::string tls_ca_file = {}, tls_cert = {}, tls_key = {};
-  double wait_s = 60;         ///< for other programs to leave a machine alone
-  bool under_load = false;    ///< does not wait for that
-  double worker_wait_s = 60;  ///< for machines to come
+  double wait_s = 60;                            ///< for other programs to leave a machine alone
+  bool under_load = false;                       ///< does not wait for that
+  double worker_wait_s = 60;                     ///< for machines to come
+  std::string secret_key = {};                   ///< signs what is sent there; empty: not signed
+  const std::atomic<bool>* interrupt = nullptr;  ///< ends the wait for machines
 };
 
 class FarmWorker : public Worker {
  public:
-  /// Returns when there is a machine. Throws Error when there is none in time, and without a scheduler.
+  /// Returns when there is a machine. Throws Error when there is none in time, and without a scheduler;
+  /// Interrupted.
   explicit FarmWorker(const FarmOptions& options);
 
   int machines() const override { return static_cast<int>(machines_.size()); }
+  int places() const override;
   void submit(const Job& job) override;
   std::optional<JobResult> next(double timeout_s) override;
   std::vector<WorkerMachine> machine_list() const override { return machines_; }

@@ -5,9 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <dlfcn.h>
-
 #include "baton/farm/job/job_json.h"
+#include "baton/farm/program_folders.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/subprocess.h"
@@ -31,18 +30,9 @@ std::string seconds_text(double seconds) {
 std::string runner_program() {
   if (const char* given = std::getenv("BATON_RUNNER"); given && *given) return given;
   std::error_code ignored;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  std::vector<std::filesystem::path> folders{program.parent_path()};
-  // In Python the program is Python: beside this library or above it, as in builds and installations.
-  if (Dl_info about{}; dladdr(reinterpret_cast<const void*>(&runner_program), &about) && about.dli_fname) {
-    std::filesystem::path folder = std::filesystem::absolute(about.dli_fname, ignored).parent_path();
-    for (int up = 0; up < 3; ++up, folder = folder.parent_path())
-      folders.insert(folders.end(), {folder, folder / "bin"});
-  }
-  for (const std::filesystem::path& folder : folders)
-    if (const std::filesystem::path at = folder / "baton-runner";
-        std::filesystem::is_regular_file(at, ignored))
-      return at.string();
+  for (const std::filesystem::path& folder : program_folders())
+    for (const char* name : {"baton-runner", "bin/baton-runner"})
+      if (std::filesystem::is_regular_file(folder / name, ignored)) return (folder / name).string();
   const std::string found = find_program("baton-runner");
   if (found.empty())
     throw Error("baton-runner is neither beside this program nor in PATH: name it with BATON_RUNNER");

@@ -41,6 +41,18 @@ struct Store::State {
     if (!reader) reader = std::make_unique<StoreReader>(*database);
     return *reader;
   }
+  /// Of a campaign, in order; `having`: a clause over the rows of each.
+  std::vector<std::string> configurations(const std::string& campaign, const char* having) {
+    Statement rows = database->prepare(
+        std::string("SELECT configuration FROM measurement"
+                    " WHERE campaign = (SELECT id FROM campaign WHERE name = ?) AND configuration IS NOT NULL"
+                    " GROUP BY configuration") +
+        having + " ORDER BY configuration");
+    rows.bind(1, std::string_view(campaign));
+    std::vector<std::string> all;
+    while (rows.step()) all.push_back(rows.text(0));
+    return all;
+  }
   StoreWriter& writing() {
     if (!writer) writer = std::make_unique<StoreWriter>(*database);
     return *writer;
@@ -182,14 +194,11 @@ std::optional<Measurement> Store::newest(const Work& work, const BuildFacts& bui
 }
 
 std::vector<std::string> Store::finished(const std::string& campaign) const {
-  Statement rows = state_->database->prepare(
-      "SELECT DISTINCT configuration FROM measurement"
-      " WHERE campaign = (SELECT id FROM campaign WHERE name = ?) AND configuration IS NOT NULL"
-      " ORDER BY configuration");
-  rows.bind(1, std::string_view(campaign));
-  std::vector<std::string> all;
-  while (rows.step()) all.push_back(rows.text(0));
-  return all;
+  return state_->configurations(campaign, "");
+}
+
+std::vector<std::string> Store::failed(const std::string& campaign) const {
+  return state_->configurations(campaign, " HAVING min(coalesce(unreliable, '') LIKE 'failed: %')");
 }
 
 std::vector<std::string> Store::damage() const {

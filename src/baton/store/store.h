@@ -46,6 +46,8 @@ class Store {
                                     int threads, CacheState cache) const;
   /// The configurations of a campaign that have at least one row.
   std::vector<std::string> finished(const std::string& campaign) const;
+  /// Those of them that have rows of failures only.
+  std::vector<std::string> failed(const std::string& campaign) const;
   /// What is damaged, one line each; reads everything. Empty: nothing.
   std::vector<std::string> damage() const;
   const std::string& path() const;

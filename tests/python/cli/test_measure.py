@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -118,6 +119,22 @@ def test_ctrl_c_ends_cleanly(tmp_path):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and json.loads(out)["partial"] == "interrupted"
+
+
+def test_ctrl_c_while_kernels_are_compiled_ends_cleanly(tmp_path):
+    """The compiler's threads go on for a while, and use objects that a process which ends destroys."""
+    words = [*design(tmp_path, models=["resnet-18", "vgg-11"]), "--store", tmp_path / "s.db", *QUICK, "--json"]
+    line, environment = command(tmp_path, *words)
+    for moment in (0.3, 0.6, 0.9, 1.2):  # after the first kernel
+        process = subprocess.Popen(line, env={**environment, "BATON_CACHE_DIR": str(tmp_path / f"cache{moment}")}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        while process.poll() is None and not (tmp_path / f"cache{moment}").exists():
+            time.sleep(0.01)
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 130 and json.loads(out)["partial"] == "interrupted", err
+        assert not re.search("Input to|terminate|rror|baton measure", err), err
 
 
 @pytest.mark.parametrize("words, message", [

@@ -1,5 +1,6 @@
 #include "baton/campaign/campaign.h"
 
+#include <atomic>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -27,8 +28,10 @@ class Recorded final : public Worker {
     if (answered == jobs.size()) return std::nullopt;
     return answer(jobs[answered++]);
   }
+  std::vector<WorkerMachine> machine_list() const override { return list; }
   std::vector<Job> jobs;
   size_t answered = 0;
+  std::vector<WorkerMachine> list = {{"", DeviceSheet::host(), {}}};
 };
 
 class Campaigns : public testing::Test {
@@ -140,6 +143,88 @@ TEST_F(Campaigns, MarkRowsWhenTheReferenceDrifts) {
   });
   EXPECT_GT(marked, 0);
   EXPECT_FALSE(report.notes.empty());
+}
+
+TEST_F(Campaigns, JudgeEachMachineByItsOwnReference) {
+  Store kept = store();
+  recorded_->list = {{"slow", DeviceSheet::host(), {}}, {"fast", DeviceSheet::host(), {}}};
+  options_.reference_s = 0;
+  int jobs = 0;
+  recorded_->answer = [&](const Job& job) {
+    const bool slow = job.machine.empty() ? jobs++ % 2 == 0 : job.machine == "slow";
+    JobResult result = steady(job, slow ? 300 : 100);
+    result.machine = slow ? "slow" : "fast";
+    if (job.machine == "fast" && jobs == 1) {
+      result.rows.clear();
+      result.error = "its disk is full";
+    }
+    return result;
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.measured, 5);
+  EXPECT_LT(report.drift, 0.01);
+  EXPECT_THAT(report.notes,
+              ElementsAre("the reference kernel could not be measured on fast: its disk is full"));
+  kept.each({}, [&](const Measurement& row) {
+    EXPECT_EQ(row.unreliable, "");
+    EXPECT_NEAR(row.reference_us, row.machine == "slow" ? 300 : 100, 1);
+    EXPECT_NEAR(row.median_us, row.reference_us, 1);
+    return true;
+  });
+}
+
+TEST_F(Campaigns, RetryWhatHasFailedWhenTold) {
+  Store kept = store();
+  int count = 0;
+  recorded_->answer = [&](const Job& job) {
+    JobResult result = steady(job, 100);
+    result.machine = "other";
+    if (const int i = count++; i == 2 || i == 4) {
+      result.rows.clear();
+      result.error = "killed by signal 11";
+    }
+    return result;
+  };
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).failed, 2);
+  int failures = 0;
+  kept.each({}, [&](const Measurement& row) {
+    if (row.unreliable != "failed: killed by signal 11") return true;
+    EXPECT_EQ(row.machine, "other") << "where it failed";
+    return ++failures, true;
+  });
+  EXPECT_EQ(failures, 2);
+  options_.retry_failed = true;
+  recorded_->answer = [&](const Job& job) {
+    JobResult result = steady(job, 100);
+    if (count++ == 7) {  // after six answers before, and the reference
+      result.rows.clear();
+      result.error = "killed by signal 11 again";
+    }
+    return result;
+  };
+  const CampaignReport again = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(again.finished_before, 3);
+  EXPECT_EQ(again.retried, 2);
+  EXPECT_EQ(again.measured, 1);
+  EXPECT_EQ(again.failed, 1);
+  const CampaignStatus status = campaign_status(kept, options_.name);
+  EXPECT_EQ(status.configurations, 4u);
+  EXPECT_EQ(status.failed, 1u);
+  recorded_->answer = [&](const Job& job) { return steady(job, 100); };
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).retried, 1);
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).retried, 0);
+  EXPECT_EQ(campaign_status(kept, options_.name).failed, 0u);
+}
+
+TEST_F(Campaigns, AnInterruptDuringABuildIsAnInterrupt) {
+  Store kept = store();
+  std::atomic<bool> interrupt{false};
+  options_.context.interrupt = &interrupt;
+  options_.progress = [&](const CampaignProgress& now) { interrupt = now.phase == "building"; };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.partial, "interrupted");
+  EXPECT_EQ(report.failed, 0) << "a build that was interrupted has not failed";
+  EXPECT_EQ(campaign_status(kept, options_.name).failed, 0u);
 }
 
 TEST_F(Campaigns, ALostWorkerIsNotTheJobsFault) {

@@ -1,4 +1,5 @@
 // Runners and farms as workers, with scripts in their place: what crashes, hangs or lies costs one job.
+#include <atomic>
 #include <fstream>
 #include <map>
 
@@ -10,7 +11,7 @@
 #include "baton/farm/make_worker.h"
 #include "baton/farm/runner_process.h"
 #include "baton/support/base/files.h"
-#include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton {
 namespace {
@@ -159,10 +160,17 @@ sleep 100
   farm->submit(job("a"));
   EXPECT_EQ(farm->next(20)->error, "no machine of the farm can run it");
   EXPECT_EQ(farm->machines(), 2);
+  EXPECT_EQ(farm->places(), 4) << "one job is measured on each, and one waits there";
   EXPECT_EQ(farm->machine_list().at(0).sheet, DeviceSheet::host());
   EXPECT_EQ(farm->next(0.1), std::nullopt);
   farm->submit(job("b"));
   EXPECT_THAT([&] { farm->next(20); }, ThrowsMessage<Error>("the scheduler is gone"));
+}
+
+TEST_F(Workers, WhoeverWaitsForMachinesMayBeInterrupted) {
+  std::atomic<bool> interrupt{true};
+  FarmOptions options{.on = "slurm", .python = script("sleep 100\n"), .interrupt = &interrupt};
+  EXPECT_THROW(make_worker(options), Interrupted);
 }
 
 TEST_F(Workers, AFarmThatCannotStartSaysSo) {

@@ -201,6 +201,28 @@ TEST_F(StoreTest, FinishedConfigurationsOfACampaign) {
   EXPECT_TRUE(store.finished("third").empty());
 }
 
+TEST_F(StoreTest, ConfigurationsFailedWhenNoRowHasTimes) {
+  Store store = writable();
+  std::vector<Measurement> rows = many(0, 4);
+  const std::vector<std::pair<std::string, std::string>> given = {{"good", ""},
+                                                                  {"bad", "failed: killed"},
+                                                                  {"mended", "failed: killed"},
+                                                                  {"loaded", "measured under load"}};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].campaign = "first";
+    rows[i].configuration = given[i].first;
+    rows[i].unreliable = given[i].second;
+  }
+  rows.push_back(measurement(5));
+  rows.back().campaign = "first";
+  rows.back().configuration = "mended";
+  rows.back().unreliable.clear();
+  store.insert(rows);
+  EXPECT_EQ(store.failed("first"), std::vector<std::string>{"bad"});
+  EXPECT_EQ(store.finished("first").size(), 4u);
+  EXPECT_TRUE(store.failed("second").empty());
+}
+
 TEST_F(StoreTest, MergeTakesWhatIsNew) {
   Store a = writable("a.db"), b = writable("b.db");
   a.insert(many(0, 10));

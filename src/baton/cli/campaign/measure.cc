@@ -8,6 +8,7 @@
 #include "baton/cli/common.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
+#include "baton/farm/job/signature.h"
 #include "baton/profile/compare/offload.h"
 #include "baton/profile/write/table_format.h"
 #include "baton/support/base/files.h"
@@ -57,9 +58,19 @@ class MeasureVerb final : public Verb {
     flags.option("max-hours", &max_hours_, "ends after so long; the same command goes on").range(0.0, 1e4);
     flags.option("on", &on_, "where to measure: local, ssh://HOST,..., dask://SCHEDULER:PORT, slurm")
         .show_default();
+    flags.option("worker-wait", &place_.worker_wait_s, "longest wait for a machine of --on to come, seconds")
+        .show_default()
+        .range(0.0, 1e6);
+    flags.option("runner", &place_.runner, "baton-runner on the machines of --on (default: in PATH there)");
+    flags.option("key", &key_, "a secret key's file (`bundle keygen`): signs what is sent to machines");
+    flags.option("tls-ca-file", &place_.tls_ca_file,
+                 "--on over TLS, as options of `dask worker`: whom to trust");
+    flags.option("tls-cert", &place_.tls_cert, "the certificate's file");
+    flags.option("tls-key", &place_.tls_key, "its key's file");
     flags.option("wait", &wait_, "longest wait for other programs to leave the machine alone, seconds")
         .show_default()
         .range(0.0, 1e6);
+    flags.flag("retry-failed", &retry_failed_, "try again what has failed before");
     flags.flag("dry-run", &dry_run_, "list what it would measure");
     flags.flag("status", &status_, "what the store has of this campaign; measures nothing");
     flags.flag("json", &json_, "one JSON object on standard output");
@@ -80,6 +91,7 @@ class MeasureVerb final : public Verb {
     if (dry_run_) return list(design, options.context, io);
     options.name = campaign_;
     options.wait_s = wait_;
+    options.retry_failed = retry_failed_;
     if (max_hours_ > 0) options.max_seconds = max_hours_ * 3600;
     Progress progress(io);
     options.progress = [&](const CampaignProgress& now) {
@@ -87,9 +99,11 @@ class MeasureVerb final : public Verb {
       if (now.per_hour > 0) what += " (" + std::to_string(static_cast<int>(now.per_hour)) + " an hour)";
       progress.show(what, now.done, now.total, now.seconds_left);
     };
-    FarmOptions place;
+    FarmOptions place = place_;
     place.on = on_;
     place.wait_s = wait_;
+    place.interrupt = interrupt.flag();
+    if (!key_.empty()) place.secret_key = read_secret_key(key_);
     const CampaignWorker worker = campaign_worker(place);
     Store store = Store::open(path, Store::Mode::kWrite);
     const CampaignReport report = run_campaign(store, design, worker, options);
@@ -198,6 +212,7 @@ class MeasureVerb final : public Verb {
     io.out << "campaign " << report.name << ": " << report.finished_before + report.measured + report.failed
            << " of " << report.configurations << " configurations";
     if (report.finished_before) io.out << ", " << report.finished_before << " of them before";
+    if (report.retried) io.out << ", " << report.retried << " that had failed tried again";
     io.out << "; " << report.rows << " new rows in " << path << '\n';
     io.out << formatted("  %.0f configurations an hour: %.1f s building, %.1f s measuring, %.1f s waiting\n",
                         report.per_hour(), report.build_s, report.measure_s, report.wait_s);
@@ -218,8 +233,10 @@ class MeasureVerb final : public Verb {
   std::string design_, families_, backends_, threads_, caches_, transfers_, uncertainty_, store_;
   std::string campaign_ = "default", on_ = "local";
   int variations_ = 40, patterns_ = -1, seed_ = -1;
+  FarmOptions place_;
+  std::string key_;
   double wait_ = 60, max_hours_ = 0;
-  bool inside_ = false, dry_run_ = false, status_ = false, json_ = false;
+  bool inside_ = false, retry_failed_ = false, dry_run_ = false, status_ = false, json_ = false;
 };
 
 }  // namespace

@@ -70,6 +70,8 @@ class Worker {
   virtual ~Worker() = default;
   /// How many jobs are measured at the same time: one per machine.
   virtual int machines() const = 0;
+  /// How many jobs to have submitted, so that no machine waits for its next one.
+  virtual int places() const { return machines(); }
   /// Returns at once. Throws Error when the service is gone.
   virtual void submit(const Job& job) = 0;
   /// A finished job; nullopt after `timeout_s`, or when there is none to wait for. Jobs finish in any order.
