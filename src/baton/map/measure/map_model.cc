@@ -286,6 +286,8 @@ class Mapper {
       for (double& round : model.rounds_us) round *= part;
       if (times[i].interrupted) report_.partial = "interrupted";
     }
+    // What was found until then is still brought to an end.
+    if (!report_.partial.empty()) options_.build.context.interrupt = nullptr;
     report_.threads = subjects_[which.front()]->threads();
     report_.measure_s += since_s(start);
   }

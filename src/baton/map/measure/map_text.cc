@@ -136,6 +136,13 @@ std::string map_table(const MapReport& report) {
 
 namespace {
 
+/// In three digits: "0.0316", "12", "100".
+std::string factor_text(double factor) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", factor);
+  return text;
+}
+
 /// What stands above the factors, in two lines.
 std::pair<const char*, const char*> sweep_heading(SweepOf of) {
   switch (of) {
@@ -158,8 +165,7 @@ std::string sweep_table(const MapSweep& sweep) {
   std::string text = std::string("\n  ") + above + "\n" + left(std::string("  ") + below, 17) +
                      "best single us   best mapping us   speed-up   moved\n";
   for (const SweepPoint& point : sweep.points) {
-    const int decimals = sweep.of == SweepOf::kDevices || point.factor >= 10 ? 0 : 2;
-    text += right(digits(point.factor, decimals), 15) + right(microseconds(point.best_single_us), 17) +
+    text += right(factor_text(point.factor), 15) + right(microseconds(point.best_single_us), 17) +
             right(microseconds(point.best_us), 18) + right(digits(point.speedup(), 3) + "x", 11) +
             right(std::to_string(point.moved), 8) + "  " +
             std::string(static_cast<size_t>(std::clamp(20 * (point.speedup() - 1), 0.0, 40.0)), '#') + "\n";

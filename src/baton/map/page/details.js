@@ -76,10 +76,10 @@ class MapDetails {
     const {model} = this.state;
     const rows = others.toSorted((a, b) => a.more_us - b.more_us).map((each) => el("tr", {"data-alternative": each.backend},
       el("td", {}, backendName(model.backends.find((backend) => backend.name === each.backend))), el("td", {class: "num"}, usText(each.us)),
-      el("td", {class: "num"}, each.more_us > 0 ? "+" + usText(each.more_us) : "0"), el("td", {class: "num"}, each.transfers ? `${each.transfers}, ${withUnit(each.transfer_bytes || 0, "B")}` : "0"),
+      el("td", {class: "num"}, each.more_us > 0 ? "+" + usText(each.more_us) : "0"), el("td", {class: "num", title: each.transfers ? `${withUnit(each.transfer_bytes || 0, "B")}, ${usText(each.transfer_us || 0)} µs` : null}, String(each.transfers || 0)),
       el("td", {class: "num"}, String(each.moves || 0))));
     const head = [["", "on", "A backend that could compute it"], ["num", "kernel µs", "Of the cheapest kernel there that computes it, with what is fused with it"],
-                  ["num", "model µs", "By which the best mapping with it there is slower"], ["num", "transfers", "That this mapping makes and the best one does not"],
+                  ["num", "more µs", "By which the best mapping with it there is slower"], ["num", "transfers", "That this mapping makes and the best one does not"],
                   ["num", "moves", "Other operators that would be elsewhere"]];
     return el("table", {class: "points"}, el("thead", {}, el("tr", {}, head.map(([look, name, tip]) => el("th", {class: look || null, title: tip, scope: "col"}, name)))), el("tbody", {}, rows));
   }

@@ -51,6 +51,7 @@ class MapGraph extends GraphView {
         if (!backendOf(item)) return;
         ctx.fillStyle = css(look[backendOf(item).colour.slice(2)]);
         ctx.fillRect(item.x, item.y + 3, 8, item.h - 6);
+        if (backendOf(item).device !== "cpu") paintEnds(ctx, item, look);
       },
       box: (ctx, item, look, view, mark) => {
         paintOutline(ctx, item, look, view, mark, {dashed: !backendOf(item), border: moved(item) ? look.ink : look.line});
@@ -80,6 +81,14 @@ class MapGraph extends GraphView {
   }
 }
 
+/// Copies from and to the caller, who has inputs and results in the processor's memory: short ends of edges.
+function paintEnds(ctx, item, look) {
+  ctx.fillStyle = css(look[kCopyColour.slice(2)]);
+  const middle = item.x + item.w / 2, length = kGapY * 0.4;
+  if (item.op.readsInput) ctx.fillRect(middle - 1.5, item.y - length, 3, length);
+  if (item.op.returned) ctx.fillRect(middle - 1.5, item.y + item.h, 3, length);
+}
+
 /// The graph below its legend, which counts what each backend computes.
 class MapGraphPane {
   constructor(state, graph) {
@@ -100,7 +109,7 @@ class MapGraphPane {
         plural(counts[i], "operator") + (point.backendUs[backend.name] > 0 ? `, ${timeText(point.backendUs[backend.name])}` : ""))),
       ...(model.links.length ? [entry("copied", `background:var(${kCopyColour})`, "transfers", count ? `${count}, ${timeText(us)}` : "none")] : []),
       ...(idle ? [entry("dashed", null, "no kernel", plural(idle, "operator"))] : []),
-      ...(point === model.kept ? [] : [entry("moved", null, "moved", plural(movedFrom(point, model.kept), "operator"))]));
+      ...(model.links.length || model.sweeps.length ? [entry("moved", null, "elsewhere than kept", plural(movedFrom(point, model.kept), "operator"))] : []));
     this.graph.recolourBoxes();
   }
 

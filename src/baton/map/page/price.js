@@ -54,7 +54,8 @@ class PriceSlider {
     this.kept.setAttribute("aria-pressed", String(!shown));
     const moved = movedFrom(point, model.kept);
     const what = shown ? kMeanings[shown.of].text(point.factor) + ": " : `${model.chosen?.name ?? "mapping"} at prices as they are: `;
-    const gain = point.single ? `, ${point.speedup.toFixed(2)}× as fast as ${point.single} alone` : "";
-    this.text.replaceChildren(el("b", {}, what), timeText(point.us) + gain + (shown ? `; ${moved ? plural(moved, "operator") + " elsewhere than kept" : "all operators where they are kept"}` : ""));
+    const gain = point.single && point.us !== point.singleUs ? `, ${point.speedup.toFixed(2)}× as fast as ${point.single} alone` : "";
+    this.text.replaceChildren(el("b", {}, what), timeText(point.us) + gain + (shown ? `; ${moved ? plural(moved, "operator") + " elsewhere than kept" : "all operators as kept"}` : ""));
+    this.text.title = this.text.textContent;
   }
 }

@@ -1,11 +1,11 @@
 // What other machines would give: for each sweep a plot and a table of its points. A point that is clicked is shown in the graph.
 
-const kPlotWidth = 620, kPlotHeight = 250, kPlotLeft = 52, kPlotRight = 132, kPlotTop = 14, kPlotBottom = 42;
+const kPlotWidth = 500, kPlotHeight = 250, kPlotLeft = 46, kPlotRight = 104, kPlotTop = 14, kPlotBottom = 42;
 
 class Sweeps {
   constructor(state, tip) {
     Object.assign(this, {state, tip, marks: []});
-    this.element = el("div", {class: "chart devices sweeps"}, state.model.sweeps.map((sweep) => this.section(sweep)));
+    this.element = el("div", {class: "chart sweeps"}, state.model.sweeps.map((sweep) => this.section(sweep)));
     this.tools = [];
     this.shown();
   }

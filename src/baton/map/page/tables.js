@@ -8,10 +8,10 @@ function modelTable(state) {
      cell: (row) => el("span", {class: "name", title: row.model.whyNot || null}, row.model.name, row.model === model.chosen ? el("b", {class: "kept"}, " kept") : "",
                        row.model.whyNot ? el("small", {}, "  " + row.model.whyNot) : "")},
     {key: "regions", drop: 1, label: "regions", tip: "Beside the processor's", width: 76, num: true, value: (row) => row.model.regions},
-    {key: "modelled", label: "modelled µs", tip: "By the prices of kernels and copies", width: 104, num: true, value: (row) => row.model.modelled || null, cell: (row) => (row.model.modelled ? usText(row.model.modelled) : "")},
-    {key: "measured", label: "measured µs", tip: model.json.predicted ? "Nothing was run" : "Built and run, all in turns", width: 106, num: true, value: (row) => row.model.measured || null,
+    {key: "modelled", label: "modelled µs", tip: "By the prices of kernels and copies", width: 120, num: true, value: (row) => row.model.modelled || null, cell: (row) => (row.model.modelled ? usText(row.model.modelled) : "")},
+    {key: "measured", label: "measured µs", tip: model.json.predicted ? "Nothing was run" : "Built and run, all in turns", width: 120, num: true, value: (row) => row.model.measured || null,
      cell: (row) => (row.model.measured ? usText(row.model.measured) : "")},
-    {key: "speed", label: "speed-up", tip: "Over the best single backend", width: 84, num: true, value: (row) => speed(row.model), cell: (row) => (speed(row.model) ? speed(row.model).toFixed(3) + "×" : "")},
+    {key: "speed", label: "speed-up", tip: "Over the best single backend", width: 92, num: true, value: (row) => speed(row.model), cell: (row) => (speed(row.model) ? speed(row.model).toFixed(3) + "×" : "")},
     {key: "bar", drop: 2, label: "operators", tip: "How many operators each backend computes", width: 190, value: (row) => Object.keys(row.model.operators).length, cell: (row) => divisionBar(row.model, model)},
   ];
   const top = () => model.models.map((each, i) => ({key: "m" + i, kind: "", id: i, level: 0, model: each, look: each === model.chosen ? "is-kept" : ""}));

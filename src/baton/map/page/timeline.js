@@ -6,7 +6,7 @@ class Timeline {
   constructor(state, tip) {
     Object.assign(this, {state, tip});
     this.chart = el("div", {class: "timeline-chart"});
-    this.element = el("div", {class: "chart devices timeline"}, this.chart, el("p", {class: "quiet"}, this.text()));
+    this.element = el("div", {class: "chart timeline"}, this.chart, el("p", {class: "quiet"}, this.text()));
     this.tools = [];
     new ResizeObserver(() => this.draw()).observe(this.element);
   }

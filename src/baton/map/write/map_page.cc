@@ -11,10 +11,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Operators that read an input of the model, and those whose result it returns: there copies come from and go
+/// to the caller.
+void mark_ends(const ModelProblem& priced, Json& rows) {
+  for (size_t v = 0; v < priced.problem.values.size(); ++v) {
+    const MappingValue& value = priced.problem.values[v];
+    if (value.given >= 0)
+      for (const int node : value.consumers)
+        rows[priced.operators[static_cast<size_t>(node)].front()]["reads_input"] = true;
+    if (value.producer >= 0 && !value.required.empty()) rows[priced.values[v]]["returned"] = true;
+  }
+}
+
 /// What the graph and the details need of an operator; its place and alternatives are the mapping's.
-Json operators_json(const OriginReport& origins) {
+Json operators_json(const MapResult& result) {
   Json rows = Json::array();
-  for (const OperatorRecord& record : origins.operators)
+  for (const OperatorRecord& record : result.origins.operators)
     rows.push_back({{"id", record.id},
                     {"op", record.op},
                     {"name", record.name},
@@ -25,6 +37,7 @@ Json operators_json(const OriginReport& origins) {
                     {"flops", record.flops},
                     {"retired", record.retired_why},
                     {"inputs", record.inputs}});
+  mark_ends(result.priced, rows);
   return rows;
 }
 
@@ -47,7 +60,7 @@ SweepOptions transfer_price_options() { return {.points = 25, .seconds = 0.3}; }
 
 std::string map_page(const MapResult& result, const std::vector<MapSweep>& sweeps, const MapSweep& prices) {
   Json data = Json::parse(map_json(result.report, sweeps));
-  data["operators"] = operators_json(result.origins);
+  data["operators"] = operators_json(result);
   data["prices"] = Json::parse(map_json(result.report, {prices}))["sweeps"][sweep_name(prices.of)];
   for (Json& each : data["mapping"]["operators"])
     each["why"] = alternatives_text(result.report.mapping.operators.at(each["id"].get<size_t>()));
