@@ -201,6 +201,19 @@ TEST(Sweeps, TwoBranchesGoToTwoDevices) {
   EXPECT_EQ(found.points[1].transfers.count, 4);
 }
 
+TEST(Sweeps, AreNotSlowerThanWhatWasBuilt) {
+  // Searches for streams are no exact ones: what was built before counts, too.
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    MapResult result =
+        random_result(seed, MapObjective::kThroughput, {.nodes = 7, .devices = 3, .transfer = 0.3});
+    const auto built = search_throughput(result.priced.problem, {.seconds = 2, .rounds = 1000});
+    ASSERT_TRUE(built);
+    result.known.push_back(built->chosen);
+    const MapSweep found = sweep(result, parse_sweep("compute=1:1"), {.seconds = 1e-9});
+    EXPECT_LE(found.points.front().best_us, built->us + 1e-9);
+  }
+}
+
 TEST(Sweeps, EndEarlyWhenAsked) {
   const std::atomic<bool> stop = true;
   const MapSweep found = sweep(random_result(1), parse_sweep("link=0.1:10"), {.interrupt = &stop});

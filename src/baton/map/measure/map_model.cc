@@ -527,7 +527,12 @@ class Mapper {
       MappedModel& mapped = report_.models[build_of_[b]];
       if (model_.whole[b].empty()) continue;
       const auto cost = price(model_.problem, model_.whole[b]);
-      if (cost) mapped.modelled_us = objective_us(model_.problem, *cost, options_.objective);
+      if (!cost) continue;
+      mapped.modelled_us = objective_us(model_.problem, *cost, options_.objective);
+      if (mapped.modelled_us >= best_.us) continue;  // the search for queues side by side is not exact
+      best_.chosen = cost->chosen;
+      best_.steps = cost->steps;
+      best_.us = mapped.modelled_us;
     }
   }
 
@@ -624,8 +629,9 @@ class Mapper {
            chosen.backend_of[id] < 0 ? "" : report_.backends[static_cast<size_t>(chosen.backend_of[id])],
            operator_us[id], alternatives.by_operator[id]});
     IRModule split = apply_mapping(module_, mapping, context());
-    std::vector<std::vector<int>> singles(report_.backends.size());
+    std::vector<std::vector<int>> singles(report_.backends.size()), known;
     for (size_t b = 0; b < builds_.size(); ++b) {
+      if (!model_.whole[b].empty()) known.push_back(model_.whole[b]);
       const auto at = std::ranges::find(report_.backends, report_.models[build_of_[b]].name);
       if (at != report_.backends.end() && report_.models[build_of_[b]].single)
         singles[static_cast<size_t>(at - report_.backends.begin())] = model_.whole[b];
@@ -633,6 +639,7 @@ class Mapper {
     return {.report = std::move(report_),
             .priced = std::move(model_),
             .singles = std::move(singles),
+            .known = std::move(known),
             .origins = builds_.front().origins,
             .module = std::move(split)};
   }

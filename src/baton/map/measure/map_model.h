@@ -84,8 +84,9 @@ struct MapResult {
   /// By backend: the candidates of the model on it alone, with the processor for what it does not take;
   /// empty: not known.
   std::vector<std::vector<int>> singles;
-  OriginReport origins;  ///< the operators of the program and their edges
-  IRModule module;       ///< partitioned as chosen; weights are constants
+  std::vector<std::vector<int>> known;  ///< the candidates of all mappings that were priced as a whole
+  OriginReport origins;                 ///< the operators of the program and their edges
+  IRModule module;                      ///< partitioned as chosen; weights are constants
 };
 
 /// `module`: typed. Throws Error for rules that contradict each other or leave an operator without a backend,

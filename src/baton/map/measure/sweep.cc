@@ -143,21 +143,27 @@ class Sweeper {
     return best;
   }
 
-  /// What is best at one point may be better than what was found at another.
+  /// What is best at one point, or was built, may be better than what was found at another.
   void try_others(size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      for (size_t m = 0; m < machines_[i].size(); ++m)
+        for (const std::vector<int>& known : result_.known) try_one(i, m, known);
     const std::vector<std::optional<Found>> found(best_.begin(),
                                                   best_.begin() + static_cast<ptrdiff_t>(count));
     for (size_t i = 0; i < count; ++i)
       for (size_t j = 0; j < count; ++j) {
         // Candidates of more devices than there are do not exist.
         if (!found[j] || i == j || (range_.of == SweepOf::kDevices && j > i)) continue;
-        const Machine& machine = machines_[i][found[j]->machine];
-        auto other = price(machine.problem, found[j]->solution.chosen);
-        if (!other) continue;
-        other->us = us_of(machine, *other);
-        if (!best_[i] || other->us < best_[i]->solution.us * (1 - 1e-9))
-          best_[i] = Found{found[j]->machine, std::move(*other)};
+        try_one(i, found[j]->machine, found[j]->solution.chosen);
       }
+  }
+
+  void try_one(size_t point, size_t machine, const std::vector<int>& chosen) {
+    auto other = price(machines_[point][machine].problem, chosen);
+    if (!other) return;
+    other->us = us_of(machines_[point][machine], *other);
+    if (!best_[point] || other->us < best_[point]->solution.us * (1 - 1e-9))
+      best_[point] = Found{machine, std::move(*other)};
   }
 
   void describe(SweepPoint& point, size_t at) const {

@@ -12,7 +12,7 @@ function modelTable(state) {
     {key: "measured", label: "measured µs", tip: model.json.predicted ? "Nothing was run" : "Built and run, all in turns", width: 120, num: true, value: (row) => row.model.measured || null,
      cell: (row) => (row.model.measured ? usText(row.model.measured) : "")},
     {key: "speed", label: "speed-up", tip: "Over the best single backend", width: 92, num: true, value: (row) => speed(row.model), cell: (row) => (speed(row.model) ? speed(row.model).toFixed(3) + "×" : "")},
-    {key: "bar", drop: 2, label: "operators", tip: "How many operators each backend computes", width: 190, value: (row) => Object.keys(row.model.operators).length, cell: (row) => divisionBar(row.model, model)},
+    {key: "bar", drop: 2, label: "operators", tip: "How many operators each backend computes", width: 190, value: (row) => Object.keys(row.model.operators).length, cell: (row) => (row.model.whyNot ? "" : divisionBar(row.model, model))},
   ];
   const top = () => model.models.map((each, i) => ({key: "m" + i, kind: "", id: i, level: 0, model: each, look: each === model.chosen ? "is-kept" : ""}));
   return new Grid(state, {name: "models", columns, top});

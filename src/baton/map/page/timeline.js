@@ -1,6 +1,6 @@
 // One input on the devices and links of the mapping that was kept: a lane per queue, over time.
 
-const kLane = 30, kAxis = 22, kLaneNames = 190, kLeastLabel = 34;
+const kLane = 30, kAxis = 22, kLaneNames = 214, kLeastLabel = 34;
 
 class Timeline {
   constructor(state, tip) {
@@ -34,7 +34,7 @@ class Timeline {
     for (const us of ticksOf(0, end, Math.max(2, Math.floor(room / 110)))) {
       chart.append(svg("line", {x1: at(us), x2: at(us), y1: 0, y2: height - kAxis, class: "tick"}));
       const text = svg("text", {x: at(us), y: height - 6, class: "tick-label", "text-anchor": us === 0 ? "start" : "middle"});
-      text.textContent = us === 0 ? "0" : timeText(us).replace(/\.0+(?= )/, "");
+      text.textContent = us === 0 ? "0" : timeText(us).replace(/\.?0+ /, (zeros) => (zeros.startsWith(".") ? " " : zeros));
       chart.append(text);
     }
     this.marks = [];
