@@ -65,7 +65,7 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
 }
 
 /// Searches mappings for other prices of transfers first.
-nb::bytes page_of(const HeldMap& held) {
+nb::bytes mapping_page(const HeldMap& held) {
   const std::string text = interruptible([&](const std::atomic<bool>* stop) {
     SweepOptions how = transfer_price_options();
     how.interrupt = stop;
@@ -74,7 +74,7 @@ nb::bytes page_of(const HeldMap& held) {
   return nb::bytes(text.data(), text.size());
 }
 
-std::string table_of(const HeldMap& held) {
+std::string mapping_table(const HeldMap& held) {
   std::string text = map_table(held.result.report);
   for (const MapSweep& each : held.sweeps) text += sweep_table(each);
   return text;
@@ -100,8 +100,8 @@ void bind_map(nb::module_& m) {
           "IRModule: a function per region; weights are constants. relay.build takes it.")
       .def("_report", [](const HeldMap& r) { return map_json(r.result.report, r.sweeps); })
       .def("_mapping", [](const HeldMap& r) { return mapping_json(r.result.report.mapping); })
-      .def("_page", &page_of)
-      .def("__str__", &table_of)
+      .def("_page", &mapping_page)
+      .def("__str__", &mapping_table)
       .def(
           "why",
           [](const HeldMap& r, uint32_t id) {

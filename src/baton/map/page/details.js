@@ -75,11 +75,11 @@ class MapDetails {
   alternatives(others) {
     const {model} = this.state;
     const rows = others.toSorted((a, b) => a.more_us - b.more_us).map((each) => el("tr", {"data-alternative": each.backend},
-      el("td", {}, backendName(model.backends.find((backend) => backend.name === each.backend))), el("td", {class: "num"}, usText(each.us)),
-      el("td", {class: "num"}, each.more_us > 0 ? "+" + usText(each.more_us) : "0"), el("td", {class: "num", title: each.transfers ? `${withUnit(each.transfer_bytes || 0, "B")}, ${usText(each.transfer_us || 0)} µs` : null}, String(each.transfers || 0)),
+      el("td", {title: each.backend}, backendName(model.backends.find((backend) => backend.name === each.backend))), el("td", {class: "num"}, briefUs(each.us)),
+      el("td", {class: "num"}, each.more_us > 0 ? "+" + briefUs(each.more_us) : "0"), el("td", {class: "num", title: each.transfers ? `${withUnit(each.transfer_bytes || 0, "B")}, ${usText(each.transfer_us || 0)} µs` : null}, String(each.transfers || 0)),
       el("td", {class: "num"}, String(each.moves || 0))));
     const head = [["", "on", "A backend that could compute it"], ["num", "kernel µs", "Of the cheapest kernel there that computes it, with what is fused with it"],
-                  ["num", "more µs", "By which the best mapping with it there is slower"], ["num", "transfers", "That this mapping makes and the best one does not"],
+                  ["num", "more µs", "By which the best mapping with it there is slower"], ["num", "copies", "Transfers that this mapping makes and the best one does not"],
                   ["num", "moves", "Other operators that would be elsewhere"]];
     return el("table", {class: "points"}, el("thead", {}, el("tr", {}, head.map(([look, name, tip]) => el("th", {class: look || null, title: tip, scope: "col"}, name)))), el("tbody", {}, rows));
   }
@@ -104,4 +104,9 @@ class MapDetails {
     return [el("h3", {}, "By the price of transfers"), chart,
             stays.length === 1 ? el("p", {class: "why"}, `on ${name(stays[0])} at any price from ${price(0)} to ${price(points.length - 1)}`) : el("ul", {class: "links"}, words)];
   }
+}
+
+/// Microseconds where there is little room.
+function briefUs(us) {
+  return us < 1000 ? usText(us) : us.toFixed(0);
 }

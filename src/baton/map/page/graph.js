@@ -96,10 +96,10 @@ class MapGraphPane {
     this.legend = el("div", {class: "map-legend"});
     this.element = el("div", {class: "map-graph"}, this.legend, graph.element);
     this.tools = zoomButtons(() => [graph]);
-    this.shown();
+    this.pointShown();
   }
 
-  shown() {
+  pointShown() {
     const {point, model} = this.state, counts = countsOf(point, model);
     const entry = (look, style, name, text) => el("span", {"data-legend": name}, el("i", {class: look, style}), el("b", {}, name), " " + text);
     const idle = model.ops.length - sum(counts, (count) => count);

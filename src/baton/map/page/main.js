@@ -53,11 +53,11 @@ function update(what) {
     return;
   }
   if (what === "selection") details.update();
-  if (what === "shown") slider.shown();
+  if (what === "shown") slider.pointShown();
   for (const part of [...pictures.made.values(), ...tables.made.values()]) {
     if (what === "selection") part.selected?.();
     if (what !== "shown") continue;
-    part.shown?.();
+    part.pointShown?.();
     if (part instanceof Grid && part.element.isConnected) {
       part.arrange();
       part.draw();

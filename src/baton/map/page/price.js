@@ -17,7 +17,7 @@ class PriceSlider {
     const ends = [points[0], points.at(-1)].map((point) => el("small", {}, factorText(1 / point.factor)));
     element.append(el("label", {for: "price"}, "price of transfers"), this.kept,
                    el("div", {class: "price"}, this.strip(), el("div", {class: "price-row"}, ends[0], this.input, ends[1])), this.text);
-    this.shown();
+    this.pointShown();
   }
 
   /// Index of the point at today's prices.
@@ -44,7 +44,7 @@ class PriceSlider {
     return chart;
   }
 
-  shown() {
+  pointShown() {
     if (!this.input) return;
     const {shown, point, model} = this.state, onPrice = shown?.of === "prices";
     const at = onPrice ? shown.index : this.now;

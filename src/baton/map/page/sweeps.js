@@ -7,7 +7,7 @@ class Sweeps {
     Object.assign(this, {state, tip, marks: []});
     this.element = el("div", {class: "chart sweeps"}, state.model.sweeps.map((sweep) => this.section(sweep)));
     this.tools = [];
-    this.shown();
+    this.pointShown();
   }
 
   section(sweep) {
@@ -76,7 +76,7 @@ class Sweeps {
     return el("table", {class: "points"}, el("thead", {}, el("tr", {}, head.map(([look, name]) => el("th", {class: look || null, scope: "col"}, name)))), el("tbody", {}, rows));
   }
 
-  shown() {
+  pointShown() {
     const {shown} = this.state;
     for (const {mark, of, index} of this.marks) mark.classList.toggle("selected", shown?.of === of && shown.index === index);
   }

@@ -34,7 +34,7 @@ class Timeline {
     for (const us of ticksOf(0, end, Math.max(2, Math.floor(room / 110)))) {
       chart.append(svg("line", {x1: at(us), x2: at(us), y1: 0, y2: height - kAxis, class: "tick"}));
       const text = svg("text", {x: at(us), y: height - 6, class: "tick-label", "text-anchor": us === 0 ? "start" : "middle"});
-      text.textContent = us === 0 ? "0" : timeText(us).replace(/\.?0+ /, (zeros) => (zeros.startsWith(".") ? " " : zeros));
+      text.textContent = us === 0 ? "0" : tickText(us);
       chart.append(text);
     }
     this.marks = [];
@@ -85,6 +85,12 @@ class Timeline {
     this.width = 0;
     this.draw();
   }
+}
+
+/// "1.5 ms": without zeros at the end.
+function tickText(us) {
+  const text = timeText(us);
+  return text.includes(".") ? text.replace(/\.?0+ /, " ") : text;
 }
 
 /// Round numbers from `low` to `high`, about `count` of them.
