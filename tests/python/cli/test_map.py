@@ -3,7 +3,9 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -120,6 +122,21 @@ def test_page_and_mapping_from_one_run(vgg, tmp_path):
     assert [each.get("backend", "") for each in held["mapping"]["operators"]] == [each["backend"] for each in saved["operators"]]
     assert len(held["prices"]["points"]) == 25 and list(held["sweeps"]) == ["link"]
     assert any(each.get("reads_input") for each in held["operators"]) and any(each.get("returned") for each in held["operators"])
+
+
+def test_ctrl_c_keeps_what_was_found(vgg, tmp_path):
+    """Once backends are measured, Ctrl-C ends measuring and searching, and the best of them is reported. It reported nothing."""
+    words = [os.environ["BATON_PROGRAM"], "map", vgg, "--targets", "sim_in_memory", "--max-seconds", "300", "--sweep", "link=0.1:10", "-o", tmp_path / "m.html", "-o", tmp_path / "m.json"]
+    for delay in (2, 4, 8, 16, 32):
+        process = subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        text, complaints = process.communicate(timeout=120)
+        assert process.returncode == 130
+        if "baton map: interrupted" not in complaints:  # that is: before anything was measured
+            break
+    assert "interrupted: what was found until then is reported" in text and "interrupted: later points are missing" in text
+    assert json.loads((tmp_path / "m.json").read_text())["operators"] and (tmp_path / "m.html").exists()
 
 
 def test_partition_applies_a_mapping(vgg, mapped, tmp_path):

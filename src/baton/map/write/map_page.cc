@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Operators that read an input of the model, and those whose result it returns: there copies come from and go
-/// to the caller.
+/// Operators that read an input of the model, and those whose result it returns: there copies come from and
+/// go to the caller.
 void mark_ends(const ModelProblem& priced, Json& rows) {
   for (size_t v = 0; v < priced.problem.values.size(); ++v) {
     const MappingValue& value = priced.problem.values[v];
