@@ -38,10 +38,16 @@ struct Part {
 };
 
 Part without_candidates(const ModelProblem& whole) {
+  const MappingProblem& problem = whole.problem;
   Part part;
-  part.model.problem = whole.problem;
+  part.model.problem = {.nodes = problem.nodes,
+                        .values = problem.values,
+                        .candidates = {},
+                        .formats = problem.formats,
+                        .conversions = problem.conversions,
+                        .memory_limits = problem.memory_limits,
+                        .max_candidates = problem.max_candidates};
   part.model.operators = whole.operators;
-  part.model.problem.candidates.clear();
   return part;
 }
 
@@ -126,10 +132,11 @@ Alternatives find_alternatives(const ModelProblem& model, const MappingSolution&
   for (int node = 0; node < problem.nodes; ++node) {
     const std::vector<uint32_t>& here = model.operators[static_cast<size_t>(node)];
     for (size_t backend = 0; backend < backends.size(); ++backend) {
-      const Part there = with_node_on(model, node, backend);
       double cheapest = std::numeric_limits<double>::infinity();
-      for (const MappingCandidate& each : there.model.problem.candidates)
-        if (std::ranges::binary_search(each.nodes, node)) cheapest = std::min(cheapest, each.us);
+      for (size_t c = 0; c < model.candidates.size(); ++c)
+        if (model.candidates[c].backend == backend &&
+            std::ranges::binary_search(problem.candidates[c].nodes, node))
+          cheapest = std::min(cheapest, problem.candidates[c].us);
       if (!std::isfinite(cheapest)) continue;
       MappedAlternative alternative{.backend = backends[backend], .us = cheapest};
       if (owner[here.front()] != static_cast<int>(backend)) {
@@ -137,6 +144,7 @@ Alternatives find_alternatives(const ModelProblem& model, const MappingSolution&
           result.complete = false;
           continue;
         }
+        const Part there = with_node_on(model, node, backend);
         std::optional<Moved> moved = searched(there, operators, objective, interrupt);
         // The best sum need not be the best side by side: a small change of the best mapping may be better.
         if (objective != MapObjective::kSerial)
