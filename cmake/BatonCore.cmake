@@ -1,7 +1,7 @@
 # libbaton.so: the compiler. Only ops, schedule and codegen may include Halide.h, so they are object libraries of their
 # own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
-set(core_folders support target ir types text pass transform frontend byoc interpreter driver profile store campaign farm tune predict map)
+set(core_folders support target ir types text pass transform frontend byoc interpreter driver page profile store campaign farm tune predict map)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
 list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")
@@ -85,16 +85,22 @@ add_custom_command(
   COMMENT "Hashing the sources of the code generator")
 target_sources(baton_core PRIVATE "${source_hash_file}")
 
-# The HTML page of a profile: one text from the files of profile/page/.
-baton_sources(page_sources "*" src/baton/profile/page)
-set(page_file "${CMAKE_BINARY_DIR}/generated/page_template.cc")
-add_custom_command(
-  OUTPUT "${page_file}"
-  COMMAND "${CMAKE_COMMAND}" "-DINPUT=${CMAKE_SOURCE_DIR}/src/baton/profile/page/page.html" "-DOUTPUT=${page_file}" -P
-          "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
-  DEPENDS ${page_sources} "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
-  COMMENT "Putting the page of a profile together")
-target_sources(baton_core PRIVATE "${page_file}")
+# baton_page(<template> <function> <header>): an HTML page, one text from its template and what that includes, which is
+# of its folder or of src/baton/page/.
+function(baton_page template function header)
+  get_filename_component(folder "${template}" DIRECTORY)
+  baton_sources(page_sources "*" src/baton/page ${folder})
+  set(page_file "${CMAKE_BINARY_DIR}/generated/${function}.cc")
+  add_custom_command(
+    OUTPUT "${page_file}"
+    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${CMAKE_SOURCE_DIR}/${template}" "-DFUNCTION=${function}" "-DHEADER=${header}"
+            "-DOUTPUT=${page_file}" -P "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
+    DEPENDS ${page_sources} "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
+    COMMENT "Putting ${template} together")
+  target_sources(baton_core PRIVATE "${page_file}")
+endfunction()
+baton_page(src/baton/profile/page/page.html page_template baton/profile/write/page.h)
+baton_page(src/baton/map/page/map.html map_page_template baton/map/write/map_page.h)
 
 # The tables of tuned schedules that are shipped, one per family of processors.
 baton_sources(table_sources "*.txt" src/baton/codegen/tables)

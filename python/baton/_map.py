@@ -15,9 +15,12 @@ MapResult.mapping = property(lambda self: json.loads(self._mapping()),
 
 
 def _save(self, path):
-    """Writes the mapping as JSON, to edit, and for apply_mapping, `baton partition --mapping` and `baton explain --mapping`."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(self._mapping())
+    """Writes a file; its name says what: NAME.html one page (graph by backend, alternatives, timeline, sweeps, other prices of transfers, for which
+    mappings are searched first), any other name the mapping as JSON, to edit, and for apply_mapping, `baton partition --mapping` and
+    `baton explain --mapping`. OSError for a path that cannot be written."""
+    bytes_ = self._page() if os.fspath(path).endswith(".html") else self._mapping().encode()
+    with open(path, "wb") as file:
+        file.write(bytes_)
 
 
 MapResult.save = _save
@@ -28,7 +31,7 @@ def _native(params):
 
 
 def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memory=None, max_regions=0, threads=0,  # noqa: A001  pylint: disable=redefined-builtin,too-many-arguments
-        seconds=60, tries=4, predictor=None, name="model", objective="serial"):
+        seconds=60, tries=4, predictor=None, name="model", objective="serial", sweep=None):
     """Places each operator on one of several backends, so that the whole model runs fastest.
 
     Each backend alone and the best mappings are built and measured in turns; the fastest is kept.
@@ -48,9 +51,11 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     name : of the model in the report
     objective : what is made short: "serial" (one input, one thing after the other), "latency" (one input, devices and links side by side)
         or "throughput" (the time per input of a stream). For the last two kernels are timed, and their overlap is computed.
+    sweep : dict of "link", "devices", "memory", "compute" to (least, most): what would be with links, or devices, so many times as fast, so many of
+        each device, so many times their memory; `report["sweeps"]`
 
     Returns a MapResult: `mod` (partitioned, for relay.build), `report`, `mapping`, `save(path)`, `why(operator)`; printed, it is a table.
-    Raises TVMError for rules that contradict each other, an unknown backend and an unknown objective, ValueError for an operator that there is not.
+    Raises TVMError for rules that contradict each other, an unknown backend, an unknown objective and limits of a sweep that make no sense, ValueError for an operator that there is not.
     """
     if isinstance(targets, str):
         targets = targets.split(",")
@@ -60,7 +65,8 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
         wanted("predictor", predictor, Predictor, "a Predictor or its path")
     rules = [(list(operators), backend, banned) for given, banned in ((pin, False), (forbid, True))
              for backend, operators in (given or {}).items()]
-    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name, objective)
+    sweeps = [f"{what}={float(least)!r}:{float(most)!r}" for what, (least, most) in (sweep or {}).items()]
+    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name, objective, sweeps)
 
 
 def apply_mapping(mod, mapping, params=None):

@@ -2,6 +2,8 @@
 #include "baton/driver/initialize.h"
 #include "baton/map/measure/map_model.h"
 #include "baton/map/measure/map_text.h"
+#include "baton/map/measure/sweep.h"
+#include "baton/map/write/map_page.h"
 
 #include "python/door.h"
 #include "python/running/held_predictor.h"
@@ -11,13 +13,22 @@ namespace baton::python {
 
 namespace {
 
+/// A mapping, and the sweeps that were asked for.
+struct HeldMap {
+  MapResult result;
+  std::vector<MapSweep> sweeps = {};
+};
+
 /// Operators and a backend, as Python gives them.
 using RuleArgument = std::tuple<std::vector<uint32_t>, std::string, bool>;
 
-MapResult map_module(const IRModule& module, const nb::dict& params, std::vector<std::string> targets,
-                     const std::vector<RuleArgument>& rules, std::map<std::string, double> memory,
-                     int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
-                     std::string name, const std::string& objective) {
+HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<std::string> targets,
+                   const std::vector<RuleArgument>& rules, std::map<std::string, double> memory,
+                   int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
+                   std::string name, const std::string& objective,
+                   const std::vector<std::string>& sweep_texts) {
+  std::vector<SweepRange> ranges;
+  for (const std::string& text : sweep_texts) ranges.push_back(parse_sweep(text));
   MapOptions options;
   options.objective = parse_objective(objective);
   options.build.params = arrays_from_python(params);
@@ -42,12 +53,31 @@ MapResult map_module(const IRModule& module, const nb::dict& params, std::vector
     options.rules.push_back(std::move(rule));
   }
   initialize();
+  check_sweeps(ranges, options);
   return interruptible([&](const std::atomic<bool>* stop) {
     options.build.context.interrupt = stop;
-    MapResult result = map_model(module, options);
-    result.report.model = result.report.mapping.model = name;
-    return result;
+    HeldMap held{map_model(module, options)};
+    held.result.report.model = held.result.report.mapping.model = name;
+    for (const SweepRange& range : ranges)
+      held.sweeps.push_back(sweep(held.result, range, {.interrupt = stop}));
+    return held;
   });
+}
+
+/// Searches mappings for other prices of transfers first.
+nb::bytes mapping_page(const HeldMap& held) {
+  const std::string text = interruptible([&](const std::atomic<bool>* stop) {
+    SweepOptions how = transfer_price_options();
+    how.interrupt = stop;
+    return map_page(held.result, held.sweeps, sweep(held.result, transfer_prices(), how));
+  });
+  return nb::bytes(text.data(), text.size());
+}
+
+std::string mapping_table(const HeldMap& held) {
+  std::string text = map_table(held.result.report);
+  for (const MapSweep& each : held.sweeps) text += sweep_table(each);
+  return text;
 }
 
 IRModule apply_text(const IRModule& module, const nb::dict& params, const std::string& text,
@@ -64,17 +94,18 @@ IRModule apply_text(const IRModule& module, const nb::dict& params, const std::s
 }  // namespace
 
 void bind_map(nb::module_& m) {
-  nb::class_<MapResult>(m, "MapResult", "A mapping of a model over several backends: baton.map.")
+  nb::class_<HeldMap>(m, "MapResult", "A mapping of a model over several backends: baton.map.")
       .def_prop_ro(
-          "mod", [](const MapResult& r) { return r.module; },
+          "mod", [](const HeldMap& r) { return r.result.module; },
           "IRModule: a function per region; weights are constants. relay.build takes it.")
-      .def("_report", [](const MapResult& r) { return map_json(r.report); })
-      .def("_mapping", [](const MapResult& r) { return mapping_json(r.report.mapping); })
-      .def("__str__", [](const MapResult& r) { return map_table(r.report); })
+      .def("_report", [](const HeldMap& r) { return map_json(r.result.report, r.sweeps); })
+      .def("_mapping", [](const HeldMap& r) { return mapping_json(r.result.report.mapping); })
+      .def("_page", &mapping_page)
+      .def("__str__", &mapping_table)
       .def(
           "why",
-          [](const MapResult& r, uint32_t id) {
-            return alternatives_text(r.report.mapping.operators.at(id));
+          [](const HeldMap& r, uint32_t id) {
+            return alternatives_text(r.result.report.mapping.operators.at(id));
           },
           nb::arg("operator"),
           "Where operator number `operator` sits, what it would cost elsewhere, and what would have to "
@@ -82,7 +113,7 @@ void bind_map(nb::module_& m) {
           "move: text. IndexError for a number that there is not.");
   m.def("map", &map_module, nb::arg("module"), nb::arg("params"), nb::arg("targets"), nb::arg("rules"),
         nb::arg("memory"), nb::arg("max_regions"), nb::arg("threads"), nb::arg("seconds"), nb::arg("tries"),
-        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"));
+        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"), nb::arg("sweeps"));
   m.def("apply_mapping", &apply_text, nb::arg("module"), nb::arg("params"), nb::arg("text"), nb::arg("name"));
 }
 

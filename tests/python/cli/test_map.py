@@ -3,7 +3,9 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -79,6 +81,64 @@ def test_the_table_and_a_sweep(vgg):
     assert len(moved) == 13 and moved[0] == 0 and moved[-1] >= 2  # nothing is worth a link that slow
 
 
+def test_other_machines(vgg):
+    """Sweeps over devices, memory and compute: each a table, and an array in the JSON."""
+    words = ("--targets", "sim_in_memory", "--sweep", "devices=1:3", "--sweep", "memory=0.0001:1", "--sweep", "compute=0.001:100")
+    found = report(vgg, *words)
+    assert list(found["sweeps"]) == ["devices", "memory", "compute"]
+    operators = len(found["mapping"]["operators"])
+    for what, sweep in found["sweeps"].items():
+        points = sweep["points"]
+        assert [each["factor"] for each in points] == sorted(each["factor"] for each in points) and len(points) == (3 if what == "devices" else 13)
+        for each in points:
+            assert 0 < each["best_us"] <= each["best_single_us"] * (1 + 1e-9) and each["speedup"] == pytest.approx(each["best_single_us"] / each["best_us"])
+            assert len(each["backend_of"]) == operators and each["best_single"] in found["backends"]
+            assert (each["moved"] > 0) == any(found["backends"][backend] == "sim_in_memory" for backend in each["backend_of"] if backend >= 0)
+            assert (each["transfers"] > 0) == (each["moved"] > 0)
+        assert all(after["best_us"] <= before["best_us"] * (1 + 1e-9) for before, after in zip(points, points[1:]))
+    assert "more devices help only where their memory is short" in found["sweeps"]["devices"]["note"]
+    assert found["sweeps"]["memory"]["points"][0]["moved"] == 0  # nothing fits
+    assert found["sweeps"]["compute"]["points"][0]["moved"] == 0 < found["sweeps"]["compute"]["points"][-1]["moved"]
+    text = good("map", vgg, "--max-seconds", 1, "--threads", 1, *words)
+    for heading in ("so many of\n  each device", "memory so many\n  times as large", "devices so many\n  times as fast"):
+        assert heading in text
+    assert "is given twice" in refused("map", vgg, "--targets", "sim_in_memory", "--sweep", "link=1:2", "--sweep", "link=2:3")
+
+
+def test_streams_use_several_devices(vgg):
+    found = report(vgg, "--targets", "sim_fast_gpu", "--objective", "throughput", "--sweep", "devices=1:4")
+    points = found["sweeps"]["devices"]["points"]
+    assert points[-1]["best_us"] < points[0]["best_us"] and found["sweeps"]["devices"]["note"] == ""
+
+
+def test_page_and_mapping_from_one_run(vgg, tmp_path):
+    done = run("map", vgg, "--targets", "sim_in_memory", "--max-seconds", 1, "--sweep", "link=0.1:10", "-o", tmp_path / "m.html", "-o", tmp_path / "m.json")
+    assert done.returncode == 0 and f"wrote {tmp_path / 'm.html'}" in done.stderr and f"wrote {tmp_path / 'm.json'}" in done.stderr
+    page = (tmp_path / "m.html").read_text(encoding="utf-8")
+    held = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    saved = json.loads((tmp_path / "m.json").read_text())
+    assert page.startswith("<!doctype html>") and ": Baton mapping</title>" in page
+    assert [each["id"] for each in held["operators"]] == [each["id"] for each in saved["operators"]]
+    assert [each.get("backend", "") for each in held["mapping"]["operators"]] == [each["backend"] for each in saved["operators"]]
+    assert len(held["prices"]["points"]) == 25 and list(held["sweeps"]) == ["link"]
+    assert any(each.get("reads_input") for each in held["operators"]) and any(each.get("returned") for each in held["operators"])
+
+
+def test_ctrl_c_keeps_what_was_found(vgg, tmp_path):
+    """Once backends are measured, Ctrl-C ends measuring and searching, and the best of them is reported. It reported nothing."""
+    words = [os.environ["BATON_PROGRAM"], "map", vgg, "--targets", "sim_in_memory", "--max-seconds", "300", "--sweep", "link=0.1:10", "-o", tmp_path / "m.html", "-o", tmp_path / "m.json"]
+    for delay in (2, 4, 8, 16, 32):
+        process = subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        text, complaints = process.communicate(timeout=120)
+        assert process.returncode == 130
+        if "baton map: interrupted" not in complaints:  # that is: before anything was measured
+            break
+    assert "interrupted: what was found until then is reported" in text and "interrupted: later points are missing" in text
+    assert json.loads((tmp_path / "m.json").read_text())["operators"] and (tmp_path / "m.html").exists()
+
+
 def test_partition_applies_a_mapping(vgg, mapped, tmp_path):
     _, path = mapped
     summary = json.loads(good("partition", vgg, "--mapping", path, "--json"))
@@ -133,6 +193,15 @@ def test_explain_says_why(vgg, mapped):
     (["--memory", "dnnl=1MB"], "it computes in the memory of the processor"),
     (["--memory", "dnnl=much"], "is no amount of memory"),
     (["--sweep", "link=2:1"], "write --sweep link=0.1:100"),
+    (["--sweep", "devices=1:2.5"], "whole numbers up to 16"),
+    (["--sweep", "memory=0:1"], "write --sweep memory=0.1:10"),
+    (["--sweep", "speed=1:2"], "there are link, devices, memory and compute"),
+    (["--sweep", "linc=1:2"], "did you mean `link`?"),
+    (["--sweep", "compute=1:2"], "--sweep compute: all targets compute on the processor"),
+    (["-o", "m"], "`m` does not say what to write"),
+    (["-o", "m.htm"], "did you mean `.html`?"),
+    (["-o", "/nowhere/m.html"], "/nowhere/m.html"),
+    (["-o", "m.json", "-o", "./m.json"], "would be written twice"),
     (["--predictor", "/nowhere"], "/nowhere"),
 ])
 def test_says_what_is_wrong(words, message):
@@ -212,7 +281,11 @@ def test_predicted_without_devices(tmp_path):
     (tmp_path / "sample.jsonl").write_bytes(gzip.decompress(sample.read_bytes()))
     good("store", "import", tmp_path / "sample.jsonl", "--store", tmp_path / "s.db")
     good("train", "--store", tmp_path / "s.db", "--backend", "llvm", "-o", tmp_path / "p", "--rounds", 60)
-    found = report("resnet-18", "--targets", "sim_in_memory,sim_fast_gpu", "--predictor", tmp_path / "p")
+    found = report("resnet-18", "--targets", "sim_in_memory,sim_fast_gpu", "--predictor", tmp_path / "p", "--sweep", "memory=0.001:1", "--sweep", "compute=0.01:1",
+                   "-o", tmp_path / "p.html")
+    for sweep in found["sweeps"].values():
+        assert sweep["points"][0]["best_us"] > sweep["points"][-1]["best_us"]  # without memory, or slow, the device is of no use
+    assert '"predicted":true' in (tmp_path / "p.html").read_text(encoding="utf-8")
     assert found["predicted"] and found["measure_s"] == 0
     models = {each["name"]: each for each in found["models"]}
     assert all(each["measured_us"] == 0 and each["modelled_us"] > 0 for each in models.values())
@@ -247,12 +320,24 @@ def test_from_python(tmp_path):
     np.testing.assert_allclose(outputs(tvm.apply_mapping(module, found.mapping, params), data)[0], expected[0], rtol=1e-4, atol=1e-5)
     operator = next(each for each in found.mapping["operators"] if each["backend"])
     assert operator["operator"] in found.why(operator["id"])
+    found.save(tmp_path / "m.html")
+    assert (tmp_path / "m.html").read_bytes().startswith(b"<!doctype html>") and found.report.get("sweeps") is None
     with pytest.raises(tvm.TVMError, match="another model"):
         tvm.apply_mapping(testing.mlp.get_workload(batch_size=1)[0], found.mapping)
     with pytest.raises(ValueError, match="no operator 4711"):
         tvm.map(module, params, targets="dnnl", pin={"dnnl": [4711]})
     with pytest.raises(tvm.TVMError, match="contradicts"):
         tvm.map(module, params, targets="dnnl", pin={"dnnl": [1]}, forbid={"dnnl": [1]})
+
+
+def test_sweeps_from_python():
+    module, params = testing.mlp.get_workload(batch_size=1)
+    found = tvm.map(module, params, targets=["llvm", "sim_fast_gpu"], seconds=1, threads=1, sweep={"link": (0.5, 2), "devices": (1, 2)})
+    assert [each["factor"] for each in found.report["sweeps"]["devices"]["points"]] == [1, 2] and len(found.report["sweeps"]["link"]["points"]) == 13
+    assert "links so many" in str(found) and "so many of" in str(found)
+    for sweep, message in (({"link": (2, 1)}, "link=0.1:100"), ({"links": (1, 2)}, "did you mean `link`"), ({"devices": (1, 99)}, "whole numbers up to 16")):
+        with pytest.raises(tvm.error.TVMError, match=message):
+            tvm.map(module, params, targets="sim_fast_gpu", sweep=sweep)
 
 
 @pytest.mark.parametrize("seed", range(4))

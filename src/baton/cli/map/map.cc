@@ -3,12 +3,15 @@
 #include <sstream>
 
 #include "baton/cli/common.h"
+#include "baton/cli/outputs.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/cut/node_selection.h"
 #include "baton/driver/initialize.h"
 #include "baton/map/measure/map_model.h"
 #include "baton/map/measure/map_text.h"
+#include "baton/map/measure/sweep.h"
+#include "baton/map/write/map_page.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/support/error.h"
@@ -92,10 +95,13 @@ class MapVerb final : public Verb {
         "predictor", &predictor_,
         "a file of `baton train`: costs are predicted, nothing is compiled or run, no device is needed");
     flags.files("also", &also_, "a mapping of this model: it is measured beside what is found");
-    flags.option("sweep", &sweep_, "link=0.1:100: also what would be with links so many times as fast");
-    flags.option("o,output", &output_,
-                 "write the mapping to this file (JSON): to edit, for partition --mapping "
-                 "and explain --mapping");
+    flags
+        .files("sweep", &sweep_texts_,
+               "also what would be on other machines: link=0.1:100 (links so many times as fast), "
+               "devices=1:4 (so many of each device), memory=0.1:10 (so many times the memory of devices), "
+               "compute=0.1:10 (devices so many times as fast); may be given several times")
+        .shown_as("WHAT=LEAST:MOST");
+    outputs_.add(flags, map_file_kinds());
     flags.option("module", &module_, "write the partitioned program to this .relay file");
     flags.option("artifact", &artifact_, "build the mapping, and write it to this .baton file");
     flags.flag("json", &json_, "the report as JSON on standard output (docs/design/0040-mapping.md)");
@@ -104,7 +110,9 @@ class MapVerb final : public Verb {
   int run(Io& io) override {
     if (!artifact_.empty() && !predictor_.empty())
       throw UsageError("--artifact builds the mapping, --predictor builds nothing: choose one");
-    const auto [least, most] = sweep_limits();
+    std::vector<SweepRange> ranges;
+    for (const std::string& text : sweep_texts_) ranges.push_back(parse_sweep(text));
+    outputs_.check();
     options_.objective = parse_objective(objective_);
     initialize();
     options_.build.context = flags_.context();
@@ -123,6 +131,7 @@ class MapVerb final : public Verb {
       options_.predictor = &predictor;
       options_.build.context = context_with(predictor);
     }
+    check_sweeps(ranges, options_);
     for (const std::string& path : also_) {
       options_.also.push_back(load_mapping(path));
       check_mapping(options_.also.back(), model.module, path);
@@ -135,42 +144,42 @@ class MapVerb final : public Verb {
       progress.show(phase, done, total);
     };
     MapResult result = map_model(model.module, options_);
-    progress.clear();
     result.report.model = result.report.mapping.model = model.name;
-    std::vector<SweepPoint> sweep;
-    if (!sweep_.empty()) sweep = sweep_links(result, least, most, kSweepPoints, interrupt.flag());
-    if (!output_.empty()) write_text_file(output_, mapping_json(result.report.mapping));
+    std::vector<MapSweep> sweeps;
+    const auto swept = [&](const SweepRange& range, SweepOptions how, const std::string& phase) {
+      how.interrupt = interrupt.flag();
+      how.progress = [&](int done, int total) { progress.show(phase, done, total); };
+      return sweep(result, range, how);
+    };
+    for (const SweepRange& range : ranges)
+      sweeps.push_back(swept(range, {}, "sweeping " + sweep_name(range.of)));
+    std::optional<MapSweep> prices;  // only the page shows them
+    outputs_.write(io, [&](const WantedFile& file) {
+      if (file.suffix == ".json") return mapping_json(result.report.mapping);
+      if (!prices) prices = swept(transfer_prices(), transfer_price_options(), "other prices of transfers");
+      progress.clear();
+      return map_page(result, sweeps, *prices);
+    });
+    progress.clear();
     if (!module_.empty()) write_text_file(module_, readable_text(*result.module));
     if (!artifact_.empty()) write_artifact(build(result.module, options_.build), artifact_);
     if (json_) {
-      io.out << map_json(result.report, sweep) << '\n';
+      io.out << map_json(result.report, sweeps) << '\n';
     } else {
       io.out << model.name << " over " << joined(result.report.backends) << ", " << result.report.threads
              << (result.report.threads == 1 ? " thread" : " threads") << ", opt level " << flags_.opt_level
              << ", " << result.report.machine << "\n\n"
              << map_table(result.report);
-      if (!sweep.empty()) io.out << sweep_table(sweep);
+      for (const MapSweep& each : sweeps) io.out << sweep_table(each);
     }
     return InterruptScope::exit_status();
   }
 
  private:
-  static constexpr int kSweepPoints = 13;
-
   static std::string joined(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
     return text;
-  }
-
-  std::pair<double, double> sweep_limits() const {
-    if (sweep_.empty()) return {1, 1};
-    double least = 0, most = 0;
-    char rest = 0;
-    if (std::sscanf(sweep_.c_str(), "link=%lf:%lf%c", &least, &most, &rest) != 2 || !(least > 0) ||
-        !(most >= least))
-      throw UsageError("--sweep " + sweep_ + ": write --sweep link=0.1:100, the factors of the links' speed");
-    return {least, most};
   }
 
   void add_rules(const std::vector<std::string>& texts, const std::string& flag, bool forbids,
@@ -192,8 +201,9 @@ class MapVerb final : public Verb {
   ModelFlags flags_;
   MapOptions options_;
   std::string objective_ = "serial";
-  std::string targets_, predictor_, sweep_, output_, module_, artifact_;
-  std::vector<std::string> pins_, forbids_, memory_, also_;
+  OutputFiles outputs_;
+  std::string targets_, predictor_, module_, artifact_;
+  std::vector<std::string> pins_, forbids_, memory_, also_, sweep_texts_;
   bool json_ = false;
 };
 

@@ -65,8 +65,13 @@ std::string mapping_json(const Mapping& mapping) {
   for (const MappedOperator& each : mapping.operators) {
     Json row{{"id", each.id}, {"operator", each.label}, {"backend", each.backend}, {"us", each.us}};
     for (const MappedAlternative& other : each.alternatives)
-      row["alternatives"].push_back(
-          {{"backend", other.backend}, {"us", other.us}, {"more_us", other.more_us}});
+      row["alternatives"].push_back({{"backend", other.backend},
+                                     {"us", other.us},
+                                     {"more_us", other.more_us},
+                                     {"transfers", other.transfers},
+                                     {"transfer_bytes", other.transfer_bytes},
+                                     {"transfer_us", other.transfer_us},
+                                     {"moves", other.moves}});
     json["operators"].push_back(std::move(row));
   }
   // One operator per line: it is to be edited.
@@ -112,8 +117,13 @@ Mapping parse_mapping(std::string_view text, const std::string& name) {
                          .backend = each.at("backend").get<std::string>(),
                          .us = each.value("us", 0.0)};
       for (const Json& other : each.value("alternatives", Json::array()))
-        row.alternatives.push_back({other.at("backend").get<std::string>(), other.at("us").get<double>(),
-                                    other.at("more_us").get<double>()});
+        row.alternatives.push_back({.backend = other.at("backend").get<std::string>(),
+                                    .us = other.at("us").get<double>(),
+                                    .more_us = other.at("more_us").get<double>(),
+                                    .transfers = other.value("transfers", 0),
+                                    .transfer_bytes = other.value("transfer_bytes", 0.0),
+                                    .transfer_us = other.value("transfer_us", 0.0),
+                                    .moves = other.value("moves", 0)});
       mapping.operators.push_back(std::move(row));
     }
   } catch (const nlohmann::json::exception& error) {

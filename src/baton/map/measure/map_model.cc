@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/partition_for.h"
 #include "baton/map/frontier.h"
+#include "baton/map/measure/alternatives.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/subject.h"
 #include "baton/map/milp.h"
@@ -38,6 +38,7 @@ constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 constexpr double kForPrices = 0.35, kForMappings = 0.25, kForCheck = 0.4;
 constexpr double kMilpSeconds = 20;
 constexpr double kObjectiveSeconds = 3;  // of each search for queues side by side
+constexpr double kAlternativeSeconds = 10;
 constexpr int kRounds = 6;
 constexpr size_t kMostPortions = 8;
 // Times beyond which a change of layout costs nothing.
@@ -285,6 +286,8 @@ class Mapper {
       for (double& round : model.rounds_us) round *= part;
       if (times[i].interrupted) report_.partial = "interrupted";
     }
+    // What was found until then is still brought to an end.
+    if (!report_.partial.empty()) options_.build.context.interrupt = nullptr;
     report_.threads = subjects_[which.front()]->threads();
     report_.measure_s += since_s(start);
   }
@@ -524,7 +527,12 @@ class Mapper {
       MappedModel& mapped = report_.models[build_of_[b]];
       if (model_.whole[b].empty()) continue;
       const auto cost = price(model_.problem, model_.whole[b]);
-      if (cost) mapped.modelled_us = objective_us(model_.problem, *cost, options_.objective);
+      if (!cost) continue;
+      mapped.modelled_us = objective_us(model_.problem, *cost, options_.objective);
+      if (mapped.modelled_us >= best_.us) continue;  // the search for queues side by side is not exact
+      best_.chosen = cost->chosen;
+      best_.steps = cost->steps;
+      best_.us = mapped.modelled_us;
     }
   }
 
@@ -594,45 +602,12 @@ class Mapper {
     if (cost) report_.without_links_us = cost->us;
   }
 
-  /// The best mapping with each operator on each other backend.
-  void find_alternatives() {
-    const size_t operators = module_->origins().size();
-    alternatives_.resize(operators);
-    const MappingProblem& problem = model_.problem;
-    const std::vector<int> owner = model_.backend_of(best_.chosen, operators);
-    const auto start = MapClock::now();
-    constexpr double kMostSeconds = 10;
-    for (int node = 0; node < problem.nodes; ++node) {
-      const std::vector<uint32_t>& here = model_.operators[static_cast<size_t>(node)];
-      for (size_t backend = 0; backend < report_.backends.size(); ++backend) {
-        double cheapest = std::numeric_limits<double>::infinity();
-        MappingProblem there = problem;
-        there.candidates.clear();
-        for (size_t c = 0; c < problem.candidates.size(); ++c) {
-          const MappingCandidate& each = problem.candidates[c];
-          const bool covers = std::ranges::binary_search(each.nodes, node);
-          if (covers && model_.candidates[c].backend == backend) cheapest = std::min(cheapest, each.us);
-          if (!covers || model_.candidates[c].backend == backend) there.candidates.push_back(each);
-        }
-        if (!std::isfinite(cheapest)) continue;
-        MappedAlternative alternative{report_.backends[backend], cheapest, 0};
-        if (owner[here.front()] != static_cast<int>(backend)) {
-          if (since_s(start) > kMostSeconds) continue;
-          FrontierOptions how;
-          how.interrupt = context().interrupt;
-          const auto found = search_frontier(there, how);
-          if (!found) continue;
-          alternative.more_us = objective_us(there, *found, options_.objective) - best_.us;
-        }
-        for (const uint32_t id : here) alternatives_[id].push_back(alternative);
-      }
-    }
-    if (since_s(start) > kMostSeconds)
-      report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
-  }
-
   MapResult finish() {
-    find_alternatives();
+    const Alternatives alternatives =
+        find_alternatives(model_, best_, report_.backends, module_->origins().size(), options_.objective,
+                          kAlternativeSeconds, context().interrupt);
+    if (!alternatives.complete)
+      report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
     if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
     report_.queues = subjects_[report_.chosen]->queues(device_names_);
     // The time of each kernel, split over its operators by what they compute.
@@ -652,12 +627,21 @@ class Mapper {
       mapping.operators.push_back(
           {id, origin_label(table.at(OriginId(id))),
            chosen.backend_of[id] < 0 ? "" : report_.backends[static_cast<size_t>(chosen.backend_of[id])],
-           operator_us[id], alternatives_[id]});
+           operator_us[id], alternatives.by_operator[id]});
     IRModule split = apply_mapping(module_, mapping, context());
-    std::vector<std::vector<int>> singles;
-    for (size_t b = 0; b < builds_.size(); ++b)
-      if (report_.models[build_of_[b]].single) singles.push_back(model_.whole[b]);
-    return {std::move(report_), std::move(model_.problem), std::move(singles), std::move(split)};
+    std::vector<std::vector<int>> singles(report_.backends.size()), known;
+    for (size_t b = 0; b < builds_.size(); ++b) {
+      if (!model_.whole[b].empty()) known.push_back(model_.whole[b]);
+      const auto at = std::ranges::find(report_.backends, report_.models[build_of_[b]].name);
+      if (at != report_.backends.end() && report_.models[build_of_[b]].single)
+        singles[static_cast<size_t>(at - report_.backends.begin())] = model_.whole[b];
+    }
+    return {.report = std::move(report_),
+            .priced = std::move(model_),
+            .singles = std::move(singles),
+            .known = std::move(known),
+            .origins = builds_.front().origins,
+            .module = std::move(split)};
   }
 
   MapOptions options_;
@@ -675,7 +659,6 @@ class Mapper {
   std::vector<NDArray> expected_;
   ModelProblem model_;
   MappingSolution best_;
-  std::vector<std::vector<MappedAlternative>> alternatives_;  ///< by operator
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "baton/driver/mapping/mapping.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/side_by_side.h"
+#include "baton/map/model_problem.h"
 #include "baton/map/objective.h"
-#include "baton/map/problem.h"
 #include "baton/predict/predictor.h"
 #include "baton/profile/report/profile.h"
 
@@ -80,9 +80,13 @@ struct MapReport {
 
 struct MapResult {
   MapReport report;
-  MappingProblem problem;                 ///< with the prices found
-  std::vector<std::vector<int>> singles;  ///< the candidates of the single backends; empty: not known
-  IRModule module;                        ///< partitioned as chosen; weights are constants
+  ModelProblem priced;  ///< with the prices found
+  /// By backend: the candidates of the model on it alone, with the processor for what it does not take;
+  /// empty: not known.
+  std::vector<std::vector<int>> singles;
+  std::vector<std::vector<int>> known;  ///< the candidates of all mappings that were priced as a whole
+  OriginReport origins;                 ///< the operators of the program and their edges
+  IRModule module;                      ///< partitioned as chosen; weights are constants
 };
 
 /// `module`: typed. Throws Error for rules that contradict each other or leave an operator without a backend,

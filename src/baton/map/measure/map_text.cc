@@ -21,6 +21,12 @@ std::string digits(double value, int decimals) {
 
 std::string microseconds(double us) { return us <= 0 ? "-" : digits(us, us < 100 ? 2 : us < 10000 ? 1 : 0); }
 
+/// "1.2 MB".
+std::string bytes_text(double bytes) {
+  if (bytes < 1e3) return digits(bytes, 0) + " B";
+  return bytes < 1e6 ? digits(bytes / 1e3, 1) + " kB" : digits(bytes / 1e6, 1) + " MB";
+}
+
 std::string left(std::string text, size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;
@@ -128,18 +134,76 @@ std::string map_table(const MapReport& report) {
   return text;
 }
 
-std::string sweep_table(const std::vector<SweepPoint>& points) {
-  std::string text =
-      "\n  links so many\n  times as fast   best single us   best mapping us   speed-up   moved\n";
-  for (const SweepPoint& point : points)
-    text += right(digits(point.factor, point.factor < 10 ? 2 : 0), 15) +
-            right(microseconds(point.best_single_us), 17) + right(microseconds(point.best_us), 18) +
-            right(digits(point.speedup(), 3) + "x", 11) + right(std::to_string(point.moved), 8) + "  " +
-            std::string(static_cast<size_t>(std::clamp(20 * (point.speedup() - 1), 0.0, 40.0)), '#') + "\n";
+namespace {
+
+/// In three digits: "0.0316", "12", "100".
+std::string factor_text(double factor) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", factor);
   return text;
 }
 
-std::string map_json(const MapReport& report, const std::vector<SweepPoint>& sweep) {
+/// What stands above the factors, in two lines.
+std::pair<const char*, const char*> sweep_heading(SweepOf of) {
+  switch (of) {
+    case SweepOf::kLink:
+      return {"links so many", "times as fast"};
+    case SweepOf::kDevices:
+      return {"so many of", "each device"};
+    case SweepOf::kMemory:
+      return {"memory so many", "times as large"};
+    case SweepOf::kCompute:
+      return {"devices so many", "times as fast"};
+  }
+  return {"", ""};
+}
+
+}  // namespace
+
+std::string sweep_table(const MapSweep& sweep) {
+  const auto [above, below] = sweep_heading(sweep.of);
+  std::string text = std::string("\n  ") + above + "\n" + left(std::string("  ") + below, 17) +
+                     "best single us   best mapping us   speed-up   moved\n";
+  for (const SweepPoint& point : sweep.points) {
+    text += right(factor_text(point.factor), 15) + right(microseconds(point.best_single_us), 17) +
+            right(microseconds(point.best_us), 18) + right(digits(point.speedup(), 3) + "x", 11) +
+            right(std::to_string(point.moved), 8) + "  " +
+            std::string(static_cast<size_t>(std::clamp(20 * (point.speedup() - 1), 0.0, 40.0)), '#') + "\n";
+  }
+  if (!sweep.note.empty()) text += "  note: " + sweep.note + "\n";
+  if (!sweep.partial.empty()) text += "  " + sweep.partial + ": later points are missing\n";
+  return text;
+}
+
+namespace {
+
+Json sweep_json(const MapReport& report, const MapSweep& sweep) {
+  Json json{{"base_us", sweep.base_us},
+            {"note", sweep.note},
+            {"partial", sweep.partial},
+            {"points", Json::array()}};
+  for (const SweepPoint& point : sweep.points) {
+    Json row{{"factor", point.factor},
+             {"best_us", point.best_us},
+             {"best_single", point.best_single},
+             {"best_single_us", point.best_single_us},
+             {"speedup", point.speedup()},
+             {"moved", point.moved},
+             {"transfers", point.transfers.count},
+             {"transfer_bytes", point.transfers.bytes},
+             {"transfer_us", point.transfers.us},
+             {"backend_us", Json::object()},
+             {"backend_of", point.backend_of}};
+    for (size_t b = 0; b < point.backend_us.size(); ++b)
+      row["backend_us"][report.backends[b]] = point.backend_us[b];
+    json["points"].push_back(std::move(row));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweeps) {
   Json json{{"schema", kMapReportSchema},   {"model", report.model},
             {"machine", report.machine},    {"threads", report.threads},
             {"backends", report.backends},  {"predicted", report.predicted},
@@ -166,21 +230,35 @@ std::string map_json(const MapReport& report, const std::vector<SweepPoint>& swe
     json["models"].push_back(std::move(row));
   }
   for (const PlanQueue& queue : report.queues.queues)
-    json["queues"].push_back({{"name", queue.name}, {"busy_us", queue.busy_us}, {"spans", queue.spans}});
+    json["queues"].push_back({{"name", queue.name},
+                              {"busy_us", queue.busy_us},
+                              {"spans", queue.spans},
+                              {"operators", queue.operators}});
   for (const MapLink& link : report.links)
     json["links"].push_back({{"from", link.from},
                              {"to", link.to},
                              {"latency_us", link.latency_us},
                              {"gbytes_per_s", link.gbytes_per_s}});
-  for (const SweepPoint& point : sweep)
-    json["sweep"].push_back({{"link", point.factor},
-                             {"best_us", point.best_us},
-                             {"best_single_us", point.best_single_us},
-                             {"speedup", point.speedup()},
-                             {"moved", point.moved}});
+  for (const MapSweep& sweep : sweeps) json["sweeps"][sweep_name(sweep.of)] = sweep_json(report, sweep);
   json["mapping"] = Json::parse(mapping_json(report.mapping));
   return json.dump();
 }
+
+namespace {
+
+/// " (2 transfers more, of 1.2 MB, 30.00 us; 3 operators move with it)".
+std::string beside_text(const MappedAlternative& other) {
+  std::string text;
+  if (other.transfers > 0)
+    text += std::to_string(other.transfers) + (other.transfers == 1 ? " transfer" : " transfers") +
+            " more, of " + bytes_text(other.transfer_bytes) + ", " + microseconds(other.transfer_us) + " us";
+  if (other.moves > 0)
+    text += (text.empty() ? "" : "; ") + std::to_string(other.moves) +
+            (other.moves == 1 ? " operator moves" : " operators move") + " with it";
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+}  // namespace
 
 std::string alternatives_text(const MappedOperator& mapped) {
   if (mapped.backend.empty()) return mapped.label + "\n  no kernel computes it: it was folded or dropped\n";
@@ -197,7 +275,8 @@ std::string alternatives_text(const MappedOperator& mapped) {
       text += "no longer: it could as well be there\n";
       continue;
     }
-    text += microseconds(other.more_us) + " us more, with the copies and what else would move";
+    text += microseconds(other.more_us) + " us more, with the copies and what else would move" +
+            beside_text(other);
     text += other.us > other.more_us ? ": it would go there if that kernel took " +
                                            microseconds(other.us - other.more_us) + " us\n"
                                      : ": no kernel is fast enough there, the copies cost more\n";

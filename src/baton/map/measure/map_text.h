@@ -8,9 +8,9 @@
 namespace baton {
 
 std::string map_table(const MapReport& report);
-std::string sweep_table(const std::vector<SweepPoint>& points);
-/// `sweep`: empty: none was asked for.
-std::string map_json(const MapReport& report, const std::vector<SweepPoint>& sweep = {});
+std::string sweep_table(const MapSweep& sweep);
+/// `sweeps`: those asked for.
+std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweeps = {});
 
 /// Where an operator sits, what it would cost elsewhere, and what would have to change for it to move.
 std::string alternatives_text(const MappedOperator& mapped);

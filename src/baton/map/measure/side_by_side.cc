@@ -50,6 +50,7 @@ PlanQueues side_by_side(const Plan& plan, std::span<const double> node_us,
     queue.name = key.first == key.second ? name(to) : name(key.first) + " - " + name(key.second);
     queue.busy_us += node_us[n];
     queue.spans.emplace_back(begin, end);
+    queue.operators.push_back(node.origins.empty() ? node.made_for : node.origins);
     result.serial_us += node_us[n];
     result.latency_us = std::max(result.latency_us, end);
     result.interval_us = std::max(result.interval_us, queue.busy_us);

@@ -1,7 +1,6 @@
 // Where kernels run: one colour and one lane per device or library, and copies between devices.
 
-const kCopies = "copies", kCopyColour = "--kind5";
-const kPlaceColours = ["--kind0", "--kind2", "--kind3", "--kind1", "--kind6", "--kind8"];
+const kCopies = "copies";
 
 function isCopy(kernel) {
   return kernel.place === kCopies;

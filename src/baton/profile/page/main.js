@@ -6,25 +6,6 @@ const difference = reports.length > 1 ? differenceOf(readModel(reports[0]), mode
 const state = new State(model);
 state.read();
 
-const $ = (id) => document.getElementById(id);
-
-/// A few lines beside the pointer.
-const tip = {
-  element: $("tip"),
-  show(event, lines) {
-    this.element.replaceChildren(...lines.map((line, i) => el(i ? "div" : "b", {}, line)));
-    this.element.hidden = false;
-    const {offsetWidth: width, offsetHeight: height} = this.element;
-    this.element.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 6)) + "px";
-    this.element.style.top = (event.clientY + 18 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 18) + "px";
-  },
-  hide() { this.element.hidden = true; },
-};
-
-function fact(name, value, hint, look) {
-  return el("div", {title: hint || null, class: look || null}, el("dt", {}, name), el("dd", {}, value));
-}
-
 function header() {
   const {json} = model;
   $("model").textContent = difference && difference.before.name !== model.name ? `${difference.before.name} → ${model.name}` : model.name;
@@ -66,56 +47,6 @@ function header() {
   $("notes").append(...notes.map((note) => el("p", {}, note)));
 }
 
-function theme() {
-  const names = {"": "◐ auto", light: "○ light", dark: "● dark"};
-  let chosen = "";
-  try { chosen = localStorage.getItem("baton-theme") || ""; } catch { /* a page from a file may have no storage */ }
-  const set = (name) => {
-    if (name) document.documentElement.dataset.theme = name;
-    else delete document.documentElement.dataset.theme;
-    $("theme").textContent = names[name];
-    try { localStorage.setItem("baton-theme", name); } catch { /* as above */ }
-    for (const graph of graphs) graph.recolour();
-  };
-  $("theme").addEventListener("click", () => {
-    const next = Object.keys(names)[(Object.keys(names).indexOf(document.documentElement.dataset.theme || "") + 1) % 3];
-    set(next);
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graphs.forEach((graph) => graph.recolour()));
-  set(names[chosen] === undefined ? "" : chosen);
-}
-
-/// Tabs: [{key, label, tip, make()}]; what is shown is made when it is first asked for.
-function tabs(list, body, key, entries) {
-  const made = new Map();
-  const buttons = entries.map((entry) => el("button", {type: "button", role: "tab", id: `${key}-${entry.key}`, title: entry.tip, "data-tab": entry.key,
-                                                       onclick: () => state.show({[key]: entry.key})}, entry.label));
-  list.append(...buttons);
-  list.addEventListener("keydown", (event) => {
-    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-    if (!step) return;
-    const next = (entries.findIndex((entry) => entry.key === state.view[key]) + step + entries.length) % entries.length;
-    state.show({[key]: entries[next].key});
-    buttons[next].focus();
-  });
-  const update = () => {
-    const entry = entries.find((each) => each.key === state.view[key]) || entries[0];
-    for (const button of buttons) {
-      const on = button.dataset.tab === entry.key;
-      button.setAttribute("aria-selected", String(on));
-      button.tabIndex = on ? 0 : -1;
-    }
-    if (!made.has(entry.key)) made.set(entry.key, entry.make());
-    const part = made.get(entry.key);
-    if (body.firstChild === part.element) return part;
-    body.replaceChildren(part.element);
-    part.selected?.();
-    part.draw?.();
-    return part;
-  };
-  return {update, made};
-}
-
 const graphs = [];
 
 /// One graph, or both side by side.
@@ -125,7 +56,6 @@ function graphPane() {
   const get = (kind) => (byKind[kind] ||= graphs[graphs.push(new Graph(state, kind, difference, tip)) - 1]);
   const choices = [["kernels", "Kernels", "Kernels with their operators inside"], ["operators", "Operators", "The source; thick: fused into one kernel"], ["both", "Both", "Side by side"]];
   const buttons = choices.map(([key, label, hint]) => el("button", {type: "button", class: "choice", title: hint, "data-graphs": key, onclick: () => show(key)}, label));
-  const zooms = [["−", "Smaller (-)", (graph) => graph.zoom(0.8)], ["+", "Larger (+)", (graph) => graph.zoom(1.25)], ["fit", "All of it (0)", (graph) => graph.fit()]];
   let shown = [];
   const show = (key) => {
     shown = (key === "both" ? ["kernels", "operators"] : [key]).map(get);
@@ -134,7 +64,7 @@ function graphPane() {
     for (const graph of shown) graph.selected();
   };
   const tools = [el("span", {class: "choices", role: "group", "aria-label": "What the graph shows"}, buttons),
-                 ...zooms.map(([label, hint, act]) => el("button", {type: "button", title: hint, onclick: () => shown.forEach(act)}, label))];
+                 ...zoomButtons(() => shown)];
   show("kernels");
   return {element, tools, selected: () => shown.forEach((graph) => graph.selected()), paint: () => shown.forEach((graph) => graph.paint()),
           approach: () => shown.forEach((graph) => graph.approach())};
@@ -148,7 +78,7 @@ details.onNear = () => {
   pictures.made.get("graph").approach();
 };
 const search = new Search(state, model);
-const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
+const pictures = tabs(state, $("picture-tabs"), $("picture"), "picture", [
   {key: "graph", label: "Graph", tip: "What reads what", make: graphPane},
   {key: "roofline", label: "Roofline", tip: "Work per byte against speed", make: () => new Roofline(state, model, tip)},
   {key: "treemap", label: "Treemap", tip: "Areas by time: kind of operator, kernel, operator", make: () => new Treemap(state, model, tip)},
@@ -156,7 +86,7 @@ const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
   ...(model.places.length > 1 ? [{key: "devices", label: "Devices", tip: "Devices, copies between them, and one run with a lane per queue", make: () => new Devices(state, model)}] : []),
   ...(model.memory ? [{key: "memory", label: "Memory", tip: "Workspace over a run, constants", make: () => new MemoryChart(state, model)}] : []),
 ]);
-const tables = tabs($("table-tabs"), $("table"), "table", [
+const tables = tabs(state, $("table-tabs"), $("table"), "table", [
   {key: "kernels", label: `Kernels ${model.kernels.length}`, tip: "What runs, in the order of execution", make: () => (difference ? groupTable(state, difference) : kernelTable(state, model))},
   {key: "operators", label: `Operators ${model.ops.length}`, tip: "What the user wrote", make: () => operatorTable(state, model, difference)},
   ...(model.comparison ? [{key: "comparison", label: "Backends", tip: "Each kernel beside the same operators on other backends", make: () => comparisonTable(state, model)}] : []),
@@ -187,23 +117,6 @@ function showStatus() {
                             `${ops.size} of ${plural(model.ops.length, "operator")}`;
 }
 
-/// The line between pictures and tables: with the pointer, or arrows.
-function splitter() {
-  const split = $("split"), panes = $("panes");
-  const set = (part) => panes.style.setProperty("--upper", Math.min(0.85, Math.max(0.12, part)) * 100 + "%");
-  const now = () => $("pictures").offsetHeight / panes.clientHeight;
-  split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
-  split.addEventListener("pointermove", (event) => {
-    if (split.hasPointerCapture(event.pointerId)) set((event.clientY - panes.getBoundingClientRect().top) / panes.clientHeight);
-  });
-  split.addEventListener("keydown", (event) => {
-    const step = {ArrowUp: -0.04, ArrowDown: 0.04}[event.key];
-    if (!step) return;
-    set(now() + step);
-    event.preventDefault();
-  });
-}
-
 function update(what) {
   if (what === "view") {
     const part = pictures.update();
@@ -230,7 +143,7 @@ function update(what) {
 filters();
 splitter();
 state.listen(update);
-theme();
+theme(graphs);
 details.selected();
 update("view");
 addEventListener("hashchange", () => {

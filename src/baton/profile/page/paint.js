@@ -1,13 +1,4 @@
-// One frame of the graph. Far away boxes are patches of heat; nearer they get a title, then their rows.
-
-const kTitlesFrom = 0.22, kRowsFrom = 0.55;  // in screen pixels per unit
-const kSmallest = 9.5;                       // of letters, in screen pixels
-
-function readLook() {
-  const names = ["--bg", "--panel", "--ink", "--quiet", "--line", "--edge", "--heat", "--select", "--link", "--faster", "--slower", "--fused", "--kind0", "--kind1", "--kind2", "--kind3",
-                 "--kind5", "--kind6", "--kind8"];
-  return Object.fromEntries(names.map((name) => [name.slice(2), colourOf(name)]));
-}
+// What stands in the boxes of a profile's graph: heat by time, the device as a stripe, titles, operators as rows.
 
 /// Where the kernel runs, as a stripe; nothing where all run in one place, and for copies, which run between two.
 function paintPlace(ctx, item, look, model) {
@@ -32,126 +23,28 @@ function heatOf(item, model, look, difference) {
   return mix(look.panel, look.heat, 0.06 + 0.86 * Math.sqrt(us / (item.kind === "kernel" ? model.longest : model.longestOp)));
 }
 
-function paint(ctx, {boxes, view, width, height, look, lit, state, difference, scale, hover}) {
-  ctx.setTransform(scale, 0, 0, scale, 0, 0);
-  ctx.fillStyle = css(look.bg);
-  ctx.fillRect(0, 0, width, height);
-  ctx.setTransform(scale * view.k, 0, 0, scale * view.k, scale * view.x, scale * view.y);
-  const seen = {left: -view.x / view.k, top: -view.y / view.k, right: (width - view.x) / view.k, bottom: (height - view.y) / view.k};
+/// What paintFrame() asks for.
+function profilePainter(state, difference) {
   const passing = state.filtered ? state.passes() : null;
-  const anyLit = lit.chosen.size + lit.linked.size + lit.weak.size > 0;
-  paintEdges(ctx, boxes, view, seen, look, lit, anyLit);
-  const far = view.k < kTitlesFrom, plain = [];
-  for (const item of boxes.items) {
-    if (item.x > seen.right || item.x + item.w < seen.left || item.y > seen.bottom || item.y + item.h < seen.top) continue;
-    const passes = !passing || (item.kind === "kernel" ? passing.kernels.has(item.kernel) : passing.ops.has(item.id));
-    const mark = lit.chosen.has(item) ? "select" : lit.linked.has(item) ? "link" : lit.weak.has(item) ? "weak" : hover === item ? "hover" : "";
-    ctx.globalAlpha = passes ? (anyLit && !mark ? 0.55 : 1) : 0.12;
-    if (item.look !== look) Object.assign(item, {look, fill: heatOf(item, state.model, look, difference)});
-    if (far && !mark) {
-      ctx.fillStyle = css(item.fill);
-      ctx.fillRect(item.x, item.y, item.w, item.h);
-      plain.push(item);
-    } else {
-      paintBox(ctx, item, view, look, mark, state, difference);
-    }
-    paintPlace(ctx, item, look, state.model);
-  }
-  ctx.globalAlpha = anyLit || passing ? 0.4 : 1;
-  ctx.beginPath();
-  for (const item of plain) ctx.rect(item.x, item.y, item.w, item.h);
-  ctx.strokeStyle = css(look.line);
-  ctx.lineWidth = Math.max(1, 0.7 / view.k);
-  ctx.stroke();
-  ctx.globalAlpha = 1;
-}
-
-function paintEdges(ctx, boxes, view, seen, look, lit, anyLit) {
-  if (!boxes.drawn) return;
-  const near = (i) => {
-    const [from, to] = boxes.edges[i];
-    return lit.chosen.has(boxes.items[from]) || lit.chosen.has(boxes.items[to]) || (lit.linked.has(boxes.items[from]) && lit.linked.has(boxes.items[to]));
+  return {
+    filtered: passing !== null,
+    passes: (item) => !passing || (item.kind === "kernel" ? passing.kernels.has(item.kernel) : passing.ops.has(item.id)),
+    fill: (item, look) => heatOf(item, state.model, look, difference),
+    stripe: (ctx, item, look) => paintPlace(ctx, item, look, state.model),
+    box: (ctx, item, look, view, mark) => paintBox(ctx, item, view, look, mark, state, difference),
   };
-  const draw = (wanted) => {
-    ctx.beginPath();
-    boxes.paths.forEach((path, i) => { if (wanted(i)) trace(ctx, path, seen); });
-    ctx.stroke();
-  };
-  const thin = Math.max(1.1, 0.8 / view.k);
-  ctx.lineJoin = "round";
-  ctx.strokeStyle = css(look.edge, anyLit ? 0.4 : 0.9);
-  ctx.lineWidth = thin;
-  draw((i) => !(anyLit && near(i)) && !boxes.fused?.[i] && !boxes.copied?.[i]);
-  if (boxes.fused) {
-    ctx.strokeStyle = css(look.fused, anyLit ? 0.5 : 0.9);
-    ctx.lineWidth = 3 * thin;
-    draw((i) => boxes.fused[i] && !(anyLit && near(i)));
-  }
-  if (boxes.copied) {
-    ctx.strokeStyle = css(look[kCopyColour.slice(2)], anyLit ? 0.5 : 0.9);
-    ctx.lineWidth = 2.4 * thin;
-    draw((i) => boxes.copied[i] && !(anyLit && near(i)));
-  }
-  if (!anyLit) return;
-  ctx.strokeStyle = css(look.link);
-  ctx.lineWidth = 2 * thin;
-  draw(near);
-}
-
-function trace(ctx, path, seen) {
-  let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity;
-  for (const [x, y] of path) {
-    left = Math.min(left, x);
-    right = Math.max(right, x);
-    top = Math.min(top, y);
-    bottom = Math.max(bottom, y);
-  }
-  if (left > seen.right || right < seen.left || top > seen.bottom || bottom < seen.top) return;
-  let lastX = 0, lastY = 0;
-  for (let i = 0; i < path.length; ++i) {
-    const [x, y, kind] = path[i];
-    if (kind === "M") ctx.moveTo(x, y);
-    else if (kind === "L") ctx.lineTo(x, y);
-    else if (kind === "R") ctx.arcTo(x, y, path[i + 1][0], path[i + 1][1], 9);
-    else if (kind === "C") ctx.bezierCurveTo(lastX, (lastY + y) / 2, x, (lastY + y) / 2, x, y);
-    else ctx.bezierCurveTo(lastX, lastY + 60, x, y - 60, x, y);
-    lastX = x;
-    lastY = y;
-  }
 }
 
 function paintBox(ctx, item, view, look, mark, state, difference) {
   const copy = item.kind === "kernel" && isCopy(item.kernel);
   const dashed = copy ? false : item.kind === "op" ? item.state !== "timed" : !item.kernel.origins.length;
-  ctx.beginPath();
-  ctx.roundRect(item.x, item.y, item.w, item.h, copy ? item.h / 2 : 6);
-  ctx.fillStyle = css(item.fill);
-  ctx.fill();
-  ctx.strokeStyle = css(mark === "select" ? look.select : mark === "link" || mark === "weak" ? look.link : mark === "hover" ? look.ink : copy ? look[kCopyColour.slice(2)] : look.line);
-  ctx.lineWidth = mark && mark !== "hover" ? Math.max(2.5, 2.5 / view.k) : Math.max(1, 0.7 / view.k);
-  ctx.setLineDash(mark === "weak" ? [6, 4] : dashed ? [4, 3] : []);
-  ctx.stroke();
-  ctx.setLineDash([]);
+  paintOutline(ctx, item, look, view, mark, copy ? {radius: item.h / 2, border: look[kCopyColour.slice(2)]} : {dashed});
   if (view.k < kTitlesFrom) return;
   if (copy) return paintCopy(ctx, item, view);
-  const ink = inkOn(item.fill), near = view.k >= kRowsFrom;
-  const size = near ? 12 : Math.max(12, kSmallest / view.k), line = near ? kTitle : size * 1.25;
-  const title = item.kind === "kernel" ? item.kernel.title : shortOp(item.op.op);
-  const left = item.x + (near ? 8 : 4 / view.k), room = item.w - 2 * (left - item.x);
-  const lines = [[`600 ${size}px system-ui, sans-serif`, "title", title], [`${size - (near ? 1 : 0)}px system-ui, sans-serif`, "time", timeLine(item, difference, near)]];
-  const fits = near ? 2 : Math.max(1, Math.min(2, Math.floor((item.h - 2) / line)));
-  let y = near ? item.y + kPad + line / 2 : item.y + (item.h - fits * line) / 2 + line / 2;
-  ctx.fillStyle = ink;
-  ctx.textBaseline = "middle";
-  for (const [font, slot, text] of lines.slice(0, fits)) {
-    ctx.font = font;
-    const shown = fitted(ctx, item, slot, text, room, font);
-    ctx.fillText(shown, left, y);
-    if (slot === "title" && item.state === "retired") ctx.fillRect(left, y, ctx.measureText(shown).width, 1);
-    y += line;
-  }
+  const near = view.k >= kRowsFrom;
+  paintTitle(ctx, item, view, item.kind === "kernel" ? item.kernel.title : shortOp(item.op.op), timeLine(item, difference, near), item.state === "retired");
   if (!near) return;
-  item.rows.forEach((row, i) => paintRow(ctx, item, row, item.y + kPad + 2 * kTitle + i * kRow, ink, look, state));
+  item.rows.forEach((row, i) => paintRow(ctx, item, row, item.y + kPad + 2 * kTitle + i * kRow, inkOn(item.fill), look, state));
 }
 
 function timeLine(item, difference, near) {
@@ -204,22 +97,4 @@ function paintRow(ctx, item, row, y, ink, look, state) {
   const room = time ? ctx.measureText(time).width + 6 : 0;
   ctx.fillText(fitted(ctx, row, "text", row.text, item.w - 24 - room), item.x + 12, y + kRow / 2);
   if (time) ctx.fillText(time, item.x + item.w - 8 - room + 6, y + kRow / 2);
-}
-
-/// The text, cut to `room`; kept with its owner.
-function fitted(ctx, owner, slot, text, room, font = "") {
-  const kept = (owner.fitted ||= {})[slot];
-  if (kept && kept.text === text && kept.room === room && kept.font === font) return kept.shown;
-  let shown = text;
-  if (ctx.measureText(text).width > room) {
-    let low = 0, high = text.length;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (ctx.measureText(text.slice(0, middle) + "…").width <= room) low = middle;
-      else high = middle - 1;
-    }
-    shown = text.slice(0, low) + "…";
-  }
-  owner.fitted[slot] = {text, room, font, shown};
-  return shown;
 }

@@ -83,13 +83,7 @@ class State {
     if (this.selection) parts.push((this.selection.kind === "op" ? "op=" : "kernel=") + this.selection.id);
     if (this.view.picture !== "graph") parts.push("view=" + this.view.picture);
     if (this.view.table !== "kernels") parts.push("table=" + this.view.table);
-    const hash = parts.length ? "#" + parts.join("&") : "";
-    if (hash === location.hash) return;
-    try {
-      history.replaceState(null, "", hash || location.pathname + location.search);
-    } catch {
-      location.hash = hash;  // where a page may not touch its history
-    }
+    keepAddress(parts);
   }
 
   /// What the address says; what does not exist in this report is left alone.

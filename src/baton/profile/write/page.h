@@ -14,8 +14,8 @@ std::string page(const ProfileReport& report);
 /// operators. `before` gives the old times, `after` the new ones and all other data.
 std::string page(const ProfileReport& before, const ProfileReport& after);
 
-/// page.html with its style and scripts, generated from profile/page/ when Baton is built. page() replaces
-/// `@title@` and `@data@`.
+/// page.html with its style and scripts, generated from profile/page/ and page/ when Baton is built. page()
+/// replaces `@title@` and `@data@`.
 std::string_view page_template();
 
 }  // namespace baton
