@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "baton/runtime/device.h"
@@ -15,7 +16,7 @@ struct ExecutorMemory {
 
   void* arena = nullptr;            // CPU memory
   std::vector<void*> data;          // by storage: on the CPU
-  std::vector<DeviceBlock> blocks;  // by storage: on other devices
+  std::vector<std::shared_ptr<const DeviceBlock>> blocks;  // by storage: on other devices
   std::vector<NDArray>
       held;  // by storage: the array of an input or a constant; undefined for storage in the arena
   std::vector<NDArray> own;      // by storage: the copy made by set_input

@@ -9,10 +9,10 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "baton/runtime/blocked_signals.h"
 #include "baton/runtime/loop_recorder.h"
 #include "baton/runtime/timers.h"
 
@@ -200,14 +200,7 @@ void* worker_main(void* argument) {
 /// wrong.
 void start_threads(Pool& all, int wanted) {
   const std::lock_guard lock(all.mutex);
-  // Blocks signals meant for the program's threads; profilers' signals (SIGPROF, real time) stay enabled.
-  sigset_t ours, before;
-  sigemptyset(&ours);
-  for (const int s :
-       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
-    sigaddset(&ours, s);
-  }
-  pthread_sigmask(SIG_BLOCK, &ours, &before);
+  const BlockedSignals blocked;
   int count = all.threads.load(std::memory_order_relaxed);
   for (; count < wanted; ++count) {
     pthread_t thread;
@@ -217,7 +210,6 @@ void start_threads(Pool& all, int wanted) {
     pthread_detach(thread);
   }
   all.threads.store(count, std::memory_order_relaxed);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 int run_alone(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
