@@ -76,6 +76,7 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   const Plan& plan() const { return *plan_; }
+  const Modules& modules() const { return modules_; }
 
   /// Whether the plan uses devices other than the CPU.
   bool on_devices() const { return !devices_.empty(); }

@@ -33,7 +33,8 @@ class QueueExecutor {
   QueueExecutor(const QueueExecutor&) = delete;
   QueueExecutor& operator=(const QueueExecutor&) = delete;
 
-  const Plan& plan() const { return instances_.front()->plan(); }
+  /// One of the instances: the model's inputs, outputs and plan. Its contents may be those of any input.
+  const Executor& instance() const { return *instances_.front(); }
   const QueuePlan& queues() const { return queue_plan_; }
 
   /// How many inputs may be on the way at once.
@@ -42,7 +43,7 @@ class QueueExecutor {
 
   /// Threads of kernels on the processor; 0: the thread pool's default. Nothing may be on the way.
   void set_threads(int threads);
-  int threads() const { return instances_.front()->threads(); }
+  int threads() const { return instance().threads(); }
 
   /// Once the flag is set, no further call begins, and finish() and run() fail. Null: none. Nothing may be on
   /// the way.

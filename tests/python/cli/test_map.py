@@ -291,6 +291,21 @@ def test_devices_side_by_side(vgg, objective):
     assert "their overlap is computed" in text and "us from left to right" in text
 
 
+@pytest.mark.parametrize("objective", ["latency", "throughput"])
+def test_real_devices_are_run_side_by_side(vgg, objective):
+    """`mirror` is a device with a thread and memory of its own: builds are run as the objective says, not computed."""
+    words = ("--targets", "llvm,mirror", "--objective", objective)
+    found = report(vgg, *words)
+    assert found["overlap"] == "measured"
+    for each in found["models"]:
+        if not each["why_not"]:
+            assert each["measured_us"] > 0 and 0 < each["computed_us"] <= each["serial_us"] * (1 + 1e-9)
+            assert len(each["rounds_us"]) >= 1
+    assert report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)["overlap"] == "computed"
+    assert report(vgg, "--targets", "llvm,mirror")["overlap"] == ""
+    assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
+
+
 def test_an_unknown_objective_is_refused(vgg):
     assert "there are serial, latency and throughput" in refused("map", vgg, "--targets", "dnnl", "--objective", "energy")
     with pytest.raises(tvm.error.TVMError, match="there are serial, latency and throughput"):

@@ -17,6 +17,7 @@
 #include "baton/profile/compare/compare.h"
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/device_rates.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/version.h"
@@ -266,7 +267,7 @@ class Mapper {
     }
     const auto start = MapClock::now();
     std::vector<MeasuredModel> models;
-    for (const size_t each : which) models.push_back(subjects_[each]->measured());
+    for (const size_t each : which) models.push_back(subjects_[each]->measured(run_objective()));
     MeasureOptions how;
     how.rounds = kRounds;
     how.max_seconds = seconds;
@@ -281,12 +282,26 @@ class Mapper {
       model.measured_us = model.serial_us = times[i].plain.us;
       model.rounds_us = times[i].plain.rounds_us;
       const double part = objective_part(subjects_[which[i]]->queues(device_names_));
-      model.measured_us *= part;
+      model.computed_us = model.measured_us *= part;
       for (double& round : model.rounds_us) round *= part;
+      if (times[i].other.us > 0) {
+        model.measured_us = times[i].other.us;
+        model.rounds_us = times[i].other.rounds_us;
+      } else if (run_objective() != MapObjective::kSerial) {
+        report_.notes.push_back(model.name + ": there is no memory to run it with its devices side by side; " +
+                                "what overlaps is computed");
+      }
       if (times[i].interrupted) report_.partial = "interrupted";
     }
     report_.threads = subjects_[which.front()]->threads();
     report_.measure_s += since_s(start);
+  }
+
+  /// The objective by which builds are run. Simulated time does not pass: there kernels are timed alone, and
+  /// what overlaps is computed.
+  MapObjective run_objective() const {
+    const bool simulated = device_names_.rbegin()->first >= BATON_FIRST_SIMULATED_KIND;
+    return report_.predicted || simulated ? MapObjective::kSerial : options_.objective;
   }
 
   /// The share of the time one after the other that remains by the objective.
@@ -635,6 +650,7 @@ class Mapper {
     find_alternatives();
     if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
     report_.queues = subjects_[report_.chosen]->queues(device_names_);
+    report_.overlap_measured = run_objective() != MapObjective::kSerial;
     // The time of each kernel, split over its operators by what they compute.
     const std::vector<double> operator_us = subjects_[report_.chosen]->operator_us(module_->origins().size());
     MappedModel& chosen = report_.models[report_.chosen];

@@ -49,15 +49,22 @@ double used_us(const MappedModel& model) {
   return model.measured_us > 0 ? model.measured_us : model.modelled_us;
 }
 
-/// What the objective's times are, where they are not those of a run.
-std::string objective_text(MapObjective objective) {
-  if (objective == MapObjective::kLatency)
-    return "  times: of one input with devices and links side by side; kernels are timed, their overlap is "
-           "computed\n";
-  if (objective == MapObjective::kThroughput)
-    return "  times: per input of a stream, devices and links side by side; kernels are timed, their overlap "
-           "is computed\n";
-  return "";
+/// "measured": by running devices side by side; "computed": from kernels timed alone; "": nothing overlaps.
+std::string overlap_of(const MapReport& report) {
+  if (report.objective == MapObjective::kSerial) return "";
+  return report.overlap_measured ? "measured" : "computed";
+}
+
+/// What the objective's times are, where they are not those of a run one after the other.
+std::string objective_text(const MapReport& report) {
+  if (report.objective == MapObjective::kSerial) return "";
+  const std::string how = report.overlap_measured
+                              ? "; runs are timed\n"
+                              : "; kernels are timed, their overlap is computed\n";
+  return (report.objective == MapObjective::kLatency
+              ? "  times: of one input with devices and links side by side"
+              : "  times: per input of a stream, devices and links side by side") +
+         how;
 }
 
 /// A line for each queue: '#' where it is busy for most of a column's time, '+' where for some of it.
@@ -65,7 +72,7 @@ std::string timeline_text(const std::string& name, const PlanQueues& queues) {
   constexpr int kColumns = 60;
   std::string text = "\n  " + name + ", one input: " + microseconds(queues.latency_us) +
                      " us from left to right, the busiest works for " + microseconds(queues.interval_us) +
-                     " us\n";
+                     " us (computed)\n";
   const double column_us = queues.latency_us / kColumns;
   for (const PlanQueue& queue : queues.queues) {
     std::string drawn;
@@ -115,7 +122,7 @@ std::string map_table(const MapReport& report) {
   if (report.without_links_us > 0)
     text += "  a mapping that ignores the cost of copies would take " +
             microseconds(report.without_links_us) + " us\n";
-  text += objective_text(report.objective);
+  text += objective_text(report);
   for (const MapLink& link : report.links)
     text += "  link " + link.from + " to " + link.to + ": " + microseconds(link.latency_us) + " us, " +
             digits(link.gbytes_per_s, 1) + " GB/s\n";
@@ -147,16 +154,18 @@ std::string map_json(const MapReport& report, const std::vector<SweepPoint>& swe
             {"speedup", report.speedup()},  {"plus_minus", report.plus_minus},
             {"bound_us", report.bound_us},  {"without_links_us", report.without_links_us},
             {"method", report.method},      {"objective", objective_name(report.objective)},
-            {"queues", Json::array()},      {"search_s", report.search_s},
-            {"build_s", report.build_s},    {"measure_s", report.measure_s},
-            {"partial", report.partial},    {"notes", report.notes},
-            {"models", Json::array()},      {"links", Json::array()}};
+            {"overlap", overlap_of(report)}, {"queues", Json::array()},
+            {"search_s", report.search_s},  {"build_s", report.build_s},
+            {"measure_s", report.measure_s}, {"partial", report.partial},
+            {"notes", report.notes},        {"models", Json::array()},
+            {"links", Json::array()}};
   for (const MappedModel& model : report.models) {
     Json row{{"name", model.name},
              {"single", model.single},
              {"regions", model.regions},
              {"modelled_us", model.modelled_us},
              {"measured_us", model.measured_us},
+             {"computed_us", model.computed_us},
              {"serial_us", model.serial_us},
              {"rounds_us", model.rounds_us},
              {"why_not", model.why_not},

@@ -1,0 +1,84 @@
+#include "baton/map/measure/queue_runs.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "baton/driver/build.h"
+#include "baton/driver/cut/cut_values.h"
+#include "baton/runtime/queue_executor.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/require.h"
+
+namespace baton {
+
+namespace {
+
+// Of a stream, at least so long is timed: otherwise a reading of the clock would count.
+constexpr double kTimedUs = 2000, kMostInputs = 1000;
+
+double us_since(int64_t begin) { return static_cast<double>(monotonic_ns() - begin) / 1e3; }
+
+class QueueRuns {
+ public:
+  QueueRuns(const BuildResult& built, const Executor& like, MapObjective objective, bool fresh)
+      : stream_(objective == MapObjective::kThroughput),
+        executor_(require(QueueExecutor::create(built.plan.graph, fresh ? load_modules(built) : like.modules(),
+                                                built.params(), stream_ ? 0 : 1))) {
+    executor_->set_threads(like.threads());
+    while (Executor* next = executor_->next()) {
+      set_model_inputs(*next, {});
+      require(executor_->start());
+    }
+    while (executor_->on_the_way()) require(executor_->finish());
+    const int64_t begin = monotonic_ns();
+    require(executor_->run());
+    const double least = static_cast<double>(executor_->instances());
+    timed_ = static_cast<int>(std::max(least, std::min(kTimedUs / us_since(begin), kMostInputs)));
+  }
+
+  double operator()() { return stream_ ? per_input() : latency(); }
+
+ private:
+  double latency() {
+    const int64_t begin = monotonic_ns();
+    require(executor_->run());
+    return us_since(begin);
+  }
+
+  double per_input() {
+    while (executor_->next()) require(executor_->start());
+    next_inputs(static_cast<int>(executor_->instances()));  // until the queues are in step
+    const int64_t begin = monotonic_ns();
+    next_inputs(timed_);
+    const double us = us_since(begin) / timed_;
+    while (executor_->on_the_way()) require(executor_->finish());
+    return us;
+  }
+
+  void next_inputs(int count) {
+    for (int i = 0; i < count; ++i) {
+      require(executor_->finish());
+      require(executor_->start());
+    }
+  }
+
+  const bool stream_;
+  std::unique_ptr<QueueExecutor> executor_;
+  int timed_ = 1;  // inputs of a stream
+};
+
+}  // namespace
+
+std::function<TimedRun()> queue_runs(const BuildResult& built, const Executor& like, MapObjective objective,
+                                     bool fresh) {
+  return [&built, &like, objective, fresh]() -> TimedRun {
+    try {
+      const auto runs = std::make_shared<QueueRuns>(built, like, objective, fresh);
+      return [runs] { return (*runs)(); };
+    } catch (const Error&) {
+      return nullptr;
+    }
+  };
+}
+
+}  // namespace baton
