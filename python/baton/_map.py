@@ -46,8 +46,9 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     tries : mappings that are built and measured, at most
     predictor : a Predictor, or its path: costs are predicted, nothing is compiled or run
     name : of the model in the report
-    objective : what is made short: "serial" (one input, one thing after the other), "latency" (one input, devices and links side by side)
-        or "throughput" (the time per input of a stream). For the last two kernels are timed, and their overlap is computed.
+    objective : what is made small: "serial" (the time of one input, one thing after the other), "latency" (of one input with devices and
+        links side by side), "throughput" (the time per input of a stream) or "energy" (of the machine, by its counters). Devices side by
+        side are run so; with simulated ones among the targets kernels are timed, and their overlap is computed.
 
     Returns a MapResult: `mod` (partitioned, for relay.build), `report`, `mapping`, `save(path)`, `why(operator)`; printed, it is a table.
     Raises TVMError for rules that contradict each other, an unknown backend and an unknown objective, ValueError for an operator that there is not.

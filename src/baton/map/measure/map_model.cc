@@ -15,6 +15,7 @@
 #include "baton/map/milp.h"
 #include "baton/map/model_problem.h"
 #include "baton/profile/compare/compare.h"
+#include "baton/profile/conditions/energy_counter.h"
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/device_rates.h"
 #include "baton/runtime/baton_backend.h"
@@ -59,6 +60,7 @@ class Mapper {
 
   MapResult run() {
     find_backends();
+    if (options_.objective == MapObjective::kEnergy) check_energy();
     check_rules(options_.rules, report_.backends, module_->origins());
     price_singles();
     find_links();
@@ -118,6 +120,15 @@ class Mapper {
     }
     prices_.backends.push_back(backend);
     report_.backends.push_back(name);
+  }
+
+  bool any_simulated() const { return device_names_.rbegin()->first >= BATON_FIRST_SIMULATED_KIND; }
+
+  /// Before anything is built.
+  void check_energy() const {
+    if (report_.predicted) throw UsageError("--objective energy: energy is measured, predictors know times only");
+    if (any_simulated()) throw UsageError("--objective energy: simulated devices use none");
+    EnergyCounter counter;  // throws where there is none
   }
 
   // ---- Builds.
@@ -287,6 +298,8 @@ class Mapper {
       if (times[i].other.us > 0) {
         model.measured_us = times[i].other.us;
         model.rounds_us = times[i].other.rounds_us;
+      } else if (options_.objective == MapObjective::kEnergy) {
+        throw Error("the counters of energy (" + powercap_folder() + ") did not move while the model ran");
       } else if (run_objective() != MapObjective::kSerial) {
         report_.notes.push_back(model.name + ": there is no memory to run it with its devices side by side; " +
                                 "what overlaps is computed");
@@ -300,13 +313,14 @@ class Mapper {
   /// The objective by which builds are run. Simulated time does not pass: there kernels are timed alone, and
   /// what overlaps is computed.
   MapObjective run_objective() const {
-    const bool simulated = device_names_.rbegin()->first >= BATON_FIRST_SIMULATED_KIND;
-    return report_.predicted || simulated ? MapObjective::kSerial : options_.objective;
+    return report_.predicted || any_simulated() ? MapObjective::kSerial : options_.objective;
   }
 
   /// The share of the time one after the other that remains by the objective.
   double objective_part(const PlanQueues& queues) const {
-    if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial) return 1;
+    if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial ||
+        options_.objective == MapObjective::kEnergy)
+      return 1;
     return (options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us) /
            queues.serial_us;
   }
@@ -408,7 +422,26 @@ class Mapper {
     prices.allowed = [this](size_t backend, uint32_t id) { return is_allowed(backend, id); };
     std::vector<MeasuredBuild> all = builds_;
     all.insert(all.end(), portions_.begin(), portions_.end());
-    return model_problem(all, prices);
+    ModelProblem model = model_problem(all, prices);
+    if (options_.objective == MapObjective::kEnergy) to_energy(model);
+    return model;
+  }
+
+  /// Microjoules in place of microseconds: each backend's times by the power of the machine while it computes
+  /// all that it takes, conversions by that of the processor.
+  void to_energy(ModelProblem& model) const {
+    const auto watts = [&](size_t backend) {
+      const MappedModel& single = report_.models[backend];
+      return single.serial_us > 0 ? single.measured_us / single.serial_us : 0;
+    };
+    const double of_host = watts(0);
+    for (size_t c = 0; c < model.candidates.size(); ++c) {
+      const double here = watts(model.candidates[c].backend);
+      model.problem.candidates[c].us *= here > 0 ? here : of_host;
+    }
+    for (auto& row : model.problem.conversions)
+      for (auto& conversion : row)
+        if (conversion) *conversion = {conversion->fixed_us * of_host, conversion->us_per_byte * of_host};
   }
 
   bool is_allowed(size_t backend, uint32_t id) const {
@@ -586,7 +619,10 @@ class Mapper {
     report_.plus_minus = *interval.half / single.measured_us;
     // Within the noise the simpler one is taken.
     if (single.measured_us - best.measured_us < *interval.half) {
-      report_.notes.push_back(best.name + " is not faster than " + single.name + " beyond the noise of +-" +
+      report_.notes.push_back(best.name +
+                              (options_.objective == MapObjective::kEnergy ? " does not need less energy than "
+                                                                           : " is not faster than ") +
+                              single.name + " beyond the noise of +-" +
                               std::to_string(static_cast<int>(std::ceil(100 * report_.plus_minus))) +
                               " %: the single backend is kept");
       report_.chosen = report_.best_single;
@@ -612,7 +648,6 @@ class Mapper {
   /// The best mapping with each operator on each other backend.
   void find_alternatives() {
     const size_t operators = module_->origins().size();
-    alternatives_.resize(operators);
     const MappingProblem& problem = model_.problem;
     const std::vector<int> owner = model_.backend_of(best_.chosen, operators);
     const auto start = MapClock::now();
@@ -647,10 +682,12 @@ class Mapper {
   }
 
   MapResult finish() {
-    find_alternatives();
+    alternatives_.resize(module_->origins().size());
+    if (options_.objective != MapObjective::kEnergy) find_alternatives();
     if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
     report_.queues = subjects_[report_.chosen]->queues(device_names_);
-    report_.overlap_measured = run_objective() != MapObjective::kSerial;
+    report_.overlap_measured =
+        run_objective() == MapObjective::kLatency || run_objective() == MapObjective::kThroughput;
     // The time of each kernel, split over its operators by what they compute.
     const std::vector<double> operator_us = subjects_[report_.chosen]->operator_us(module_->origins().size());
     MappedModel& chosen = report_.models[report_.chosen];
@@ -661,8 +698,9 @@ class Mapper {
     mapping.threads = report_.threads;
     mapping.opt_level = context().passes->opt_level;
     mapping.host = host_;
-    mapping.modelled_us = chosen.modelled_us;
-    mapping.measured_us = chosen.measured_us;
+    const bool energy = options_.objective == MapObjective::kEnergy;
+    mapping.modelled_us = energy ? 0 : chosen.modelled_us;
+    mapping.measured_us = energy ? chosen.serial_us : chosen.measured_us;
     const OriginTable& table = module_->origins();
     for (uint32_t id = 0; id < table.size(); ++id)
       mapping.operators.push_back(

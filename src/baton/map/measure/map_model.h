@@ -35,7 +35,7 @@ struct MapOptions {
   std::function<void(const std::string& phase, int done, int total)> progress = {};
 };
 
-/// A way to compute the model.
+/// A way to compute the model. Costs by the objective are microseconds; those by energy are microjoules.
 struct MappedModel {
   std::string name;     ///< "dnnl": all that it takes; "mapping 1"
   bool single = false;  ///< one backend, and the processor for what it does not take
@@ -76,7 +76,8 @@ struct MapReport {
   Mapping mapping;      ///< the chosen one
 
   const MappedModel& best() const { return models[chosen]; }
-  /// Of the chosen one over the best single backend; by measured times, else modelled ones.
+  /// Of the chosen one over the best single backend; by measured times, else modelled ones. By energy: what
+  /// that backend needs over what the chosen one needs.
   double speedup() const;
 };
 

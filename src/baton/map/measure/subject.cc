@@ -7,7 +7,7 @@
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/inspect.h"
-#include "baton/map/measure/queue_runs.h"
+#include "baton/map/measure/objective_runs.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/runtime/timers.h"
@@ -44,7 +44,9 @@ std::vector<NDArray> MapSubject::results() const {
 MeasuredModel MapSubject::measured(MapObjective objective) const {
   MeasuredModel model{executor_.get(), {}, {}};
   if (quick_to_load_) model.another = [this] { return another_executor(built_, *executor_); };
-  if (objective != MapObjective::kSerial)
+  if (objective == MapObjective::kEnergy)
+    model.other = energy_runs(*executor_);
+  else if (objective != MapObjective::kSerial)
     model.other = queue_runs(built_, *executor_, objective, quick_to_load_);
   return model;
 }

@@ -21,7 +21,7 @@ class MapSubject {
   int threads() const { return executor_ ? executor_->threads() : threads_; }
   /// Of one run.
   std::vector<NDArray> results() const;
-  /// `objective`: how it is run beside the usual way (queue_runs.h); serial: not at all.
+  /// `objective`: how it is run beside the usual way (objective_runs.h); serial: not at all.
   MeasuredModel measured(MapObjective objective) const;
 
   void set_times(const FusedTimes& times);

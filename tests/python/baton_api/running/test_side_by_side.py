@@ -13,23 +13,39 @@ from baton import relay
 from baton.contrib import graph_executor
 from baton.relay import testing
 
-MIRROR = tvm.device("ext_dev", 0)
 
-
-def branches(on_mirror=True):
-    """Two branches, one of them on `mirror` if asked, with a value that both read, and two outputs."""
-    x, w = relay.var("x", shape=(4, 16)), relay.var("w", shape=(16, 16))
-    shared = relay.exp(x)
-    there = relay.tanh(relay.nn.dense(shared, w))
-    if on_mirror:
-        there = relay.annotation.on_device(there, MIRROR)
-    here = relay.nn.softmax(relay.nn.dense(shared, w))
-    return tvm.IRModule.from_expr(relay.Function([x, w], relay.Tuple([relay.add(there, here), shared])))
+PLAIN = """#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 16), float32], %w: Tensor[(16, 16), float32]) {
+  %0 = exp(%x);
+  %1 = nn.dense(%0, %w, units=16);
+  %2 = tanh(%1);
+  %3 = nn.dense(%0, %w, units=16);
+  %4 = nn.softmax(%3);
+  %5 = add(%2, %4);
+  (%5, %0)
+}
+"""
+ON_MIRROR = """#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 16), float32], %w: Tensor[(16, 16), float32]) {
+  %0 = exp(%x);
+  %2 = @mirror_0(%0, %w);
+  %3 = nn.dense(%0, %w, units=16);
+  %4 = nn.softmax(%3);
+  %5 = add(%2, %4);
+  (%5, %0)
+}
+def @mirror_0(%a: Tensor[(4, 16), float32], %b: Tensor[(16, 16), float32], Inline=1, Compiler="mirror", global_symbol="mirror_0", Primitive=1) -> Tensor[(4, 16), float32] {
+  %1 = nn.dense(%a, %b, units=16);
+  tanh(%1)
+}
+"""
 
 
 def built(on_mirror=True):
+    """Two branches, one of them on `mirror` if asked, with a value that both read, and two outputs."""
     weight = np.linspace(-1, 1, 256, dtype="float32").reshape(16, 16)
-    return relay.build(branches(on_mirror), target=["llvm", "mirror"] if on_mirror else "llvm", params={"w": weight})
+    module = tvm.parser.parse(ON_MIRROR if on_mirror else PLAIN)
+    return relay.build(module, target="llvm", params={"w": weight})
 
 
 def value(i):

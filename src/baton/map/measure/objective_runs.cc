@@ -1,10 +1,11 @@
-#include "baton/map/measure/queue_runs.h"
+#include "baton/map/measure/objective_runs.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "baton/driver/build.h"
 #include "baton/driver/cut/cut_values.h"
+#include "baton/profile/conditions/energy_counter.h"
 #include "baton/runtime/queue_executor.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/require.h"
@@ -15,6 +16,8 @@ namespace {
 
 // Of a stream, at least so long is timed: otherwise a reading of the clock would count.
 constexpr double kTimedUs = 2000, kMostInputs = 1000;
+// Counters of energy are updated about once in a millisecond.
+constexpr double kMeteredUs = 1e5;
 
 double us_since(int64_t begin) { return static_cast<double>(monotonic_ns() - begin) / 1e3; }
 
@@ -78,6 +81,18 @@ std::function<TimedRun()> queue_runs(const BuildResult& built, const Executor& l
     } catch (const Error&) {
       return nullptr;
     }
+  };
+}
+
+std::function<TimedRun()> energy_runs(Executor& executor) {
+  return [&executor]() -> TimedRun {
+    return [&executor, counter = std::make_shared<EnergyCounter>()] {
+      const double before_uj = counter->read_uj();
+      const int64_t begin = monotonic_ns();
+      int runs = 0;
+      for (; runs == 0 || us_since(begin) < kMeteredUs; ++runs) require(executor.run());
+      return (counter->read_uj() - before_uj) / runs;
+    };
   };
 }
 
