@@ -54,9 +54,10 @@ class RunVerb final : public Verb {
     flags_.add_no_verify(flags);
     add_threads(flags, &threads_);
     flags
-        .option("stream", &stream_,
-                "run it so many times more, as a stream through devices and links that work side by side, and "
-                "say how long an input takes")
+        .option(
+            "stream", &stream_,
+            "run it so many times more, as a stream through devices and links that work side by side, and "
+            "say how long an input takes")
         .shown_as("INPUTS")
         .range(1, 1e9);
   }
@@ -124,7 +125,8 @@ class RunVerb final : public Verb {
     size_t queues = 0;
     for (const QueuePlan::Queue& queue : executor.queues().queues) queues += !queue.calls.empty();
     char text[200];
-    std::snprintf(text, sizeof text, "stream: %d inputs, %zu queue%s, at most %zu on the way: %.1f us each; one alone %.1f us\n",
+    std::snprintf(text, sizeof text,
+                  "stream: %d inputs, %zu queue%s, at most %zu on the way: %.1f us each; one alone %.1f us\n",
                   stream_, queues, queues == 1 ? "" : "s", executor.instances(), us, one_us);
     io.out << text;
   }

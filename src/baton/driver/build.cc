@@ -362,8 +362,7 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result) {
 }
 
 std::unique_ptr<QueueExecutor> make_queue_executor(const BuildResult& result, size_t instances) {
-  auto executor =
-      QueueExecutor::create(result.plan.graph, load_modules(result), result.params(), instances);
+  auto executor = QueueExecutor::create(result.plan.graph, load_modules(result), result.params(), instances);
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
 }

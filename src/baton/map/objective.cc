@@ -20,8 +20,8 @@ std::string objective_name(MapObjective objective) {
 }
 
 MapObjective parse_objective(const std::string& name) {
-  for (const MapObjective each : {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput,
-                                  MapObjective::kEnergy})
+  for (const MapObjective each :
+       {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput, MapObjective::kEnergy})
     if (name == objective_name(each)) return each;
   throw UsageError("`" + name + "` is no objective: there are serial, latency, throughput and energy");
 }

@@ -87,8 +87,8 @@ baton_stream* baton_stream_create(const baton_model* model, int instances);
 void baton_stream_free(baton_stream* stream);
 int baton_stream_instances(const baton_stream* stream);
 
-/* Copies a tensor of the next input in; inputs that are not set are those of an earlier one or zeros. An error
-   when all instances are on the way: finish one first. */
+/* Copies a tensor of the next input in; inputs that are not set are those of an earlier one or zeros. An
+   error when all instances are on the way: finish one first. */
 int baton_stream_set_input(baton_stream* stream, int index, const void* data, size_t bytes);
 int baton_stream_start(baton_stream* stream);
 int baton_stream_finish(baton_stream* stream);

@@ -8,7 +8,6 @@
 #include <HalideRuntime.h>
 
 #include "baton/runtime/executor_memory.h"
-#include "baton/runtime/executor_shared.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
@@ -92,7 +91,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
 }
 
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan, Modules modules,
-                                                   const NamedArrays& constants, Shared& shared) {
+                                                   const NamedArrays& constants, ExecutorShared& shared) {
   std::unique_ptr<Executor> executor(new Executor);
   executor->plan_ = std::move(plan);
   executor->modules_ = std::move(modules);
@@ -101,7 +100,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
   return executor;
 }
 
-Status Executor::prepare(const NamedArrays& constants, Shared* shared) {
+Status Executor::prepare(const NamedArrays& constants, ExecutorShared* shared) {
   const Plan& plan = *plan_;
   memory_ = std::make_shared<ExecutorMemory>();
   memory_->data.resize(plan.storages.size());
@@ -195,7 +194,7 @@ Status Executor::set_node(uint32_t node, const NDArray& value, bool may_bind) {
   return Status::success();
 }
 
-Status Executor::bind_constants(const NamedArrays& constants, const Shared* shared) {
+Status Executor::bind_constants(const NamedArrays& constants, const ExecutorShared* shared) {
   std::unordered_map<std::string_view, uint32_t> nodes;
   for (const uint32_t node : plan_->arg_nodes) nodes.emplace(plan_->nodes[node].name, node);
   std::vector<bool> bound(plan_->nodes.size());
@@ -205,7 +204,8 @@ Status Executor::bind_constants(const NamedArrays& constants, const Shared* shar
       return Status::invalid("there is a constant `" + name + "`, but the plan has no input of that name");
     bound[found->second] = true;
     // What another executor has brought to a device is there already.
-    if (shared && shared->first && device(plan_->entries[plan_->nodes[found->second].first_entry].device_type))
+    if (shared && shared->first &&
+        device(plan_->entries[plan_->nodes[found->second].first_entry].device_type))
       continue;
     if (Status status = set_node(found->second, value, true); !status.ok()) return status;
   }
@@ -249,7 +249,7 @@ Status Executor::allocate() {
   return Status::success();
 }
 
-Status Executor::make_calls(Shared* shared) {
+Status Executor::make_calls(ExecutorShared* shared) {
   std::vector<size_t> first_arg;
   for (uint32_t n = 0; n < plan_->nodes.size(); ++n) {
     const PlanNode& node = plan_->nodes[n];
@@ -271,7 +271,7 @@ Status Executor::make_calls(Shared* shared) {
 }
 
 /// A copy. If executors share queues, then those between devices are in queues of their own, on both sides.
-Result<Executor::Call> Executor::bind_copy(uint32_t node, Shared* shared) {
+Result<Executor::Call> Executor::bind_copy(uint32_t node, ExecutorShared* shared) {
   const PlanNode& of = plan_->nodes[node];
   const int types[] = {plan_->entries[of.inputs[0]].device_type, plan_->entries[of.first_entry].device_type};
   const Device* ends[] = {device(types[0]), device(types[1])};

@@ -40,6 +40,7 @@ struct KernelPart {
 };
 
 struct ExecutorMemory;
+struct ExecutorShared;
 
 /// One instance of a model with its own memory on every device of the plan. Not thread safe; any number of
 /// executors may share plan, kernels and constants, and run concurrently.
@@ -65,12 +66,10 @@ class Executor {
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, Modules modules,
                                                   const NamedArrays& constants);
 
-  /// What executors of one plan share whose calls take turns: see queue_executor.h.
-  struct Shared;
   /// With the queues and constants of those made before with the same `shared`. run() is not for such
   /// executors: their calls are in several queues of one device, and nothing here waits for all of them.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, Modules modules,
-                                                  const NamedArrays& constants, Shared& shared);
+                                                  const NamedArrays& constants, ExecutorShared& shared);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -163,16 +162,16 @@ class Executor {
   struct Crossing;
 
   Executor() = default;
-  Status prepare(const NamedArrays& constants, Shared* shared);
+  Status prepare(const NamedArrays& constants, ExecutorShared* shared);
   Status check_extents() const;
-  Status open_devices(Shared* shared);
+  Status open_devices(ExecutorShared* shared);
   Result<const Plugin*> plugin_of(int device_type, const std::string& user) const;
-  Status allocate_on_devices(const NamedArrays& constants, const Shared* shared);
-  Result<Call> bind_copy(uint32_t node, Shared* shared);
-  Status bind_constants(const NamedArrays& constants, const Shared* shared);
+  Status allocate_on_devices(const NamedArrays& constants, const ExecutorShared* shared);
+  Result<Call> bind_copy(uint32_t node, ExecutorShared* shared);
+  Status bind_constants(const NamedArrays& constants, const ExecutorShared* shared);
   Status allocate();
   void make_tensors();
-  Status make_calls(Shared* shared);
+  Status make_calls(ExecutorShared* shared);
   Result<Call> bind(uint32_t node);
   Status check_value(uint32_t node, const NDArray& value) const;
   void point_to(int storage, void* data);
@@ -187,8 +186,9 @@ class Executor {
   std::shared_ptr<const Plan> plan_;
   Modules modules_;
   std::vector<std::pair<int, std::shared_ptr<Device>>> devices_;  // by type; without the CPU
-  std::vector<std::pair<int, std::shared_ptr<Device>>> edges_;    // for inputs and results: the same, or their own
-  std::vector<std::shared_ptr<Device>> links_;                    // of copies, if they have their own
+  std::vector<std::pair<int, std::shared_ptr<Device>>>
+      edges_;                                   // for inputs and results: the same, or their own
+  std::vector<std::shared_ptr<Device>> links_;  // of copies, if they have their own
   std::shared_ptr<ExecutorMemory> memory_;
   std::vector<uint32_t> inputs_;
   std::vector<Call> calls_;

@@ -5,7 +5,6 @@
 
 #include "baton/runtime/executor.h"
 #include "baton/runtime/executor_memory.h"
-#include "baton/runtime/executor_shared.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
@@ -35,7 +34,7 @@ const Device* Executor::edge(int device_type) const {
   return nullptr;
 }
 
-Result<std::shared_ptr<Device>> Executor::Shared::link(int of, int with, const Device& like) {
+Result<std::shared_ptr<Device>> ExecutorShared::link(int of, int with, const Device& like) {
   std::shared_ptr<Device>& link = links[{of, with}];
   if (!link) {
     Result<std::unique_ptr<Device>> opened = Device::open(like.plugin(), like.number());
@@ -71,7 +70,7 @@ Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& us
                              (others.empty() ? " only" : others + "`"));
 }
 
-Status Executor::open_devices(Shared* shared) {
+Status Executor::open_devices(ExecutorShared* shared) {
   if (shared && !shared->devices.empty()) {
     devices_ = shared->devices;
     edges_ = shared->edges;
@@ -100,7 +99,7 @@ Status Executor::open_devices(Shared* shared) {
   return Status::success();
 }
 
-Status Executor::allocate_on_devices(const NamedArrays& constants, const Shared* shared) {
+Status Executor::allocate_on_devices(const NamedArrays& constants, const ExecutorShared* shared) {
   if (shared && shared->first) {
     std::unordered_set<std::string_view> names;
     for (const auto& [name, value] : constants) names.insert(name);

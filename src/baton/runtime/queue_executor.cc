@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "baton/runtime/blocked_signals.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
@@ -15,8 +14,8 @@ namespace {
 
 constexpr uint32_t kProcessorQueue = 0;
 
-// A thread that sleeps needs tens of microseconds to go on, many kernels take less. Longer waits must not take
-// a processor from those that compute.
+// A thread that sleeps needs tens of microseconds to go on, many kernels take less. Longer waits must not
+// take a processor from those that compute.
 constexpr int64_t kSpunNs = 20'000;
 
 void relax() {
@@ -33,8 +32,7 @@ void relax() {
 
 Result<std::unique_ptr<QueueExecutor>> QueueExecutor::create(std::shared_ptr<const Plan> plan,
                                                              Executor::Modules modules,
-                                                             const NamedArrays& constants,
-                                                             size_t instances) {
+                                                             const NamedArrays& constants, size_t instances) {
   std::unique_ptr<QueueExecutor> made(new QueueExecutor);
   made->queue_plan_ = queue_plan(*plan);
   size_t busy = 0;
@@ -156,7 +154,8 @@ bool QueueExecutor::is_ready(const QueuePlan::Call& call, size_t instance) const
 }
 
 void QueueExecutor::begin(Served& queue, uint64_t input, const QueuePlan::Call& call) {
-  if (interrupt_ && interrupt_->load(std::memory_order_relaxed)) return stop(Status::unavailable("interrupted while running"));
+  if (interrupt_ && interrupt_->load(std::memory_order_relaxed))
+    return stop(Status::unavailable("interrupted while running"));
   const size_t instance = input % instances_.size();
   const Executor& executor = *instances_[instance];
   const ThreadScope scope(executor.threads());

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "baton/runtime/executor.h"
-#include "baton/runtime/executor_shared.h"
+#include "baton/runtime/executor_memory.h"
 #include "baton/runtime/queue_plan.h"
 
 namespace baton {
@@ -39,7 +39,9 @@ class QueueExecutor {
 
   /// How many inputs may be on the way at once.
   size_t instances() const { return instances_.size(); }
-  size_t on_the_way() const { return static_cast<size_t>(started_.load(std::memory_order_relaxed) - finished_); }
+  size_t on_the_way() const {
+    return static_cast<size_t>(started_.load(std::memory_order_relaxed) - finished_);
+  }
 
   /// Threads of kernels on the processor; 0: the thread pool's default. Nothing may be on the way.
   void set_threads(int threads);
@@ -86,7 +88,9 @@ class QueueExecutor {
   void complete(Served& queue, size_t instance, uint32_t calls);
   bool is_complete(size_t instance) const;
   void stop(Status why);
-  bool stopped() const { return stops_.load(std::memory_order_acquire) != resumed_.load(std::memory_order_acquire); }
+  bool stopped() const {
+    return stops_.load(std::memory_order_acquire) != resumed_.load(std::memory_order_acquire);
+  }
   void park(Served& queue);
   Status resume();
   static void wake(Served& queue);
@@ -97,7 +101,7 @@ class QueueExecutor {
 
   QueuePlan queue_plan_;
   std::vector<uint32_t> calls_of_;  // by queue
-  Executor::Shared shared_;
+  ExecutorShared shared_;
   std::vector<std::unique_ptr<Executor>> instances_;
   std::vector<std::unique_ptr<Served>> served_;    // by queue; the first is the processor's
   std::unique_ptr<std::atomic<uint32_t>[]> done_;  // by instance and queue: complete calls of its input

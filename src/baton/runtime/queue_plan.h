@@ -13,7 +13,7 @@ namespace baton {
 /// each when what it reads has been computed and nobody needs any more what it overwrites.
 struct QueuePlan {
   struct Queue {
-    int from = 1, to = 1;             ///< types of devices, from <= to; a device: both the same
+    int from = 1, to = 1;              ///< types of devices, from <= to; a device: both the same
     std::vector<uint32_t> calls = {};  ///< indices into QueuePlan::calls, ascending
     bool is_link() const { return from != to; }
   };
@@ -24,7 +24,7 @@ struct QueuePlan {
   struct Call {
     uint32_t node;
     uint32_t queue;
-    uint32_t position;            ///< in its queue
+    uint32_t position;             ///< in its queue
     std::vector<Wait> waits = {};  ///< without those that its queue or another of its waits has waited for
     std::vector<uint32_t> wakes = {};  ///< queues with a call that waits for this one
   };

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "baton/runtime/blocked_signals.h"
 #include "baton/runtime/loop_recorder.h"
 #include "baton/runtime/timers.h"
 
@@ -284,6 +283,18 @@ ThreadScope::~ThreadScope() {
   if (counted_) pool().open_runs.fetch_sub(1, std::memory_order_relaxed);
   this_thread.threads = before_;
 }
+
+BlockedSignals::BlockedSignals() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int s :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    sigaddset(&ours, s);
+  }
+  pthread_sigmask(SIG_BLOCK, &ours, &before_);
+}
+
+BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
   const int parts = std::min(current_threads(), extent);

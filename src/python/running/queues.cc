@@ -108,10 +108,8 @@ void bind_queues(nb::module_& m) {
           "names of the inputs, without constants")
       .def("input_dtype", [](Streaming& s, size_t i) { return input_of(s, i).dtype.str(); })
       .def("set_input", &set_input)
-      .def("set_input",
-           [](Streaming& s, size_t index, const DenseInput& value) {
-             set_input(s, index, view_of_input(value));
-           })
+      .def("set_input", [](Streaming& s, size_t index,
+                           const DenseInput& value) { set_input(s, index, view_of_input(value)); })
       .def("start", &start, "the next input begins")
       .def("finish", &finish, "copies of the outputs of the oldest input");
   m.def(

@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import subprocess
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -304,6 +306,51 @@ def test_real_devices_are_run_side_by_side(vgg, objective):
     assert report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)["overlap"] == "computed"
     assert report(vgg, "--targets", "llvm,mirror")["overlap"] == ""
     assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
+
+
+@pytest.fixture
+def powercap(tmp_path, monkeypatch):
+    """A counter like the kernel's, of a machine that always draws 20 W; it begins again every 3 seconds."""
+    zone = tmp_path / "intel-rapl:0"
+    zone.mkdir()
+    (zone / "name").write_text("package-0\n")
+    (zone / "max_energy_range_uj").write_text("60000000\n")
+    (zone / "energy_uj").write_text("0\n")
+    monkeypatch.setenv("BATON_POWERCAP", str(tmp_path))
+    over, begin = threading.Event(), time.monotonic()
+
+    def count():
+        while not over.wait(0.001):
+            written = zone / "next"
+            written.write_text(f"{int((time.monotonic() - begin) * 20e6) % 60000000}\n")
+            written.replace(zone / "energy_uj")  # never half written
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    yield 20.0
+    over.set()
+    thread.join()
+
+
+def test_energy_is_read_from_the_counter(vgg, powercap):
+    found = report(vgg, "--targets", "llvm,mirror", "--objective", "energy")
+    assert found["objective"] == "energy" and found["unit"] == "uJ" and found["overlap"] == ""
+    usable = {each["name"]: each for each in found["models"] if not each["why_not"]}
+    for each in usable.values():
+        # uJ per us are W. Other programs lengthen some runs, and with them what the machine needs meanwhile.
+        assert powercap / 2 < each["measured_us"] / each["serial_us"] < powercap * 5
+    assert usable[found["chosen"]]["measured_us"] == min(each["measured_us"] for each in usable.values()) or found["notes"]
+    assert found["mapping"]["measured_us"] == usable[found["chosen"]]["serial_us"], "files of mappings tell times"
+    text = good("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "--max-seconds", 1, "--threads", 1)
+    assert "measured uJ" in text and "energy: of the whole machine" in text
+
+
+def test_energy_needs_a_counter_and_real_devices(vgg, tmp_path, monkeypatch, powercap):
+    assert "simulated devices use none" in refused("map", vgg, "--targets", "llvm,sim_npu", "--objective", "energy")
+    assert "--sweep" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "--sweep", "link=1:10")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("BATON_POWERCAP", str(tmp_path / "empty"))
+    assert f"no counter of energy: {tmp_path / 'empty'} has no intel-rapl:N" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy")
 
 
 def test_an_unknown_objective_is_refused(vgg):

@@ -73,8 +73,8 @@ TEST(SideBySide, APlanThatComputesNothing) {
 }
 
 TEST(MapObjective, HasANameAndRefusesOthers) {
-  for (const MapObjective each : {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput,
-                                  MapObjective::kEnergy})
+  for (const MapObjective each :
+       {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput, MapObjective::kEnergy})
     EXPECT_EQ(parse_objective(objective_name(each)), each);
   try {
     parse_objective("speed");

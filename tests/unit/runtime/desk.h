@@ -156,7 +156,7 @@ inline const baton_backend table = {
 
 /// The plug-in, with `add_one` and `add` and what a test adds to `kernels`.
 inline std::shared_ptr<const PluginModule> module() {
-  static const Plugin& plugin = [] () -> const Plugin& {
+  static const Plugin& plugin = []() -> const Plugin& {
     kernels["add_one"] = [](const std::vector<float*>& tensors, int count) {
       for (int i = 0; i < count; ++i) tensors[1][i] = tensors[0][i] + 1;
       return 0;

@@ -156,8 +156,11 @@ std::string random_plan(uint32_t seed) {
 // ---- Results.
 
 TEST(QueueExecutor, OneInputThroughThreeDevices) {
-  for (const auto& [text, shape] : std::vector<std::pair<std::string, Shape>>{
-           {"[5]", {5}}, {"[]", {}}, {"[3, 5, 7]", {3, 5, 7}}, {"[1, 4099]", {1, 4099}}, {"[0, 3]", {0, 3}}}) {
+  for (const auto& [text, shape] : std::vector<std::pair<std::string, Shape>>{{"[5]", {5}},
+                                                                              {"[]", {}},
+                                                                              {"[3, 5, 7]", {3, 5, 7}},
+                                                                              {"[1, 4099]", {1, 4099}},
+                                                                              {"[0, 3]", {0, 3}}}) {
     const auto executor = queues_of(plan_of(around_all(text)));
     EXPECT_EQ(executor->queues().queues.size(), 6u);
     for (int i = 0; i < 3; ++i) {
@@ -217,8 +220,9 @@ TEST(QueueExecutor, APlanOnOneDevice) {
       if (executor->next()) continue;
       const auto done = executor->finish();
       ASSERT_TRUE(done.ok()) << done.status().message;
-      expect_equal(outputs_of(**done), {filled({5}, static_cast<float>(i + 10)), filled({5}, static_cast<float>(i + 9)),
-                                        filled({5}, static_cast<float>(i - 1))});
+      expect_equal(outputs_of(**done),
+                   {filled({5}, static_cast<float>(i + 10)), filled({5}, static_cast<float>(i + 9)),
+                    filled({5}, static_cast<float>(i - 1))});
     }
   }
 }

@@ -58,9 +58,9 @@ TEST(QueuePlan, MemoryIsNotOverwrittenBeforeItIsRead) {
   text.call("a", "add_one", "[0, 0, 0]", {on(1, 1)});
   text.call("reshape_nop", "__nop", "[1, 0, 0]", {on(1, 1)});
   text.call("to", "__copy", "[2, 0, 0]", {on(12, 2)});
-  text.call("b", "add_one", "[0, 0, 0]", {on(1, 1)});                        // overwrites a
+  text.call("b", "add_one", "[0, 0, 0]", {on(1, 1)});                           // overwrites a
   text.call("c", "add_one", "[3, 0, 0]", {on(12, 2)}, ", \"backend\": \"m\"");  // in place
-  text.call("again", "__copy", "[4, 0, 0]", {on(12, 2)});                    // overwrites c
+  text.call("again", "__copy", "[4, 0, 0]", {on(12, 2)});                       // overwrites c
   const QueuePlan plan = queues_of(text, "[6, 0, 0]");
   // Queues: the processor (a, b), the device (c), the link (to, again).
   EXPECT_THAT(waits_of(plan, 1), ElementsAre("0:1"));

@@ -74,7 +74,8 @@ class MapVerb final : public Verb {
     flags
         .option("objective", &objective_,
                 "what is made small: serial (one input, one thing after the other), latency (one input, "
-                "devices and links side by side), throughput (the time per input of a stream), energy (of the machine, "
+                "devices and links side by side), throughput (the time per input of a stream), energy (of "
+                "the machine, "
                 "by its counters)")
         .show_default();
     flags.files("memory", &memory_, "opencl=512MB: of a device, instead of what its sheet says")
@@ -108,7 +109,8 @@ class MapVerb final : public Verb {
     const auto [least, most] = sweep_limits();
     options_.objective = parse_objective(objective_);
     if (!sweep_.empty() && options_.objective == MapObjective::kEnergy)
-      throw UsageError("--sweep: faster links change times, and nobody knows their energy: use another --objective");
+      throw UsageError(
+          "--sweep: faster links change times, and nobody knows their energy: use another --objective");
     initialize();
     options_.build.context = flags_.context();
     options_.backends = items_of(targets_);

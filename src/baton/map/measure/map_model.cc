@@ -126,7 +126,8 @@ class Mapper {
 
   /// Before anything is built.
   void check_energy() const {
-    if (report_.predicted) throw UsageError("--objective energy: energy is measured, predictors know times only");
+    if (report_.predicted)
+      throw UsageError("--objective energy: energy is measured, predictors know times only");
     if (any_simulated()) throw UsageError("--objective energy: simulated devices use none");
     EnergyCounter counter;  // throws where there is none
   }
@@ -301,7 +302,8 @@ class Mapper {
       } else if (options_.objective == MapObjective::kEnergy) {
         throw Error("the counters of energy (" + powercap_folder() + ") did not move while the model ran");
       } else if (run_objective() != MapObjective::kSerial) {
-        report_.notes.push_back(model.name + ": there is no memory to run it with its devices side by side; " +
+        report_.notes.push_back(model.name +
+                                ": there is no memory to run it with its devices side by side; " +
                                 "what overlaps is computed");
       }
       if (times[i].interrupted) report_.partial = "interrupted";
@@ -620,8 +622,9 @@ class Mapper {
     // Within the noise the simpler one is taken.
     if (single.measured_us - best.measured_us < *interval.half) {
       report_.notes.push_back(best.name +
-                              (options_.objective == MapObjective::kEnergy ? " does not need less energy than "
-                                                                           : " is not faster than ") +
+                              (options_.objective == MapObjective::kEnergy
+                                   ? " does not need less energy than "
+                                   : " is not faster than ") +
                               single.name + " beyond the noise of +-" +
                               std::to_string(static_cast<int>(std::ceil(100 * report_.plus_minus))) +
                               " %: the single backend is kept");

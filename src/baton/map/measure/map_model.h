@@ -67,10 +67,10 @@ struct MapReport {
   double plus_minus = 0;  ///< of the speed-up over the best single, relative: 95 %; 0: predicted or unknown
   bool predicted = false;
   bool overlap_measured = false;  ///< times by the objective are those of runs side by side; else computed
-  double bound_us = 0;          ///< no mapping is faster, by the model
-  PlanQueues queues;            ///< of the chosen mapping, by the times of its kernels
-  double without_links_us = 0;  ///< by the model: of the mapping that is best where copies cost nothing
-  std::string method;           ///< of the search
+  double bound_us = 0;            ///< no mapping is faster, by the model
+  PlanQueues queues;              ///< of the chosen mapping, by the times of its kernels
+  double without_links_us = 0;    ///< by the model: of the mapping that is best where copies cost nothing
+  std::string method;             ///< of the search
   double search_s = 0, build_s = 0, measure_s = 0;
   std::string partial;  ///< "interrupted"; else empty
   Mapping mapping;      ///< the chosen one

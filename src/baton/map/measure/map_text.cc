@@ -63,9 +63,11 @@ const char* unit_of(const MapReport& report) {
 std::string comparison_text(const MapReport& report) {
   const std::string single = report.models[report.best_single].name;
   const bool energy = report.objective == MapObjective::kEnergy;
-  if (report.chosen == report.best_single) return single + (energy ? " alone needs the least energy" : " alone is the fastest");
-  const std::string by = energy ? " needs " + digits(1 / report.speedup(), 3) + " of the energy of the best single backend, "
-                                : " is " + digits(report.speedup(), 3) + "x as fast as the best single backend, ";
+  if (report.chosen == report.best_single)
+    return single + (energy ? " alone needs the least energy" : " alone is the fastest");
+  const std::string by =
+      energy ? " needs " + digits(1 / report.speedup(), 3) + " of the energy of the best single backend, "
+             : " is " + digits(report.speedup(), 3) + "x as fast as the best single backend, ";
   return report.best().name + by + single +
          (report.plus_minus > 0 ? " (+-" + digits(100 * report.plus_minus, 1) + " %)" : "");
 }
@@ -75,9 +77,8 @@ std::string objective_text(const MapReport& report) {
   if (report.objective == MapObjective::kSerial) return "";
   if (report.objective == MapObjective::kEnergy)
     return "  energy: of the whole machine while it runs the model, per run\n";
-  const std::string how = report.overlap_measured
-                              ? "; runs are timed\n"
-                              : "; kernels are timed, their overlap is computed\n";
+  const std::string how =
+      report.overlap_measured ? "; runs are timed\n" : "; kernels are timed, their overlap is computed\n";
   return (report.objective == MapObjective::kLatency
               ? "  times: of one input with devices and links side by side"
               : "  times: per input of a stream, devices and links side by side") +
@@ -129,8 +130,8 @@ std::string map_table(const MapReport& report) {
   text += "  " + comparison_text(report);
   text += report.predicted ? ", predicted, not measured\n" : "\n";
   if (report.bound_us > 0)
-    text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " " + unit_of(report) + " (" +
-            report.method + ")\n";
+    text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " " +
+            unit_of(report) + " (" + report.method + ")\n";
   if (report.without_links_us > 0)
     text += "  a mapping that ignores the cost of copies would take " +
             microseconds(report.without_links_us) + " us\n";
@@ -166,11 +167,11 @@ std::string map_json(const MapReport& report, const std::vector<SweepPoint>& swe
             {"speedup", report.speedup()},  {"plus_minus", report.plus_minus},
             {"bound_us", report.bound_us},  {"without_links_us", report.without_links_us},
             {"method", report.method},      {"objective", objective_name(report.objective)},
-            {"unit", unit_of(report)},      {"overlap", overlap_of(report)}, {"queues", Json::array()},
-            {"search_s", report.search_s},  {"build_s", report.build_s},
-            {"measure_s", report.measure_s}, {"partial", report.partial},
-            {"notes", report.notes},        {"models", Json::array()},
-            {"links", Json::array()}};
+            {"unit", unit_of(report)},      {"overlap", overlap_of(report)},
+            {"queues", Json::array()},      {"search_s", report.search_s},
+            {"build_s", report.build_s},    {"measure_s", report.measure_s},
+            {"partial", report.partial},    {"notes", report.notes},
+            {"models", Json::array()},      {"links", Json::array()}};
   for (const MappedModel& model : report.models) {
     Json row{{"name", model.name},
              {"single", model.single},

@@ -25,8 +25,9 @@ class QueueRuns {
  public:
   QueueRuns(const BuildResult& built, const Executor& like, MapObjective objective, bool fresh)
       : stream_(objective == MapObjective::kThroughput),
-        executor_(require(QueueExecutor::create(built.plan.graph, fresh ? load_modules(built) : like.modules(),
-                                                built.params(), stream_ ? 0 : 1))) {
+        executor_(
+            require(QueueExecutor::create(built.plan.graph, fresh ? load_modules(built) : like.modules(),
+                                          built.params(), stream_ ? 0 : 1))) {
     executor_->set_threads(like.threads());
     while (Executor* next = executor_->next()) {
       set_model_inputs(*next, {});

@@ -18,8 +18,7 @@ PlanQueues side_by_side(const Plan& plan, std::span<const double> node_us,
   PlanQueues result;
   std::vector<PlanQueue> found;
   for (const QueuePlan::Queue& queue : queues.queues)
-    found.push_back(
-        {.name = queue.is_link() ? name(queue.from) + " - " + name(queue.to) : name(queue.to)});
+    found.push_back({.name = queue.is_link() ? name(queue.from) + " - " + name(queue.to) : name(queue.to)});
   for (const QueuePlan::Call& call : queues.calls) {
     PlanQueue& queue = found[call.queue];
     double begin = queue.spans.empty() ? 0 : queue.spans.back().second;

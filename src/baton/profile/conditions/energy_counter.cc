@@ -40,7 +40,8 @@ EnergyCounter::EnergyCounter(const std::string& folder) {
   std::error_code ignored;
   std::vector<std::filesystem::path> found;
   for (const auto& each : std::filesystem::directory_iterator(folder, ignored))
-    if (each.path().filename().string().find(':') != std::string::npos && counts(word_in(each.path() / "name")))
+    if (each.path().filename().string().find(':') != std::string::npos &&
+        counts(word_in(each.path() / "name")))
       found.push_back(each.path());
   std::sort(found.begin(), found.end());
   for (const std::filesystem::path& path : found) {
@@ -48,7 +49,8 @@ EnergyCounter::EnergyCounter(const std::string& folder) {
     const std::optional<uint64_t> now = number_in(counter), range = number_in(path / "max_energy_range_uj");
     if (!now || !range)
       throw Error("the counter of energy " + counter +
-                  " cannot be read: it is root's; run as root, or let it be read (chmod a+r " + counter + ")");
+                  " cannot be read: it is root's; run as root, or let it be read (chmod a+r " + counter +
+                  ")");
     zones_.push_back({counter, *now, *range});
     names_.push_back(word_in(path / "name"));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The energy that a machine uses, by the counters that Linux shows below /sys/class/powercap (RAPL of Intel and
-// AMD): those of whole processors, and of memory where it has its own.
+// The energy that a machine uses, by the counters that Linux shows below /sys/class/powercap (RAPL of Intel
+// and AMD): those of whole processors, and of memory where it has its own.
 #include <cstdint>
 #include <string>
 #include <vector>
