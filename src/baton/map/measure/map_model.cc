@@ -302,9 +302,9 @@ class Mapper {
       } else if (options_.objective == MapObjective::kEnergy) {
         throw Error("the counters of energy (" + powercap_folder() + ") did not move while the model ran");
       } else if (run_objective() != MapObjective::kSerial) {
-        report_.notes.push_back(model.name +
-                                ": there is no memory to run it with its devices side by side; " +
-                                "what overlaps is computed");
+        std::string note = model.name + ": there is no memory to run it with its devices side by side; " +
+                           "what overlaps is computed";
+        if (!std::ranges::count(report_.notes, note)) report_.notes.push_back(std::move(note));
       }
       if (times[i].interrupted) report_.partial = "interrupted";
     }

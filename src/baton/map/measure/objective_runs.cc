@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "baton/driver/build.h"
 #include "baton/driver/cut/cut_values.h"
@@ -23,12 +24,9 @@ double us_since(int64_t begin) { return static_cast<double>(monotonic_ns() - beg
 
 class QueueRuns {
  public:
-  QueueRuns(const BuildResult& built, const Executor& like, MapObjective objective, bool fresh)
-      : stream_(objective == MapObjective::kThroughput),
-        executor_(
-            require(QueueExecutor::create(built.plan.graph, fresh ? load_modules(built) : like.modules(),
-                                          built.params(), stream_ ? 0 : 1))) {
-    executor_->set_threads(like.threads());
+  QueueRuns(std::unique_ptr<QueueExecutor> executor, int threads, bool stream)
+      : stream_(stream), executor_(std::move(executor)) {
+    executor_->set_threads(threads);
     while (Executor* next = executor_->next()) {
       set_model_inputs(*next, {});
       require(executor_->start());
@@ -76,12 +74,12 @@ class QueueRuns {
 std::function<TimedRun()> queue_runs(const BuildResult& built, const Executor& like, MapObjective objective,
                                      bool fresh) {
   return [&built, &like, objective, fresh]() -> TimedRun {
-    try {
-      const auto runs = std::make_shared<QueueRuns>(built, like, objective, fresh);
-      return [runs] { return (*runs)(); };
-    } catch (const Error&) {
-      return nullptr;
-    }
+    const bool stream = objective == MapObjective::kThroughput;
+    auto executor = QueueExecutor::create(built.plan.graph, fresh ? load_modules(built) : like.modules(),
+                                          built.params(), stream ? 0 : 1);
+    if (executor.status().code == StatusCode::kOutOfMemory) return nullptr;
+    const auto runs = std::make_shared<QueueRuns>(require(std::move(executor)), like.threads(), stream);
+    return [runs] { return (*runs)(); };
   };
 }
 
