@@ -90,7 +90,7 @@ def side_by_side(lib, instances=0, threads=0):
     ----------
     lib : what relay.build or runtime.load_module returned
     instances : how many inputs may be on the way at once; 0: one for each device and link of the model and one more, or as many as
-        the devices have memory for
+        the devices have memory for; one for a model on the processor alone
     threads : of the processor's kernels; 0: the default of all runs
 
     Returns a SideBySide. Results are those of the graph executor, bit by bit. A simulated device computes right results, but its

@@ -82,7 +82,7 @@ const void* baton_output_data(const baton_model* model, int index, size_t* bytes
 typedef struct baton_stream baton_stream;
 
 /* `instances`: 0: one for each queue (device or link) of the model and one more, or as many as there is
-   memory for. */
+   memory for; one for a model on the processor alone. */
 baton_stream* baton_stream_create(const baton_model* model, int instances);
 void baton_stream_free(baton_stream* stream);
 int baton_stream_instances(const baton_stream* stream);

@@ -25,7 +25,7 @@ namespace baton {
 class QueueExecutor {
  public:
   /// `instances`: 0: one for each queue that has something to do and one more, or as many as the devices have
-  /// memory for. Constants and inputs are as in Executor::create().
+  /// memory for; one for a plan on the processor alone. Constants and inputs are as in Executor::create().
   static Result<std::unique_ptr<QueueExecutor>> create(std::shared_ptr<const Plan> plan,
                                                        Executor::Modules modules,
                                                        const NamedArrays& constants, size_t instances = 0);
