@@ -133,14 +133,14 @@ void* QueueExecutor::serve(void* argument) {
 /// Begins a call; false when none may begin.
 bool QueueExecutor::step(Served& queue) {
   const std::vector<uint32_t>& calls = queue_plan_.queues[queue.index].calls;
+  const auto has_more = [&](uint64_t input) { return queue.next[input % instances_.size()] < calls.size(); };
+  // First, since an input that is new may be in the instance of one that is over.
+  while (queue.oldest < queue.seen && !has_more(queue.oldest)) ++queue.oldest;
   const uint64_t started = started_.load(std::memory_order_acquire);
   for (; queue.seen < started; ++queue.seen) queue.next[queue.seen % instances_.size()] = 0;
   for (uint64_t input = queue.oldest; input < queue.seen; ++input) {
     const size_t instance = input % instances_.size();
-    if (queue.next[instance] == calls.size()) {
-      queue.oldest += input == queue.oldest;
-      continue;
-    }
+    if (!has_more(input)) continue;
     const QueuePlan::Call& call = queue_plan_.calls[calls[queue.next[instance]]];
     if (!is_ready(call, instance)) continue;
     begin(queue, input, call);

@@ -346,6 +346,26 @@ TEST(QueueExecutor, InputsOverlap) {
   EXPECT_EQ(executor->on_the_way(), 0u);
 }
 
+TEST(QueueExecutor, OlderInputsComeFirst) {
+  PlanText text;
+  text.input("x", here(0));
+  text.call("first", "add_one", "[0, 0, 0]", {here(1)});
+  text.call("second", "add_one", "[1, 0, 0]", {here(2)});
+  for (const size_t instances : {1, 2, 3, 5}) {
+    const auto executor = queues_of(plan_of(text.text("[2, 0, 0]")), {}, instances);
+    begun_here = 0;
+    for (size_t i = 0; i < instances; ++i) {
+      executor->next()->replace_function(2, count_here);
+      ASSERT_TRUE(executor->start().ok());
+    }
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(executor->finish().ok());
+      EXPECT_EQ(begun_here, i + 1) << "of " << instances << " instances";
+      ASSERT_TRUE(executor->start().ok());
+    }
+  }
+}
+
 TEST(QueueExecutor, AThousandRunsWithParallelLoopsOnBothSides) {
   PlanText text;
   text.input("x", here(0, "[64]"));
