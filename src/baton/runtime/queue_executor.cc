@@ -40,7 +40,7 @@ Result<std::unique_ptr<QueueExecutor>> QueueExecutor::create(std::shared_ptr<con
     busy += !queue.calls.empty();
     made->calls_of_.push_back(static_cast<uint32_t>(queue.calls.size()));
   }
-  // On the processor alone nothing overlaps, and a second instance's memory would only take cache.
+  // On the processor alone nothing overlaps.
   const bool alone = made->queue_plan_.queues.size() == 1;
   const size_t wanted = instances ? instances : alone ? 1 : busy + 1;
   while (made->instances_.size() < wanted) {
