@@ -19,10 +19,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kOnMirror = ", \"backend\": \"mirror\"";
-constexpr const char* kOnDesk = ", \"backend\": \"desk\"";
+constexpr const char* kByMirror = ", \"backend\": \"mirror\"";
+constexpr const char* kByDesk = ", \"backend\": \"desk\"";
 
-PlanText::Tensor here(int storage, const std::string& shape = "[5]") { return {shape, storage}; }
+PlanText::Tensor on_cpu(int storage, const std::string& shape = "[5]") { return {shape, storage}; }
 PlanText::Tensor on_mirror(int storage, const std::string& shape = "[5]") {
   return {shape, storage, "float32", kMirrorKind};
 }
@@ -39,14 +39,14 @@ Executor::Modules all_modules() {
   return modules;
 }
 
-std::shared_ptr<const Plan> plan_of(const std::string& text) {
+std::shared_ptr<const Plan> read_plan(const std::string& text) {
   const auto plan = Plan::parse(text);
   EXPECT_TRUE(plan.ok()) << plan.status().message;
   return *plan;
 }
 
-std::unique_ptr<QueueExecutor> queues_of(const std::shared_ptr<const Plan>& plan,
-                                         const NamedArrays& constants = {}, size_t instances = 0) {
+std::unique_ptr<QueueExecutor> queue_executor_of(const std::shared_ptr<const Plan>& plan,
+                                                 const NamedArrays& constants = {}, size_t instances = 0) {
   auto made = QueueExecutor::create(plan, all_modules(), constants, instances);
   EXPECT_TRUE(made.ok()) << made.status().message;
   return std::move(*made);
@@ -72,14 +72,14 @@ void expect_equal(const std::vector<NDArray>& a, const std::vector<NDArray>& b) 
 /// x + 1 on the processor, + 1 on mirror, + 1 on the desk, + 1 on the processor
 std::string around_all(const std::string& shape = "[5]") {
   PlanText text;
-  text.input("x", here(0, shape));
-  text.call("first", "add_one", "[0, 0, 0]", {here(1, shape)});
+  text.input("x", on_cpu(0, shape));
+  text.call("first", "add_one", "[0, 0, 0]", {on_cpu(1, shape)});
   text.call("to_mirror", "__copy", "[1, 0, 0]", {on_mirror(2, shape)});
-  text.call("second", "add_one", "[2, 0, 0]", {on_mirror(3, shape)}, kOnMirror);
+  text.call("second", "add_one", "[2, 0, 0]", {on_mirror(3, shape)}, kByMirror);
   text.call("across", "__copy", "[3, 0, 0]", {on_desk(4, shape)});
-  text.call("third", "add_one", "[4, 0, 0]", {on_desk(5, shape)}, kOnDesk);
-  text.call("back", "__copy", "[5, 0, 0]", {here(6, shape)});
-  text.call("fourth", "add_one", "[6, 0, 0]", {here(1, shape)});
+  text.call("third", "add_one", "[4, 0, 0]", {on_desk(5, shape)}, kByDesk);
+  text.call("back", "__copy", "[5, 0, 0]", {on_cpu(6, shape)});
+  text.call("fourth", "add_one", "[6, 0, 0]", {on_cpu(1, shape)});
   return text.text("[7, 0, 0]");
 }
 
@@ -90,7 +90,7 @@ std::string random_plan(uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
   const int kinds[] = {1, kMirrorKind, desk::kKind};
-  const char* const backends[] = {"", kOnMirror, kOnDesk};
+  const char* const backends[] = {"", kByMirror, kByDesk};
   struct Value {
     size_t node, output, device;
   };
@@ -161,7 +161,7 @@ TEST(QueueExecutor, OneInputThroughThreeDevices) {
                                                                               {"[3, 5, 7]", {3, 5, 7}},
                                                                               {"[1, 4099]", {1, 4099}},
                                                                               {"[0, 3]", {0, 3}}}) {
-    const auto executor = queues_of(plan_of(around_all(text)));
+    const auto executor = queue_executor_of(read_plan(around_all(text)));
     EXPECT_EQ(executor->queues().queues.size(), 6u);
     for (int i = 0; i < 3; ++i) {
       ASSERT_TRUE(executor->next()->set_input(0, filled(shape, static_cast<float>(i))).ok());
@@ -175,11 +175,11 @@ TEST(QueueExecutor, OneInputThroughThreeDevices) {
 TEST(QueueExecutor, RandomPlansComputeWhatThePlainExecutorDoes) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const auto plan = plan_of(random_plan(seed));
+    const auto plan = read_plan(random_plan(seed));
     const NamedArrays constants{{"w", tensor_value("w", {7}, DType::float_(32))}};
     auto plain = Executor::create(plan, all_modules(), constants);
     ASSERT_TRUE(plain.ok()) << plain.status().message;
-    const auto executor = queues_of(plan, constants);
+    const auto executor = queue_executor_of(plan, constants);
     std::deque<std::vector<NDArray>> wanted;
     for (int i = 0; i < 12; ++i) {
       if (!executor->next()) {
@@ -206,13 +206,13 @@ TEST(QueueExecutor, RandomPlansComputeWhatThePlainExecutorDoes) {
 
 TEST(QueueExecutor, APlanOnOneDevice) {
   for (const bool processor : {true, false}) {
-    const auto tensor = [&](int storage) { return processor ? here(storage) : on_mirror(storage); };
+    const auto tensor = [&](int storage) { return processor ? on_cpu(storage) : on_mirror(storage); };
     PlanText text;
     text.input("x", tensor(0)).input("w", tensor(1));
-    text.call("sum", "add", "[0, 0, 0], [1, 0, 0]", {tensor(2)}, processor ? "" : kOnMirror);
-    text.call("around", "around", "[2, 0, 0]", {tensor(3), tensor(4)}, processor ? "" : kOnMirror);
-    const auto executor =
-        queues_of(plan_of(text.text("[3, 1, 0], [2, 0, 0], [0, 0, 0]")), {{"w", filled({5}, 10)}}, 2);
+    text.call("sum", "add", "[0, 0, 0], [1, 0, 0]", {tensor(2)}, processor ? "" : kByMirror);
+    text.call("around", "around", "[2, 0, 0]", {tensor(3), tensor(4)}, processor ? "" : kByMirror);
+    const auto executor = queue_executor_of(read_plan(text.text("[3, 1, 0], [2, 0, 0], [0, 0, 0]")),
+                                            {{"w", filled({5}, 10)}}, 2);
     for (int i = 0; i < 20; ++i) {
       ASSERT_TRUE(executor->next()->set_input("x", filled({5}, static_cast<float>(i))).ok());
       ASSERT_TRUE(executor->start().ok());
@@ -227,8 +227,8 @@ TEST(QueueExecutor, APlanOnOneDevice) {
 
 TEST(QueueExecutor, APlanThatComputesNothing) {
   PlanText text;
-  text.input("x", here(0)).input("y", on_mirror(1));
-  const auto executor = queues_of(plan_of(text.text("[0, 0, 0], [1, 0, 0]")));
+  text.input("x", on_cpu(0)).input("y", on_mirror(1));
+  const auto executor = queue_executor_of(read_plan(text.text("[0, 0, 0], [1, 0, 0]")));
   EXPECT_EQ(executor->instances(), 1u) << "as on the processor alone";
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(executor->next()->set_input(1, filled({5}, static_cast<float>(i))).ok());
@@ -239,7 +239,7 @@ TEST(QueueExecutor, APlanThatComputesNothing) {
 }
 
 TEST(QueueExecutor, OutputsStayUntilTheInstanceStartsAgain) {
-  const auto executor = queues_of(plan_of(around_all()), {}, 2);
+  const auto executor = queue_executor_of(read_plan(around_all()), {}, 2);
   const auto put = [&](float value) {
     ASSERT_TRUE(executor->next()->set_input(0, filled({5}, value)).ok());
     ASSERT_TRUE(executor->start().ok());
@@ -281,13 +281,13 @@ TEST(QueueExecutor, DevicesComputeAtTheSameTime) {
     return meet();
   };
   PlanText text;
-  text.input("x", here(0));
+  text.input("x", on_cpu(0));
   text.call("to", "__copy", "[0, 0, 0]", {on_desk(1)});
-  text.call("there", "meet", "[1, 0, 0]", {on_desk(2)}, kOnDesk);
-  text.call("here", "add_one", "[0, 0, 0]", {here(3)});
-  text.call("back", "__copy", "[2, 0, 0]", {here(4)});
-  text.call("sum", "add", "[3, 0, 0], [4, 0, 0]", {here(5)});
-  const auto executor = queues_of(plan_of(text.text("[5, 0, 0]")), {}, 1);
+  text.call("there", "meet", "[1, 0, 0]", {on_desk(2)}, kByDesk);
+  text.call("here", "add_one", "[0, 0, 0]", {on_cpu(3)});
+  text.call("back", "__copy", "[2, 0, 0]", {on_cpu(4)});
+  text.call("sum", "add", "[3, 0, 0], [4, 0, 0]", {on_cpu(5)});
+  const auto executor = queue_executor_of(read_plan(text.text("[5, 0, 0]")), {}, 1);
   executor->next()->replace_function(3, meet_here);
   for (int i = 0; i < 50; ++i) {
     arrived = 0;
@@ -324,12 +324,12 @@ TEST(QueueExecutor, InputsOverlap) {
     return 0;
   };
   PlanText text;
-  text.input("x", here(0));
-  text.call("here", "add_one", "[0, 0, 0]", {here(1)});
+  text.input("x", on_cpu(0));
+  text.call("here", "add_one", "[0, 0, 0]", {on_cpu(1)});
   text.call("to", "__copy", "[1, 0, 0]", {on_desk(2)});
-  text.call("there", "after_next", "[2, 0, 0]", {on_desk(3)}, kOnDesk);
-  text.call("back", "__copy", "[3, 0, 0]", {here(4)});
-  const auto executor = queues_of(plan_of(text.text("[4, 0, 0]")), {}, 3);
+  text.call("there", "after_next", "[2, 0, 0]", {on_desk(3)}, kByDesk);
+  text.call("back", "__copy", "[3, 0, 0]", {on_cpu(4)});
+  const auto executor = queue_executor_of(read_plan(text.text("[4, 0, 0]")), {}, 3);
   for (int i = 0; i < 3; ++i) {
     executor->next()->replace_function(1, count_here);
     ASSERT_TRUE(executor->next()->set_input(0, filled({5}, static_cast<float>(i))).ok());
@@ -348,11 +348,11 @@ TEST(QueueExecutor, InputsOverlap) {
 
 TEST(QueueExecutor, OlderInputsComeFirst) {
   PlanText text;
-  text.input("x", here(0));
-  text.call("first", "add_one", "[0, 0, 0]", {here(1)});
-  text.call("second", "add_one", "[1, 0, 0]", {here(2)});
+  text.input("x", on_cpu(0));
+  text.call("first", "add_one", "[0, 0, 0]", {on_cpu(1)});
+  text.call("second", "add_one", "[1, 0, 0]", {on_cpu(2)});
   for (const size_t instances : {1, 2, 3, 5}) {
-    const auto executor = queues_of(plan_of(text.text("[2, 0, 0]")), {}, instances);
+    const auto executor = queue_executor_of(read_plan(text.text("[2, 0, 0]")), {}, instances);
     begun_here = 0;
     for (size_t i = 0; i < instances; ++i) {
       executor->next()->replace_function(2, count_here);
@@ -368,13 +368,13 @@ TEST(QueueExecutor, OlderInputsComeFirst) {
 
 TEST(QueueExecutor, AThousandRunsWithParallelLoopsOnBothSides) {
   PlanText text;
-  text.input("x", here(0, "[64]"));
+  text.input("x", on_cpu(0, "[64]"));
   text.call("to", "__copy", "[0, 0, 0]", {on_mirror(1, "[64]")});
-  text.call("there", "square", "[1, 0, 0]", {on_mirror(2, "[64]")}, kOnMirror);
-  text.call("here", "square", "[0, 0, 0]", {here(3, "[64]")});
-  text.call("back", "__copy", "[2, 0, 0]", {here(4, "[64]")});
-  text.call("sum", "add", "[3, 0, 0], [4, 0, 0]", {here(5, "[64]")});
-  const auto executor = queues_of(plan_of(text.text("[5, 0, 0]")));
+  text.call("there", "square", "[1, 0, 0]", {on_mirror(2, "[64]")}, kByMirror);
+  text.call("here", "square", "[0, 0, 0]", {on_cpu(3, "[64]")});
+  text.call("back", "__copy", "[2, 0, 0]", {on_cpu(4, "[64]")});
+  text.call("sum", "add", "[3, 0, 0], [4, 0, 0]", {on_cpu(5, "[64]")});
+  const auto executor = queue_executor_of(read_plan(text.text("[5, 0, 0]")));
   executor->set_threads(3);
   EXPECT_EQ(executor->threads(), 3);
   for (int i = 0; i < 1000; ++i) {
@@ -388,12 +388,12 @@ TEST(QueueExecutor, AThousandRunsWithParallelLoopsOnBothSides) {
 }
 
 TEST(QueueExecutor, TwoAtOnce) {
-  const auto plan = plan_of(around_all("[333]"));
+  const auto plan = read_plan(around_all("[333]"));
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 2; ++t)
     threads.emplace_back([&, t] {
-      const auto executor = queues_of(plan);
+      const auto executor = queue_executor_of(plan);
       for (int i = 0; i < 100; ++i) {
         wrong += !executor->next()->set_input(0, filled({333}, static_cast<float>(t + i))).ok();
         const auto done = executor->run();
@@ -406,7 +406,7 @@ TEST(QueueExecutor, TwoAtOnce) {
 
 TEST(QueueExecutor, MayEndWithInputsOnTheWay) {
   for (int i = 0; i < 20; ++i) {
-    const auto executor = queues_of(plan_of(around_all("[1000]")));
+    const auto executor = queue_executor_of(read_plan(around_all("[1000]")));
     for (int k = 0; k <= i % 4; ++k) ASSERT_TRUE(executor->start().ok());
   }
 }
@@ -415,18 +415,18 @@ TEST(QueueExecutor, MayEndWithInputsOnTheWay) {
 
 TEST(QueueExecutor, HasAsManyInstancesAsThereIsMemoryFor) {
   PlanText text;
-  text.input("x", here(0, "[1000]"));
+  text.input("x", on_cpu(0, "[1000]"));
   text.call("to", "__copy", "[0, 0, 0]", {on_desk(1, "[1000]")});
   text.input("w", on_desk(2, "[100000]"));
   text.input("b", on_desk(3, "[1000]"));
-  text.call("there", "add", "[1, 0, 0], [3, 0, 0]", {on_desk(4, "[1000]")}, kOnDesk);
-  text.call("back", "__copy", "[4, 0, 0]", {here(5, "[1000]")});
-  const auto plan = plan_of(text.text("[5, 0, 0], [2, 0, 0]"));
+  text.call("there", "add", "[1, 0, 0], [3, 0, 0]", {on_desk(4, "[1000]")}, kByDesk);
+  text.call("back", "__copy", "[4, 0, 0]", {on_cpu(5, "[1000]")});
+  const auto plan = read_plan(text.text("[5, 0, 0], [2, 0, 0]"));
   const NamedArrays constants{{"w", filled({100000}, 7)}, {"b", filled({1000}, 1)}};
   const int64_t before = desk::free_bytes;
   desk::free_bytes = 2 * 8500 + 410'000;  // two instances of two tensors, and one of the constants
   {
-    const auto executor = queues_of(plan, constants);
+    const auto executor = queue_executor_of(plan, constants);
     EXPECT_EQ(executor->instances(), 2u);
     for (int i = 0; i < 4; ++i) {
       const auto done = executor->run();
@@ -445,7 +445,7 @@ TEST(QueueExecutor, HasAsManyInstancesAsThereIsMemoryFor) {
 
 TEST(QueueExecutor, InstancesShareTheQueuesOfADevice) {
   const int before = desk::queues_created;
-  const auto executor = queues_of(plan_of(around_all()), {}, 5);
+  const auto executor = queue_executor_of(read_plan(around_all()), {}, 5);
   EXPECT_EQ(executor->instances(), 5u);
   EXPECT_EQ(desk::queues_created - before, 4) << "kernels, inputs, and two links";
 }
@@ -461,16 +461,16 @@ TEST(QueueExecutor, AFailureStopsAllQueuesAndIsReportedOnce) {
     return calls++ == failing ? -13 : 0;
   };
   PlanText text;
-  text.input("x", here(0));
-  text.call("first", "add_one", "[0, 0, 0]", {here(1)});
+  text.input("x", on_cpu(0));
+  text.call("first", "add_one", "[0, 0, 0]", {on_cpu(1)});
   text.call("to", "__copy", "[1, 0, 0]", {on_desk(2)});
-  text.call("there", "sometimes", "[2, 0, 0]", {on_desk(3)}, kOnDesk);
+  text.call("there", "sometimes", "[2, 0, 0]", {on_desk(3)}, kByDesk);
   text.call("to_mirror", "__copy", "[1, 0, 0]", {on_mirror(4)});
-  text.call("mirrored", "add_one", "[4, 0, 0]", {on_mirror(5)}, kOnMirror);
-  text.call("back", "__copy", "[3, 0, 0]", {here(6)});
-  text.call("mirror_back", "__copy", "[5, 0, 0]", {here(7)});
-  text.call("sum", "add", "[6, 0, 0], [7, 0, 0]", {here(8)});
-  const auto executor = queues_of(plan_of(text.text("[8, 0, 0]")));
+  text.call("mirrored", "add_one", "[4, 0, 0]", {on_mirror(5)}, kByMirror);
+  text.call("back", "__copy", "[3, 0, 0]", {on_cpu(6)});
+  text.call("mirror_back", "__copy", "[5, 0, 0]", {on_cpu(7)});
+  text.call("sum", "add", "[6, 0, 0], [7, 0, 0]", {on_cpu(8)});
+  const auto executor = queue_executor_of(read_plan(text.text("[8, 0, 0]")));
   for (int round = 0; round < 100; ++round) {
     calls = 0;
     failing = round % 4;
@@ -501,20 +501,20 @@ TEST(QueueExecutor, AFailureStopsAllQueuesAndIsReportedOnce) {
 
 TEST(QueueExecutor, ErrorsNameTheKernel) {
   PlanText text;
-  text.input("x", here(0));
+  text.input("x", on_cpu(0));
   text.call("to", "__copy", "[0, 0, 0]", {on_mirror(1)});
-  text.call("bad", "fail", "[0, 0, 0]", {here(2)});
-  const auto executor = queues_of(plan_of(text.text("[1, 0, 0], [2, 0, 0]")));
+  text.call("bad", "fail", "[0, 0, 0]", {on_cpu(2)});
+  const auto executor = queue_executor_of(read_plan(text.text("[1, 0, 0], [2, 0, 0]")));
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(executor->run().status().message, "the kernel `fail` of node `bad` failed with code -7");
   PlanText there;
-  there.input("x", on_mirror(0)).call("n", "fail", "[0, 0, 0]", {on_mirror(1)}, kOnMirror);
-  EXPECT_EQ(queues_of(plan_of(there.text("[1, 0, 0]")))->run().status().message,
+  there.input("x", on_mirror(0)).call("n", "fail", "[0, 0, 0]", {on_mirror(1)}, kByMirror);
+  EXPECT_EQ(queue_executor_of(read_plan(there.text("[1, 0, 0]")))->run().status().message,
             "the device `mirror` failed: a kernel failed with code -7");
 }
 
 TEST(QueueExecutor, MisuseIsAnError) {
-  const auto executor = queues_of(plan_of(around_all()), {}, 1);
+  const auto executor = queue_executor_of(read_plan(around_all()), {}, 1);
   EXPECT_THAT(executor->finish().status().message, HasSubstr("no input is on the way"));
   ASSERT_TRUE(executor->start().ok());
   EXPECT_EQ(executor->next(), nullptr);
@@ -524,7 +524,7 @@ TEST(QueueExecutor, MisuseIsAnError) {
 }
 
 TEST(QueueExecutor, AnInterruptEndsAllInputs) {
-  const auto executor = queues_of(plan_of(around_all()));
+  const auto executor = queue_executor_of(read_plan(around_all()));
   std::atomic<bool> interrupt{true};
   executor->set_interrupt(&interrupt);
   ASSERT_TRUE(executor->start().ok());

@@ -12,13 +12,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-QueuePlan queues_of(const PlanText& text, const std::string& heads) {
+QueuePlan queue_plan_of(const PlanText& text, const std::string& heads) {
   const auto plan = Plan::parse(text.text(heads));
   EXPECT_TRUE(plan.ok()) << plan.status().message;
   return queue_plan(**plan);
 }
 
-PlanText::Tensor on(int device, int storage) { return {"[2]", storage, "float32", device}; }
+PlanText::Tensor tensor_on(int device, int storage) { return {"[2]", storage, "float32", device}; }
 
 /// "queue:calls" of everything that a call waits for.
 std::vector<std::string> waits_of(const QueuePlan& plan, size_t call) {
@@ -30,15 +30,15 @@ std::vector<std::string> waits_of(const QueuePlan& plan, size_t call) {
 
 TEST(QueuePlan, TheProcessorThenDevicesThenLinks) {
   PlanText text;
-  text.input("x", on(1, 0));
-  text.call("to", "__copy", "[0, 0, 0]", {on(12, 1)});
-  text.call("there", "add_one", "[1, 0, 0]", {on(12, 2)}, ", \"backend\": \"m\"");
-  text.call("across", "__copy", "[2, 0, 0]", {on(4, 3)});
-  text.call("other", "add_one", "[3, 0, 0]", {on(4, 4)}, ", \"backend\": \"o\"");
-  text.call("back", "__copy", "[2, 0, 0]", {on(1, 5)});
-  text.call("here", "add_one", "[5, 0, 0]", {on(1, 6)});
-  text.call("same", "__copy", "[4, 0, 0]", {on(4, 7)});
-  const QueuePlan plan = queues_of(text, "[6, 0, 0], [7, 0, 0]");
+  text.input("x", tensor_on(1, 0));
+  text.call("to", "__copy", "[0, 0, 0]", {tensor_on(12, 1)});
+  text.call("there", "add_one", "[1, 0, 0]", {tensor_on(12, 2)}, ", \"backend\": \"m\"");
+  text.call("across", "__copy", "[2, 0, 0]", {tensor_on(4, 3)});
+  text.call("other", "add_one", "[3, 0, 0]", {tensor_on(4, 4)}, ", \"backend\": \"o\"");
+  text.call("back", "__copy", "[2, 0, 0]", {tensor_on(1, 5)});
+  text.call("here", "add_one", "[5, 0, 0]", {tensor_on(1, 6)});
+  text.call("same", "__copy", "[4, 0, 0]", {tensor_on(4, 7)});
+  const QueuePlan plan = queue_plan_of(text, "[6, 0, 0], [7, 0, 0]");
   std::vector<std::string> names;
   for (const QueuePlan::Queue& queue : plan.queues)
     names.push_back(std::to_string(queue.from) + "-" + std::to_string(queue.to));
@@ -54,14 +54,14 @@ TEST(QueuePlan, TheProcessorThenDevicesThenLinks) {
 
 TEST(QueuePlan, MemoryIsNotOverwrittenBeforeItIsRead) {
   PlanText text;
-  text.input("x", on(1, 0));
-  text.call("a", "add_one", "[0, 0, 0]", {on(1, 1)});
-  text.call("reshape_nop", "__nop", "[1, 0, 0]", {on(1, 1)});
-  text.call("to", "__copy", "[2, 0, 0]", {on(12, 2)});
-  text.call("b", "add_one", "[0, 0, 0]", {on(1, 1)});                           // overwrites a
-  text.call("c", "add_one", "[3, 0, 0]", {on(12, 2)}, ", \"backend\": \"m\"");  // in place
-  text.call("again", "__copy", "[4, 0, 0]", {on(12, 2)});                       // overwrites c
-  const QueuePlan plan = queues_of(text, "[6, 0, 0]");
+  text.input("x", tensor_on(1, 0));
+  text.call("a", "add_one", "[0, 0, 0]", {tensor_on(1, 1)});
+  text.call("reshape_nop", "__nop", "[1, 0, 0]", {tensor_on(1, 1)});
+  text.call("to", "__copy", "[2, 0, 0]", {tensor_on(12, 2)});
+  text.call("b", "add_one", "[0, 0, 0]", {tensor_on(1, 1)});                           // overwrites a
+  text.call("c", "add_one", "[3, 0, 0]", {tensor_on(12, 2)}, ", \"backend\": \"m\"");  // in place
+  text.call("again", "__copy", "[4, 0, 0]", {tensor_on(12, 2)});                       // overwrites c
+  const QueuePlan plan = queue_plan_of(text, "[6, 0, 0]");
   // Queues: the processor (a, b), the device (c), the link (to, again).
   EXPECT_THAT(waits_of(plan, 1), ElementsAre("0:1"));
   EXPECT_THAT(waits_of(plan, 2), ElementsAre("2:1")) << "b overwrites what `to` reads";
@@ -71,14 +71,14 @@ TEST(QueuePlan, MemoryIsNotOverwrittenBeforeItIsRead) {
 
 TEST(QueuePlan, WaitsThatOthersHaveWaitedForAreLeftOut) {
   PlanText text;
-  text.input("x", on(1, 0));
-  text.call("a", "add_one", "[0, 0, 0]", {on(1, 1)});
-  text.call("to", "__copy", "[1, 0, 0]", {on(12, 2)});
-  text.call("b", "add_one", "[2, 0, 0]", {on(12, 3)}, ", \"backend\": \"m\"");
-  text.call("back", "__copy", "[3, 0, 0]", {on(1, 4)});
-  text.call("c", "add", "[1, 0, 0], [4, 0, 0]", {on(1, 5)});
-  text.call("once", "add", "[2, 0, 0], [3, 0, 0]", {on(12, 6)}, ", \"backend\": \"m\"");
-  const QueuePlan plan = queues_of(text, "[5, 0, 0], [6, 0, 0]");
+  text.input("x", tensor_on(1, 0));
+  text.call("a", "add_one", "[0, 0, 0]", {tensor_on(1, 1)});
+  text.call("to", "__copy", "[1, 0, 0]", {tensor_on(12, 2)});
+  text.call("b", "add_one", "[2, 0, 0]", {tensor_on(12, 3)}, ", \"backend\": \"m\"");
+  text.call("back", "__copy", "[3, 0, 0]", {tensor_on(1, 4)});
+  text.call("c", "add", "[1, 0, 0], [4, 0, 0]", {tensor_on(1, 5)});
+  text.call("once", "add", "[2, 0, 0], [3, 0, 0]", {tensor_on(12, 6)}, ", \"backend\": \"m\"");
+  const QueuePlan plan = queue_plan_of(text, "[5, 0, 0], [6, 0, 0]");
   EXPECT_THAT(waits_of(plan, 3), ElementsAre("1:1"));
   EXPECT_THAT(waits_of(plan, 4), ElementsAre("2:2"));
   EXPECT_THAT(waits_of(plan, 5), IsEmpty()) << "its queue waited for `to` before b";
@@ -86,8 +86,8 @@ TEST(QueuePlan, WaitsThatOthersHaveWaitedForAreLeftOut) {
 
 TEST(QueuePlan, APlanWithoutCallsHasTheProcessorsQueue) {
   PlanText text;
-  text.input("x", on(12, 0));
-  const QueuePlan plan = queues_of(text, "[0, 0, 0]");
+  text.input("x", tensor_on(12, 0));
+  const QueuePlan plan = queue_plan_of(text, "[0, 0, 0]");
   ASSERT_EQ(plan.queues.size(), 1u);
   EXPECT_EQ(plan.queues[0].from, 1);
   EXPECT_THAT(plan.calls, IsEmpty());
