@@ -1,4 +1,6 @@
 """Devices and links side by side, and streams of inputs through them."""
+import threading
+
 from ._load import core
 from ._wanted import wanted
 from .runtime import ndarray
@@ -15,12 +17,14 @@ class SideBySide:
     """A model whose devices, and the links between them, work at the same time; made by side_by_side().
 
     Several inputs may be on the way at once, each in an instance of the model with memory of its own. The processor's part is
-    computed by the thread that calls run() or pop(), while it waits. Threads that share one take turns, call by call.
+    computed by the thread that calls run() or pop(), while it waits. Threads that share one take turns, call by call: pop() gives the
+    oldest input's outputs, whoever pushed it.
     """
 
     def __init__(self, executor):
         self._executor = executor
         self._inputs = {name: i for i, name in enumerate(executor.inputs)}
+        self._pushing = threading.Lock()
 
     @property
     def instances(self):
@@ -52,15 +56,19 @@ class SideBySide:
         for name in given:
             if name not in self._inputs:
                 raise ValueError(f"`{name}` is no input of the model; it has {', '.join(self._inputs) or 'none'}")
-        if self.on_the_way == self.instances:
-            raise core.TVMError(f"all {self.instances} instances are on the way: pop() the oldest input first")
+        values = {}
         for name, value in given.items():
             index = self._inputs[name]
             dtype = self._executor.input_dtype(index)
             if not isinstance(value, ndarray.NDArray) or value.dtype != dtype:
                 value = ndarray.as_numpy(value.numpy() if isinstance(value, ndarray.NDArray) else value, dtype, f"input `{name}`")
-            self._executor.set_input(index, value)
-        self._executor.start()
+            values[index] = value
+        with self._pushing:
+            if self.on_the_way == self.instances:
+                raise core.TVMError(f"all {self.instances} instances are on the way: pop() the oldest input first")
+            for index, value in values.items():
+                self._executor.set_input(index, value)
+            self._executor.start()
 
     def pop(self):
         """Waits for the oldest input; a list of its outputs, NDArrays. Ctrl-C ends all inputs on the way, as an error does (TVMError)."""
