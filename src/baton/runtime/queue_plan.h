@@ -9,8 +9,9 @@
 
 namespace baton {
 
-/// The calls of a plan (kernels and copies) by queue. Each queue takes its calls in the order of the plan,
-/// each when what it reads has been computed and nobody needs any more what it overwrites.
+/// The calls of a plan (kernels and copies) by queue. Each queue takes its calls in order, each when what it
+/// reads has been computed and nobody needs any more what it overwrites. The order is one in which queues
+/// wait little for each other; every call sees the memory that it sees in the order of the plan.
 struct QueuePlan {
   struct Queue {
     int from = 1, to = 1;              ///< types of devices, from <= to; a device: both the same
@@ -30,7 +31,7 @@ struct QueuePlan {
   };
 
   std::vector<Queue> queues;  ///< the processor's first, also without calls; then devices, then links
-  std::vector<Call> calls;    ///< in the order of the plan
+  std::vector<Call> calls;    ///< those that a call waits for come before it
 };
 
 QueuePlan queue_plan(const Plan& plan);
