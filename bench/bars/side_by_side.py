@@ -82,7 +82,7 @@ def main():
     if len(os.sched_getaffinity(0)) < 2:
         print("two processors are needed")
         return 1
-    for kind, bars in (("branches", (0.65, 0.65)), ("chain", (1.1, 0.65)), ("alone", (1.05, 1.05))):
+    for kind, bars in (("branches", (0.75, 0.65)), ("chain", (1.1, 0.65)), ("alone", (1.05, 1.05))):
         serial, latency, per_input = measured(kind)
         print(f"{kind}: {serial:.0f} us one after the other, {latency:.0f} us side by side, {per_input:.0f} us per input of a stream")
         for what, value, most in zip(("one input", "a stream"), (latency, per_input), bars, strict=True):
