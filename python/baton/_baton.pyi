@@ -1948,6 +1948,42 @@ def map(module: IRModule, params: dict, targets: Sequence[str], rules: Sequence[
 
 def apply_mapping(module: IRModule, params: dict, text: str, name: str) -> IRModule: ...
 
+class QueueExecutor:
+    """A model with devices and links side by side."""
+
+    @property
+    def instances(self): ...
+
+    @property
+    def on_the_way(self): ...
+
+    @property
+    def threads(self): ...
+
+    @property
+    def queues(self): ...
+
+    @property
+    def inputs(self): ...
+
+    def input_dtype(self, arg: int, /) -> str: ...
+
+    @overload
+    def set_input(self, arg0: int, arg1: NDArray, /) -> None: ...
+
+    @overload
+    def set_input(self, arg0: int, arg1: Annotated[_NDArray, dict(order='C', device='cpu', writable=False)], /) -> None: ...
+
+    def start(self) -> None:
+        """the next input begins"""
+
+    def finish(self) -> list[NDArray]:
+        """copies of the outputs of the oldest input"""
+
+def queue_executor_of_build(build: BuildResult, instances: int, threads: int) -> QueueExecutor: ...
+
+def queue_executor_of_model(model: Model, instances: int, threads: int) -> QueueExecutor: ...
+
 class ConstructorValue:
     """A value of an algebraic type."""
 

@@ -49,8 +49,9 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     tries : mappings that are built and measured, at most
     predictor : a Predictor, or its path: costs are predicted, nothing is compiled or run
     name : of the model in the report
-    objective : what is made short: "serial" (one input, one thing after the other), "latency" (one input, devices and links side by side)
-        or "throughput" (the time per input of a stream). For the last two kernels are timed, and their overlap is computed.
+    objective : what is made small: "serial" (the time of one input, one thing after the other), "latency" (of one input with devices and
+        links side by side), "throughput" (the time per input of a stream) or "energy" (of the machine, by its counters). Devices side by
+        side are run so; with simulated ones among the targets kernels are timed, and their overlap is computed.
     sweep : dict of "link", "devices", "memory", "compute" to (least, most): what would be with links, or devices, so many times as fast, so many of
         each device, so many times their memory; `report["sweeps"]`
 

@@ -43,6 +43,7 @@ NB_MODULE(_baton, m) {
   bind_store(m);
   bind_predict(m);
   bind_map(m);
+  bind_queues(m);
   bind_values(m);
   bind_workloads(m);
 }

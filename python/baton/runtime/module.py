@@ -264,6 +264,10 @@ class FactoryModule(Module):
         """An executor of another plan over these kernels; its constants are inputs. Baton's own."""
         return self._source.executor_of(graph_json)
 
+    def queue_executor(self, instances, threads):
+        """An executor with devices and links side by side: baton.side_by_side. Baton's own."""
+        return self._source.queue_executor(instances, threads)
+
     @property
     def result(self):
         """What core.build returned; None for a module from a file."""
@@ -313,6 +317,10 @@ class BuiltSource:
         """An executor of another plan."""
         return self.result.executor_of_graph(graph_json)
 
+    def queue_executor(self, instances, threads):
+        """An executor with devices and links side by side."""
+        return core.queue_executor_of_build(self.result, instances, threads)
+
     def write(self, path):
         """Writes an artifact."""
         self.result.write_artifact(path)
@@ -342,6 +350,10 @@ class FileSource:
     def executor_of(self, graph_json):
         """An executor of another plan."""
         return self._model.executor_of_graph(graph_json)
+
+    def queue_executor(self, instances, threads):
+        """An executor with devices and links side by side."""
+        return core.queue_executor_of_model(self._model, instances, threads)
 
     def write(self, path):
         """Copies the file."""

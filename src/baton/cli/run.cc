@@ -7,7 +7,9 @@
 #include "baton/cli/debug_flags.h"
 #include "baton/driver/case_file.h"
 #include "baton/frontend/npz.h"
+#include "baton/runtime/queue_executor.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/runtime/timers.h"
 #include "baton/support/base/float16.h"
 
 namespace baton::cli {
@@ -51,6 +53,13 @@ class RunVerb final : public Verb {
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
     flags_.add_no_verify(flags);
     add_threads(flags, &threads_);
+    flags
+        .option(
+            "stream", &stream_,
+            "run it so many times more, as a stream through devices and links that work side by side, and "
+            "say how long an input takes")
+        .shown_as("INPUTS")
+        .range(1, 1e9);
   }
 
   int run(Io& io) override {
@@ -58,13 +67,18 @@ class RunVerb final : public Verb {
     const NamedArrays given = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (flags_.model.ends_with(".baton")) {
       const std::unique_ptr<Model> artifact = flags_.open_artifact();
-      return run(artifact->executor(), given, io);
+      run(artifact->executor(), given, io);
+      if (stream_) stream(*require(artifact->queue_executor()), given, io);
+      return 0;
     }
-    return run(*make_executor(build_model(flags_, io).build), given, io);
+    const BuiltModel built = build_model(flags_, io);
+    run(*make_executor(built.build), given, io);
+    if (stream_) stream(*make_queue_executor(built.build), given, io);
+    return 0;
   }
 
  private:
-  int run(Executor& executor, const NamedArrays& given, Io& io) const {
+  void run(Executor& executor, const NamedArrays& given, Io& io) const {
     executor.set_threads(threads_);
     set_inputs(executor, given);
     require(executor.run());
@@ -76,13 +90,51 @@ class RunVerb final : public Verb {
              << head_of(value) << '\n';
     }
     if (!output_.empty()) write_npz(output_, outputs);
-    return 0;
+  }
+
+  /// The same inputs again and again.
+  void stream(QueueExecutor& executor, const NamedArrays& given, Io& io) const {
+    executor.set_threads(threads_);
+    for (uint32_t node = 0; node < executor.instance().plan().nodes.size(); ++node)
+      if (executor.instance().plan().is_simulated(node))
+        throw UsageError("--stream: the time of simulated devices does not pass; `baton map --objective " +
+                         std::string("throughput` computes what would be"));
+    const InterruptScope interrupt;
+    executor.set_interrupt(interrupt.flag());
+    const auto finish = [&] {
+      const Result<Executor*> done = executor.finish();
+      if (!done.ok() && *interrupt.flag()) throw Interrupted("interrupted");
+      return require(done);
+    };
+    while (Executor* next = executor.next()) {  // also to warm up
+      set_inputs(*next, given);
+      require(executor.start());
+    }
+    while (executor.on_the_way()) finish();
+    int64_t begin = monotonic_ns();
+    require(executor.start());
+    finish();
+    const double one_us = static_cast<double>(monotonic_ns() - begin) / 1e3;
+    begin = monotonic_ns();
+    for (int i = 0; i < stream_; ++i) {
+      if (!executor.next()) finish();
+      require(executor.start());
+    }
+    while (executor.on_the_way()) finish();
+    const double us = static_cast<double>(monotonic_ns() - begin) / 1e3 / stream_;
+    size_t queues = 0;
+    for (const QueuePlan::Queue& queue : executor.queues().queues) queues += !queue.calls.empty();
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "stream: %d inputs, %zu queue%s, at most %zu on the way: %.1f us each; one alone %.1f us\n",
+                  stream_, queues, queues == 1 ? "" : "s", executor.instances(), us, one_us);
+    io.out << text;
   }
 
   ModelFlags flags_;
   DebugFlags debug_;
   std::string inputs_, output_;
-  int threads_ = 0;
+  int threads_ = 0, stream_ = 0;
 };
 
 }  // namespace

@@ -361,6 +361,12 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result) {
   return std::move(*executor);
 }
 
+std::unique_ptr<QueueExecutor> make_queue_executor(const BuildResult& result, size_t instances) {
+  auto executor = QueueExecutor::create(result.plan.graph, load_modules(result), result.params(), instances);
+  if (!executor.ok()) throw Error(executor.status().message);
+  return std::move(*executor);
+}
+
 OperatorMap operator_map(const BuildResult& result) {
   return {result.plan.graph, with_lines(origins_of(result), result.optimized->origins())};
 }

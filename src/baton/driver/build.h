@@ -12,6 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
+#include "baton/runtime/queue_executor.h"
 #include "baton/support/base/params_blob.h"
 
 namespace baton {
@@ -46,6 +47,10 @@ Executor::Modules load_modules(const BuildResult& result);
 
 /// An executor for the built program.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
+
+/// The same with devices and links side by side, for a stream of inputs; `instances` as in
+/// QueueExecutor::create().
+std::unique_ptr<QueueExecutor> make_queue_executor(const BuildResult& result, size_t instances = 0);
 
 /// The mapping between nodes and operators, with source lines. Throws Error for the result of
 /// build_prepared().

@@ -13,14 +13,17 @@ std::string objective_name(MapObjective objective) {
       return "latency";
     case MapObjective::kThroughput:
       return "throughput";
+    case MapObjective::kEnergy:
+      return "energy";
   }
   return "";
 }
 
 MapObjective parse_objective(const std::string& name) {
-  for (const MapObjective each : {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput})
+  for (const MapObjective each :
+       {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput, MapObjective::kEnergy})
     if (name == objective_name(each)) return each;
-  throw UsageError("`" + name + "` is no objective: there are serial, latency and throughput");
+  throw UsageError("`" + name + "` is no objective: there are serial, latency, throughput and energy");
 }
 
 double objective_us(const MappingProblem& problem, const MappingSolution& solution, MapObjective objective) {
@@ -30,6 +33,7 @@ double objective_us(const MappingProblem& problem, const MappingSolution& soluti
     case MapObjective::kThroughput:
       return interval_us(problem, solution);
     case MapObjective::kSerial:
+    case MapObjective::kEnergy:
       break;
   }
   double us = 0;
@@ -40,7 +44,7 @@ double objective_us(const MappingProblem& problem, const MappingSolution& soluti
 
 MappingSolution search_objective(const MappingProblem& problem, const MappingSolution& serial,
                                  MapObjective objective, double seconds, const std::atomic<bool>* interrupt) {
-  if (objective == MapObjective::kSerial) return serial;
+  if (objective == MapObjective::kSerial || objective == MapObjective::kEnergy) return serial;
   const QueueOptions options{.seconds = seconds, .interrupt = interrupt};
   if (objective == MapObjective::kLatency) return search_latency(problem, serial, options);
   MappingSolution best = serial;

@@ -1,6 +1,6 @@
 #pragma once
-// What a mapping makes short: the run of one input with one thing after the other, the same with devices and
-// links side by side, or the time per input of a stream.
+// What a mapping makes small: the run of one input with one thing after the other, the same with devices and
+// links side by side, the time per input of a stream, or the energy of a run.
 #include <atomic>
 #include <string>
 
@@ -12,14 +12,16 @@ enum class MapObjective {
   kSerial,      ///< one input; one thing after the other, as the executor runs it
   kLatency,     ///< one input; devices and links side by side
   kThroughput,  ///< a stream of inputs: the time per input, which is that of the busiest device or link
+  kEnergy,      ///< one input; microjoules of the whole machine, one thing after the other
 };
 
-/// "serial", "latency", "throughput".
+/// "serial", "latency", "throughput", "energy".
 std::string objective_name(MapObjective objective);
 /// Throws UsageError for other names.
 MapObjective parse_objective(const std::string& name);
 
-/// The time of a mapping by the prices of the problem, in microseconds.
+/// The cost of a mapping by the prices of the problem: microseconds; by kEnergy prices are microjoules, and
+/// so is their sum.
 double objective_us(const MappingProblem& problem, const MappingSolution& solution, MapObjective objective);
 
 /// The best mapping found within `seconds`, from the optimum of the serial sum: `us` is its objective_us()

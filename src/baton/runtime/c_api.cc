@@ -43,6 +43,11 @@ struct baton_model {
   }
 };
 
+struct baton_stream {
+  std::unique_ptr<baton::QueueExecutor> executor;
+  const baton::Executor* finished;  // its last input's instance; null: none
+};
+
 namespace {
 
 baton_model* wrap(baton::Result<std::unique_ptr<baton::Model>> loaded) {
@@ -80,9 +85,9 @@ baton::Status not_brought(int index) {
                                       " was not given back by its device");
 }
 
-int set_input(baton_model* model, int index, void* data, size_t bytes, bool bind) {
-  baton::Executor& executor = model->executor();
-  if (!model->has_input(index)) return report(no_tensor("input", index, executor.num_inputs()));
+int set_input(baton::Executor& executor, int index, void* data, size_t bytes, bool bind) {
+  if (index < 0 || static_cast<size_t>(index) >= executor.num_inputs())
+    return report(no_tensor("input", index, executor.num_inputs()));
   const size_t at = static_cast<size_t>(index);
   const baton::PlanEntry& entry = executor.input_entry(at);
   const std::string name = "input `" + executor.input_node(at).name + "`";
@@ -93,6 +98,19 @@ int set_input(baton_model* model, int index, void* data, size_t bytes, bool bind
   }
   const baton::NDArray value = baton::NDArray::view(data, entry.shape, entry.dtype, nullptr, nullptr);
   return report(bind ? executor.bind_input(at, value) : executor.set_input(at, value));
+}
+
+int get_output(const baton::Executor& executor, int index, void* data, size_t bytes) {
+  if (index < 0 || static_cast<size_t>(index) >= executor.num_outputs())
+    return report(no_tensor("output", index, executor.num_outputs()));
+  const size_t at = static_cast<size_t>(index);
+  const std::string name = "output " + std::to_string(index);
+  if (baton::Status status = check_size(name, executor.output_entry(at), bytes); !status.ok())
+    return report(status);
+  const baton::NDArray output = executor.output(at);
+  if (!output.defined()) return report(not_brought(index));
+  if (bytes) std::memcpy(data, output.data(), bytes);
+  return 0;
 }
 
 }  // namespace
@@ -161,25 +179,17 @@ const char* baton_output_dtype(const baton_model* model, int index) {
 }
 
 int baton_set_input(baton_model* model, int index, const void* data, size_t bytes) {
-  return set_input(model, index, const_cast<void*>(data), bytes, false);  // it is only read
+  return set_input(model->executor(), index, const_cast<void*>(data), bytes, false);  // it is only read
 }
 
 int baton_bind_input(baton_model* model, int index, void* data, size_t bytes) {
-  return set_input(model, index, data, bytes, true);
+  return set_input(model->executor(), index, data, bytes, true);
 }
 
 int baton_run(baton_model* model) { return report(model->executor().run()); }
 
 int baton_get_output(const baton_model* model, int index, void* data, size_t bytes) {
-  if (!model->has_output(index)) return report(no_tensor("output", index, model->executor().num_outputs()));
-  const size_t at = static_cast<size_t>(index);
-  const std::string name = "output " + std::to_string(index);
-  if (baton::Status status = check_size(name, model->executor().output_entry(at), bytes); !status.ok())
-    return report(status);
-  const baton::NDArray output = model->executor().output(at);
-  if (!output.defined()) return report(not_brought(index));
-  if (bytes) std::memcpy(data, output.data(), bytes);
-  return 0;
+  return get_output(model->executor(), index, data, bytes);
 }
 
 const void* baton_output_data(const baton_model* model, int index, size_t* bytes) {
@@ -191,6 +201,46 @@ const void* baton_output_data(const baton_model* model, int index, size_t* bytes
   if (!output.defined()) report(not_brought(index));
   if (bytes) *bytes = output.bytes();
   return output.data();
+}
+
+baton_stream* baton_stream_create(const baton_model* model, int instances) {
+  if (instances < 0) {
+    report(baton::Status::invalid("a stream has at least one instance, not " + std::to_string(instances)));
+    return nullptr;
+  }
+  baton::Result<std::unique_ptr<baton::QueueExecutor>> made =
+      model->model->queue_executor(static_cast<size_t>(instances));
+  if (!made.ok()) {
+    report(made.status());
+    return nullptr;
+  }
+  (*made)->set_threads(model->executor().threads());
+  return new baton_stream{std::move(*made), nullptr};
+}
+
+void baton_stream_free(baton_stream* stream) { delete stream; }
+
+int baton_stream_instances(const baton_stream* stream) {
+  return static_cast<int>(stream->executor->instances());
+}
+
+int baton_stream_set_input(baton_stream* stream, int index, const void* data, size_t bytes) {
+  baton::Executor* const next = stream->executor->next();
+  if (!next) return report(stream->executor->start());  // says that it is full
+  return set_input(*next, index, const_cast<void*>(data), bytes, false);
+}
+
+int baton_stream_start(baton_stream* stream) { return report(stream->executor->start()); }
+
+int baton_stream_finish(baton_stream* stream) {
+  const baton::Result<baton::Executor*> finished = stream->executor->finish();
+  stream->finished = finished.ok() ? *finished : nullptr;
+  return report(finished.status());
+}
+
+int baton_stream_get_output(const baton_stream* stream, int index, void* data, size_t bytes) {
+  if (!stream->finished) return report(baton::Status::invalid("no input of the stream has been finished"));
+  return get_output(*stream->finished, index, data, bytes);
 }
 
 int baton_profile(baton_model* model, int runs) {

@@ -74,6 +74,28 @@ int baton_get_output(const baton_model* model, int index, void* data, size_t byt
 /* The output in place: valid until the model is freed, overwritten by the next run. */
 const void* baton_output_data(const baton_model* model, int index, size_t* bytes);
 
+/* A stream of inputs through a model whose devices and links work side by side. Several inputs are on the way
+   at once, each in an instance of the model: start() begins with the inputs set since the last one, finish()
+   waits for the oldest and makes its outputs readable until its instance is started again. A failure ends all
+   inputs on the way, and is reported once. One thread at a time may use a stream; it may be used beside its
+   model, and must be freed before it. */
+typedef struct baton_stream baton_stream;
+
+/* `instances`: 0: one for each queue (device or link) of the model and one more, or as many as there is
+   memory for; one for a model on the processor alone. */
+baton_stream* baton_stream_create(const baton_model* model, int instances);
+void baton_stream_free(baton_stream* stream);
+int baton_stream_instances(const baton_stream* stream);
+
+/* Copies a tensor of the next input in; inputs that are not set are those of an earlier one or zeros. An
+   error when all instances are on the way: finish one first. */
+int baton_stream_set_input(baton_stream* stream, int index, const void* data, size_t bytes);
+int baton_stream_start(baton_stream* stream);
+int baton_stream_finish(baton_stream* stream);
+
+/* Copies an output of the last finished input out. */
+int baton_stream_get_output(const baton_stream* stream, int index, void* data, size_t bytes);
+
 /* Runs `runs` times and times every kernel. The results are read with the functions below. */
 int baton_profile(baton_model* model, int runs);
 

@@ -38,6 +38,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const Plugin& plugin() const { return plugin_; }
+  int32_t number() const { return device_; }  ///< among the plug-in's
   void* queue() const { return queue_; }
 
   /// All that it has, in bytes; 0: its plug-in does not say.

@@ -86,11 +86,21 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
   std::unique_ptr<Executor> executor(new Executor);
   executor->plan_ = std::move(plan);
   executor->modules_ = std::move(modules);
-  if (Status status = executor->prepare(constants); !status.ok()) return status;
+  if (Status status = executor->prepare(constants, nullptr); !status.ok()) return status;
   return executor;
 }
 
-Status Executor::prepare(const NamedArrays& constants) {
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan, Modules modules,
+                                                   const NamedArrays& constants, ExecutorShared& shared) {
+  std::unique_ptr<Executor> executor(new Executor);
+  executor->plan_ = std::move(plan);
+  executor->modules_ = std::move(modules);
+  if (Status status = executor->prepare(constants, &shared); !status.ok()) return status;
+  if (!shared.first) shared.first = executor->memory_;
+  return executor;
+}
+
+Status Executor::prepare(const NamedArrays& constants, ExecutorShared* shared) {
   const Plan& plan = *plan_;
   memory_ = std::make_shared<ExecutorMemory>();
   memory_->data.resize(plan.storages.size());
@@ -102,13 +112,13 @@ Status Executor::prepare(const NamedArrays& constants) {
   for (EntryId id = 0; id < plan.entries.size(); ++id) {
     memory_->entries[static_cast<size_t>(plan.entries[id].storage)].push_back(id);
   }
-  Status status = open_devices();
+  Status status = open_devices(shared);
   if (status.ok()) status = check_extents();
   if (status.ok()) make_tensors();
-  if (status.ok()) status = allocate_on_devices();
-  if (status.ok()) status = bind_constants(constants);
+  if (status.ok()) status = allocate_on_devices(constants, shared);
+  if (status.ok()) status = bind_constants(constants, shared);
   if (status.ok()) status = allocate();
-  if (status.ok()) status = make_calls();
+  if (status.ok()) status = make_calls(shared);
   return status;
 }
 
@@ -167,8 +177,8 @@ Status Executor::set_node(uint32_t node, const NDArray& value, bool may_bind) {
   if (Status status = check_value(node, value); !status.ok()) return status;
   const PlanEntry& entry = plan_->entries[plan_->nodes[node].first_entry];
   const int storage = entry.storage;
-  if (const Device* on = device(entry.device_type)) {
-    return on->copy_in(memory_->blocks[static_cast<size_t>(storage)].memory(), value.data(), value.bytes());
+  if (const Device* on = edge(entry.device_type)) {
+    return on->copy_in(memory_->blocks[static_cast<size_t>(storage)]->memory(), value.data(), value.bytes());
   }
   NDArray& held = memory_->held[static_cast<size_t>(storage)];
   NDArray& own = memory_->own[static_cast<size_t>(storage)];
@@ -184,7 +194,7 @@ Status Executor::set_node(uint32_t node, const NDArray& value, bool may_bind) {
   return Status::success();
 }
 
-Status Executor::bind_constants(const NamedArrays& constants) {
+Status Executor::bind_constants(const NamedArrays& constants, const ExecutorShared* shared) {
   std::unordered_map<std::string_view, uint32_t> nodes;
   for (const uint32_t node : plan_->arg_nodes) nodes.emplace(plan_->nodes[node].name, node);
   std::vector<bool> bound(plan_->nodes.size());
@@ -192,8 +202,12 @@ Status Executor::bind_constants(const NamedArrays& constants) {
     const auto found = nodes.find(name);
     if (found == nodes.end())
       return Status::invalid("there is a constant `" + name + "`, but the plan has no input of that name");
-    if (Status status = set_node(found->second, value, true); !status.ok()) return status;
     bound[found->second] = true;
+    // What another executor has brought to a device is there already.
+    if (shared && shared->first &&
+        device(plan_->entries[plan_->nodes[found->second].first_entry].device_type))
+      continue;
+    if (Status status = set_node(found->second, value, true); !status.ok()) return status;
   }
   for (const uint32_t node : plan_->arg_nodes) {
     if (!bound[node]) inputs_.push_back(node);
@@ -235,7 +249,7 @@ Status Executor::allocate() {
   return Status::success();
 }
 
-Status Executor::make_calls() {
+Status Executor::make_calls(ExecutorShared* shared) {
   std::vector<size_t> first_arg;
   for (uint32_t n = 0; n < plan_->nodes.size(); ++n) {
     const PlanNode& node = plan_->nodes[n];
@@ -244,7 +258,7 @@ Status Executor::make_calls() {
     for (uint32_t i = 0; i < node.num_outputs; ++i)
       any_output |= *element_count(plan_->entries[node.first_entry + i].shape) != 0;
     if (!any_output) continue;
-    const Result<Call> call = bind(n);
+    const Result<Call> call = node.kind == PlanNode::Kind::kCopy ? bind_copy(n, shared) : bind(n);
     if (!call.ok()) return call.status();
     first_arg.push_back(args_.size());
     for (const EntryId id : node.inputs) args_.push_back(&memory_->tensors[id]);
@@ -256,15 +270,28 @@ Status Executor::make_calls() {
   return Status::success();
 }
 
+/// A copy. If executors share queues, then those between devices are in queues of their own, on both sides.
+Result<Executor::Call> Executor::bind_copy(uint32_t node, ExecutorShared* shared) {
+  const PlanNode& of = plan_->nodes[node];
+  const int types[] = {plan_->entries[of.inputs[0]].device_type, plan_->entries[of.first_entry].device_type};
+  const Device* ends[] = {device(types[0]), device(types[1])};
+  if (!ends[0] && !ends[1]) return Call{copy_tensor, nullptr, nullptr};
+  if (shared && types[0] != types[1]) {
+    for (const int i : {0, 1}) {
+      if (!ends[i]) continue;
+      const Result<std::shared_ptr<Device>> link = shared->link(types[i], types[1 - i], *ends[i]);
+      if (!link.ok()) return link.status();
+      links_.push_back(*link);
+      ends[i] = link->get();
+    }
+  }
+  crossings_.push_back(std::make_unique<Crossing>(Crossing{ends[0], ends[1]}));
+  return Call{Crossing::run, crossings_.back().get(), nullptr};
+}
+
 Result<Executor::Call> Executor::bind(uint32_t node) {
   const PlanNode& of = plan_->nodes[node];
   const Device* on = device(plan_->entries[of.first_entry].device_type);
-  if (of.kind == PlanNode::Kind::kCopy) {
-    const Device* from = device(plan_->entries[of.inputs[0]].device_type);
-    if (!from && !on) return Call{copy_tensor, nullptr, nullptr};
-    crossings_.push_back(std::make_unique<Crossing>(Crossing{from, on}));
-    return Call{Crossing::run, crossings_.back().get(), nullptr};
-  }
   const PluginModule* module = find_module(of.backend);
   if (!module && !of.backend.empty()) {
     return Status::bad_data("the kernel `" + of.func_name + "` of node `" + of.name +
@@ -343,11 +370,11 @@ NDArray Executor::entry(EntryId id) const {
   };
   const PlanEntry& of = plan_->entries[id];
   const size_t storage = static_cast<size_t>(of.storage);
-  if (const Device* on = device(of.device_type)) {
+  if (const Device* on = edge(of.device_type)) {
     NDArray& brought = memory_->brought[id];
     if (!brought.defined()) brought = NDArray::empty(of.shape, of.dtype);
     if (!brought.defined() ||
-        !on->copy_out(brought.data(), memory_->blocks[storage].memory(), brought.bytes()).ok())
+        !on->copy_out(brought.data(), memory_->blocks[storage]->memory(), brought.bytes()).ok())
       return {};
     return brought;
   }
@@ -361,8 +388,8 @@ NDArray Executor::input(size_t index) const { return entry(input_node(index).fir
 
 NDArray Executor::output(size_t index) const { return entry(plan_->heads[index]); }
 
-Status Executor::failed(size_t call, int code) const {
-  const PlanNode& node = plan_->nodes[call_nodes_[call]];
+Status Executor::node_failed(uint32_t failed, int code) const {
+  const PlanNode& node = plan_->nodes[failed];
   const PluginModule* module = find_module(node.backend);
   const Device* on = device(plan_->entries[node.first_entry].device_type);
   if (node.kind == PlanNode::Kind::kCopy && !on) on = device(plan_->entries[node.inputs[0]].device_type);
@@ -377,7 +404,7 @@ Status Executor::run_calls(size_t first, size_t last) {
   const ThreadScope scope(threads_);
   for (size_t c = first; c < last; ++c) {
     if (const int code = calls_[c].function(calls_[c].context, calls_[c].args)) [[unlikely]] {
-      Status status = failed(c, code);
+      Status status = node_failed(call_nodes_[c], code);
       (void)wait();  // queued work uses this executor's memory
       return status;
     }
@@ -420,7 +447,7 @@ Result<RunProfile> Executor::run_profiled(int runs) {
       const int code = calls_[c].function(calls_[c].context, calls_[c].args);
       *stamp++ = ticks();
       if (code) [[unlikely]]
-        return failed(c, code);
+        return node_failed(call_nodes_[c], code);
       if (c + 1 < count && static_cast<double>(stamp[-1] - since) * scale < kWatchedNs) continue;
       const ThreadReading after = read_thread(several);
       if (was_held(before, after, several))

@@ -40,6 +40,7 @@ struct KernelPart {
 };
 
 struct ExecutorMemory;
+struct ExecutorShared;
 
 /// One instance of a model with its own memory on every device of the plan. Not thread safe; any number of
 /// executors may share plan, kernels and constants, and run concurrently.
@@ -64,14 +65,23 @@ class Executor {
   /// other devices are copied there.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, Modules modules,
                                                   const NamedArrays& constants);
+
+  /// With the queues and constants of those made before with the same `shared`. run() is not for such
+  /// executors: their calls are in several queues of one device, and nothing here waits for all of them.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, Modules modules,
+                                                  const NamedArrays& constants, ExecutorShared& shared);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   const Plan& plan() const { return *plan_; }
+  const Modules& modules() const { return modules_; }
 
   /// Whether the plan uses devices other than the CPU.
   bool on_devices() const { return !devices_.empty(); }
+
+  /// The queue for kernels of a device that the plan uses; null: the processor, and devices that it does not.
+  const Device* device(int device_type) const;
 
   /// Threads for all later runs; 0: the thread pool's default.
   void set_threads(int threads) { threads_ = threads; }
@@ -126,6 +136,8 @@ class Executor {
   /// The call of a node; null when it has none. On other devices the work is complete only after wait().
   const Call* node_call(uint32_t node) const;
   Status wait() const;
+  /// What the call of a node says that returned `code`, on the thread that made it.
+  Status node_failed(uint32_t node, int code) const;
 
   /// For measuring single kernels in the model's own memory (variants of a kernel must share it to be
   /// comparable): the arguments of a node's kernel, and the kernel itself. Empty and null for nodes without a
@@ -150,30 +162,33 @@ class Executor {
   struct Crossing;
 
   Executor() = default;
-  Status prepare(const NamedArrays& constants);
+  Status prepare(const NamedArrays& constants, ExecutorShared* shared);
   Status check_extents() const;
-  Status open_devices();
+  Status open_devices(ExecutorShared* shared);
   Result<const Plugin*> plugin_of(int device_type, const std::string& user) const;
-  Status allocate_on_devices();
-  Status bind_constants(const NamedArrays& constants);
+  Status allocate_on_devices(const NamedArrays& constants, const ExecutorShared* shared);
+  Result<Call> bind_copy(uint32_t node, ExecutorShared* shared);
+  Status bind_constants(const NamedArrays& constants, const ExecutorShared* shared);
   Status allocate();
   void make_tensors();
-  Status make_calls();
+  Status make_calls(ExecutorShared* shared);
   Result<Call> bind(uint32_t node);
   Status check_value(uint32_t node, const NDArray& value) const;
   void point_to(int storage, void* data);
   Status unknown_input(std::string_view name) const;
   Status set_node(uint32_t node, const NDArray& value, bool may_bind);
-  Status failed(size_t call, int code) const;
   Status run_calls(size_t first, size_t last);
   Result<RunProfile> profile_with_devices(int runs);
   const PluginModule* find_module(const std::string& backend) const;
   const PluginModule* module_with_parts(const Call& call) const;
-  const Device* device(int device_type) const;
+  const Device* edge(int device_type) const;
 
   std::shared_ptr<const Plan> plan_;
   Modules modules_;
-  std::vector<std::pair<int, std::unique_ptr<Device>>> devices_;  // by type; without the CPU
+  std::vector<std::pair<int, std::shared_ptr<Device>>> devices_;  // by type; without the CPU
+  std::vector<std::pair<int, std::shared_ptr<Device>>>
+      edges_;                                   // for inputs and results: the same, or their own
+  std::vector<std::shared_ptr<Device>> links_;  // of copies, if they have their own
   std::shared_ptr<ExecutorMemory> memory_;
   std::vector<uint32_t> inputs_;
   std::vector<Call> calls_;

@@ -1,5 +1,7 @@
 // The executor's code for devices other than the CPU. Plans without any use it only once, on loading.
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 #include "baton/runtime/executor.h"
 #include "baton/runtime/executor_memory.h"
@@ -22,6 +24,24 @@ const Device* Executor::device(int device_type) const {
     if (type == device_type) return device.get();
   }
   return nullptr;
+}
+
+/// The queue for inputs, constants and results on a device.
+const Device* Executor::edge(int device_type) const {
+  for (const auto& [type, device] : edges_) {
+    if (type == device_type) return device.get();
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<Device>> ExecutorShared::link(int of, int with, const Device& like) {
+  std::shared_ptr<Device>& link = links[{of, with}];
+  if (!link) {
+    Result<std::unique_ptr<Device>> opened = Device::open(like.plugin(), like.number());
+    if (!opened.ok()) return opened.status();
+    link = std::move(*opened);
+  }
+  return link;
 }
 
 /// The plug-in that is named like a type of devices; null: none is.
@@ -50,7 +70,12 @@ Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& us
                              (others.empty() ? " only" : others + "`"));
 }
 
-Status Executor::open_devices() {
+Status Executor::open_devices(ExecutorShared* shared) {
+  if (shared && !shared->devices.empty()) {
+    devices_ = shared->devices;
+    edges_ = shared->edges;
+    return Status::success();
+  }
   for (const PlanNode& node : plan_->nodes) {
     for (uint32_t i = 0; i < node.num_outputs; ++i) {
       const int type = plan_->entries[node.first_entry + i].device_type;
@@ -62,18 +87,38 @@ Status Executor::open_devices() {
       devices_.emplace_back(type, std::move(*opened));
     }
   }
+  edges_ = devices_;
+  if (!shared) return Status::success();
+  for (auto& [type, device] : edges_) {
+    Result<std::unique_ptr<Device>> opened = Device::open(device->plugin(), device->number());
+    if (!opened.ok()) return opened.status();
+    device = std::move(*opened);
+  }
+  shared->devices = devices_;
+  shared->edges = edges_;
   return Status::success();
 }
 
-Status Executor::allocate_on_devices() {
+Status Executor::allocate_on_devices(const NamedArrays& constants, const ExecutorShared* shared) {
+  if (shared && shared->first) {
+    std::unordered_set<std::string_view> names;
+    for (const auto& [name, value] : constants) names.insert(name);
+    for (const uint32_t node : plan_->arg_nodes) {
+      if (!names.count(plan_->nodes[node].name)) continue;
+      const auto storage = static_cast<size_t>(plan_->entries[plan_->nodes[node].first_entry].storage);
+      memory_->blocks[storage] = shared->first->blocks[storage];
+    }
+  }
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
     const PlanStorage& storage = plan_->storages[s];
     const Device* on = device(storage.device_type);
     if (!on) continue;
-    Result<DeviceBlock> block = on->allocate(storage.bytes);
-    if (!block.ok()) return block.status();
-    memory_->blocks[s] = std::move(*block);
-    for (const EntryId id : memory_->entries[s]) memory_->tensors[id].memory = memory_->blocks[s].memory();
+    if (!memory_->blocks[s]) {
+      Result<DeviceBlock> block = on->allocate(storage.bytes);
+      if (!block.ok()) return block.status();
+      memory_->blocks[s] = std::make_shared<const DeviceBlock>(std::move(*block));
+    }
+    for (const EntryId id : memory_->entries[s]) memory_->tensors[id].memory = memory_->blocks[s]->memory();
   }
   return Status::success();
 }
@@ -107,7 +152,7 @@ Result<RunProfile> Executor::profile_with_devices(int runs) {
       if (on && (simulated || node.kind == PlanNode::Kind::kKernel)) {
         const uint64_t start = ticks();
         const Result<double> ns = on->time([&] { return code = call.function(call.context, call.args); });
-        if (code) return failed(c, code);
+        if (code) return node_failed(call_nodes_[c], code);
         if (!ns.ok()) return ns.status();
         profile.node_ns[c][r] = *ns;
         if (simulated) elsewhere_ns += *ns - static_cast<double>(ticks() - start) * scale;
@@ -115,7 +160,7 @@ Result<RunProfile> Executor::profile_with_devices(int runs) {
         const uint64_t start = ticks();
         code = call.function(call.context, call.args);
         profile.node_ns[c][r] = static_cast<double>(ticks() - start) * scale;
-        if (code) return failed(c, code);
+        if (code) return node_failed(call_nodes_[c], code);
       }
     }
     profile.total_ns[r] = static_cast<double>(ticks() - begin) * scale + elsewhere_ns;

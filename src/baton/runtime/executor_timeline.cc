@@ -26,7 +26,7 @@ Result<RunTimeline> Executor::run_timeline() {
   for (size_t c = 0; c < count; ++c) {
     stamps[2 * c + 1] = ticks();
     if (const int code = calls_[c].function(calls_[c].context, calls_[c].args)) [[unlikely]]
-      return failed(c, code);
+      return node_failed(call_nodes_[c], code);
     stamps[2 * c + 2] = ticks();
   }
   if (Status status = wait(); !status.ok()) return status;

@@ -88,4 +88,8 @@ Result<std::unique_ptr<Executor>> Model::another_executor() const {
   return Executor::create(plan_, modules_, artifact_->params());
 }
 
+Result<std::unique_ptr<QueueExecutor>> Model::queue_executor(size_t instances) const {
+  return QueueExecutor::create(plan_, modules_, artifact_->params(), instances);
+}
+
 }  // namespace baton

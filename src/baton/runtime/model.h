@@ -7,6 +7,7 @@
 
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
+#include "baton/runtime/queue_executor.h"
 
 namespace baton {
 
@@ -28,6 +29,9 @@ class Model {
 
   /// Another executor of the same plan, kernels and constants, for another thread.
   Result<std::unique_ptr<Executor>> another_executor() const;
+
+  /// One with devices and links side by side; see QueueExecutor::create().
+  Result<std::unique_ptr<QueueExecutor>> queue_executor(size_t instances = 0) const;
 
  private:
   std::shared_ptr<const Artifact> artifact_;

@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -200,14 +199,7 @@ void* worker_main(void* argument) {
 /// wrong.
 void start_threads(Pool& all, int wanted) {
   const std::lock_guard lock(all.mutex);
-  // Blocks signals meant for the program's threads; profilers' signals (SIGPROF, real time) stay enabled.
-  sigset_t ours, before;
-  sigemptyset(&ours);
-  for (const int s :
-       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
-    sigaddset(&ours, s);
-  }
-  pthread_sigmask(SIG_BLOCK, &ours, &before);
+  const BlockedSignals blocked;
   int count = all.threads.load(std::memory_order_relaxed);
   for (; count < wanted; ++count) {
     pthread_t thread;
@@ -217,7 +209,6 @@ void start_threads(Pool& all, int wanted) {
     pthread_detach(thread);
   }
   all.threads.store(count, std::memory_order_relaxed);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 int run_alone(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
@@ -292,6 +283,18 @@ ThreadScope::~ThreadScope() {
   if (counted_) pool().open_runs.fetch_sub(1, std::memory_order_relaxed);
   this_thread.threads = before_;
 }
+
+BlockedSignals::BlockedSignals() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int s :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    sigaddset(&ours, s);
+  }
+  pthread_sigmask(SIG_BLOCK, &ours, &before_);
+}
+
+BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
   const int parts = std::min(current_threads(), extent);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <signal.h>
+
 namespace baton {
 
 /// One iteration of a parallel loop: Halide's task type. Returns 0, or an error code.
@@ -39,6 +41,19 @@ class ThreadScope {
  private:
   int before_;
   bool counted_;
+};
+
+/// RAII: threads that are started meanwhile leave the program's signals to its own threads; those of
+/// profilers (SIGPROF, real time) they get.
+class BlockedSignals {
+ public:
+  BlockedSignals();
+  ~BlockedSignals();
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
 };
 
 /// The number of started pool threads in this process, without callers.

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 import numpy as np
@@ -178,7 +179,7 @@ def test_explain_says_why(vgg, mapped):
     text = good("explain", vgg, "--mapping", path, "--operator", "nn.dense")
     assert text.count("on sim_in_memory, where it takes") >= 2
     assert "on llvm its kernel would take" in text and "us more, with the copies" in text
-    assert "no other backend of the mapping takes it" in good("explain", vgg, "--mapping", path,
+    assert "no other backend is known to take it" in good("explain", vgg, "--mapping", path,
                                                               "--operator", "id:0")
     assert "cannot read the mapping" in refused("explain", "mlp", "--mapping", "/nowhere.json")
 
@@ -376,7 +377,66 @@ def test_devices_side_by_side(vgg, objective):
     assert "their overlap is computed" in text and "us from left to right" in text
 
 
+@pytest.mark.parametrize("objective", ["latency", "throughput"])
+def test_real_devices_are_run_side_by_side(vgg, objective):
+    """`mirror` is a device with a thread and memory of its own: builds are run as the objective says, not computed."""
+    words = ("--targets", "llvm,mirror", "--objective", objective)
+    found = report(vgg, *words)
+    assert found["overlap"] == "measured"
+    for each in found["models"]:
+        if not each["why_not"]:
+            assert each["measured_us"] > 0 and 0 < each["computed_us"] <= each["serial_us"] * (1 + 1e-9)
+    assert report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)["overlap"] == "computed"
+    assert report(vgg, "--targets", "llvm,mirror")["overlap"] == ""
+    assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
+
+
+@pytest.fixture
+def powercap(tmp_path, monkeypatch):
+    """A counter like the kernel's, of a machine that always draws 20 W; it begins again every 3 seconds."""
+    zone = tmp_path / "intel-rapl:0"
+    zone.mkdir()
+    (zone / "name").write_text("package-0\n")
+    (zone / "max_energy_range_uj").write_text("60000000\n")
+    (zone / "energy_uj").write_text("0\n")
+    monkeypatch.setenv("BATON_POWERCAP", str(tmp_path))
+    over, begin = threading.Event(), time.monotonic()
+
+    def count():
+        while not over.wait(0.001):
+            written = zone / "next"
+            written.write_text(f"{int((time.monotonic() - begin) * 20e6) % 60000000}\n")
+            written.replace(zone / "energy_uj")  # never half written
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    yield 20.0
+    over.set()
+    thread.join()
+
+
+def test_energy_is_read_from_the_counter(vgg, powercap):
+    found = report(vgg, "--targets", "llvm,mirror", "--objective", "energy")
+    assert found["objective"] == "energy" and found["unit"] == "uJ" and found["overlap"] == ""
+    usable = {each["name"]: each for each in found["models"] if not each["why_not"]}
+    for each in usable.values():
+        # uJ per us are W. Other programs lengthen some runs, and with them what the machine needs meanwhile.
+        assert powercap / 2 < each["measured_us"] / each["serial_us"] < powercap * 5
+    assert usable[found["chosen"]]["measured_us"] == min(each["measured_us"] for each in usable.values()) or found["notes"]
+    assert found["mapping"]["measured_us"] == usable[found["chosen"]]["serial_us"], "files of mappings tell times"
+    text = good("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "--max-seconds", 1, "--threads", 1)
+    assert "measured uJ" in text and "energy: of the whole machine" in text
+
+
+def test_energy_needs_a_counter_and_real_devices(vgg, tmp_path, monkeypatch, powercap):
+    assert "simulated devices use none" in refused("map", vgg, "--targets", "llvm,sim_npu", "--objective", "energy")
+    assert "--sweep" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "--sweep", "link=1:10")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("BATON_POWERCAP", str(tmp_path / "empty"))
+    assert f"no counter of energy: {tmp_path / 'empty'} has no intel-rapl:N" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy")
+
+
 def test_an_unknown_objective_is_refused(vgg):
-    assert "there are serial, latency and throughput" in refused("map", vgg, "--targets", "dnnl", "--objective", "energy")
-    with pytest.raises(tvm.error.TVMError, match="there are serial, latency and throughput"):
-        tvm.map(testing.mlp.get_workload(batch_size=1)[0], objective="energy")
+    assert "there are serial, latency, throughput and energy" in refused("map", vgg, "--targets", "dnnl", "--objective", "speed")
+    with pytest.raises(tvm.error.TVMError, match="there are serial, latency, throughput and energy"):
+        tvm.map(testing.mlp.get_workload(batch_size=1)[0], objective="speed")

@@ -44,6 +44,29 @@ inline std::vector<NDArray> outputs_of(Executor& executor) {
 
 inline std::vector<NDArray> outputs_of(const BuildResult& built) { return outputs_of(*make_executor(built)); }
 
+/// Inputs through it with devices side by side have the results of the plain executor, bit by bit.
+inline void expect_same_side_by_side(const BuildResult& built) {
+  const std::vector<NDArray> wanted = outputs_of(built);
+  const auto executor = make_queue_executor(built);
+  size_t finished = 0;
+  for (size_t i = 0; i < 2 * executor->instances(); ++i) {
+    if (!executor->next() || i + 1 == 2 * executor->instances()) {
+      const Result<Executor*> done = executor->finish();
+      ASSERT_TRUE(done.ok()) << done.status().message;
+      for (size_t k = 0; k < wanted.size(); ++k)
+        EXPECT_TRUE((*done)->output(k).equal_bytes(wanted[k])) << "output " << k;
+      ++finished;
+    }
+    Executor& next = *executor->next();
+    for (size_t k = 0; k < next.num_inputs(); ++k) {
+      const PlanEntry& entry = next.input_entry(k);
+      ASSERT_TRUE(next.set_input(k, parameter_value(next.input_node(k).name, entry.shape, entry.dtype)).ok());
+    }
+    ASSERT_TRUE(executor->start().ok());
+  }
+  EXPECT_GE(finished, executor->instances());
+}
+
 inline std::vector<const PlanNode*> copies_of(const BuildResult& built) {
   std::vector<const PlanNode*> copies;
   for (const PlanNode& node : built.plan.graph->nodes)

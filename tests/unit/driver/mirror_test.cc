@@ -225,6 +225,7 @@ TEST(Mirror, ResNet18RunsInTurnsOnBoth) {
   EXPECT_GT(kernels_on_mirror(built), 8);
   EXPECT_GT(copies_of(built).size(), 8u);
   expect_conserved(built);
+  expect_same_side_by_side(built);
   EXPECT_LT(properties::difference(outputs_of(build(module, one)), outputs_of(built)), 1e-3);
 }
 
@@ -240,6 +241,7 @@ TEST(Mirror, RandomProgramsScatteredOverBoth) {
               on({"llvm", "mirror"}));
     ++looked_at;
     expect_conserved(split);
+    expect_same_side_by_side(split);
     EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(split)), 1e-4);
   }
   EXPECT_EQ(looked_at, 12);

@@ -119,6 +119,7 @@ TEST_F(OpenCl, ResNet18IsRight) {
   one.params = other.params = weights_by_rule(module);
   const BuildResult built = build(module, other);
   expect_conserved(built);
+  expect_same_side_by_side(built);
   EXPECT_LT(properties::difference(outputs_of(build(module, one)), outputs_of(built)), 1e-4);
 }
 
@@ -134,6 +135,7 @@ TEST_F(OpenCl, RandomProgramsScatteredOverThreeDevices) {
     const BuildResult split = build(scattered, on({"llvm", "opencl", "mirror"}));
     ++looked_at;
     expect_conserved(split);
+    expect_same_side_by_side(split);
     EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(split)), 1e-4);
   }
   EXPECT_EQ(looked_at, 6);

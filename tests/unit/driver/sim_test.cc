@@ -209,6 +209,7 @@ TEST(Sim, RandomProgramsScatteredOverThreeOfThem) {
     }
     ++looked_at;
     expect_conserved(split);
+    expect_same_side_by_side(split);
     EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(split)), 1e-5);
   }
   EXPECT_EQ(looked_at, 8);
@@ -362,6 +363,7 @@ TEST(Sim, ResNet18IsRight) {
   one.params = other.params = weights_by_rule(module);
   const BuildResult built = build(module, other);
   expect_conserved(built);
+  expect_same_side_by_side(built);
   EXPECT_LT(properties::difference(outputs_of(build(module, one)), outputs_of(built)), 1e-4);
 }
 

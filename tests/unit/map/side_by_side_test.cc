@@ -73,13 +73,14 @@ TEST(SideBySide, APlanThatComputesNothing) {
 }
 
 TEST(MapObjective, HasANameAndRefusesOthers) {
-  for (const MapObjective each : {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput})
+  for (const MapObjective each :
+       {MapObjective::kSerial, MapObjective::kLatency, MapObjective::kThroughput, MapObjective::kEnergy})
     EXPECT_EQ(parse_objective(objective_name(each)), each);
   try {
-    parse_objective("energy");
+    parse_objective("speed");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("serial, latency and throughput"));
+    EXPECT_THAT(error.what(), HasSubstr("serial, latency, throughput and energy"));
   }
 }
 

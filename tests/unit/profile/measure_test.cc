@@ -141,6 +141,29 @@ TEST(Measure, RoundsWithOtherWorkInBetweenAreRoundsOfOneMeasurement) {
   EXPECT_EQ(times.front().node_times.size(), times.front().nodes.size());
 }
 
+TEST(Measure, AnotherWayToRunIsSampledBesideThePairsOfItsRound) {
+  Built built;
+  MeasureOptions options;
+  options.min_runs = 6;
+  options.rounds = 3;
+  options.min_seconds = 0.001;
+  options.system = [] { return SystemReading(); };  // a quiet machine
+  int made = 0, runs = 0;
+  const MeasuredModel model[] = {{built.executor.get(), {}, [&]() -> TimedRun {
+                                    ++made;
+                                    return [&runs, us = 1000.0 * made] { return ++runs, us; };
+                                  }}};
+  const FusedTimes times = std::move(measure_in_turns(model, options).front());
+  EXPECT_GE(made, 3);
+  EXPECT_GE(runs, 6);
+  ASSERT_GE(times.other.rounds_us.size(), 3u);
+  EXPECT_EQ(times.other.rounds_us[0], 1000);
+  EXPECT_EQ(times.other.rounds_us[2], 3000);
+  EXPECT_EQ(times.other.us, 500.0 * (made + 1)) << "the median of the rounds";
+  const MeasuredModel without[] = {{built.executor.get(), {}, {}}};
+  EXPECT_EQ(measure_in_turns(without, options).front().other.us, 0);
+}
+
 TEST(Measure, StopsWhenAsked) {
   Built built;
   const std::atomic<bool> stop{true};

@@ -150,6 +150,27 @@ TEST(Plugin, AnArtifactHasASectionForEach) {
   ASSERT_EQ(baton_get_output(by_c, 0, out, sizeof out), 0);
   EXPECT_EQ(out[1], 2);
   EXPECT_EQ(static_cast<const float*>(baton_output_data(by_c, 0, nullptr))[1], 2);
+  baton_stream* stream = baton_stream_create(by_c, 0);
+  ASSERT_NE(stream, nullptr) << baton_last_error();
+  EXPECT_EQ(baton_stream_get_output(stream, 0, out, sizeof out), BATON_ERROR_ARGUMENT);
+  const int instances = baton_stream_instances(stream);
+  EXPECT_GT(instances, 1);
+  for (int i = 0; i < instances + 2; ++i) {
+    if (i >= instances) {
+      EXPECT_EQ(baton_stream_start(stream), BATON_ERROR_ARGUMENT) << "all are on the way";
+      EXPECT_EQ(baton_stream_set_input(stream, 0, out, sizeof out), BATON_ERROR_ARGUMENT);
+      ASSERT_EQ(baton_stream_finish(stream), 0) << baton_last_error();
+      ASSERT_EQ(baton_stream_get_output(stream, 0, out, sizeof out), 0);
+      EXPECT_EQ(out[0], static_cast<float>(i - instances + 2));
+    }
+    const auto value = static_cast<float>(i);
+    const float x[3] = {value, value, value};
+    ASSERT_EQ(baton_stream_set_input(stream, 0, x, sizeof x), 0) << baton_last_error();
+    ASSERT_EQ(baton_stream_start(stream), 0);
+  }
+  EXPECT_EQ(baton_stream_get_output(stream, 1, out, sizeof out), BATON_ERROR_ARGUMENT);
+  baton_stream_free(stream);
+  EXPECT_EQ(baton_stream_create(by_c, -1), nullptr);
   baton_model_free(by_c);
 
   write_model(path, "npu", BATON_BACKEND_ABI, "code");

@@ -76,8 +76,10 @@ class MapVerb final : public Verb {
     flags.files("forbid", &forbids_, "%3=dnnl: they are not").shown_as("OPERATORS=BACKEND");
     flags
         .option("objective", &objective_,
-                "what is made short: serial (one input, one thing after the other), latency (one input, "
-                "devices and links side by side), throughput (the time per input of a stream)")
+                "what is made small: serial (one input, one thing after the other), latency (one input, "
+                "devices and links side by side), throughput (the time per input of a stream), energy (of "
+                "the machine, "
+                "by its counters)")
         .show_default();
     flags.files("memory", &memory_, "opencl=512MB: of a device, instead of what its sheet says")
         .shown_as("BACKEND=BYTES");
@@ -114,6 +116,9 @@ class MapVerb final : public Verb {
     for (const std::string& text : sweep_texts_) ranges.push_back(parse_sweep(text));
     outputs_.check();
     options_.objective = parse_objective(objective_);
+    if (!sweep_.empty() && options_.objective == MapObjective::kEnergy)
+      throw UsageError(
+          "--sweep: faster links change times, and nobody knows their energy: use another --objective");
     initialize();
     options_.build.context = flags_.context();
     options_.backends = items_of(targets_);

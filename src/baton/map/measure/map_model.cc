@@ -15,8 +15,10 @@
 #include "baton/map/milp.h"
 #include "baton/map/model_problem.h"
 #include "baton/profile/compare/compare.h"
+#include "baton/profile/conditions/energy_counter.h"
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/device_rates.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/version.h"
@@ -59,6 +61,7 @@ class Mapper {
 
   MapResult run() {
     find_backends();
+    if (options_.objective == MapObjective::kEnergy) check_energy();
     check_rules(options_.rules, report_.backends, module_->origins());
     price_singles();
     find_links();
@@ -118,6 +121,16 @@ class Mapper {
     }
     prices_.backends.push_back(backend);
     report_.backends.push_back(name);
+  }
+
+  bool any_simulated() const { return device_names_.rbegin()->first >= BATON_FIRST_SIMULATED_KIND; }
+
+  /// Before anything is built.
+  void check_energy() const {
+    if (report_.predicted)
+      throw UsageError("--objective energy: energy is measured, predictors know times only");
+    if (any_simulated()) throw UsageError("--objective energy: simulated devices use none");
+    EnergyCounter counter;  // throws where there is none
   }
 
   // ---- Builds.
@@ -267,7 +280,7 @@ class Mapper {
     }
     const auto start = MapClock::now();
     std::vector<MeasuredModel> models;
-    for (const size_t each : which) models.push_back(subjects_[each]->measured());
+    for (const size_t each : which) models.push_back(subjects_[each]->measured(run_objective()));
     MeasureOptions how;
     how.rounds = kRounds;
     how.max_seconds = seconds;
@@ -282,8 +295,18 @@ class Mapper {
       model.measured_us = model.serial_us = times[i].plain.us;
       model.rounds_us = times[i].plain.rounds_us;
       const double part = objective_part(subjects_[which[i]]->queues(device_names_));
-      model.measured_us *= part;
+      model.computed_us = model.measured_us *= part;
       for (double& round : model.rounds_us) round *= part;
+      if (times[i].other.us > 0) {
+        model.measured_us = times[i].other.us;
+        model.rounds_us = times[i].other.rounds_us;
+      } else if (options_.objective == MapObjective::kEnergy) {
+        throw Error("the counters of energy (" + powercap_folder() + ") did not move while the model ran");
+      } else if (run_objective() != MapObjective::kSerial) {
+        std::string note = model.name + ": there is no memory to run it with its devices side by side; " +
+                           "what overlaps is computed";
+        if (!std::ranges::count(report_.notes, note)) report_.notes.push_back(std::move(note));
+      }
       if (times[i].interrupted) report_.partial = "interrupted";
     }
     // What was found until then is still brought to an end.
@@ -292,9 +315,17 @@ class Mapper {
     report_.measure_s += since_s(start);
   }
 
+  /// The objective by which builds are run. Simulated time does not pass: there kernels are timed alone, and
+  /// what overlaps is computed.
+  MapObjective run_objective() const {
+    return report_.predicted || any_simulated() ? MapObjective::kSerial : options_.objective;
+  }
+
   /// The share of the time one after the other that remains by the objective.
   double objective_part(const PlanQueues& queues) const {
-    if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial) return 1;
+    if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial ||
+        options_.objective == MapObjective::kEnergy)
+      return 1;
     return (options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us) /
            queues.serial_us;
   }
@@ -396,7 +427,26 @@ class Mapper {
     prices.allowed = [this](size_t backend, uint32_t id) { return is_allowed(backend, id); };
     std::vector<MeasuredBuild> all = builds_;
     all.insert(all.end(), portions_.begin(), portions_.end());
-    return model_problem(all, prices);
+    ModelProblem model = model_problem(all, prices);
+    if (options_.objective == MapObjective::kEnergy) to_energy(model);
+    return model;
+  }
+
+  /// Microjoules in place of microseconds: each backend's times by the power of the machine while it computes
+  /// all that it takes, conversions by that of the processor.
+  void to_energy(ModelProblem& model) const {
+    const auto watts = [&](size_t backend) {
+      const MappedModel& single = report_.models[backend];
+      return single.serial_us > 0 ? single.measured_us / single.serial_us : 0;
+    };
+    const double of_host = watts(0);
+    for (size_t c = 0; c < model.candidates.size(); ++c) {
+      const double here = watts(model.candidates[c].backend);
+      model.problem.candidates[c].us *= here > 0 ? here : of_host;
+    }
+    for (auto& row : model.problem.conversions)
+      for (auto& conversion : row)
+        if (conversion) *conversion = {conversion->fixed_us * of_host, conversion->us_per_byte * of_host};
   }
 
   bool is_allowed(size_t backend, uint32_t id) const {
@@ -579,7 +629,11 @@ class Mapper {
     report_.plus_minus = *interval.half / single.measured_us;
     // Within the noise the simpler one is taken.
     if (single.measured_us - best.measured_us < *interval.half) {
-      report_.notes.push_back(best.name + " is not faster than " + single.name + " beyond the noise of +-" +
+      report_.notes.push_back(best.name +
+                              (options_.objective == MapObjective::kEnergy
+                                   ? " does not need less energy than "
+                                   : " is not faster than ") +
+                              single.name + " beyond the noise of +-" +
                               std::to_string(static_cast<int>(std::ceil(100 * report_.plus_minus))) +
                               " %: the single backend is kept");
       report_.chosen = report_.best_single;
@@ -603,13 +657,18 @@ class Mapper {
   }
 
   MapResult finish() {
+    const size_t operators = module_->origins().size();
     const Alternatives alternatives =
-        find_alternatives(model_, best_, report_.backends, module_->origins().size(), options_.objective,
-                          kAlternativeSeconds, context().interrupt);
+        options_.objective == MapObjective::kEnergy  // which has no prices of kernels elsewhere
+            ? Alternatives{std::vector<std::vector<MappedAlternative>>(operators)}
+            : find_alternatives(model_, best_, report_.backends, operators, options_.objective,
+                                kAlternativeSeconds, context().interrupt);
     if (!alternatives.complete)
       report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
     if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
     report_.queues = subjects_[report_.chosen]->queues(device_names_);
+    report_.overlap_measured =
+        run_objective() == MapObjective::kLatency || run_objective() == MapObjective::kThroughput;
     // The time of each kernel, split over its operators by what they compute.
     const std::vector<double> operator_us = subjects_[report_.chosen]->operator_us(module_->origins().size());
     MappedModel& chosen = report_.models[report_.chosen];
@@ -620,8 +679,9 @@ class Mapper {
     mapping.threads = report_.threads;
     mapping.opt_level = context().passes->opt_level;
     mapping.host = host_;
-    mapping.modelled_us = chosen.modelled_us;
-    mapping.measured_us = chosen.measured_us;
+    const bool energy = options_.objective == MapObjective::kEnergy;
+    mapping.modelled_us = energy ? 0 : chosen.modelled_us;
+    mapping.measured_us = energy ? chosen.serial_us : chosen.measured_us;
     const OriginTable& table = module_->origins();
     for (uint32_t id = 0; id < table.size(); ++id)
       mapping.operators.push_back(

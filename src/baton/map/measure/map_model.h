@@ -35,7 +35,7 @@ struct MapOptions {
   std::function<void(const std::string& phase, int done, int total)> progress = {};
 };
 
-/// A way to compute the model.
+/// A way to compute the model. Costs by the objective are microseconds; those by energy are microjoules.
 struct MappedModel {
   std::string name;     ///< "dnnl": all that it takes; "mapping 1"
   bool single = false;  ///< one backend, and the processor for what it does not take
@@ -44,6 +44,7 @@ struct MappedModel {
   size_t regions = 0;
   double modelled_us = 0;              ///< by the objective and the prices; 0: not modelled
   double measured_us = 0;              ///< by the objective; 0: not measured
+  double computed_us = 0;              ///< the same from kernels timed one after the other; 0: not measured
   double serial_us = 0;                ///< measured, one thing after the other
   std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
   std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
@@ -65,16 +66,18 @@ struct MapReport {
   size_t chosen = 0, best_single = 0;
   double plus_minus = 0;  ///< of the speed-up over the best single, relative: 95 %; 0: predicted or unknown
   bool predicted = false;
-  double bound_us = 0;          ///< no mapping is faster, by the model
-  PlanQueues queues;            ///< of the chosen mapping, by the times of its kernels
-  double without_links_us = 0;  ///< by the model: of the mapping that is best where copies cost nothing
-  std::string method;           ///< of the search
+  bool overlap_measured = false;  ///< times by the objective are those of runs side by side; else computed
+  double bound_us = 0;            ///< no mapping is faster, by the model
+  PlanQueues queues;              ///< of the chosen mapping, by the times of its kernels
+  double without_links_us = 0;    ///< by the model: of the mapping that is best where copies cost nothing
+  std::string method;             ///< of the search
   double search_s = 0, build_s = 0, measure_s = 0;
   std::string partial;  ///< "interrupted"; else empty
   Mapping mapping;      ///< the chosen one
 
   const MappedModel& best() const { return models[chosen]; }
-  /// Of the chosen one over the best single backend; by measured times, else modelled ones.
+  /// Of the chosen one over the best single backend; by measured times, else modelled ones. By energy: what
+  /// that backend needs over what the chosen one needs.
   double speedup() const;
 };
 

@@ -55,15 +55,40 @@ double used_us(const MappedModel& model) {
   return model.measured_us > 0 ? model.measured_us : model.modelled_us;
 }
 
-/// What the objective's times are, where they are not those of a run.
-std::string objective_text(MapObjective objective) {
-  if (objective == MapObjective::kLatency)
-    return "  times: of one input with devices and links side by side; kernels are timed, their overlap is "
-           "computed\n";
-  if (objective == MapObjective::kThroughput)
-    return "  times: per input of a stream, devices and links side by side; kernels are timed, their overlap "
-           "is computed\n";
-  return "";
+/// "measured": by running devices side by side; "computed": from kernels timed alone; "": nothing overlaps.
+std::string overlap_of(const MapReport& report) {
+  if (report.objective == MapObjective::kSerial || report.objective == MapObjective::kEnergy) return "";
+  return report.overlap_measured ? "measured" : "computed";
+}
+
+const char* unit_of(const MapReport& report) {
+  return report.objective == MapObjective::kEnergy ? "uJ" : "us";
+}
+
+/// How the chosen mapping compares with the best single backend.
+std::string comparison_text(const MapReport& report) {
+  const std::string single = report.models[report.best_single].name;
+  const bool energy = report.objective == MapObjective::kEnergy;
+  if (report.chosen == report.best_single)
+    return single + (energy ? " alone needs the least energy" : " alone is the fastest");
+  const std::string by =
+      energy ? " needs " + digits(1 / report.speedup(), 3) + " of the energy of the best single backend, "
+             : " is " + digits(report.speedup(), 3) + "x as fast as the best single backend, ";
+  return report.best().name + by + single +
+         (report.plus_minus > 0 ? " (+-" + digits(100 * report.plus_minus, 1) + " %)" : "");
+}
+
+/// What the objective's times are, where they are not those of a run one after the other.
+std::string objective_text(const MapReport& report) {
+  if (report.objective == MapObjective::kSerial) return "";
+  if (report.objective == MapObjective::kEnergy)
+    return "  energy: of the whole machine while it runs the model, per run\n";
+  const std::string how =
+      report.overlap_measured ? "; runs are timed\n" : "; kernels are timed, their overlap is computed\n";
+  return (report.objective == MapObjective::kLatency
+              ? "  times: of one input with devices and links side by side"
+              : "  times: per input of a stream, devices and links side by side") +
+         how;
 }
 
 /// A line for each queue: '#' where it is busy for most of a column's time, '+' where for some of it.
@@ -71,7 +96,7 @@ std::string timeline_text(const std::string& name, const PlanQueues& queues) {
   constexpr int kColumns = 60;
   std::string text = "\n  " + name + ", one input: " + microseconds(queues.latency_us) +
                      " us from left to right, the busiest works for " + microseconds(queues.interval_us) +
-                     " us\n";
+                     " us (computed)\n";
   const double column_us = queues.latency_us / kColumns;
   for (const PlanQueue& queue : queues.queues) {
     std::string drawn;
@@ -90,7 +115,8 @@ std::string timeline_text(const std::string& name, const PlanQueues& queues) {
 
 std::string map_table(const MapReport& report) {
   std::string text = left("", 2) + left("who computes it", 18) + right("regions", 8) +
-                     right("modelled us", 13) + right("measured us", 13) + right("speed-up", 10) +
+                     right(std::string("modelled ") + unit_of(report), 13) +
+                     right(std::string("measured ") + unit_of(report), 13) + right("speed-up", 10) +
                      "  operators\n";
   const double base = used_us(report.models[report.best_single]);
   for (size_t i = 0; i < report.models.size(); ++i) {
@@ -107,28 +133,22 @@ std::string map_table(const MapReport& report) {
   }
   text += "\n";
   const MappedModel& best = report.best();
-  if (report.chosen == report.best_single) {
-    text += "  " + best.name + " alone is the fastest";
-  } else {
-    text += "  " + best.name + " is " + digits(report.speedup(), 3) +
-            "x as fast as the best single backend, " + report.models[report.best_single].name;
-    if (report.plus_minus > 0) text += " (+-" + digits(100 * report.plus_minus, 1) + " %)";
-  }
+  text += "  " + comparison_text(report);
   text += report.predicted ? ", predicted, not measured\n" : "\n";
   if (report.bound_us > 0)
-    text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " us (" +
-            report.method + ")\n";
+    text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " " +
+            unit_of(report) + " (" + report.method + ")\n";
   if (report.without_links_us > 0)
     text += "  a mapping that ignores the cost of copies would take " +
             microseconds(report.without_links_us) + " us\n";
-  text += objective_text(report.objective);
+  text += objective_text(report);
   for (const MapLink& link : report.links)
     text += "  link " + link.from + " to " + link.to + ": " + microseconds(link.latency_us) + " us, " +
             digits(link.gbytes_per_s, 1) + " GB/s\n";
   text += "  " + digits(report.build_s, 1) + " s building, " + digits(report.measure_s, 1) +
           " s measuring, " + digits(report.search_s, 2) + " s searching\n";
   for (const std::string& note : report.notes) text += "  note: " + note + "\n";
-  if (report.objective != MapObjective::kSerial && report.queues.latency_us > 0)
+  if (!overlap_of(report).empty() && report.queues.latency_us > 0)
     text += timeline_text(best.name, report.queues);
   if (!report.partial.empty()) text += "  " + report.partial + ": what was found until then is reported\n";
   return text;
@@ -211,6 +231,7 @@ std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweep
             {"speedup", report.speedup()},  {"plus_minus", report.plus_minus},
             {"bound_us", report.bound_us},  {"without_links_us", report.without_links_us},
             {"method", report.method},      {"objective", objective_name(report.objective)},
+            {"unit", unit_of(report)},      {"overlap", overlap_of(report)},
             {"queues", Json::array()},      {"search_s", report.search_s},
             {"build_s", report.build_s},    {"measure_s", report.measure_s},
             {"partial", report.partial},    {"notes", report.notes},
@@ -221,6 +242,7 @@ std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweep
              {"regions", model.regions},
              {"modelled_us", model.modelled_us},
              {"measured_us", model.measured_us},
+             {"computed_us", model.computed_us},
              {"serial_us", model.serial_us},
              {"rounds_us", model.rounds_us},
              {"why_not", model.why_not},
@@ -281,7 +303,7 @@ std::string alternatives_text(const MappedOperator& mapped) {
                                            microseconds(other.us - other.more_us) + " us\n"
                                      : ": no kernel is fast enough there, the copies cost more\n";
   }
-  if (!any) text += "  no other backend of the mapping takes it\n";
+  if (!any) text += "  no other backend is known to take it\n";
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/runtime/queue_plan.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -13,51 +14,27 @@ PlanQueues side_by_side(const Plan& plan, std::span<const double> node_us,
     const auto at = names.find(device);
     return at == names.end() ? "device " + std::to_string(device) : at->second;
   };
-  std::map<std::pair<int, int>, PlanQueue> queues;  // a device: both sides the same
-  std::map<std::pair<int, int>, double> free_us;
-  std::vector<double> ready_us(plan.entries.size());    // by entry: when it is computed
-  std::vector<double> unused_us(plan.storages.size());  // by storage: when nobody needs what is there
+  const QueuePlan queues = queue_plan(plan);
   PlanQueues result;
-  for (size_t n = 0; n < plan.nodes.size(); ++n) {
-    const PlanNode& node = plan.nodes[n];
-    if (node.kind == PlanNode::Kind::kInput) continue;
-    double begin = 0;
-    for (const EntryId entry : node.inputs) begin = std::max(begin, ready_us[entry]);
-    if (node.kind == PlanNode::Kind::kNop) {
-      for (uint32_t i = 0; i < node.num_outputs; ++i) ready_us[node.first_entry + i] = begin;
-      continue;
-    }
-    const int to = plan.entries[node.first_entry].device_type;
-    const int from = node.kind == PlanNode::Kind::kCopy && !node.inputs.empty()
-                         ? plan.entries[node.inputs.front()].device_type
-                         : to;
-    const std::pair<int, int> key(std::min(from, to), std::max(from, to));
-    for (uint32_t i = 0; i < node.num_outputs; ++i)
-      begin = std::max(begin, unused_us[static_cast<size_t>(plan.entries[node.first_entry + i].storage)]);
-    begin = std::max(begin, free_us[key]);
-    const double end = begin + node_us[n];
-    free_us[key] = end;
-    const auto in_use = [&](EntryId entry) {
-      double& until = unused_us[static_cast<size_t>(plan.entries[entry].storage)];
-      until = std::max(until, end);
-    };
-    std::ranges::for_each(node.inputs, in_use);
-    for (uint32_t i = 0; i < node.num_outputs; ++i) {
-      ready_us[node.first_entry + i] = end;
-      in_use(node.first_entry + i);
-    }
-    PlanQueue& queue = queues[key];
-    queue.name = key.first == key.second ? name(to) : name(key.first) + " - " + name(key.second);
-    queue.busy_us += node_us[n];
-    queue.spans.emplace_back(begin, end);
+  std::vector<PlanQueue> found;
+  for (const QueuePlan::Queue& queue : queues.queues)
+    found.push_back({.name = queue.is_link() ? name(queue.from) + " - " + name(queue.to) : name(queue.to)});
+  for (const QueuePlan::Call& call : queues.calls) {
+    PlanQueue& queue = found[call.queue];
+    double begin = queue.spans.empty() ? 0 : queue.spans.back().second;
+    for (const QueuePlan::Wait& wait : call.waits)
+      begin = std::max(begin, found[wait.queue].spans[wait.calls - 1].second);
+    const double us = node_us[call.node];
+    queue.spans.emplace_back(begin, begin + us);
+    const PlanNode& node = plan.nodes[call.node];
     queue.operators.push_back(node.origins.empty() ? node.made_for : node.origins);
-    result.serial_us += node_us[n];
-    result.latency_us = std::max(result.latency_us, end);
+    queue.busy_us += us;
+    result.serial_us += us;
+    result.latency_us = std::max(result.latency_us, begin + us);
     result.interval_us = std::max(result.interval_us, queue.busy_us);
   }
-  for (const bool links : {false, true})
-    for (auto& [key, queue] : queues)
-      if ((key.first != key.second) == links) result.queues.push_back(std::move(queue));
+  for (PlanQueue& queue : found)
+    if (!queue.spans.empty()) result.queues.push_back(std::move(queue));
   return result;
 }
 

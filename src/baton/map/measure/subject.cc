@@ -7,6 +7,7 @@
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/inspect.h"
+#include "baton/map/measure/objective_runs.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/runtime/timers.h"
@@ -40,9 +41,14 @@ std::vector<NDArray> MapSubject::results() const {
   return results;
 }
 
-MeasuredModel MapSubject::measured() const {
-  if (!quick_to_load_) return {executor_.get(), {}};
-  return {executor_.get(), [this] { return another_executor(built_, *executor_); }};
+MeasuredModel MapSubject::measured(MapObjective objective) const {
+  MeasuredModel model{executor_.get(), {}, {}};
+  if (quick_to_load_) model.another = [this] { return another_executor(built_, *executor_); };
+  if (objective == MapObjective::kEnergy)
+    model.other = energy_runs(*executor_);
+  else if (objective != MapObjective::kSerial)
+    model.other = queue_runs(built_, *executor_, objective, quick_to_load_);
+  return model;
 }
 
 void MapSubject::set_times(const FusedTimes& times) {

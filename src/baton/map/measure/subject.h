@@ -7,6 +7,7 @@
 #include "baton/driver/build.h"
 #include "baton/map/measure/side_by_side.h"
 #include "baton/map/model_problem.h"
+#include "baton/map/objective.h"
 #include "baton/predict/predictor.h"
 #include "baton/profile/measure/measure.h"
 
@@ -20,7 +21,8 @@ class MapSubject {
   int threads() const { return executor_ ? executor_->threads() : threads_; }
   /// Of one run.
   std::vector<NDArray> results() const;
-  MeasuredModel measured() const;
+  /// `objective`: how it is run beside the usual way (objective_runs.h); serial: not at all.
+  MeasuredModel measured(MapObjective objective) const;
 
   void set_times(const FusedTimes& times);
   /// Throws Error for a kernel whose backend the predictor does not know.

@@ -43,15 +43,22 @@ struct FusedTimes {
   Estimate plain = {}, profiled = {}, between = {};  ///< between: kernels, in profiled runs
   std::vector<int> calls_per_sample = {};  ///< [call]: > 1: too short for the clock, called in loops
   std::vector<Estimate> node_times = {};   ///< [call]
+  Estimate other = {};                     ///< of MeasuredModel::other
   bool interrupted = false;                ///< ended early, by the user
 };
 
 /// Makes another executor of the same model, elsewhere in memory.
 using AnotherExecutor = std::function<std::shared_ptr<Executor>()>;
 
+/// Runs the model in a way of its own, and returns the microseconds of what counts of it.
+using TimedRun = std::function<double()>;
+
 struct MeasuredModel {
   Executor* executor = nullptr;  ///< for the first round: inputs and threads set
   AnotherExecutor another = {};  ///< for the others; null: the same
+  /// Another way to run it, beside the usual ones: called for each round, and what it returns once for each
+  /// pair of runs. Null: there is none.
+  std::function<TimedRun()> other = {};
 };
 
 }  // namespace baton

@@ -105,6 +105,7 @@ class ModelMeasurement::Turns {
     } while (!done());
     if (!stopped_) subject.loop_short_calls();
     close_window();
+    subject.end_round();
   }
 
   bool everything() const {

@@ -58,7 +58,8 @@ void MeasuredRounds::begin_round() {
   if (const std::optional<double> ns = exchange_(executor_->threads())) exchange_ns_.push_back(*ns);
   rounds_.emplace_back();
   rounds_.back().node.resize(nodes_.size());
-  window_plain_ = window_profiled_ = 0;
+  window_plain_ = window_profiled_ = window_other_ = 0;
+  if (model_.other) other_ = model_.other();
 }
 
 /// With simulated devices, a run takes as long as a profiled one says: only that asks their clocks.
@@ -112,6 +113,12 @@ void MeasuredRounds::profiled_run(Round& round) {
   ++profiled_runs_;
 }
 
+void MeasuredRounds::other_run(Round& round) {
+  watch_.begin();
+  const double us = other_();
+  if (watch_.end()) round.other.add(us, false);  // its threads take turns, as those of a driver
+}
+
 bool MeasuredRounds::is_simulated() const {
   const Plan& plan = executor_->plan();
   return std::ranges::any_of(plan.storages, [](const PlanStorage& storage) {
@@ -125,14 +132,16 @@ void MeasuredRounds::pair() {
   if (plain_first) plain_run(round);
   profiled_run(round);
   if (!plain_first) plain_run(round);
+  if (other_) other_run(round);
 }
 
 void MeasuredRounds::end_window(const Disturbance& what) {
   sum_ += what;
   unjudged_sum_ += what;
-  unjudged_.push_back({rounds_.size() - 1, window_plain_, window_profiled_});
+  unjudged_.push_back({rounds_.size() - 1, window_plain_, window_profiled_, window_other_});
   window_plain_ = rounds_.back().plain.us.size();
   window_profiled_ = rounds_.back().profiled.us.size();
+  window_other_ = rounds_.back().other.us.size();
   if (unjudged_sum_.seconds >= kToldSeconds || unjudged_sum_.by_quota()) judge();
 }
 
@@ -142,6 +151,7 @@ void MeasuredRounds::judge() {
       Round& round = rounds_[window.round];
       round.plain.disturb_from(window.plain);
       round.profiled.disturb_from(window.profiled);
+      round.other.disturb_from(window.other);
       round.between.disturb_from(window.profiled);
       for (RoundSamples& node : round.node) node.disturb_from(window.profiled);
       // Loops end a round: its last window's verdict, or an earlier one's, is theirs too.
@@ -234,6 +244,7 @@ FusedTimes MeasuredRounds::result(bool waited) const {
   times.plain = estimate(of(&Round::plain), why);
   times.profiled = estimate(of(&Round::profiled), why);
   times.between = estimate(of(&Round::between), why);
+  if (model_.other) times.other = estimate(of(&Round::other), why);
   times.plain_us = times.plain.samples_us;
   times.profiled_us = times.profiled.samples_us;
   times.nodes = nodes_;

@@ -15,7 +15,7 @@ class MeasuredRounds {
   /// Begins a round, with an executor of its own, warmed up.
   void begin_round();
   /// A plain and a profiled run, in alternating order: the second one finds other cache contents and another
-  /// clock speed.
+  /// clock speed. Then one in the model's other way, if it has one.
   void pair();
   /// Everything since the last window (or begin_round) happened under `what`.
   void end_window(const Disturbance& what);
@@ -23,6 +23,8 @@ class MeasuredRounds {
   size_t pairs() const { return pairs_; }
   /// Kernels too short for one reading of the clock: called in a loop. At the end of a round.
   void loop_short_calls();
+  /// Gives back what only the other way of running needs: models are not measured at once.
+  void end_round() { other_ = nullptr; }
 
   /// Whether a whole run and every kernel that matters have enough undisturbed samples.
   bool enough(size_t min_runs) const;
@@ -32,13 +34,14 @@ class MeasuredRounds {
 
  private:
   struct Round {
-    RoundSamples plain, profiled, between;
+    RoundSamples plain, profiled, between, other;
     std::vector<RoundSamples> node;
     std::vector<RoundSamples> looped;  // of the short ones
   };
   bool is_simulated() const;
   void plain_run(Round& round);
   void profiled_run(Round& round);
+  void other_run(Round& round);
   std::vector<RoundSamples> of(RoundSamples Round::* member) const;
   std::vector<RoundSamples> of_node(size_t call) const;
   std::string reason() const;
@@ -46,6 +49,7 @@ class MeasuredRounds {
   MeasuredModel model_;
   std::shared_ptr<Executor> own_;
   Executor* executor_ = nullptr;
+  TimedRun other_;
   ClockWatch watch_;
   std::function<std::optional<double>(int)> exchange_;
   std::vector<double> exchange_ns_;  // of the rounds
@@ -55,13 +59,13 @@ class MeasuredRounds {
   size_t pairs_ = 0, plain_runs_ = 0, profiled_runs_ = 0;
   /// Samples not judged yet: their windows are too short for what /proc/stat counts.
   struct Unjudged {
-    size_t round, plain, profiled;  // from these on
+    size_t round, plain, profiled, other;  // from these on
   };
   void judge();
   std::vector<Unjudged> unjudged_;
   Disturbance unjudged_sum_;
-  size_t window_plain_ = 0, window_profiled_ = 0;  // sizes at the start of the window
-  size_t held_ = 0;                                // runs during which the thread was taken off its CPU
+  size_t window_plain_ = 0, window_profiled_ = 0, window_other_ = 0;  // sizes at the start of the window
+  size_t held_ = 0;  // runs during which the thread was taken off its CPU
   Disturbance sum_;
 };
 

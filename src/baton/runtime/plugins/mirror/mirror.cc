@@ -43,26 +43,38 @@ class Pages {
     void* at = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return 0;
     const std::lock_guard lock(mutex_);
-    sizes_[reinterpret_cast<uintptr_t>(at)] = size;
+    blocks_[reinterpret_cast<uintptr_t>(at)] = {size, 0};
     return reinterpret_cast<uintptr_t>(at);
   }
   void release(uint64_t memory) {
     const std::lock_guard lock(mutex_);
-    const auto at = sizes_.find(memory);
-    if (at == sizes_.end()) return;
-    munmap(reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), at->second);
-    sizes_.erase(at);
+    const auto at = blocks_.find(memory);
+    if (at == blocks_.end()) return;
+    munmap(reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), at->second.size);
+    blocks_.erase(at);
   }
-  void protect(uint64_t memory, int access) {
-    const std::lock_guard lock(mutex_);
-    const auto at = sizes_.find(memory);
-    if (at != sizes_.end())
-      mprotect(reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), at->second, access);
-  }
+  /// Accessible from the first open() to the last close(): several queues may read a block at once.
+  void open(uint64_t memory) { count(memory, 1); }
+  void close(uint64_t memory) { count(memory, -1); }
 
  private:
+  struct Block {
+    size_t size;
+    int opened;  // by commands that are running
+  };
+  void count(uint64_t memory, int step) {
+    const std::lock_guard lock(mutex_);
+    const auto at = blocks_.find(memory);
+    if (at == blocks_.end()) return;
+    const bool was_open = at->second.opened > 0;
+    at->second.opened += step;
+    if (const bool is_open = at->second.opened > 0; is_open != was_open)
+      mprotect(reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), at->second.size,
+               is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+
   std::mutex mutex_;
-  std::map<uint64_t, size_t> sizes_;
+  std::map<uint64_t, Block> blocks_;
 };
 
 Pages& pages() {
@@ -74,10 +86,10 @@ Pages& pages() {
 class OpenPages {
  public:
   explicit OpenPages(std::vector<uint64_t> blocks) : blocks_(std::move(blocks)) {
-    for (const uint64_t block : blocks_) pages().protect(block, PROT_READ | PROT_WRITE);
+    for (const uint64_t block : blocks_) pages().open(block);
   }
   ~OpenPages() {
-    for (const uint64_t block : blocks_) pages().protect(block, PROT_NONE);
+    for (const uint64_t block : blocks_) pages().close(block);
   }
   OpenPages(const OpenPages&) = delete;
   OpenPages& operator=(const OpenPages&) = delete;
