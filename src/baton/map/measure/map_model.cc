@@ -9,7 +9,10 @@
 
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/partition_for.h"
+#include "baton/ir/op.h"
+#include "baton/ir/rules/layer_kind.h"
 #include "baton/map/frontier.h"
+#include "baton/map/measure/piece_prices.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/subject.h"
 #include "baton/map/milp.h"
@@ -21,6 +24,7 @@
 #include "baton/support/interrupt.h"
 #include "baton/support/version.h"
 #include "baton/text/origin_label.h"
+#include "baton/transform/layout/alter_op_layout.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -35,7 +39,10 @@ double since_s(MapClock::time_point start) {
 // Sizes that copies between devices are measured at: their latency and their rate.
 constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 // Parts of the time for measuring: each backend at first, each new mapping, and all of them at the end.
-constexpr double kForPrices = 0.35, kForMappings = 0.25, kForCheck = 0.4;
+constexpr double kForPrices = 0.3, kForVariants = 0.15, kForMappings = 0.2, kForCheck = 0.35;
+// For parts of groups, compiling included: a part of that time, and this.
+constexpr double kForPieces = 0.1, kPieceSeconds = 5;
+constexpr int kMostMeasuredPieces = 16;
 constexpr double kMilpSeconds = 20;
 constexpr double kObjectiveSeconds = 3;  // of each search for queues side by side
 constexpr int kRounds = 6;
@@ -50,7 +57,9 @@ class Mapper {
         program_(program_hash(module)),
         module_(bind_params(infer_types(module->copy()), options.build.params)) {
     options_.build.params.clear();
-    report_.predicted = options.predictor != nullptr;
+    report_.predicted = !options.measures;
+    if (report_.predicted && !options.prices.any())
+      throw UsageError("without measuring, costs come from a predictor or a store: give one of them");
     report_.objective = options.objective;
     report_.machine = options.build.context.host().name;
     host_ = backend_of_kind(options.build.context.host().kind)->name;
@@ -61,7 +70,9 @@ class Mapper {
     check_rules(options_.rules, report_.backends, module_->origins());
     price_singles();
     find_links();
+    price_variants();
     add_given();
+    price_pieces();
     search_and_measure();
     check_by_clock();
     choose();
@@ -135,7 +146,9 @@ class Mapper {
     std::unique_ptr<MapSubject> subject;
     try {
       context().stop_if_asked();
-      const IRModule split = apply_mapping(module_, names_of(model.backend_of), host_, context());
+      const IRModule split =
+          apply_mapping(module_, names_of(model.backend_of),
+                        model.pinned ? model.variant_of : std::vector<LayerVariant>(), host_, context());
       for (const auto& [name, function] : split->functions())
         model.regions += function->attr("Compiler") ? 1 : 0;
       subject = std::make_unique<MapSubject>(split, options_.build, options_.threads, !report_.predicted);
@@ -191,6 +204,7 @@ class Mapper {
       // What a backend does not take is the processor's.
       const std::vector<int> owner = subject->owners(report_.backends, model.backend_of.size());
       model.backend_of = owner;
+      model.variant_of = subject->variants(owner.size());
     }
     report_.models.push_back(std::move(model));
     subjects_.push_back(std::move(subject));
@@ -203,6 +217,10 @@ class Mapper {
     const double limit = prices_.memory_limits[static_cast<size_t>(prices_.backends[backend].device)];
     if (limit <= 0) return;
     const std::vector<std::vector<uint32_t>> portions = subjects_[whole]->portions(limit);
+    if (portions.empty())
+      report_.notes.push_back(report_.backends[backend] +
+                              " has no room for any kernel of this model: its memory is " +
+                              std::to_string(static_cast<int64_t>(limit)) + " bytes (--memory)");
     for (size_t i = 0; i < portions.size() && i < kMostPortions; ++i) {
       MappedModel model{.name = report_.backends[backend] + ", part " + std::to_string(i + 1)};
       model.backend_of.assign(module_->origins().size(), 0);
@@ -219,6 +237,70 @@ class Mapper {
       report_.notes.push_back(report_.backends[backend] + " was priced for the first " +
                               std::to_string(kMostPortions) + " of " + std::to_string(portions.size()) +
                               " portions of the model that fit its memory");
+  }
+
+  /// The processor's builds with all layers in one variant: what differs from its own choice is a candidate.
+  void price_variants() {
+    const bool changes_layouts = context().passes->pass_enabled(fast_layouts()->info());
+    if (!options_.variants || !changes_layouts || !report_.partial.empty()) return;
+    const size_t operators = module_->origins().size();
+    std::set<uint64_t> known{subjects_.front()->kernels_hash()};
+    std::vector<size_t> fresh;
+    for (const LayerVariant each : kLayerVariants) {
+      show("building " + variant_name(each) + " layers", static_cast<int>(fresh.size()),
+           static_cast<int>(std::size(kLayerVariants)));
+      MappedModel model{.name = host_ + ", " + variant_name(each), .pinned = true};
+      model.backend_of.assign(operators, 0);
+      model.variant_of.assign(operators, each);
+      restrict_to_rules(model.backend_of);
+      if (!add_model(std::move(model))) continue;
+      if (known.insert(subjects_.back()->kernels_hash()).second) {
+        fresh.push_back(report_.models.size() - 1);
+        continue;
+      }
+      report_.models.pop_back();
+      subjects_.pop_back();
+    }
+    measure(fresh, options_.max_seconds * kForVariants, "measuring variants");
+    for (const size_t each : fresh) add_build(each);
+  }
+
+  /// Prices of those parts of groups that could make a mapping faster: at the least that they could cost, the
+  /// best mapping would use them.
+  void price_pieces() {
+    if (!report_.partial.empty()) return;
+    PiecePrices alone(module_, {.build = options_.build,
+                                .host = host_,
+                                .threads = options_.threads,
+                                .prices = options_.prices,
+                                .measures = options_.measures,
+                                .seconds = options_.max_seconds * kForPieces / kMostMeasuredPieces,
+                                .system = options_.system});
+    const auto start = MapClock::now();
+    const double limit_s = kPieceSeconds + options_.max_seconds * kForPieces;
+    try {
+      for (;;) {
+        const ModelProblem model = priced(/*guesses=*/true);
+        const auto best = search_frontier(model.problem, {.interrupt = context().interrupt});
+        bool any = false;
+        for (const int c : best ? best->chosen : std::vector<int>()) {
+          const ModelProblem::Candidate& candidate = model.candidates[static_cast<size_t>(c)];
+          if (!candidate.guessed) continue;
+          if (since_s(start) > limit_s || alone.measured() >= kMostMeasuredPieces) {
+            report_.notes.push_back("some parts of fused groups have no price: the time for them was over");
+            return;
+          }
+          any = true;
+          show("pricing parts of kernels", static_cast<int>(since_s(start)), static_cast<int>(limit_s) + 1);
+          const std::vector<uint32_t> operators = model.operators_of(c);
+          pieces_[{candidate.backend, operators}] =
+              alone.price(report_.backends[candidate.backend], operators);
+        }
+        if (!any) return;
+      }
+    } catch (const Interrupted&) {
+      report_.partial = "interrupted";
+    }
   }
 
   /// Operators that are pinned to a backend that does not take them.
@@ -257,11 +339,11 @@ class Mapper {
 
   // ---- Prices.
 
-  void measure(const std::vector<size_t>& which, double seconds, const std::string& phase) {
+  void measure(std::vector<size_t> which, double seconds, const std::string& phase) {
+    std::erase_if(which, [&](size_t each) { return !subjects_[each]; });
     if (which.empty()) return;
     if (report_.predicted) {
-      for (const size_t each : which)
-        subjects_[each]->predict(*options_.predictor, options_.threads, context());
+      for (const size_t each : which) subjects_[each]->predict(options_.prices, options_.threads, context());
       return;
     }
     const auto start = MapClock::now();
@@ -274,7 +356,16 @@ class Mapper {
     how.interrupt = context().interrupt;
     how.system = options_.system;
     how.progress = [&](double done) { show(phase, static_cast<int>(done * 100), 100); };
-    const std::vector<FusedTimes> times = measure_in_turns(models, how);
+    std::vector<FusedTimes> times;
+    try {
+      times = measure_in_turns(models, how);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      drop_failing(which, error.what());
+      measure(which, seconds, phase);
+      return;
+    }
     for (size_t i = 0; i < which.size(); ++i) {
       subjects_[which[i]]->set_times(times[i]);
       MappedModel& model = report_.models[which[i]];
@@ -289,6 +380,40 @@ class Mapper {
     report_.measure_s += since_s(start);
   }
 
+  /// A target that failed in the middle is left out, the others go on. At least one is; throws where that is
+  /// the processor.
+  void drop_failing(const std::vector<size_t>& which, const std::string& seen) {
+    size_t dropped = 0;
+    const auto drop = [&](size_t each, const std::string& why) {
+      MappedModel& model = report_.models[each];
+      if (each == 0) throw Error("the processor's build failed while it was measured: " + why);
+      model.why_not = "it failed while it was measured: " + why.substr(0, why.find('\n'));
+      model.measured_us = model.serial_us = 0;
+      model.rounds_us.clear();
+      report_.notes.push_back(model.name + " cannot be used: " + model.why_not);
+      subjects_[each] = nullptr;
+      ++dropped;
+    };
+    for (const size_t each : which) try {
+        MeasureOptions how;
+        how.rounds = how.min_runs = 1;
+        how.max_seconds = how.min_seconds = 1e-3;
+        how.interrupt = context().interrupt;
+        how.system = options_.system;
+        how.exchange = [](int) { return std::nullopt; };
+        const std::vector<MeasuredModel> alone{subjects_[each]->measured()};
+        measure_in_turns(alone, how);
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const Error& error) {
+        drop(each, error.what());
+      }
+    // All run again alone, so that it is not known which of them failed: what is not the processor's goes.
+    for (size_t i = which.size(); i-- > 0 && dropped == 0;)
+      if (which[i] != 0 && report_.models[which[i]].regions > 0) drop(which[i], seen);
+    if (dropped == 0) throw Error(seen);
+  }
+
   /// The share of the time one after the other that remains by the objective.
   double objective_part(const PlanQueues& queues) const {
     if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial) return 1;
@@ -297,6 +422,7 @@ class Mapper {
   }
 
   void add_build(size_t which) {
+    if (!subjects_[which]) return;
     builds_.push_back(subjects_[which]->build(report_.models[which].name, report_.backends));
     build_of_.push_back(which);
     // Layouts cost what they were measured to cost.
@@ -358,9 +484,10 @@ class Mapper {
     const std::string& device = prices_.devices[std::max(from, to)];
     const DeviceSheet* sheet = context().sheet_of(find_backend(device)->kind);
     if (!sheet) throw Error("nothing is known of the link to " + device);
+    static const Predictor nothing_learnt;  // takes the link of the sheet
     const auto us = [&](size_t bytes) {
-      return options_.predictor
-          ->predict_transfer(prices_.devices[from], prices_.devices[to], static_cast<double>(bytes), *sheet)
+      return (options_.prices.predictor ? *options_.prices.predictor : nothing_learnt)
+          .predict_transfer(prices_.devices[from], prices_.devices[to], static_cast<double>(bytes), *sheet)
           .us;
     };
     const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);
@@ -388,8 +515,16 @@ class Mapper {
 
   // ---- Search.
 
-  ModelProblem priced() {
+  ModelProblem priced(bool guesses = false) {
     ModelPrices prices = prices_;
+    prices.piece_us = [this](size_t backend, const std::vector<uint32_t>& operators) {
+      const auto at = pieces_.find({backend, operators});
+      return at == pieces_.end() ? std::nullopt : at->second;
+    };
+    if (guesses)
+      prices.guesses_piece = [this](size_t backend, const std::vector<uint32_t>& operators) {
+        return pieces_.count({backend, operators}) == 0;
+      };
     prices.allowed = [this](size_t backend, uint32_t id) { return is_allowed(backend, id); };
     std::vector<MeasuredBuild> all = builds_;
     all.insert(all.end(), portions_.begin(), portions_.end());
@@ -420,8 +555,15 @@ class Mapper {
     if (best)
       best = search_objective(problem, *best, options_.objective, kObjectiveSeconds, context().interrupt);
     report_.search_s += since_s(start);
-    if (!best)
-      throw Error("no mapping keeps all limits: give a device more memory (--memory), or allow more regions");
+    if (!best) {
+      std::string memories;
+      for (size_t d = 1; d < prices_.devices.size(); ++d)
+        if (prices_.memory_limits[d] > 0)
+          memories += (memories.empty() ? ": " : ", ") + prices_.devices[d] + " has " +
+                      std::to_string(static_cast<int64_t>(prices_.memory_limits[d])) + " bytes";
+      throw Error("no mapping keeps all limits" + memories +
+                  "; give a device more memory (--memory), or allow more regions");
+    }
     return *best;
   }
 
@@ -488,13 +630,14 @@ class Mapper {
       const std::vector<int> backend_of = model.backend_of(best.chosen, module_->origins().size());
       report_.bound_us = best.bound_us;
       report_.method = best.method;
-      bool known = false;
-      for (MappedModel& each : report_.models) known = known || same_division(each.backend_of, backend_of);
+      MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
+      choose_variants(mapping, model, best.chosen);
+      const bool known = std::ranges::any_of(report_.models,
+                                             [&](const MappedModel& each) { return is_same(each, mapping); });
       if (known || made_count == options_.tries) {
         set_model(std::move(model), std::move(best));
         return;
       }
-      MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
       mapping.modelled_us = best.us;
       const bool usable = add_model(std::move(mapping));
       if (!usable) {
@@ -514,6 +657,37 @@ class Mapper {
     for (size_t i = 0; i < a.size(); ++i)
       if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return false;
     return true;
+  }
+
+  static bool is_same(const MappedModel& a, const MappedModel& b) {
+    if (!same_division(a.backend_of, b.backend_of)) return false;
+    if (!a.pinned && !b.pinned) return true;
+    if (a.variant_of.size() != b.variant_of.size()) return false;
+    for (size_t i = 0; i < a.variant_of.size(); ++i)
+      if (a.variant_of[i] != LayerVariant::kByCost && b.variant_of[i] != LayerVariant::kByCost &&
+          a.variant_of[i] != b.variant_of[i])
+        return false;
+    return true;
+  }
+
+  bool is_layer(uint32_t id) const {
+    const OpDef* op = find_op(builds_.front().origins.operators[id].op);
+    return op && op->rules.get<LayerKind>();
+  }
+
+  /// How the layers of a choice are computed. Where all kernels are of builds that chose for themselves, a
+  /// build may choose again, beside its new neighbours.
+  void choose_variants(MappedModel& mapping, const ModelProblem& model,
+                       const std::vector<int>& chosen) const {
+    mapping.variant_of.assign(mapping.backend_of.size(), LayerVariant::kByCost);
+    for (const int c : chosen) {
+      const ModelProblem::Candidate& each = model.candidates[static_cast<size_t>(c)];
+      if (each.backend != 0 || each.variant == LayerVariant::kByCost) continue;
+      const bool portion = each.build >= builds_.size();
+      mapping.pinned = mapping.pinned || (!portion && report_.models[build_of_[each.build]].pinned);
+      for (const uint32_t id : model.operators_of(c))
+        if (is_layer(id)) mapping.variant_of[id] = each.variant;
+    }
   }
 
   /// The prices at the end; what each build costs by them.
@@ -552,6 +726,11 @@ class Mapper {
 
   void choose() {
     report_.chosen = report_.best_single = 0;
+    const auto is_timed = [&](size_t i) { return subjects_[i] && time_of(report_.models[i]) > 0; };
+    // Of some backends not all costs may be known.
+    for (const bool single : {false, true})
+      for (size_t i = report_.models.size(); i-- > 0;)
+        if (is_timed(i) && (!single || report_.models[i].single)) report_.best_single = i;
     for (size_t i = 0; i < report_.models.size(); ++i) {
       if (!subjects_[i] || time_of(report_.models[i]) <= 0) continue;
       if (report_.models[i].single &&
@@ -599,25 +778,36 @@ class Mapper {
     const size_t operators = module_->origins().size();
     alternatives_.resize(operators);
     const MappingProblem& problem = model_.problem;
-    const std::vector<int> owner = model_.backend_of(best_.chosen, operators);
     const auto start = MapClock::now();
     constexpr double kMostSeconds = 10;
+    std::vector<std::vector<size_t>> covering(static_cast<size_t>(problem.nodes));
+    for (size_t c = 0; c < problem.candidates.size(); ++c)
+      for (const int node : problem.candidates[c].nodes) covering[static_cast<size_t>(node)].push_back(c);
+    std::vector<size_t> owner(covering.size());  // by node: the chosen candidate
+    for (const int c : best_.chosen)
+      for (const int node : problem.candidates[static_cast<size_t>(c)].nodes)
+        owner[static_cast<size_t>(node)] = static_cast<size_t>(c);
     for (int node = 0; node < problem.nodes; ++node) {
       const std::vector<uint32_t>& here = model_.operators[static_cast<size_t>(node)];
-      for (size_t backend = 0; backend < report_.backends.size(); ++backend) {
-        double cheapest = std::numeric_limits<double>::infinity();
-        MappingProblem there = problem;
-        there.candidates.clear();
-        for (size_t c = 0; c < problem.candidates.size(); ++c) {
-          const MappingCandidate& each = problem.candidates[c];
-          const bool covers = std::ranges::binary_search(each.nodes, node);
-          if (covers && model_.candidates[c].backend == backend) cheapest = std::min(cheapest, each.us);
-          if (!covers || model_.candidates[c].backend == backend) there.candidates.push_back(each);
-        }
-        if (!std::isfinite(cheapest)) continue;
-        MappedAlternative alternative{report_.backends[backend], cheapest, 0};
-        if (owner[here.front()] != static_cast<int>(backend)) {
+      const bool layer = std::ranges::any_of(here, [&](uint32_t id) { return is_layer(id); });
+      const auto place_of = [&](size_t c) {
+        const ModelProblem::Candidate& each = model_.candidates[c];
+        return std::pair(each.backend, layer ? each.variant : LayerVariant::kByCost);
+      };
+      std::map<std::pair<size_t, LayerVariant>, double> places;  // -> the cheapest kernel
+      for (const size_t c : covering[static_cast<size_t>(node)]) {
+        const auto [at, fresh] = places.emplace(place_of(c), problem.candidates[c].us);
+        if (!fresh) at->second = std::min(at->second, problem.candidates[c].us);
+      }
+      for (const auto& [place, cheapest] : places) {
+        MappedAlternative alternative{report_.backends[place.first], variant_name(place.second), cheapest, 0};
+        if (place_of(owner[static_cast<size_t>(node)]) != place) {
           if (since_s(start) > kMostSeconds) continue;
+          MappingProblem there = problem;
+          there.candidates.clear();
+          for (size_t c = 0; c < problem.candidates.size(); ++c)
+            if (!std::ranges::binary_search(problem.candidates[c].nodes, node) || place_of(c) == place)
+              there.candidates.push_back(problem.candidates[c]);
           FrontierOptions how;
           how.interrupt = context().interrupt;
           const auto found = search_frontier(there, how);
@@ -652,7 +842,7 @@ class Mapper {
       mapping.operators.push_back(
           {id, origin_label(table.at(OriginId(id))),
            chosen.backend_of[id] < 0 ? "" : report_.backends[static_cast<size_t>(chosen.backend_of[id])],
-           operator_us[id], alternatives_[id]});
+           chosen.pinned ? variant_name(chosen.variant_of[id]) : "", operator_us[id], alternatives_[id]});
     IRModule split = apply_mapping(module_, mapping, context());
     std::vector<std::vector<int>> singles;
     for (size_t b = 0; b < builds_.size(); ++b)
@@ -671,6 +861,8 @@ class Mapper {
   std::vector<MeasuredBuild> builds_;
   std::vector<MeasuredBuild> portions_;  ///< of devices without room for all; their programs are gone
   std::vector<size_t> build_of_;         ///< by build: index into report_.models
+  /// Prices of parts of groups, by backend and operators; nullopt: there is none.
+  std::map<std::pair<size_t, std::vector<uint32_t>>, std::optional<double>> pieces_;
   std::set<std::pair<size_t, uint32_t>> banned_;
   std::vector<NDArray> expected_;
   ModelProblem model_;
