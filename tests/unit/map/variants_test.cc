@@ -157,7 +157,7 @@ def @main(%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(32, 32, 3, 3), float
 TEST(PiecePrices, AreOfOperatorsAlone) {
   const BuildOptions options = host_build();
   const IRModule module = two_equal();
-  PiecePrices prices(module, {.build = options, .host = "llvm", .threads = 1, .seconds = 0.01});
+  PiecePrices prices(module, {.build = options, .host = "llvm", .threads = 1, .prices = {}, .seconds = 0.01});
   const auto conv = prices.price("llvm", {0}), relu = prices.price("llvm", {1}),
              both = prices.price("llvm", {0, 1});
   ASSERT_TRUE(conv && relu && both);
@@ -168,7 +168,7 @@ TEST(PiecePrices, AreOfOperatorsAlone) {
   EXPECT_EQ(prices.measured(), 3);
   EXPECT_FALSE(prices.price("llvm", {0, 2}));  // what is between them would run in between
   EXPECT_FALSE(prices.price("sim_npu", {0}));  // of integers only
-  PiecePrices asked(module, {.build = options, .host = "llvm", .threads = 1, .measures = false});
+  PiecePrices asked(module, {.build = options, .host = "llvm", .threads = 1, .prices = {}, .measures = false});
   EXPECT_FALSE(asked.price("llvm", {1}));
 }
 

@@ -12,6 +12,8 @@
 #include "baton/ir/op.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/map/frontier.h"
+#include "baton/map/measure/alternatives.h"
+#include "baton/map/measure/links.h"
 #include "baton/map/measure/piece_prices.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/subject.h"
@@ -36,8 +38,6 @@ double since_s(MapClock::time_point start) {
   return std::chrono::duration<double>(MapClock::now() - start).count();
 }
 
-// Sizes that copies between devices are measured at: their latency and their rate.
-constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 // Parts of the time for measuring: each backend at first, each new mapping, and all of them at the end.
 constexpr double kForPrices = 0.3, kForVariants = 0.15, kForMappings = 0.2, kForCheck = 0.35;
 // For parts of groups, compiling included: a part of that time, and this.
@@ -458,7 +458,7 @@ class Mapper {
       for (const bool in : {true, false}) {
         const size_t from = in ? 0 : d, to = in ? d : 0;
         MappingConversion link =
-            report_.predicted ? predicted_link(from, to) : measured_link(ends[from], ends[to]);
+            report_.predicted ? predicted_link_of(from, to) : measured_link(ends[from], ends[to]);
         prices_.links[from][to] = link;
         report_.links.push_back({prices_.devices[from], prices_.devices[to], link.fixed_us,
                                  link.us_per_byte > 0 ? 1e-3 / link.us_per_byte : 0});
@@ -466,32 +466,11 @@ class Mapper {
     }
   }
 
-  static MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) {
-    const MaybeMeasured few = copy_us(from, to, kSmallCopy);
-    MaybeMeasured many;
-    size_t bytes = kLargeCopy;
-    // Small devices have no room for more.
-    for (; few && bytes > kSmallCopy && !(many = copy_us(from, to, bytes)); bytes /= 4) {
-    }
-    if (!few || !many)
-      throw Error("copies from " + from.backend->name + " to " + to.backend->name +
-                  " cannot be measured: " + (from.why_not.empty() ? to.why_not : from.why_not));
-    const double rate = std::max(0.0, many->value - few->value) / static_cast<double>(bytes - kSmallCopy);
-    return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
-  }
-
-  MappingConversion predicted_link(size_t from, size_t to) const {
+  MappingConversion predicted_link_of(size_t from, size_t to) const {
     const std::string& device = prices_.devices[std::max(from, to)];
     const DeviceSheet* sheet = context().sheet_of(find_backend(device)->kind);
     if (!sheet) throw Error("nothing is known of the link to " + device);
-    static const Predictor nothing_learnt;  // takes the link of the sheet
-    const auto us = [&](size_t bytes) {
-      return (options_.prices.predictor ? *options_.prices.predictor : nothing_learnt)
-          .predict_transfer(prices_.devices[from], prices_.devices[to], static_cast<double>(bytes), *sheet)
-          .us;
-    };
-    const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);
-    return {std::max(0.0, us(kSmallCopy) - rate * static_cast<double>(kSmallCopy)), rate};
+    return predicted_link(prices_.devices[from], prices_.devices[to], *sheet, options_.prices.predictor);
   }
 
   /// Mappings from files.
@@ -632,8 +611,8 @@ class Mapper {
       report_.method = best.method;
       MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
       choose_variants(mapping, model, best.chosen);
-      const bool known = std::ranges::any_of(report_.models,
-                                             [&](const MappedModel& each) { return is_same(each, mapping); });
+      const bool known =
+          std::ranges::any_of(report_.models, [&](const MappedModel& each) { return each.is_same(mapping); });
       if (known || made_count == options_.tries) {
         set_model(std::move(model), std::move(best));
         return;
@@ -650,24 +629,6 @@ class Mapper {
     }
     auto [model, best] = solved();
     set_model(std::move(model), std::move(best));
-  }
-
-  /// Operators without a kernel do not count.
-  static bool same_division(const std::vector<int>& a, const std::vector<int>& b) {
-    for (size_t i = 0; i < a.size(); ++i)
-      if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return false;
-    return true;
-  }
-
-  static bool is_same(const MappedModel& a, const MappedModel& b) {
-    if (!same_division(a.backend_of, b.backend_of)) return false;
-    if (!a.pinned && !b.pinned) return true;
-    if (a.variant_of.size() != b.variant_of.size()) return false;
-    for (size_t i = 0; i < a.variant_of.size(); ++i)
-      if (a.variant_of[i] != LayerVariant::kByCost && b.variant_of[i] != LayerVariant::kByCost &&
-          a.variant_of[i] != b.variant_of[i])
-        return false;
-    return true;
   }
 
   bool is_layer(uint32_t id) const {
@@ -775,49 +736,14 @@ class Mapper {
 
   /// The best mapping with each operator on each other backend.
   void find_alternatives() {
-    const size_t operators = module_->origins().size();
-    alternatives_.resize(operators);
-    const MappingProblem& problem = model_.problem;
-    const auto start = MapClock::now();
-    constexpr double kMostSeconds = 10;
-    std::vector<std::vector<size_t>> covering(static_cast<size_t>(problem.nodes));
-    for (size_t c = 0; c < problem.candidates.size(); ++c)
-      for (const int node : problem.candidates[c].nodes) covering[static_cast<size_t>(node)].push_back(c);
-    std::vector<size_t> owner(covering.size());  // by node: the chosen candidate
-    for (const int c : best_.chosen)
-      for (const int node : problem.candidates[static_cast<size_t>(c)].nodes)
-        owner[static_cast<size_t>(node)] = static_cast<size_t>(c);
-    for (int node = 0; node < problem.nodes; ++node) {
-      const std::vector<uint32_t>& here = model_.operators[static_cast<size_t>(node)];
-      const bool layer = std::ranges::any_of(here, [&](uint32_t id) { return is_layer(id); });
-      const auto place_of = [&](size_t c) {
-        const ModelProblem::Candidate& each = model_.candidates[c];
-        return std::pair(each.backend, layer ? each.variant : LayerVariant::kByCost);
-      };
-      std::map<std::pair<size_t, LayerVariant>, double> places;  // -> the cheapest kernel
-      for (const size_t c : covering[static_cast<size_t>(node)]) {
-        const auto [at, fresh] = places.emplace(place_of(c), problem.candidates[c].us);
-        if (!fresh) at->second = std::min(at->second, problem.candidates[c].us);
-      }
-      for (const auto& [place, cheapest] : places) {
-        MappedAlternative alternative{report_.backends[place.first], variant_name(place.second), cheapest, 0};
-        if (place_of(owner[static_cast<size_t>(node)]) != place) {
-          if (since_s(start) > kMostSeconds) continue;
-          MappingProblem there = problem;
-          there.candidates.clear();
-          for (size_t c = 0; c < problem.candidates.size(); ++c)
-            if (!std::ranges::binary_search(problem.candidates[c].nodes, node) || place_of(c) == place)
-              there.candidates.push_back(problem.candidates[c]);
-          FrontierOptions how;
-          how.interrupt = context().interrupt;
-          const auto found = search_frontier(there, how);
-          if (!found) continue;
-          alternative.more_us = objective_us(there, *found, options_.objective) - best_.us;
-        }
-        for (const uint32_t id : here) alternatives_[id].push_back(alternative);
-      }
-    }
-    if (since_s(start) > kMostSeconds)
+    AlternativeOptions how{.backends = report_.backends,
+                           .layers = std::vector<bool>(module_->origins().size()),
+                           .objective = options_.objective,
+                           .interrupt = context().interrupt};
+    for (uint32_t id = 0; id < how.layers.size(); ++id) how.layers[id] = is_layer(id);
+    Alternatives found = alternatives(model_, best_, how);
+    alternatives_ = std::move(found.of);
+    if (!found.complete)
       report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
   }
 
@@ -871,14 +797,6 @@ class Mapper {
 };
 
 }  // namespace
-
-double MapReport::speedup() const {
-  const MappedModel &here = models[chosen], &single = models[best_single];
-  const bool measured = here.measured_us > 0 && single.measured_us > 0;
-  const double a = measured ? single.measured_us : single.modelled_us;
-  const double b = measured ? here.measured_us : here.modelled_us;
-  return b > 0 ? a / b : 1;
-}
 
 MapResult map_model(const IRModule& module, const MapOptions& options) {
   return Mapper(module, options).run();

@@ -52,6 +52,10 @@ struct MappedModel {
   double serial_us = 0;                ///< measured, one thing after the other
   std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
   std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
+
+  /// Whether both give every operator to the same backend, and compute layers alike. Operators without a
+  /// kernel do not count.
+  bool is_same(const MappedModel& other) const;
 };
 
 struct MapLink {
