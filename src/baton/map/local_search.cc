@@ -32,14 +32,19 @@ class LocalSearch {
     std::mt19937 random(1);
     const auto below = [&](size_t n) { return static_cast<size_t>(random()) % n; };
     for (int kick = 0; kick < options_.kicks && !over() && best.chosen.size() > 1; ++kick) {
-      const size_t length = 1 + below(best.chosen.size()), begin = below(best.chosen.size());
-      const auto device = static_cast<int>(below(problem_.memory_limits.size()));
-      const auto from =
-          priced(moved(best.chosen, begin, std::min(begin + length, best.chosen.size()), device));
+      Chosen other = best.chosen;
+      if (kick % 2) {
+        const size_t length = 1 + below(other.size()), begin = below(other.size());
+        const auto device = static_cast<int>(below(problem_.memory_limits.size()));
+        other = moved(other, begin, std::min(begin + length, other.size()), device);
+      } else {
+        for (size_t count = 2 + below(3); count-- > 0 && !other.empty();)
+          other = replaced(other, static_cast<int>(below(problem_.candidates.size())));
+      }
+      std::optional<MappingSolution> from = priced(other);
       if (!from) continue;
-      MappingSolution other = *from;
-      descend(other);
-      if (other.us < best.us * (1 - kLeastGain)) best = std::move(other);
+      descend(*from);
+      if (from->us < best.us * (1 - kLeastGain)) best = std::move(*from);
     }
     return best;
   }

@@ -13,7 +13,7 @@ using MappingCost = std::function<double(const MappingSolution&)>;
 
 struct LocalSearchOptions {
   double seconds = 5;
-  int kicks = 60;  ///< restarts from the best found, a part of it given to another device at random
+  int kicks = 150;  ///< restarts from the best found, with parts of it elsewhere, at random
   const std::atomic<bool>* interrupt = nullptr;
 };
 

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 BuildOptions host_build() {
   initialize();
   BuildOptions options;
-  options.context = host_context();
+  options.context = host_context().at_level(3);
   return options;
 }
 
@@ -168,7 +168,8 @@ TEST(PiecePrices, AreOfOperatorsAlone) {
   EXPECT_EQ(prices.measured(), 3);
   EXPECT_FALSE(prices.price("llvm", {0, 2}));  // what is between them would run in between
   EXPECT_FALSE(prices.price("sim_npu", {0}));  // of integers only
-  PiecePrices asked(module, {.build = options, .host = "llvm", .threads = 1, .prices = {}, .measures = false});
+  PiecePrices asked(module,
+                    {.build = options, .host = "llvm", .threads = 1, .prices = {}, .measures = false});
   EXPECT_FALSE(asked.price("llvm", {1}));
 }
 
