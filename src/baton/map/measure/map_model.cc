@@ -182,6 +182,10 @@ class Mapper {
       const bool usable = add_model(std::move(model));
       if (b == 0 && !usable)
         throw Error("the model cannot be built for the processor: " + report_.models.back().why_not);
+      if (usable && !keeps_memory(b)) {
+        add_portions(b, 0);
+        continue;
+      }
       if (usable) fresh.push_back(report_.models.size() - 1);
       if (!usable && report_.models.back().regions > 0) add_portions(b, 0);
     }
@@ -190,6 +194,24 @@ class Mapper {
     measure(fresh, options_.max_seconds * kForPrices, "measuring backends");
     for (const size_t each : fresh) add_build(each);
     require_pins();
+  }
+
+  /// Whether the last build keeps the limit that was asked for; one that does not cannot be used.
+  bool keeps_memory(size_t backend) {
+    const auto asked = options_.memory_bytes.find(report_.backends[backend]);
+    if (asked == options_.memory_bytes.end()) return true;
+    const MeasuredBuild build = subjects_.back()->build("", report_.backends);
+    double bytes = 0;
+    for (size_t n = 0; n < build.node_bytes.size(); ++n)
+      if (build.node_backend[n] == static_cast<int>(backend)) bytes += build.node_bytes[n];
+    if (bytes <= asked->second) return true;
+    MappedModel& model = report_.models.back();
+    model.why_not = "all that it takes needs " + std::to_string(static_cast<int64_t>(bytes)) +
+                    " bytes, and it may have " + std::to_string(static_cast<int64_t>(asked->second)) +
+                    " (--memory)";
+    report_.notes.push_back(model.name + " cannot be used: " + model.why_not);
+    subjects_.back() = nullptr;
+    return false;
   }
 
   /// Builds the model. False: it cannot be used, and the reason is kept.
@@ -485,6 +507,10 @@ class Mapper {
                            " is not among the targets of this mapping (--targets)");
         model.backend_of.push_back(each.backend.empty() ? -1
                                                         : static_cast<int>(at - report_.backends.begin()));
+      }
+      for (const MappedOperator& each : mapping.operators) {
+        model.variant_of.push_back(parse_variant(each.variant).value_or(LayerVariant::kByCost));
+        model.pinned = model.pinned || model.variant_of.back() != LayerVariant::kByCost;
       }
       if (add_model(std::move(model))) fresh.push_back(report_.models.size() - 1);
     }
