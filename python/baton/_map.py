@@ -31,7 +31,7 @@ def _native(params):
 
 
 def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memory=None, max_regions=0, threads=0,  # noqa: A001  pylint: disable=redefined-builtin,too-many-arguments
-        seconds=60, tries=4, predictor=None, name="model", objective="serial", sweep=None):
+        seconds=60, tries=4, predictor=None, name="model", objective="serial", sweep=None, variants=True, prices=None, store=None, measure=None):
     """Places each operator on one of several backends, so that the whole model runs fastest.
 
     Each backend alone and the best mappings are built and measured in turns; the fastest is kept.
@@ -48,6 +48,10 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     seconds : for measuring, beyond compiling
     tries : mappings that are built and measured, at most
     predictor : a Predictor, or its path: costs are predicted, nothing is compiled or run
+    variants : whether layers of the processor are tried in other layouts and by other algorithms, too: plain, blocked, Winograd's
+    prices : a Predictor, or its path, of parts of fused kernels, beside measured prices; without it those that matter are measured
+    store : path of a store of measurements of this machine: prices of these very kernels where nothing is measured, else of parts of kernels
+    measure : False: nothing is compiled or run, and all costs come from `store` and `predictor`; by default False with `predictor`
     name : of the model in the report
     objective : what is made small: "serial" (the time of one input, one thing after the other), "latency" (of one input with devices and
         links side by side), "throughput" (the time per input of a stream) or "energy" (of the machine, by its counters). Devices side by
@@ -56,10 +60,15 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
         each device, so many times their memory; `report["sweeps"]`
 
     Returns a MapResult: `mod` (partitioned, for relay.build), `report`, `mapping`, `save(path)`, `why(operator)`; printed, it is a table.
-    Raises TVMError for rules that contradict each other, an unknown backend, an unknown objective and limits of a sweep that make no sense, ValueError for an operator that there is not.
+    Raises TVMError for rules that contradict each other, an unknown backend, an unknown objective, costs that are not known and limits of a
+    sweep that make no sense; ValueError for an operator that there is not, and for `predictor` beside `prices` or measure=True.
     """
     if isinstance(targets, str):
         targets = targets.split(",")
+    measure = predictor is None if measure is None else measure
+    if predictor is not None and (prices is not None or measure):
+        raise ValueError("predictor predicts all costs, so that nothing is measured: give prices for those of parts only")
+    predictor = prices if predictor is None else predictor
     if predictor is not None:
         if isinstance(predictor, (str, os.PathLike)):
             predictor = Predictor.load(os.fspath(predictor))
@@ -67,7 +76,8 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     rules = [(list(operators), backend, banned) for given, banned in ((pin, False), (forbid, True))
              for backend, operators in (given or {}).items()]
     sweeps = [f"{what}={float(least)!r}:{float(most)!r}" for what, (least, most) in (sweep or {}).items()]
-    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name, objective, sweeps)
+    return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name, objective,
+                    sweeps, variants, os.fspath(store) if store else "", measure)
 
 
 def apply_mapping(mod, mapping, params=None):

@@ -1,6 +1,7 @@
 #include "baton/driver/pipeline.h"
 
 #include <algorithm>
+#include <map>
 
 #include "baton/codegen/backend.h"
 #include "baton/schedule/kernel_choice.h"
@@ -22,6 +23,10 @@ class ChoiceByDevice final : public KernelChoice {
  public:
   ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const override {
     return of(sheet)->conv2d(shape, sheet);
+  }
+  bool takes_blocks(const ConvShape& shape, const LayerSurroundings& around,
+                    const DeviceSheet& sheet) const override {
+    return of(sheet)->takes_blocks(shape, around, sheet);
   }
   ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {
     return of(sheet)->conv_transpose(shape, sheet);
@@ -70,11 +75,8 @@ FindSheets sheets_by_device(const std::vector<TargetRef>& targets) {
 }
 
 // Names and order as in TVM 0.11.1; each pass has its own level.
-Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets, bool bfloat16 = false) {
-  AttrList options;
-  for (const TargetRef& target : targets) options.push_back(target->options());
-  const std::string host = targets.front()->host ? targets.front()->host->options() : "";
-  std::vector<Pass> passes = {
+std::vector<Pass> passes_before_layouts() {
+  return {
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
       qnn_lowering(),
@@ -91,13 +93,23 @@ Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targ
       make_pass("CanonicalizeOps"),
       make_pass("FlattenAtrousConv"),
       make_pass("InferType"),
-      alter_op_layout,
-      make_pass("FastMath"),
-      make_pass("FoldConstant"),
-      make_pass("SplitArgs"),
-      make_pass("PlanDevices", {{"targets", options}, {"host", host}}),
-      make_pass("FuseOps"),
   };
+}
+
+Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets, bool bfloat16 = false) {
+  AttrList options;
+  for (const TargetRef& target : targets) options.push_back(target->options());
+  const std::string host = targets.front()->host ? targets.front()->host->options() : "";
+  std::vector<Pass> passes = passes_before_layouts();
+  for (const Pass& pass : {
+           alter_op_layout,
+           make_pass("FastMath"),
+           make_pass("FoldConstant"),
+           make_pass("SplitArgs"),
+           make_pass("PlanDevices", {{"targets", options}, {"host", host}}),
+           make_pass("FuseOps"),
+       })
+    passes.push_back(pass);
   // Between folding, which packs the weights, and splitting, after which they may be far from their layers.
   if (bfloat16) passes.insert(passes.end() - 3, make_pass("NarrowWeights"));
   return sequential(std::move(passes));
@@ -142,13 +154,45 @@ Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig
   return passes_with(fast_layouts(find), targets, precision_of(config) == Precision::kBfloat16);
 }
 
-IRModule optimize(const IRModule& module, const BuildContext& context) {
-  const std::vector<TargetRef> targets = build_targets(context);
+namespace {
+
+/// The context with the choice of a build for `targets`.
+BuildContext with_choice(const std::vector<TargetRef>& targets, const BuildContext& context) {
   BuildContext chosen = context;
   const BackendRef backend = backend_of_kind(targets.front()->kind);
   if (!chosen.choice && has_several_kinds(targets)) chosen.choice = std::make_shared<const ChoiceByDevice>();
   if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();
   if (is_strict(context.passes->config)) chosen.choice = strict_choice(choice_or_default(chosen.choice));
+  return chosen;
+}
+
+}  // namespace
+
+IRModule with_layouts_of(const IRModule& module, const std::function<LayerVariant(const CallNode&)>& variant,
+                         const BuildContext& context) {
+  const std::vector<TargetRef> targets = build_targets(context);
+  const BuildContext chosen = with_choice(targets, context);
+  const bool strict = is_strict(context.passes->config);
+  std::map<LayerVariant, std::shared_ptr<const KernelChoice>> choices;
+  for (const LayerVariant each : kLayerVariants) {
+    choices[each] = variant_choice(each, choice_or_default(chosen.choice));
+    if (strict) choices[each] = strict_choice(choices[each]);
+  }
+  std::vector<Pass> passes = passes_before_layouts();
+  const FindSheets find = has_several_kinds(targets) ? sheets_by_device(targets) : FindSheets();
+  passes.push_back(fast_layouts(find, [&](const CallNode& call) -> const KernelChoice* {
+    const auto at = choices.find(variant(call));
+    return at == choices.end() ? nullptr : at->second.get();
+  }));
+  passes.push_back(make_pass("InferType"));
+  IRModule result = (*sequential(std::move(passes)))(module, chosen)->copy();
+  result->replace("main", with_attr(result->find("main"), kLayoutsAreChosen, int64_t{1}));
+  return result;
+}
+
+IRModule optimize(const IRModule& module, const BuildContext& context) {
+  const std::vector<TargetRef> targets = build_targets(context);
+  const BuildContext chosen = with_choice(targets, context);
   return prepare_kernels((*optimization_passes(targets, context.passes->config))(module, chosen), chosen);
 }
 

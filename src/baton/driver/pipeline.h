@@ -1,10 +1,12 @@
 #pragma once
 // The pass pipeline of a build.
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "baton/ir/module.h"
 #include "baton/pass/pass.h"
+#include "baton/schedule/layer_variant.h"
 
 namespace baton {
 
@@ -18,6 +20,12 @@ BuildContext with_target_options(BuildContext context);
 /// The passes of a build, run on a module with bound parameters, as one Sequential: gates and required passes
 /// apply. `config`: for its precision.
 Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config);
+
+/// `module` (typed, with its parameters bound) as it is after the layout pass of a build, with each layer
+/// computed as `variant` says; kByCost: as the build would choose. A build of it leaves its layouts as they
+/// are. `variant` sees calls as the layout pass does, with their origins.
+IRModule with_layouts_of(const IRModule& module, const std::function<LayerVariant(const CallNode&)>& variant,
+                         const BuildContext& context);
 
 /// The steps after them: returns a module of primitive functions, the input of planning.
 IRModule prepare_kernels(IRModule module, const BuildContext& context);

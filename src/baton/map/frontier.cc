@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 #include "baton/support/error.h"
@@ -137,11 +138,16 @@ class Search {
       first_[static_cast<size_t>(problem.candidates[c].nodes.front())].push_back(static_cast<int>(c));
       values_.push_back(index_.values_of(problem.candidates[c].nodes));
     }
+    std::map<double, size_t> ways_by_bytes;
     for (size_t v = 0; v < problem.values.size(); ++v) {
       const MappingValue& value = problem.values[v];
-      ways_.emplace_back(problem, static_cast<int>(v));
+      const auto [known, fresh] = ways_by_bytes.emplace(value.bytes, ways_.size());
+      if (fresh) {
+        ways_.emplace_back(problem, static_cast<int>(v));
+        trees_ = trees_ && ways_.back().tree();
+      }
+      ways_of_.push_back(known->second);
       last_.push_back(value.consumers.empty() ? value.producer : value.consumers.back());
-      trees_ = trees_ && ways_.back().tree();
     }
     limited_ = !merge && (problem.max_candidates > 0 ||
                           std::any_of(problem.memory_limits.begin(), problem.memory_limits.end(),
@@ -192,7 +198,7 @@ class Search {
   }
 
   double reach(int value, int format, Mask& available) const {
-    const Ways& ways = ways_[static_cast<size_t>(value)];
+    const Ways& ways = ways_[ways_of_[static_cast<size_t>(value)]];
     if (!merge_ || trees_) return ways.reach(format, available);
     if (available >> format & 1) return 0;
     available |= Mask{1} << format;
@@ -437,7 +443,8 @@ class Search {
   MappingIndex index_;
   std::vector<std::vector<int>> first_;  ///< candidates by their first node
   std::vector<CandidateValues> values_;  ///< by candidate
-  std::vector<Ways> ways_;               ///< by value
+  std::vector<Ways> ways_;               ///< of values of one size
+  std::vector<size_t> ways_of_;          ///< by value: index into ways_
   std::vector<int> last_;                ///< by value: the last node that reads it
   std::vector<int> live_;                ///< values, ascending
   std::vector<Choice> choices_;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "baton/support/error.h"
+#include "baton/support/hash.h"
 
 namespace baton {
 
@@ -441,34 +442,72 @@ class Builder {
 
   void pieces(const MappingIndex& index, size_t b, size_t backend, uint32_t group,
               const std::vector<int>& nodes) {
-    for (const int node : nodes) {
-      const auto us = prices_.piece_us ? prices_.piece_us(backend, operators_of(node)) : std::nullopt;
-      if (us)
-        add(index, b, backend, group, {node}, us);
-      else
-        model_.without_price.push_back({backend, operators_of(node)});
+    const auto piece = [&](std::vector<int> part) {
+      std::vector<uint32_t> operators;
+      for (const int node : part)
+        operators.insert(operators.end(), operators_of(node).begin(), operators_of(node).end());
+      std::ranges::sort(operators);
+      const auto us = prices_.piece_us ? prices_.piece_us(backend, operators) : std::nullopt;
+      if (us) {
+        add(index, b, backend, group, std::move(part), us);
+        return;
+      }
+      model_.without_price.push_back({backend, operators});
+      const double whole_us = divisions_[b].us(group);
+      if (prices_.guesses_piece && prices_.guesses_piece(backend, operators) && !std::isnan(whole_us))
+        add(index, b, backend, group, std::move(part), whole_us * share(group, b, operators), true);
+    };
+    for (const int node : nodes) piece({node});
+    // What is left when the first or the last ones go elsewhere.
+    for (size_t i = 2; i < nodes.size(); ++i) {
+      piece({nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(i)});
+      piece({nodes.end() - static_cast<std::ptrdiff_t>(i), nodes.end()});
     }
+  }
+
+  /// Of the operations of a group. Fusing does not make what is fused slower, so that a part alone costs no
+  /// less than this share of the whole's time.
+  double share(uint32_t group, size_t b, const std::vector<uint32_t>& operators) const {
+    double all = 0, part = 0;
+    for (const uint32_t n : divisions_[b].nodes(group))
+      for (const uint32_t id : builds_[b].plan->nodes[n].origins) all += records_[id].flops + 1;
+    for (const uint32_t id : operators) part += records_[id].flops + 1;
+    return all > 0 ? std::min(1.0, part / all) : 0;
   }
 
   void require_candidates() const {
     std::vector<bool> covered(static_cast<size_t>(model_.problem.nodes));
     for (const MappingCandidate& each : model_.problem.candidates)
       for (const int node : each.nodes) covered[static_cast<size_t>(node)] = true;
-    for (size_t node = 0; node < covered.size(); ++node)
-      if (!covered[node])
-        throw Error("no backend that may compute " + records_[model_.operators[node].front()].label() +
-                    " does");
+    constexpr size_t kMostNamed = 8;
+    std::string named;
+    size_t count = 0;
+    for (size_t node = 0; node < covered.size(); ++node) {
+      if (covered[node]) continue;
+      const std::string label = records_[model_.operators[node].front()].label();
+      if (!unpriced_.count(static_cast<int>(node)))
+        throw Error("no backend that may compute " + label + " does");
+      if (count++ < kMostNamed) named += (named.empty() ? "" : ", ") + label;
+    }
+    if (count > kMostNamed) named += " and " + std::to_string(count - kMostNamed) + " others";
+    if (count > 0)
+      throw Error("no cost is known of " + named +
+                  ": measure them (baton map without --no-measure, or baton profile --store), or give a "
+                  "--predictor");
   }
 
   /// The candidate that is the whole group, or, with a price, the piece of it that is `nodes`. -1: it is not
   /// allowed.
   int add(const MappingIndex& index, size_t b, size_t backend, uint32_t group, std::vector<int> nodes,
-          std::optional<double> piece_us = {}) {
+          std::optional<double> piece_us = {}, bool guessed = false) {
     if (prices_.allowed)
       for (const int node : nodes)
         for (const uint32_t id : operators_of(node))
           if (!prices_.allowed(backend, id)) return -1;
-    if (!piece_us && std::isnan(divisions_[b].us(group))) return -1;
+    if (!piece_us && std::isnan(divisions_[b].us(group))) {
+      unpriced_.insert(nodes.begin(), nodes.end());
+      return -1;
+    }
     const CandidateValues values = index.values_of(nodes);
     MappingCandidate candidate{.nodes = std::move(nodes),
                                .us = piece_us ? *piece_us : divisions_[b].us(group),
@@ -476,17 +515,18 @@ class Builder {
     for (const int v : values.inputs) {
       const uint32_t id = model_.values[static_cast<size_t>(v)];
       candidate.input_formats.push_back(
-          format(backend, id != kGiven && divisions_[b].blocked_input(group, id)));
+          format(backend, !piece_us && id != kGiven && divisions_[b].blocked_input(group, id)));
     }
     for (const int v : values.outputs)
       candidate.output_formats.push_back(
-          format(backend, divisions_[b].blocked_output(model_.values[static_cast<size_t>(v)])));
+          format(backend, !piece_us && divisions_[b].blocked_output(model_.values[static_cast<size_t>(v)])));
     std::vector<uint32_t> plan_nodes;
     if (!piece_us) plan_nodes = divisions_[b].nodes(group);
     for (const uint32_t n : plan_nodes)
       if (n < builds_[b].node_bytes.size()) candidate.memory += builds_[b].node_bytes[n];
     // The same kernel in several builds: the mean of its times.
-    const auto key = std::tuple(backend, candidate.nodes, candidate.input_formats, candidate.output_formats);
+    const auto key = std::tuple(backend, candidate.nodes, candidate.input_formats, candidate.output_formats,
+                                kernels_hash(b, plan_nodes));
     const auto [known, fresh] = known_.emplace(key, static_cast<int>(model_.problem.candidates.size()));
     if (!fresh) {
       const auto at = static_cast<size_t>(known->second);
@@ -498,14 +538,33 @@ class Builder {
     for (const int node : candidate.nodes)
       for (const uint32_t id : operators_of(node)) candidate.label += " " + records_[id].label();
     model_.problem.candidates.push_back(std::move(candidate));
-    model_.candidates.push_back({backend, b, std::move(plan_nodes)});
+    model_.candidates.push_back({backend, b, plan_nodes, variant_of(b, plan_nodes), guessed});
     seen_.push_back(1);
     return known->second;
   }
 
-  using CandidateKey = std::tuple<size_t, std::vector<int>, std::vector<int>, std::vector<int>>;
+  /// 0: one of the kernels is not known.
+  uint64_t kernels_hash(size_t b, const std::vector<uint32_t>& plan_nodes) const {
+    if (plan_nodes.empty() || builds_[b].node_kernel.empty()) return 0;
+    Hasher hash;
+    for (const uint32_t n : plan_nodes) {
+      if (!builds_[b].node_kernel[n]) return 0;
+      hash.add(builds_[b].node_kernel[n]);
+    }
+    return hash.value();
+  }
+
+  LayerVariant variant_of(size_t b, const std::vector<uint32_t>& plan_nodes) const {
+    for (const uint32_t n : plan_nodes)
+      if (n < builds_[b].node_variant.size() && builds_[b].node_variant[n] != LayerVariant::kByCost)
+        return builds_[b].node_variant[n];
+    return LayerVariant::kByCost;
+  }
+
+  using CandidateKey = std::tuple<size_t, std::vector<int>, std::vector<int>, std::vector<int>, uint64_t>;
   std::map<CandidateKey, int> known_;
-  std::vector<int> seen_;  ///< by candidate: in how many builds
+  std::vector<int> seen_;   ///< by candidate: in how many builds
+  std::set<int> unpriced_;  ///< nodes of groups whose time is not known
   const std::vector<MeasuredBuild>& builds_;
   const ModelPrices& prices_;
   const std::vector<OperatorRecord>& records_;
@@ -524,6 +583,15 @@ std::vector<int> ModelProblem::backend_of(std::span<const int> chosen, size_t co
       for (const uint32_t id : operators[static_cast<size_t>(node)])
         result[id] = static_cast<int>(candidates[static_cast<size_t>(c)].backend);
   return result;
+}
+
+std::vector<uint32_t> ModelProblem::operators_of(int candidate) const {
+  std::vector<uint32_t> ids;
+  for (const int node : problem.candidates[static_cast<size_t>(candidate)].nodes)
+    ids.insert(ids.end(), operators[static_cast<size_t>(node)].begin(),
+               operators[static_cast<size_t>(node)].end());
+  std::ranges::sort(ids);
+  return ids;
 }
 
 ModelProblem model_problem(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices) {

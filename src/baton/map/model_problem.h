@@ -11,6 +11,7 @@
 #include "baton/driver/origins/operator_record.h"
 #include "baton/map/problem.h"
 #include "baton/runtime/plan.h"
+#include "baton/schedule/layer_variant.h"
 
 namespace baton {
 
@@ -30,6 +31,10 @@ struct MeasuredBuild {
   std::vector<int> node_backend = {};   ///< by node: index into ModelPrices::backends; empty: 0 for all
   std::vector<double> node_bytes = {};  ///< by node: that it needs of its device's memory; may be empty
   std::vector<bool> constants = {};     ///< by node: an input whose value is part of the model; may be empty
+  /// By node: a hash of its kernel, so that the same one is known in another build; 0: not known; may be
+  /// empty.
+  std::vector<uint64_t> node_kernel = {};
+  std::vector<LayerVariant> node_variant = {};  ///< by node: of its layer; may be empty
 };
 
 struct ModelPrices {
@@ -38,8 +43,12 @@ struct ModelPrices {
   std::vector<std::vector<std::optional<MappingConversion>>>
       links;                          ///< [from][to] between memories of devices
   std::vector<double> memory_limits;  ///< bytes per device; 0: none
-  /// The time of some operators of a build's group as a kernel of their own; nullopt: not known.
+  /// The time of some operators of a build's group as a kernel of their own, in the source program's layouts;
+  /// nullopt: not known.
   std::function<std::optional<double>(size_t backend, const std::vector<uint32_t>& operators)> piece_us = {};
+  /// Whether such a part without a price is a candidate nevertheless, at the least that it could cost: its
+  /// share of the group by operations. To find which prices matter; null: none is.
+  std::function<bool(size_t backend, const std::vector<uint32_t>& operators)> guesses_piece = {};
   /// Whether a backend may compute an operator; null: all may.
   std::function<bool(size_t backend, uint32_t id)> allowed = {};
 };
@@ -48,8 +57,10 @@ struct ModelProblem {
   MappingProblem problem;
   std::vector<std::vector<uint32_t>> operators;  ///< of each node of the problem, ascending
   struct Candidate {
-    size_t backend = 0, build = 0;  ///< of several builds that have it, the first
-    std::vector<uint32_t> nodes;    ///< of that build's plan; empty: a piece of a group
+    size_t backend = 0, build = 0;                 ///< of several builds that have it, the first
+    std::vector<uint32_t> nodes;                   ///< of that build's plan; empty: a piece of a group
+    LayerVariant variant = LayerVariant::kByCost;  ///< of the layer that it computes
+    bool guessed = false;                          ///< its price is the least it could be
   };
   std::vector<Candidate> candidates;  ///< as those of the problem
   std::vector<uint32_t>
@@ -65,10 +76,12 @@ struct ModelProblem {
 
   /// By operator, of `count`: the index of the backend that a choice gives it to; -1: no kernel computes it.
   std::vector<int> backend_of(std::span<const int> chosen, size_t count) const;
+  /// The operators of a candidate, ascending.
+  std::vector<uint32_t> operators_of(int candidate) const;
 };
 
-/// All builds are of one source program. Throws Error when they are not, when a plan has no origins, or when
-/// an operator has no backend left that is allowed.
+/// All builds are of one source program. Throws Error when they are not, when a plan has no origins, or,
+/// naming them, when operators have no backend left that is allowed, or no price.
 ModelProblem model_problem(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices);
 
 }  // namespace baton

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <queue>
 
 #include "baton/map/frontier.h"
+#include "baton/map/local_search.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 
@@ -240,65 +242,10 @@ double interval_us(const MappingProblem& problem, const MappingSolution& solutio
 
 MappingSolution search_latency(const MappingProblem& problem, const MappingSolution& start,
                                const QueueOptions& options) {
-  const Deadline deadline(options);
-  MappingSolution best = start;
-  best.us = latency_us(timeline(problem, start));
+  const MappingCost cost = [&](const MappingSolution& each) { return latency_us(timeline(problem, each)); };
+  const LocalSearchOptions how{.seconds = options.seconds, .interrupt = options.interrupt};
+  MappingSolution best = improved(problem, start, cost, how);
   best.method = "queues side by side, from " + start.method;
-  const auto try_out = [&](const std::vector<int>& chosen) {
-    std::optional<MappingSolution> other = price(problem, chosen);
-    if (!other) return false;
-    const double us = latency_us(timeline(problem, *other));
-    if (us >= best.us * (1 - 1e-9)) return false;
-    best.chosen = other->chosen;
-    best.steps = other->steps;
-    best.us = us;
-    return true;
-  };
-  // Moves: a run of neighbouring choices goes to candidates of one device, as far as it has them. Long runs
-  // first: single nodes rarely pay for their copies.
-  std::vector<std::vector<int>> by_first(static_cast<size_t>(problem.nodes));
-  for (size_t c = 0; c < problem.candidates.size(); ++c)
-    by_first[static_cast<size_t>(problem.candidates[c].nodes.front())].push_back(static_cast<int>(c));
-  const auto moved = [&](size_t begin, size_t end, int device) {
-    std::vector<bool> free(static_cast<size_t>(problem.nodes));
-    std::vector<int> chosen;
-    for (size_t i = 0; i < best.chosen.size(); ++i)
-      if (i < begin || i >= end)
-        chosen.push_back(best.chosen[i]);
-      else
-        for (const int node : problem.candidates[static_cast<size_t>(best.chosen[i])].nodes)
-          free[static_cast<size_t>(node)] = true;
-    const auto fits = [&](int c) {
-      const std::vector<int>& nodes = problem.candidates[static_cast<size_t>(c)].nodes;
-      return std::all_of(nodes.begin(), nodes.end(), [&](int n) { return free[static_cast<size_t>(n)]; });
-    };
-    for (int node = 0; node < problem.nodes; ++node) {
-      if (!free[static_cast<size_t>(node)]) continue;
-      int taken = -1;
-      const auto better = [&](int c) {
-        if (taken < 0) return true;
-        const MappingCandidate &a = problem.candidates[static_cast<size_t>(c)],
-                               &b = problem.candidates[static_cast<size_t>(taken)];
-        if ((a.device == device) != (b.device == device)) return a.device == device;
-        return a.us / static_cast<double>(a.nodes.size()) < b.us / static_cast<double>(b.nodes.size());
-      };
-      for (const int c : by_first[static_cast<size_t>(node)])
-        if (fits(c) && better(c)) taken = c;
-      if (taken < 0) return std::vector<int>();
-      chosen.push_back(taken);
-      for (const int n : problem.candidates[static_cast<size_t>(taken)].nodes)
-        free[static_cast<size_t>(n)] = false;
-    }
-    return chosen;
-  };
-  for (bool changed = true; changed && !deadline.over();) {
-    changed = false;
-    for (size_t length = best.chosen.size(); length > 0 && !deadline.over(); length = length * 2 / 3)
-      for (size_t begin = 0; begin + length <= best.chosen.size() && !deadline.over(); ++begin)
-        for (int device = 0; device < static_cast<int>(problem.memory_limits.size()); ++device)
-          if (const std::vector<int> chosen = moved(begin, begin + length, device); !chosen.empty())
-            changed = (begin + length <= best.chosen.size() && try_out(chosen)) || changed;
-  }
   best.bound_us = std::min(longest_chain(problem), best.us);
   return best;
 }
@@ -328,6 +275,19 @@ std::optional<MappingSolution> search_throughput(const MappingProblem& problem, 
     for (size_t q = 0; q < count; ++q)
       sum += weights[q] = std::max(weights[q], 1e-6) * std::exp(rate * busy[q] / most);
     for (double& weight : weights) weight /= sum;
+  }
+  // The sum of the loads tells which of two mappings with equally busy queues leads further.
+  constexpr double kSumCounts = 1e-3;
+  const MappingCost cost = [&](const MappingSolution& each) {
+    const std::vector<double> busy = loads(problem, each);
+    return *std::max_element(busy.begin(), busy.end()) +
+           kSumCounts * std::accumulate(busy.begin(), busy.end(), 0.0);
+  };
+  if (best->us > bound * (1 + 1e-9)) {
+    const LocalSearchOptions how{.seconds = options.seconds / 2, .interrupt = options.interrupt};
+    MappingSolution local = improved(problem, *best, cost, how);
+    local.us = interval_us(problem, local);
+    if (local.us < best->us) best = std::move(local);
   }
   best->bound_us = std::min(bound, best->us);
   best->method = "weighted queues";

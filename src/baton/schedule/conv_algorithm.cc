@@ -135,6 +135,20 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet
   return found;
 }
 
+std::optional<ConvAlgorithm> winograd_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
+  if (!refuses_winograd(s).empty()) return std::nullopt;
+  const double sum = direct_cost(s, sheet);
+  std::optional<ConvAlgorithm> found;
+  for (const int tile : {2, 4}) {
+    if (!is_exact_enough(s, tile)) continue;
+    const double cost = winograd_cost(s, tile, sheet);
+    if (found && cost >= found->cost) continue;
+    found = {ConvAlgorithm::Kind::kWinograd, tile, "Winograd " + tile_name(s, tile) + " was asked for", cost,
+             sum};
+  }
+  return found;
+}
+
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
   const int64_t block = largest_divisor(channels, sheet.float_lanes), half = sheet.float_lanes / 2;
   return sheet.halves_at_full_rate && block < sheet.float_lanes && channels % half == 0 ? half : block;

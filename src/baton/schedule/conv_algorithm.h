@@ -2,6 +2,7 @@
 // Chooses the algorithm of a 2-D convolution. Called by the layout pass before it packs the weight; does not
 // need Halide.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "baton/target/device_sheet.h"
@@ -33,6 +34,10 @@ struct ConvAlgorithm {
 /// along one axis; tiles of larger errors are not chosen. Weights are assumed to be read from memory, as in
 /// networks larger than the caches.
 ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& sheet);
+
+/// Winograd's algorithm with the tiles of the lowest expected time, whether or not the direct sum is faster;
+/// nullopt where it does not apply.
+std::optional<ConvAlgorithm> winograd_algorithm(const ConvShape& shape, const DeviceSheet& sheet);
 
 /// Channels per block of a packed layout for `channels` channels: the largest divisor that fits a vector
 /// register (16 with AVX-512), so that no block is padded. 1 for larger primes.

@@ -1,5 +1,7 @@
 #include "baton/schedule/kernel_choice.h"
 
+#include "baton/schedule/layout_cost.h"
+
 namespace baton {
 
 ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet) const {
@@ -8,6 +10,11 @@ ConvChoice KernelChoice::conv2d(const ConvShape& shape, const DeviceSheet& sheet
             integer_block(shape.out_channels)};
   return {choose_conv_algorithm(shape, sheet), channel_block(shape.in_channels, sheet),
           conv_block(shape, sheet)};
+}
+
+bool KernelChoice::takes_blocks(const ConvShape& shape, const LayerSurroundings& around,
+                                const DeviceSheet& sheet) const {
+  return pays_in_blocks(shape, around, sheet);
 }
 
 ConvChoice KernelChoice::conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const {
@@ -56,6 +63,10 @@ class StrictChoice final : public KernelChoice {
       chosen.algorithm = {ConvAlgorithm::Kind::kDirect, 0, "the precision is strict",
                           chosen.algorithm.direct_cost, chosen.algorithm.direct_cost};
     return chosen;
+  }
+  bool takes_blocks(const ConvShape& shape, const LayerSurroundings& around,
+                    const DeviceSheet& sheet) const override {
+    return choice_->takes_blocks(shape, around, sheet);
   }
   ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {
     return choice_->conv_transpose(shape, sheet);

@@ -11,6 +11,8 @@
 
 namespace baton {
 
+struct LayerSurroundings;  // layout_cost.h
+
 /// The algorithm of a 2-D convolution, and the channels per block (1: not blocked).
 struct ConvChoice {
   ConvAlgorithm algorithm;
@@ -44,7 +46,11 @@ class KernelChoice {
   virtual ~KernelChoice() = default;
   /// Called by the layout pass before the weight is packed.
   virtual ConvChoice conv2d(const ConvShape& shape, const DeviceSheet& sheet) const;
-  /// The same for a transposed convolution (blocks only; of one axis, the width's); in_block and out_block
+  /// Whether a convolution of float32 that has blocks is computed in them, given what stands around it.
+  /// Called by the layout pass.
+  virtual bool takes_blocks(const ConvShape& shape, const LayerSurroundings& around,
+                            const DeviceSheet& sheet) const;
+  /// As conv2d() for a transposed convolution (blocks only; of one axis, the width's); in_block and out_block
   /// are 1 where it is computed in plain layouts.
   virtual ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const;
   /// Whether the weight of a dense layer is packed. Called by the layout pass.

@@ -4,6 +4,7 @@
 #include "baton/map/measure/map_text.h"
 #include "baton/map/measure/sweep.h"
 #include "baton/map/write/map_page.h"
+#include "baton/store/store.h"
 
 #include "python/door.h"
 #include "python/running/held_predictor.h"
@@ -26,13 +27,14 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
                    const std::vector<RuleArgument>& rules, std::map<std::string, double> memory,
                    int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
                    std::string name, const std::string& objective,
-                   const std::vector<std::string>& sweep_texts) {
+                   const std::vector<std::string>& sweep_texts, bool variants,
+                   const std::string& store_path, bool measures) {
   std::vector<SweepRange> ranges;
   for (const std::string& text : sweep_texts) ranges.push_back(parse_sweep(text));
   MapOptions options;
   options.objective = parse_objective(objective);
   options.build.params = arrays_from_python(params);
-  options.build.context = by ? context_of_predictor(*by->of, door_context()) : door_context();
+  options.build.context = by && !measures ? context_of_predictor(*by->of, door_context()) : door_context();
   options.build.context.targets.clear();
   options.backends = std::move(targets);
   options.memory_bytes = std::move(memory);
@@ -40,7 +42,14 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
   options.threads = threads;
   options.max_seconds = seconds;
   options.tries = tries;
-  options.predictor = by ? by->of.get() : nullptr;
+  options.prices.predictor = by ? by->of.get() : nullptr;
+  options.measures = measures;
+  options.variants = variants;
+  std::optional<Store> store;
+  if (!store_path.empty()) {
+    store = Store::open(store_path, Store::Mode::kRead);
+    options.prices.store = &*store;
+  }
   const size_t count = module->origins().size();
   for (const auto& [operators, backend, forbids] : rules) {
     MapRule rule{
@@ -113,7 +122,8 @@ void bind_map(nb::module_& m) {
           "move: text. IndexError for a number that there is not.");
   m.def("map", &map_module, nb::arg("module"), nb::arg("params"), nb::arg("targets"), nb::arg("rules"),
         nb::arg("memory"), nb::arg("max_regions"), nb::arg("threads"), nb::arg("seconds"), nb::arg("tries"),
-        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"), nb::arg("sweeps"));
+        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"), nb::arg("sweeps"), nb::arg("variants"),
+        nb::arg("store"), nb::arg("measures"));
   m.def("apply_mapping", &apply_text, nb::arg("module"), nb::arg("params"), nb::arg("text"), nb::arg("name"));
 }
 

@@ -179,8 +179,8 @@ def test_explain_says_why(vgg, mapped):
     text = good("explain", vgg, "--mapping", path, "--operator", "nn.dense")
     assert text.count("on sim_in_memory, where it takes") >= 2
     assert "on llvm its kernel would take" in text and "us more, with the copies" in text
-    assert "no other backend is known to take it" in good("explain", vgg, "--mapping", path,
-                                                              "--operator", "id:0")
+    # No other backend takes convolutions, but the processor computes them in several ways.
+    assert "on llvm, plain its kernel would take" in good("explain", vgg, "--mapping", path, "--operator", "id:0")
     assert "cannot read the mapping" in refused("explain", "mlp", "--mapping", "/nowhere.json")
 
 
@@ -440,3 +440,132 @@ def test_an_unknown_objective_is_refused(vgg):
     assert "there are serial, latency, throughput and energy" in refused("map", vgg, "--targets", "dnnl", "--objective", "speed")
     with pytest.raises(tvm.error.TVMError, match="there are serial, latency, throughput and energy"):
         tvm.map(testing.mlp.get_workload(batch_size=1)[0], objective="speed")
+
+
+# ---- Candidates.
+
+CONVS = """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(32, 32, 3, 3), float32], %v: Tensor[(32, 32, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
+  %1 = nn.relu(%0);
+  %2 = nn.conv2d(%1, %v, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
+  tanh(%2)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def convs(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "convs.relay"
+    path.write_text(CONVS)
+    return path
+
+
+def test_layouts_and_algorithms_are_candidates(convs, tmp_path):
+    found = report(convs, "--targets", "dnnl", "-o", tmp_path / "m.json")
+    models = {each["name"]: each for each in found["models"]}
+    assert models["llvm, plain"]["variants"] == {"plain": 2} and models["llvm, plain"]["measured_us"] > 0
+    assert not models["llvm, plain"]["single"] and found["best_single"] in ("llvm", "dnnl")
+    # The build chooses one of the others by itself: that one is not measured twice.
+    assert {"llvm, blocked", "llvm, winograd"} & set(models) and len(models) <= 5 + 4
+    places = {(other["backend"], other.get("variant")) for each in found["mapping"]["operators"] if "conv2d" in each["operator"]
+              for other in each["alternatives"]}
+    assert ("llvm", "plain") in places
+    without = report(convs, "--targets", "dnnl", "--no-variants")
+    assert not any("," in each["name"] for each in without["models"])
+
+
+def test_a_file_with_variants_is_what_is_built(convs, tmp_path):
+    mapping = report(convs, "--targets", "dnnl", "--no-variants")["mapping"]
+    assert mapping["schema"] == 2
+    for each in mapping["operators"]:
+        each["backend"] = "llvm"
+    mapping["operators"][0]["variant"], mapping["operators"][2]["variant"] = "plain", "winograd"
+    (tmp_path / "v.json").write_text(json.dumps(mapping))
+    (tmp_path / "split.relay").write_text(json.loads(good("partition", convs, "--mapping", tmp_path / "v.json", "--json"))["text"])
+    kernels = {row["title"]: row for row in json.loads(good("profile", tmp_path / "split.relay", "--max-seconds", 0.2, "--json"))["kernels"]}
+    text = "".join(good("explain", tmp_path / "split.relay", "--operator", name) for name in ("nn.conv2d", "nn.contrib_conv2d_winograd_without_weight_transform"))
+    assert kernels and "winograd" in text and "nn.conv2d" in text
+    found = report(convs, "--targets", "dnnl", "--also", tmp_path / "v.json")
+    given = next(each for each in found["models"] if each["name"] == str(tmp_path / "v.json"))
+    assert given["variants"] == {"plain": 1, "winograd": 1} and given["measured_us"] > 0
+    for change, message in (({"variant": "fast"}, "there are plain, blocked and winograd"), ({"backend": "dnnl"}, "only llvm has variants")):
+        bad = json.loads((tmp_path / "v.json").read_text())
+        bad["operators"][0].update(change)
+        (tmp_path / "bad.json").write_text(json.dumps(bad))
+        assert message in refused("partition", convs, "--mapping", tmp_path / "bad.json")
+    assert "use opt level 3" in refused("partition", convs, "--mapping", tmp_path / "v.json", "--opt-level", 2)
+    old = json.loads((tmp_path / "v.json").read_text())
+    old["schema"] = 1
+    for each in old["operators"]:
+        each.pop("variant", None)
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    good("partition", convs, "--mapping", tmp_path / "old.json")
+
+
+def test_variants_from_python():
+    module = tvm.parser.fromtext(CONVS)
+    random = np.random.default_rng(2)
+    params = {name: random.uniform(-1, 1, (32, 32, 3, 3)).astype("float32") for name in "wv"}
+    mapping = tvm.map(module, params, targets="dnnl", seconds=0.5, threads=1, variants=False).mapping
+    for each in mapping["operators"]:
+        each["backend"] = "llvm"
+    data = random.uniform(-1, 1, (1, 32, 28, 28)).astype("float32")
+
+    def result(mod, given=None):
+        with tvm.transform.PassContext(opt_level=3):
+            lib = relay.build(mod, target="llvm", params=given)
+        model = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+        model.run(x=data)
+        return model.get_output(0).numpy()
+
+    expected = result(module, params)
+    for variant in ("plain", "blocked", "winograd"):
+        mapping["operators"][2]["variant"] = variant
+        with tvm.transform.PassContext(opt_level=3):
+            np.testing.assert_allclose(result(tvm.apply_mapping(module, mapping, params)), expected, rtol=1e-3, atol=1e-4)
+    with pytest.raises(ValueError, match="give prices"):
+        tvm.map(module, targets="dnnl", predictor="p", prices="p")
+
+
+def test_costs_from_a_store(convs, tmp_path):
+    """Without measuring: the store's kernels, or a refusal that names what is not known."""
+    words = ("--targets", "sim_fast_gpu", "--no-measure", "--store", tmp_path / "s.db")
+    good("profile", "mlp", "--threads", 1, "--max-seconds", 0.5, "--store", tmp_path / "s.db")
+    text = refused("map", convs, "--threads", 1, *words, "--pin", "nn.conv2d=llvm")
+    assert "no cost is known of" in text and "nn.conv2d" in text
+    good("profile", convs, "--threads", 1, "--max-seconds", 0.5, "--store", tmp_path / "s.db")
+    found = report(convs, *words)
+    assert found["predicted"] and found["measure_s"] == 0
+    host = next(each for each in found["models"] if each["name"] == "llvm")
+    measured = json.loads(good("store", "query", "--store", tmp_path / "s.db", "--kind", "kernel", "--backend", "llvm", "--json"))
+    assert host["modelled_us"] > 0 and measured
+    assert "costs come from --store FILE or --predictor FILE" in refused("map", convs, "--targets", "dnnl", "--no-measure")
+    assert "--no-measure builds nothing" in refused("map", convs, *words, "--artifact", tmp_path / "a.baton")
+    assert "choose one" in refused("map", convs, "--targets", "dnnl", "--predictor", "p", "--prices", "p")
+
+
+def test_a_cost_of_zero_is_refused(convs, tmp_path):
+    good("profile", convs, "--threads", 1, "--max-seconds", 0.5, "--store", tmp_path / "s.db")
+    good("store", "export", "--store", tmp_path / "s.db", "-o", tmp_path / "rows.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    for row in rows:
+        for key in ("median_us", "min_us", "mean_us"):
+            if key in row:
+                row[key] = 0.0
+        if "samples_us" in row:
+            row["samples_us"] = [0.0] * len(row["samples_us"])
+    (tmp_path / "zero.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    imported = run("store", "import", tmp_path / "zero.jsonl", "--store", tmp_path / "zero.db")
+    if imported.returncode:  # the store has none of these
+        assert "positive" in imported.stderr or "us" in imported.stderr
+        return
+    assert "a cost is a positive number" in refused("map", convs, "--threads", 1, "--targets", "sim_fast_gpu", "--no-measure", "--store", tmp_path / "zero.db")
+
+
+def test_a_device_too_small_for_everything(convs):
+    found = report(convs, "--targets", "sim_fast_gpu", "--memory", "sim_fast_gpu=64")
+    assert found["chosen"].startswith("llvm") or found["best_single"] == "llvm"
+    assert any("sim_fast_gpu has no room for any kernel of this model: its memory is 64 bytes" in note for note in found["notes"])
+    assert "nn.conv2d=sim_fast_gpu" in refused("map", convs, "--targets", "sim_fast_gpu", "--memory", "sim_fast_gpu=64", "--pin", "nn.conv2d=sim_fast_gpu",
+                                               "--max-seconds", 1)

@@ -1,6 +1,8 @@
 // Whole builds as a mapping problem.
 #include "baton/map/model_problem.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 
 #include "baton/driver/initialize.h"
@@ -38,7 +40,7 @@ MeasuredBuild built(const std::string& model, int level, const std::string& name
 }
 
 ModelPrices one_device(MappingConversion layout = {1, 0.001}) {
-  return {{{"a", 0, layout}, {"b", 0, layout}}, {"cpu"}, {{std::nullopt}}, {}, {}, {}};
+  return {{{"a", 0, layout}, {"b", 0, layout}}, {"cpu"}, {{std::nullopt}}, {}, {}, {}, {}};
 }
 
 double sum(const MeasuredBuild& build) {
@@ -109,6 +111,54 @@ TEST(ModelProblems, KernelsOfOneBackendInSeveralBuildsAreOneCandidate) {
   ASSERT_EQ(once.candidates.size(), twice.candidates.size());
   EXPECT_EQ(twice.whole[0], twice.whole[1]);
   for (const MappingCandidate& each : twice.problem.candidates) EXPECT_DOUBLE_EQ(each.us, 7) << each.label;
+}
+
+TEST(ModelProblems, OtherKernelsOfOneBackendAreCandidatesOfTheirOwn) {
+  MeasuredBuild a = built("mlp", 3, "a", 6), same = built("mlp", 3, "same", 8),
+                other = built("mlp", 3, "other", 4);
+  for (MeasuredBuild* each : {&a, &same, &other})
+    for (size_t n = 0; n < each->node_us.size(); ++n)
+      each->node_kernel.push_back(each->node_us[n] > 0 ? n + (each == &other && n % 2) * 1000 : 0);
+  const ModelProblem problem = model_problem({a, same, other}, one_device());
+  const size_t once = model_problem({a}, one_device()).candidates.size();
+  EXPECT_EQ(problem.whole[0], problem.whole[1]);
+  EXPECT_GT(problem.candidates.size(), once);
+  EXPECT_LT(problem.candidates.size(), 2 * once);
+  for (const MappingCandidate& each : problem.problem.candidates)
+    EXPECT_TRUE(each.us == 6 || each.us == 7 || each.us == 4) << each.us;  // the mean of three is 6
+}
+
+// At the least that parts could cost they are cheap enough; each real price that is asked for is a kernel's.
+TEST(ModelProblems, PartsThatMatterAreFoundByTheLeastTheyCouldCost) {
+  std::vector<MeasuredBuild> builds{built("mlp", 3, "fused", 10), built("mlp", 0, "unfused", 6, 1)};
+  ModelPrices prices = one_device({0, 0});
+  const ModelProblem without = model_problem(builds, prices);
+  EXPECT_FALSE(without.without_price.empty());
+  for (const auto& each : without.candidates) EXPECT_FALSE(each.guessed);
+  prices.guesses_piece = [](size_t, const std::vector<uint32_t>&) { return true; };
+  const ModelProblem guessed = model_problem(builds, prices);
+  size_t guesses = 0;
+  for (size_t c = 0; c < guessed.candidates.size(); ++c) {
+    if (!guessed.candidates[c].guessed) continue;
+    ++guesses;
+    EXPECT_LT(guessed.problem.candidates[c].us, 10);
+    EXPECT_GE(guessed.problem.candidates[c].us, 0);
+  }
+  EXPECT_GT(guesses, 3u);
+  EXPECT_LE(search_frontier(guessed.problem, {})->us, search_frontier(without.problem, {})->us + 1e-9);
+}
+
+TEST(ModelProblems, WithoutCostsNameTheOperators) {
+  MeasuredBuild build = built("mlp", 3, "a", 1);
+  for (size_t n = 0; n < build.node_us.size(); ++n)
+    if (build.node_us[n] > 0) build.node_us[n] = std::nan("");
+  try {
+    model_problem({build}, one_device());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no cost is known of"));
+    EXPECT_THAT(error.what(), HasSubstr("nn.dense"));
+  }
 }
 
 TEST(ModelProblems, WhatIsNotAllowedIsNoCandidate) {

@@ -1,4 +1,6 @@
 // Searches against the optimum by trying everything.
+#include <cmath>
+
 #include <gmock/gmock.h>
 
 #include "baton/map/frontier.h"
@@ -46,6 +48,37 @@ TEST_P(Searches, FindTheOptimumOfTwoHundredRandomGraphs) {
                   .size() > 1;
   }
   EXPECT_GT(partly, 40);  // the graphs are such that mixtures win
+}
+
+// Layers in layouts of their own, and up to 12 nodes: as fused functions of a model with variants.
+TEST_P(Searches, FindTheOptimumOfTwoHundredRandomGraphsWithLayouts) {
+  int mixed = 0;
+  double product = 1, worst = 1;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const MappingProblem problem =
+        random_problem(seed + 5000, {.nodes = 3 + static_cast<int>(seed % 10),
+                                     .devices = 1 + static_cast<int>(seed % 2),
+                                     .tree = GetParam(),
+                                     .transfer = 0.1 * static_cast<double>(seed % 13),
+                                     .variants = true});
+    check(problem);
+    const auto best = brute_force(problem);
+    ASSERT_TRUE(best) << seed;
+    const auto found = search_frontier(problem, {});
+    ASSERT_TRUE(found) << seed;
+    EXPECT_LE(found->bound_us, best->us + 1e-6) << seed;
+    EXPECT_LE(found->us, best->us / 0.98) << seed;
+    product *= best->us / found->us;
+    worst = std::min(worst, best->us / found->us);
+    std::set<int> formats;
+    for (const int c : found->chosen)
+      for (const int format : problem.candidates[static_cast<size_t>(c)].output_formats)
+        formats.insert(format);
+    mixed += formats.size() > 1;
+  }
+  EXPECT_GT(mixed, 100);
+  EXPECT_GE(std::pow(product, 1.0 / 200), 0.999);
+  RecordProperty("worst", std::to_string(worst));
 }
 
 TEST_P(Searches, ByCbcFindTheOptimumWithLimits) {

@@ -1,5 +1,6 @@
 // Maps a model onto several backends.
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 #include "baton/cli/common.h"
@@ -14,6 +15,7 @@
 #include "baton/map/write/map_page.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/predict/predictor_file.h"
+#include "baton/store/store.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -96,6 +98,18 @@ class MapVerb final : public Verb {
     flags.option(
         "predictor", &predictor_,
         "a file of `baton train`: costs are predicted, nothing is compiled or run, no device is needed");
+    flags.option(
+        "prices", &prices_,
+        "a predictor for parts of fused kernels, beside measured prices; without it those that matter "
+        "are measured");
+    flags.option("store", &store_,
+                 "measurements of this machine (baton profile --store): with --predictor or --no-measure the "
+                 "prices of these very kernels, else of parts of kernels");
+    flags.flag(
+        "no-measure", &no_measure_,
+        "nothing is compiled or run: all costs come from --store, and from --predictor if it is given");
+    flags.flag("no-variants", &no_variants_,
+               "no other layouts and algorithms of the processor's layers (plain, blocked, winograd)");
     flags.files("also", &also_, "a mapping of this model: it is measured beside what is found");
     flags
         .files("sweep", &sweep_texts_,
@@ -110,13 +124,20 @@ class MapVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    if (!artifact_.empty() && !predictor_.empty())
-      throw UsageError("--artifact builds the mapping, --predictor builds nothing: choose one");
+    const bool measures = predictor_.empty() && !no_measure_;
+    if (!artifact_.empty() && !measures)
+      throw UsageError("--artifact builds the mapping, " +
+                       std::string(predictor_.empty() ? "--no-measure" : "--predictor") +
+                       " builds nothing: choose one");
+    if (!predictor_.empty() && !prices_.empty())
+      throw UsageError("--predictor predicts all costs, --prices those of parts only: choose one");
+    if (no_measure_ && predictor_.empty() && store_.empty())
+      throw UsageError("--no-measure: costs come from --store FILE or --predictor FILE then");
     std::vector<SweepRange> ranges;
     for (const std::string& text : sweep_texts_) ranges.push_back(parse_sweep(text));
     outputs_.check();
     options_.objective = parse_objective(objective_);
-    if (!sweep_.empty() && options_.objective == MapObjective::kEnergy)
+    if (!sweep_texts_.empty() && options_.objective == MapObjective::kEnergy)
       throw UsageError(
           "--sweep: faster links change times, and nobody knows their energy: use another --objective");
     initialize();
@@ -131,10 +152,17 @@ class MapVerb final : public Verb {
     add_rules(pins_, "--pin", false, model.module->origins());
     add_rules(forbids_, "--forbid", true, model.module->origins());
     Predictor predictor;
-    if (!predictor_.empty()) {
-      predictor = load_predictor(predictor_);
-      options_.predictor = &predictor;
-      options_.build.context = context_with(predictor);
+    std::optional<Store> store;
+    options_.measures = measures;
+    options_.variants = !no_variants_;
+    if (const std::string& file = predictor_.empty() ? prices_ : predictor_; !file.empty()) {
+      predictor = load_predictor(file);
+      options_.prices.predictor = &predictor;
+      if (!measures) options_.build.context = context_with(predictor);
+    }
+    if (!store_.empty()) {
+      store = Store::open(store_, Store::Mode::kRead);
+      options_.prices.store = &*store;
     }
     check_sweeps(ranges, options_);
     for (const std::string& path : also_) {
@@ -207,9 +235,9 @@ class MapVerb final : public Verb {
   MapOptions options_;
   std::string objective_ = "serial";
   OutputFiles outputs_;
-  std::string targets_, predictor_, module_, artifact_;
+  std::string targets_, predictor_, prices_, store_, module_, artifact_;
   std::vector<std::string> pins_, forbids_, memory_, also_, sweep_texts_;
-  bool json_ = false;
+  bool json_ = false, no_measure_ = false, no_variants_ = false;
 };
 
 }  // namespace

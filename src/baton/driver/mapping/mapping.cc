@@ -9,17 +9,20 @@
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/partition_for.h"
+#include "baton/driver/pipeline.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/visit.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
+#include "baton/transform/layout/alter_op_layout.h"
 
 namespace baton {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kMappingSchema = 1;
+constexpr int kMappingSchema = 2;  // 2: variants of layers
 
 [[noreturn]] void refuse_mapping(const std::string& name, const std::string& why) {
   throw Error("mapping " + name + ": " + why);
@@ -40,6 +43,62 @@ void require_backend(const std::string& backend, const std::string& name, const 
   const std::string near = did_you_mean(backend, known);
   refuse_mapping(name, label + " is given to `" + backend + "`, and there is no such backend" +
                            (near.empty() ? "" : "; did you mean `" + near + "`?"));
+}
+
+void require_variant(const MappedOperator& each, const std::string& host, const std::string& name) {
+  if (each.variant.empty()) return;
+  if (!parse_variant(each.variant))
+    refuse_mapping(name, each.label + " is to be computed in the variant `" + each.variant +
+                             "`: there are plain, blocked and winograd");
+  if (each.backend != host)
+    refuse_mapping(name, each.label + " has a variant, `" + each.variant + "`, but is given to " +
+                             each.backend + ": only " + host + " has variants");
+}
+
+/// The first id of a call's operators, or of those that it was made for, for which `found` is true.
+template <class Found>
+std::optional<uint32_t> operator_of(const CallNode& call, const OriginTable& table, Found&& found) {
+  for (const auto& origins : {call.origins().origins(), call.origins().causes()})
+    for (const Origin* origin : origins)
+      if (const auto id = table.find(origin); id && found(index(*id))) return index(*id);
+  return std::nullopt;
+}
+
+IRModule with_variants(const IRModule& split, const std::vector<LayerVariant>& variant_of,
+                       const BuildContext& context) {
+  if (!context.passes->pass_enabled(fast_layouts()->info()))
+    throw Error(
+        "the mapping chooses layouts of layers, and this build changes none: use opt level 3, and let "
+        "AlterOpLayout be enabled");
+  const OriginTable& table = split->origins();
+  return with_layouts_of(
+      split,
+      [&](const CallNode& call) {
+        const auto id = operator_of(call, table, [&](uint32_t each) {
+          return each < variant_of.size() && variant_of[each] != LayerVariant::kByCost;
+        });
+        return id ? variant_of[*id] : LayerVariant::kByCost;
+      },
+      context);
+}
+
+/// Whether the layers of `laid` are computed as `variant_of` says: the mapping has to be what is built.
+void require_variants(const IRModule& laid, const Mapping& mapping,
+                      const std::vector<LayerVariant>& variant_of) {
+  const OriginTable& table = laid->origins();
+  post_order(laid->find("main")->body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    const LayerVariant now = call && call->op() ? variant_of_call(*call) : LayerVariant::kByCost;
+    if (now == LayerVariant::kByCost) return;
+    const auto id =
+        operator_of(*call, table, [&](uint32_t each) { return variant_of[each] != LayerVariant::kByCost; });
+    if (id && variant_of[*id] != now)
+      throw Error("the mapping asks for " + mapping.operators[*id].label + " in the variant " +
+                  variant_name(variant_of[*id]) + ", and it can only be computed in the variant " +
+                  variant_name(now) +
+                  " (Winograd's algorithm needs kernels of up to 7 taps, strides of 1 and "
+                  "16 channels; blocks need channels with divisors)");
+  });
 }
 
 }  // namespace
@@ -63,15 +122,20 @@ std::string mapping_json(const Mapping& mapping) {
             {"measured_us", mapping.measured_us},
             {"operators", Json::array()}};
   for (const MappedOperator& each : mapping.operators) {
-    Json row{{"id", each.id}, {"operator", each.label}, {"backend", each.backend}, {"us", each.us}};
-    for (const MappedAlternative& other : each.alternatives)
-      row["alternatives"].push_back({{"backend", other.backend},
-                                     {"us", other.us},
-                                     {"more_us", other.more_us},
-                                     {"transfers", other.transfers},
-                                     {"transfer_bytes", other.transfer_bytes},
-                                     {"transfer_us", other.transfer_us},
-                                     {"moves", other.moves}});
+    Json row{{"id", each.id}, {"operator", each.label}, {"backend", each.backend}};
+    if (!each.variant.empty()) row["variant"] = each.variant;
+    row["us"] = each.us;
+    for (const MappedAlternative& other : each.alternatives) {
+      Json there{{"backend", other.backend}};
+      if (!other.variant.empty()) there["variant"] = other.variant;
+      there["us"] = other.us;
+      there["more_us"] = other.more_us;
+      there["transfers"] = other.transfers;
+      there["transfer_bytes"] = other.transfer_bytes;
+      there["transfer_us"] = other.transfer_us;
+      there["moves"] = other.moves;
+      row["alternatives"].push_back(std::move(there));
+    }
     json["operators"].push_back(std::move(row));
   }
   // One operator per line: it is to be edited.
@@ -115,9 +179,11 @@ Mapping parse_mapping(std::string_view text, const std::string& name) {
       MappedOperator row{.id = each.at("id").get<uint32_t>(),
                          .label = each.at("operator").get<std::string>(),
                          .backend = each.at("backend").get<std::string>(),
+                         .variant = each.value("variant", ""),
                          .us = each.value("us", 0.0)};
       for (const Json& other : each.value("alternatives", Json::array()))
         row.alternatives.push_back({.backend = other.at("backend").get<std::string>(),
+                                    .variant = other.value("variant", ""),
                                     .us = other.at("us").get<double>(),
                                     .more_us = other.at("more_us").get<double>(),
                                     .transfers = other.value("transfers", 0),
@@ -136,6 +202,7 @@ Mapping parse_mapping(std::string_view text, const std::string& name) {
       refuse_mapping(name, each.id < i ? "operator " + std::to_string(each.id) + " is there twice"
                                        : "operator " + std::to_string(i) + " is missing");
     require_backend(each.backend, name, each.label);
+    require_variant(each, mapping.host, name);
   }
   require_backend(mapping.host, name, "what is outside regions");
   return mapping;
@@ -166,13 +233,19 @@ void check_mapping(const Mapping& mapping, const IRModule& module, const std::st
 }
 
 IRModule apply_mapping(const IRModule& module, const std::vector<std::string>& backend_of,
-                       const std::string& host, const BuildContext& context) {
+                       const std::vector<LayerVariant>& variant_of, const std::string& host,
+                       const BuildContext& context) {
+  const auto laid = [&](const IRModule& split) {
+    const bool any =
+        std::ranges::any_of(variant_of, [](LayerVariant each) { return each != LayerVariant::kByCost; });
+    return any ? with_variants(split, variant_of, context) : split;
+  };
   const OriginTable& table = module->origins();
   std::vector<std::string> used;
   for (const std::string& backend : backend_of)
     if (!backend.empty() && backend != host && std::ranges::count(used, backend) == 0)
       used.push_back(backend);
-  if (used.empty()) return (*make_pass("InferType"))(module, context);
+  if (used.empty()) return laid((*make_pass("InferType"))(module, context));
   const MayCompute may = [&](const CallNode& call, const std::string& backend) {
     for (const auto& origins : {call.origins().origins(), call.origins().causes()})
       for (const Origin* origin : origins)
@@ -180,13 +253,19 @@ IRModule apply_mapping(const IRModule& module, const std::vector<std::string>& b
           if (const std::string& owner = backend_of[index(*id)]; !owner.empty()) return owner == backend;
     return false;
   };
-  return partition_among(module, used, may, context);
+  return laid(partition_among(module, used, may, context));
 }
 
 IRModule apply_mapping(const IRModule& module, const Mapping& mapping, const BuildContext& context) {
   std::vector<std::string> backend_of;
-  for (const MappedOperator& each : mapping.operators) backend_of.push_back(each.backend);
-  return apply_mapping(module, backend_of, mapping.host, context);
+  std::vector<LayerVariant> variant_of;
+  for (const MappedOperator& each : mapping.operators) {
+    backend_of.push_back(each.backend);
+    variant_of.push_back(parse_variant(each.variant).value_or(LayerVariant::kByCost));
+  }
+  const IRModule applied = apply_mapping(module, backend_of, variant_of, mapping.host, context);
+  require_variants(applied, mapping, variant_of);
+  return applied;
 }
 
 }  // namespace baton

@@ -8,12 +8,14 @@
 
 #include "baton/ir/module.h"
 #include "baton/pass/build_context.h"
+#include "baton/schedule/layer_variant.h"
 
 namespace baton {
 
 /// What an operator would cost on a backend that could compute it.
 struct MappedAlternative {
   std::string backend;
+  std::string variant = {};  ///< of a layer on the host: variant_name()
   double us = 0;       ///< of the cheapest kernel there that computes it, with what is fused with it
   double more_us = 0;  ///< by which the best mapping with the operator there is slower, copies included
   /// That this mapping makes between devices and the best one does not, with their bytes and their time.
@@ -24,10 +26,11 @@ struct MappedAlternative {
 };
 
 struct MappedOperator {
-  uint32_t id = 0;      ///< in the program's origin table
-  std::string label;    ///< "%12 nn.conv2d": for people, and to tell another program
-  std::string backend;  ///< "dnnl"; empty: no kernel computes it, it was folded or dropped
-  double us = 0;        ///< what it costs there, its share of a kernel by operations; 0: not known
+  uint32_t id = 0;           ///< in the program's origin table
+  std::string label;         ///< "%12 nn.conv2d": for people, and to tell another program
+  std::string backend;       ///< "dnnl"; empty: no kernel computes it, it was folded or dropped
+  std::string variant = {};  ///< of a layer on the host: variant_name(); "": as the build chooses
+  double us = 0;             ///< what it costs there, its share of a kernel by operations; 0: not known
   std::vector<MappedAlternative> alternatives = {};
   friend bool operator==(const MappedOperator&, const MappedOperator&) = default;
 };
@@ -51,7 +54,7 @@ uint64_t program_hash(const IRModule& module);
 
 std::string mapping_json(const Mapping& mapping);
 /// Throws Error for text that is no mapping, of a later schema, with operators missing or twice, or with a
-/// backend that is not there. `name`: of the file, in messages.
+/// backend or variant that is not there. `name`: of the file, in messages.
 Mapping parse_mapping(std::string_view json, const std::string& name);
 Mapping load_mapping(const std::string& path);
 
@@ -60,10 +63,14 @@ void check_mapping(const Mapping& mapping, const IRModule& module, const std::st
 
 /// The program with regions for the backends of `backend_of` other than `host`; by operator id of `module`'s
 /// origin table, empty where no kernel computes the operator. Calls that compute several operators go to the
-/// backend of the first that has one.
+/// backend of the first that has one. `variant_of`: by operator id too, how layers of the host are computed,
+/// where they can be: their layouts are then written into the program, and a build leaves them. Empty: as the
+/// build chooses. Throws Error for variants where the context's level or passes change no layouts.
 IRModule apply_mapping(const IRModule& module, const std::vector<std::string>& backend_of,
-                       const std::string& host, const BuildContext& context);
-/// `module`: with its weights as constants where it has them. Throws as check_mapping().
+                       const std::vector<LayerVariant>& variant_of, const std::string& host,
+                       const BuildContext& context);
+/// `module`: with its weights as constants where it has them. Throws as check_mapping(), and for a variant in
+/// which the operator cannot be computed.
 IRModule apply_mapping(const IRModule& module, const Mapping& mapping, const BuildContext& context);
 
 }  // namespace baton

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
+#include <map>
 
 #include "baton/map/frontier.h"
 
@@ -51,12 +50,22 @@ Part without_candidates(const ModelProblem& whole) {
   return part;
 }
 
-/// All candidates, but of those that compute `node` only those of `backend`.
-Part with_node_on(const ModelProblem& whole, int node, size_t backend) {
+/// A backend, and how a layer is computed there.
+using Place = std::pair<size_t, LayerVariant>;
+
+Place place_of(const ModelProblem& model, const std::vector<bool>& layers, int node, size_t candidate) {
+  const std::vector<uint32_t>& here = model.operators[static_cast<size_t>(node)];
+  const bool layer = std::ranges::any_of(here, [&](uint32_t id) { return layers[id]; });
+  const ModelProblem::Candidate& each = model.candidates[candidate];
+  return {each.backend, layer ? each.variant : LayerVariant::kByCost};
+}
+
+/// All candidates, but of those that compute `node` only those in `place`.
+Part with_node_in(const ModelProblem& whole, const std::vector<bool>& layers, int node, const Place& place) {
   Part part = without_candidates(whole);
   for (size_t c = 0; c < whole.candidates.size(); ++c)
-    if (whole.candidates[c].backend == backend ||
-        !std::ranges::binary_search(whole.problem.candidates[c].nodes, node))
+    if (!std::ranges::binary_search(whole.problem.candidates[c].nodes, node) ||
+        place_of(whole, layers, node, c) == place)
       part.add(whole, c);
   return part;
 }
@@ -121,34 +130,45 @@ Transfers transfers_of(const MappingProblem& problem, const std::vector<MappingS
 }
 
 Alternatives find_alternatives(const ModelProblem& model, const MappingSolution& best,
-                               const std::vector<std::string>& backends, size_t operators,
-                               MapObjective objective, double seconds, const std::atomic<bool>* interrupt) {
+                               const AlternativeOptions& options) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  const size_t operators = options.layers.size();
   Alternatives result;
   result.by_operator.resize(operators);
   const MappingProblem& problem = model.problem;
   const std::vector<int> owner = model.backend_of(best.chosen, operators);
+  std::vector<std::vector<size_t>> covering(static_cast<size_t>(problem.nodes));
+  std::vector<size_t> chosen(covering.size());
+  for (size_t c = 0; c < problem.candidates.size(); ++c)
+    for (const int node : problem.candidates[c].nodes) covering[static_cast<size_t>(node)].push_back(c);
+  for (const int c : best.chosen)
+    for (const int node : problem.candidates[static_cast<size_t>(c)].nodes)
+      chosen[static_cast<size_t>(node)] = static_cast<size_t>(c);
   for (int node = 0; node < problem.nodes; ++node) {
     const std::vector<uint32_t>& here = model.operators[static_cast<size_t>(node)];
-    for (size_t backend = 0; backend < backends.size(); ++backend) {
-      double cheapest = std::numeric_limits<double>::infinity();
-      for (size_t c = 0; c < model.candidates.size(); ++c)
-        if (model.candidates[c].backend == backend &&
-            std::ranges::binary_search(problem.candidates[c].nodes, node))
-          cheapest = std::min(cheapest, problem.candidates[c].us);
-      if (!std::isfinite(cheapest)) continue;
-      MappedAlternative alternative{.backend = backends[backend], .us = cheapest};
-      if (owner[here.front()] != static_cast<int>(backend)) {
+    std::map<Place, double> places;  // -> the cheapest kernel
+    for (const size_t c : covering[static_cast<size_t>(node)]) {
+      const auto [at, fresh] = places.emplace(place_of(model, options.layers, node, c), problem.candidates[c].us);
+      if (!fresh) at->second = std::min(at->second, problem.candidates[c].us);
+    }
+    const Place kept = place_of(model, options.layers, node, chosen[static_cast<size_t>(node)]);
+    for (const auto& [place, cheapest] : places) {
+      MappedAlternative alternative{.backend = options.backends[place.first],
+                                    .variant = variant_name(place.second),
+                                    .us = cheapest};
+      if (place != kept) {
+        // Before the problem is copied: large ones have tens of thousands of candidates.
         if (Clock::now() > end) {
           result.complete = false;
           continue;
         }
-        const Part there = with_node_on(model, node, backend);
-        std::optional<Moved> moved = searched(there, operators, objective, interrupt);
+        const Part there = with_node_in(model, options.layers, node, place);
+        std::optional<Moved> moved = searched(there, operators, options.objective, options.interrupt);
         // The best sum need not be the best side by side: a small change of the best mapping may be better.
-        if (objective != MapObjective::kSerial)
-          if (auto near = searched(nearby(model, there, best, node), operators, objective, interrupt);
+        if (options.objective != MapObjective::kSerial)
+          if (auto near =
+                  searched(nearby(model, there, best, node), operators, options.objective, options.interrupt);
               near && (!moved || near->solution.us < moved->solution.us))
             moved = std::move(near);
         if (!moved) continue;

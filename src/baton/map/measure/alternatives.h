@@ -22,10 +22,17 @@ struct Alternatives {
   bool complete = true;  ///< false: the time was over before all were found
 };
 
-/// The best mapping with each operator on each other backend, beside `best`. `operators`: how many the
-/// program has. Throws Interrupted.
+struct AlternativeOptions {
+  std::vector<std::string> backends;  ///< names, by ModelPrices::backends
+  std::vector<bool> layers;           ///< by operator of the program: whether its variants are places of their own
+  MapObjective objective = MapObjective::kSerial;
+  double seconds = 10;
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+/// The best mapping with each operator in each other place (a backend, or a variant of it), beside `best`.
+/// Throws Interrupted.
 Alternatives find_alternatives(const ModelProblem& model, const MappingSolution& best,
-                               const std::vector<std::string>& backends, size_t operators,
-                               MapObjective objective, double seconds, const std::atomic<bool>* interrupt);
+                               const AlternativeOptions& options);
 
 }  // namespace baton

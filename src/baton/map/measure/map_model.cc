@@ -8,8 +8,12 @@
 
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/partition_for.h"
+#include "baton/ir/op.h"
+#include "baton/ir/rules/layer_kind.h"
 #include "baton/map/frontier.h"
 #include "baton/map/measure/alternatives.h"
+#include "baton/map/measure/links.h"
+#include "baton/map/measure/piece_prices.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/subject.h"
 #include "baton/map/milp.h"
@@ -23,6 +27,7 @@
 #include "baton/support/interrupt.h"
 #include "baton/support/version.h"
 #include "baton/text/origin_label.h"
+#include "baton/transform/layout/alter_op_layout.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -34,10 +39,11 @@ double since_s(MapClock::time_point start) {
   return std::chrono::duration<double>(MapClock::now() - start).count();
 }
 
-// Sizes that copies between devices are measured at: their latency and their rate.
-constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 // Parts of the time for measuring: each backend at first, each new mapping, and all of them at the end.
-constexpr double kForPrices = 0.35, kForMappings = 0.25, kForCheck = 0.4;
+constexpr double kForPrices = 0.3, kForVariants = 0.15, kForMappings = 0.2, kForCheck = 0.35;
+// For parts of groups, compiling included: a part of that time, and this.
+constexpr double kForPieces = 0.1, kPieceSeconds = 5;
+constexpr int kMostMeasuredPieces = 16;
 constexpr double kMilpSeconds = 20;
 constexpr double kObjectiveSeconds = 3;  // of each search for queues side by side
 constexpr double kAlternativeSeconds = 10;
@@ -53,7 +59,9 @@ class Mapper {
         program_(program_hash(module)),
         module_(bind_params(infer_types(module->copy()), options.build.params)) {
     options_.build.params.clear();
-    report_.predicted = options.predictor != nullptr;
+    report_.predicted = !options.measures;
+    if (report_.predicted && !options.prices.any())
+      throw UsageError("without measuring, costs come from a predictor or a store: give one of them");
     report_.objective = options.objective;
     report_.machine = options.build.context.host().name;
     host_ = backend_of_kind(options.build.context.host().kind)->name;
@@ -65,7 +73,9 @@ class Mapper {
     check_rules(options_.rules, report_.backends, module_->origins());
     price_singles();
     find_links();
+    price_variants();
     add_given();
+    price_pieces();
     search_and_measure();
     check_by_clock();
     choose();
@@ -149,7 +159,9 @@ class Mapper {
     std::unique_ptr<MapSubject> subject;
     try {
       context().stop_if_asked();
-      const IRModule split = apply_mapping(module_, names_of(model.backend_of), host_, context());
+      const IRModule split =
+          apply_mapping(module_, names_of(model.backend_of),
+                        model.pinned ? model.variant_of : std::vector<LayerVariant>(), host_, context());
       for (const auto& [name, function] : split->functions())
         model.regions += function->attr("Compiler") ? 1 : 0;
       subject = std::make_unique<MapSubject>(split, options_.build, options_.threads, !report_.predicted);
@@ -183,6 +195,10 @@ class Mapper {
       const bool usable = add_model(std::move(model));
       if (b == 0 && !usable)
         throw Error("the model cannot be built for the processor: " + report_.models.back().why_not);
+      if (usable && !keeps_memory(b)) {
+        add_portions(b, 0);
+        continue;
+      }
       if (usable) fresh.push_back(report_.models.size() - 1);
       if (!usable && report_.models.back().regions > 0) add_portions(b, 0);
     }
@@ -191,6 +207,24 @@ class Mapper {
     measure(fresh, options_.max_seconds * kForPrices, "measuring backends");
     for (const size_t each : fresh) add_build(each);
     require_pins();
+  }
+
+  /// Whether the last build keeps the limit that was asked for; one that does not cannot be used.
+  bool keeps_memory(size_t backend) {
+    const auto asked = options_.memory_bytes.find(report_.backends[backend]);
+    if (asked == options_.memory_bytes.end()) return true;
+    const MeasuredBuild build = subjects_.back()->build("", report_.backends);
+    double bytes = 0;
+    for (size_t n = 0; n < build.node_bytes.size(); ++n)
+      if (build.node_backend[n] == static_cast<int>(backend)) bytes += build.node_bytes[n];
+    if (bytes <= asked->second) return true;
+    MappedModel& model = report_.models.back();
+    model.why_not = "all that it takes needs " + std::to_string(static_cast<int64_t>(bytes)) +
+                    " bytes, and it may have " + std::to_string(static_cast<int64_t>(asked->second)) +
+                    " (--memory)";
+    report_.notes.push_back(model.name + " cannot be used: " + model.why_not);
+    subjects_.back() = nullptr;
+    return false;
   }
 
   /// Builds the model. False: it cannot be used, and the reason is kept.
@@ -205,6 +239,7 @@ class Mapper {
       // What a backend does not take is the processor's.
       const std::vector<int> owner = subject->owners(report_.backends, model.backend_of.size());
       model.backend_of = owner;
+      model.variant_of = subject->variants(owner.size());
     }
     report_.models.push_back(std::move(model));
     subjects_.push_back(std::move(subject));
@@ -217,6 +252,10 @@ class Mapper {
     const double limit = prices_.memory_limits[static_cast<size_t>(prices_.backends[backend].device)];
     if (limit <= 0) return;
     const std::vector<std::vector<uint32_t>> portions = subjects_[whole]->portions(limit);
+    if (portions.empty())
+      report_.notes.push_back(report_.backends[backend] +
+                              " has no room for any kernel of this model: its memory is " +
+                              std::to_string(static_cast<int64_t>(limit)) + " bytes (--memory)");
     for (size_t i = 0; i < portions.size() && i < kMostPortions; ++i) {
       MappedModel model{.name = report_.backends[backend] + ", part " + std::to_string(i + 1)};
       model.backend_of.assign(module_->origins().size(), 0);
@@ -233,6 +272,70 @@ class Mapper {
       report_.notes.push_back(report_.backends[backend] + " was priced for the first " +
                               std::to_string(kMostPortions) + " of " + std::to_string(portions.size()) +
                               " portions of the model that fit its memory");
+  }
+
+  /// The processor's builds with all layers in one variant: what differs from its own choice is a candidate.
+  void price_variants() {
+    const bool changes_layouts = context().passes->pass_enabled(fast_layouts()->info());
+    if (!options_.variants || !changes_layouts || !report_.partial.empty()) return;
+    const size_t operators = module_->origins().size();
+    std::set<uint64_t> known{subjects_.front()->kernels_hash()};
+    std::vector<size_t> fresh;
+    for (const LayerVariant each : kLayerVariants) {
+      show("building " + variant_name(each) + " layers", static_cast<int>(fresh.size()),
+           static_cast<int>(std::size(kLayerVariants)));
+      MappedModel model{.name = host_ + ", " + variant_name(each), .pinned = true};
+      model.backend_of.assign(operators, 0);
+      model.variant_of.assign(operators, each);
+      restrict_to_rules(model.backend_of);
+      if (!add_model(std::move(model))) continue;
+      if (known.insert(subjects_.back()->kernels_hash()).second) {
+        fresh.push_back(report_.models.size() - 1);
+        continue;
+      }
+      report_.models.pop_back();
+      subjects_.pop_back();
+    }
+    measure(fresh, options_.max_seconds * kForVariants, "measuring variants");
+    for (const size_t each : fresh) add_build(each);
+  }
+
+  /// Prices of those parts of groups that could make a mapping faster: at the least that they could cost, the
+  /// best mapping would use them.
+  void price_pieces() {
+    if (!report_.partial.empty()) return;
+    PiecePrices alone(module_, {.build = options_.build,
+                                .host = host_,
+                                .threads = options_.threads,
+                                .prices = options_.prices,
+                                .measures = options_.measures,
+                                .seconds = options_.max_seconds * kForPieces / kMostMeasuredPieces,
+                                .system = options_.system});
+    const auto start = MapClock::now();
+    const double limit_s = kPieceSeconds + options_.max_seconds * kForPieces;
+    try {
+      for (;;) {
+        const ModelProblem model = priced(/*guesses=*/true);
+        const auto best = search_frontier(model.problem, {.interrupt = context().interrupt});
+        bool any = false;
+        for (const int c : best ? best->chosen : std::vector<int>()) {
+          const ModelProblem::Candidate& candidate = model.candidates[static_cast<size_t>(c)];
+          if (!candidate.guessed) continue;
+          if (since_s(start) > limit_s || alone.measured() >= kMostMeasuredPieces) {
+            report_.notes.push_back("some parts of fused groups have no price: the time for them was over");
+            return;
+          }
+          any = true;
+          show("pricing parts of kernels", static_cast<int>(since_s(start)), static_cast<int>(limit_s) + 1);
+          const std::vector<uint32_t> operators = model.operators_of(c);
+          pieces_[{candidate.backend, operators}] =
+              alone.price(report_.backends[candidate.backend], operators);
+        }
+        if (!any) return;
+      }
+    } catch (const Interrupted&) {
+      report_.partial = "interrupted";
+    }
   }
 
   /// Operators that are pinned to a backend that does not take them.
@@ -271,11 +374,11 @@ class Mapper {
 
   // ---- Prices.
 
-  void measure(const std::vector<size_t>& which, double seconds, const std::string& phase) {
+  void measure(std::vector<size_t> which, double seconds, const std::string& phase) {
+    std::erase_if(which, [&](size_t each) { return !subjects_[each]; });
     if (which.empty()) return;
     if (report_.predicted) {
-      for (const size_t each : which)
-        subjects_[each]->predict(*options_.predictor, options_.threads, context());
+      for (const size_t each : which) subjects_[each]->predict(options_.prices, options_.threads, context());
       return;
     }
     const auto start = MapClock::now();
@@ -288,7 +391,16 @@ class Mapper {
     how.interrupt = context().interrupt;
     how.system = options_.system;
     how.progress = [&](double done) { show(phase, static_cast<int>(done * 100), 100); };
-    const std::vector<FusedTimes> times = measure_in_turns(models, how);
+    std::vector<FusedTimes> times;
+    try {
+      times = measure_in_turns(models, how);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      drop_failing(which, error.what());
+      measure(which, seconds, phase);
+      return;
+    }
     for (size_t i = 0; i < which.size(); ++i) {
       subjects_[which[i]]->set_times(times[i]);
       MappedModel& model = report_.models[which[i]];
@@ -321,6 +433,40 @@ class Mapper {
     return report_.predicted || any_simulated() ? MapObjective::kSerial : options_.objective;
   }
 
+  /// A target that failed in the middle is left out, the others go on. At least one is; throws where that is
+  /// the processor.
+  void drop_failing(const std::vector<size_t>& which, const std::string& seen) {
+    size_t dropped = 0;
+    const auto drop = [&](size_t each, const std::string& why) {
+      MappedModel& model = report_.models[each];
+      if (each == 0) throw Error("the processor's build failed while it was measured: " + why);
+      model.why_not = "it failed while it was measured: " + why.substr(0, why.find('\n'));
+      model.measured_us = model.serial_us = 0;
+      model.rounds_us.clear();
+      report_.notes.push_back(model.name + " cannot be used: " + model.why_not);
+      subjects_[each] = nullptr;
+      ++dropped;
+    };
+    for (const size_t each : which) try {
+        MeasureOptions how;
+        how.rounds = how.min_runs = 1;
+        how.max_seconds = how.min_seconds = 1e-3;
+        how.interrupt = context().interrupt;
+        how.system = options_.system;
+        how.exchange = [](int) { return std::nullopt; };
+        const std::vector<MeasuredModel> alone{subjects_[each]->measured()};
+        measure_in_turns(alone, how);
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const Error& error) {
+        drop(each, error.what());
+      }
+    // All run again alone, so that it is not known which of them failed: what is not the processor's goes.
+    for (size_t i = which.size(); i-- > 0 && dropped == 0;)
+      if (which[i] != 0 && report_.models[which[i]].regions > 0) drop(which[i], seen);
+    if (dropped == 0) throw Error(seen);
+  }
+
   /// The share of the time one after the other that remains by the objective.
   double objective_part(const PlanQueues& queues) const {
     if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial ||
@@ -331,6 +477,7 @@ class Mapper {
   }
 
   void add_build(size_t which) {
+    if (!subjects_[which]) return;
     builds_.push_back(subjects_[which]->build(report_.models[which].name, report_.backends));
     build_of_.push_back(which);
     // Layouts cost what they were measured to cost.
@@ -366,7 +513,7 @@ class Mapper {
       for (const bool in : {true, false}) {
         const size_t from = in ? 0 : d, to = in ? d : 0;
         MappingConversion link =
-            report_.predicted ? predicted_link(from, to) : measured_link(ends[from], ends[to]);
+            report_.predicted ? predicted_link_of(from, to) : measured_link(ends[from], ends[to]);
         prices_.links[from][to] = link;
         report_.links.push_back({prices_.devices[from], prices_.devices[to], link.fixed_us,
                                  link.us_per_byte > 0 ? 1e-3 / link.us_per_byte : 0});
@@ -374,31 +521,11 @@ class Mapper {
     }
   }
 
-  static MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) {
-    const MaybeMeasured few = copy_us(from, to, kSmallCopy);
-    MaybeMeasured many;
-    size_t bytes = kLargeCopy;
-    // Small devices have no room for more.
-    for (; few && bytes > kSmallCopy && !(many = copy_us(from, to, bytes)); bytes /= 4) {
-    }
-    if (!few || !many)
-      throw Error("copies from " + from.backend->name + " to " + to.backend->name +
-                  " cannot be measured: " + (from.why_not.empty() ? to.why_not : from.why_not));
-    const double rate = std::max(0.0, many->value - few->value) / static_cast<double>(bytes - kSmallCopy);
-    return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
-  }
-
-  MappingConversion predicted_link(size_t from, size_t to) const {
+  MappingConversion predicted_link_of(size_t from, size_t to) const {
     const std::string& device = prices_.devices[std::max(from, to)];
     const DeviceSheet* sheet = context().sheet_of(find_backend(device)->kind);
     if (!sheet) throw Error("nothing is known of the link to " + device);
-    const auto us = [&](size_t bytes) {
-      return options_.predictor
-          ->predict_transfer(prices_.devices[from], prices_.devices[to], static_cast<double>(bytes), *sheet)
-          .us;
-    };
-    const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);
-    return {std::max(0.0, us(kSmallCopy) - rate * static_cast<double>(kSmallCopy)), rate};
+    return predicted_link(prices_.devices[from], prices_.devices[to], *sheet, options_.prices.predictor);
   }
 
   /// Mappings from files.
@@ -414,6 +541,10 @@ class Mapper {
         model.backend_of.push_back(each.backend.empty() ? -1
                                                         : static_cast<int>(at - report_.backends.begin()));
       }
+      for (const MappedOperator& each : mapping.operators) {
+        model.variant_of.push_back(parse_variant(each.variant).value_or(LayerVariant::kByCost));
+        model.pinned = model.pinned || model.variant_of.back() != LayerVariant::kByCost;
+      }
       if (add_model(std::move(model))) fresh.push_back(report_.models.size() - 1);
     }
     measure(fresh, options_.max_seconds * kForMappings / options_.tries, "measuring mappings");
@@ -422,8 +553,16 @@ class Mapper {
 
   // ---- Search.
 
-  ModelProblem priced() {
+  ModelProblem priced(bool guesses = false) {
     ModelPrices prices = prices_;
+    prices.piece_us = [this](size_t backend, const std::vector<uint32_t>& operators) {
+      const auto at = pieces_.find({backend, operators});
+      return at == pieces_.end() ? std::nullopt : at->second;
+    };
+    if (guesses)
+      prices.guesses_piece = [this](size_t backend, const std::vector<uint32_t>& operators) {
+        return pieces_.count({backend, operators}) == 0;
+      };
     prices.allowed = [this](size_t backend, uint32_t id) { return is_allowed(backend, id); };
     std::vector<MeasuredBuild> all = builds_;
     all.insert(all.end(), portions_.begin(), portions_.end());
@@ -473,8 +612,15 @@ class Mapper {
     if (best)
       best = search_objective(problem, *best, options_.objective, kObjectiveSeconds, context().interrupt);
     report_.search_s += since_s(start);
-    if (!best)
-      throw Error("no mapping keeps all limits: give a device more memory (--memory), or allow more regions");
+    if (!best) {
+      std::string memories;
+      for (size_t d = 1; d < prices_.devices.size(); ++d)
+        if (prices_.memory_limits[d] > 0)
+          memories += (memories.empty() ? ": " : ", ") + prices_.devices[d] + " has " +
+                      std::to_string(static_cast<int64_t>(prices_.memory_limits[d])) + " bytes";
+      throw Error("no mapping keeps all limits" + memories +
+                  "; give a device more memory (--memory), or allow more regions");
+    }
     return *best;
   }
 
@@ -541,13 +687,14 @@ class Mapper {
       const std::vector<int> backend_of = model.backend_of(best.chosen, module_->origins().size());
       report_.bound_us = best.bound_us;
       report_.method = best.method;
-      bool known = false;
-      for (MappedModel& each : report_.models) known = known || same_division(each.backend_of, backend_of);
+      MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
+      choose_variants(mapping, model, best.chosen);
+      const bool known =
+          std::ranges::any_of(report_.models, [&](const MappedModel& each) { return each.is_same(mapping); });
       if (known || made_count == options_.tries) {
         set_model(std::move(model), std::move(best));
         return;
       }
-      MappedModel mapping{.name = "mapping " + std::to_string(made_count + 1), .backend_of = backend_of};
       mapping.modelled_us = best.us;
       const bool usable = add_model(std::move(mapping));
       if (!usable) {
@@ -562,11 +709,24 @@ class Mapper {
     set_model(std::move(model), std::move(best));
   }
 
-  /// Operators without a kernel do not count.
-  static bool same_division(const std::vector<int>& a, const std::vector<int>& b) {
-    for (size_t i = 0; i < a.size(); ++i)
-      if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return false;
-    return true;
+  bool is_layer(uint32_t id) const {
+    const OpDef* op = find_op(builds_.front().origins.operators[id].op);
+    return op && op->rules.get<LayerKind>();
+  }
+
+  /// How the layers of a choice are computed. Where all kernels are of builds that chose for themselves, a
+  /// build may choose again, beside its new neighbours.
+  void choose_variants(MappedModel& mapping, const ModelProblem& model,
+                       const std::vector<int>& chosen) const {
+    mapping.variant_of.assign(mapping.backend_of.size(), LayerVariant::kByCost);
+    for (const int c : chosen) {
+      const ModelProblem::Candidate& each = model.candidates[static_cast<size_t>(c)];
+      if (each.backend != 0 || each.variant == LayerVariant::kByCost) continue;
+      const bool portion = each.build >= builds_.size();
+      mapping.pinned = mapping.pinned || (!portion && report_.models[build_of_[each.build]].pinned);
+      for (const uint32_t id : model.operators_of(c))
+        if (is_layer(id)) mapping.variant_of[id] = each.variant;
+    }
   }
 
   /// The prices at the end; what each build costs by them.
@@ -610,6 +770,11 @@ class Mapper {
 
   void choose() {
     report_.chosen = report_.best_single = 0;
+    const auto is_timed = [&](size_t i) { return subjects_[i] && time_of(report_.models[i]) > 0; };
+    // Of some backends not all costs may be known.
+    for (const bool single : {false, true})
+      for (size_t i = report_.models.size(); i-- > 0;)
+        if (is_timed(i) && (!single || report_.models[i].single)) report_.best_single = i;
     for (size_t i = 0; i < report_.models.size(); ++i) {
       if (!subjects_[i] || time_of(report_.models[i]) <= 0) continue;
       if (report_.models[i].single &&
@@ -657,12 +822,16 @@ class Mapper {
   }
 
   MapResult finish() {
-    const size_t operators = module_->origins().size();
+    AlternativeOptions how{.backends = report_.backends,
+                           .layers = std::vector<bool>(module_->origins().size()),
+                           .objective = options_.objective,
+                           .seconds = kAlternativeSeconds,
+                           .interrupt = context().interrupt};
+    for (uint32_t id = 0; id < how.layers.size(); ++id) how.layers[id] = is_layer(id);
     const Alternatives alternatives =
         options_.objective == MapObjective::kEnergy  // which has no prices of kernels elsewhere
-            ? Alternatives{std::vector<std::vector<MappedAlternative>>(operators)}
-            : find_alternatives(model_, best_, report_.backends, operators, options_.objective,
-                                kAlternativeSeconds, context().interrupt);
+            ? Alternatives{std::vector<std::vector<MappedAlternative>>(how.layers.size())}
+            : find_alternatives(model_, best_, how);
     if (!alternatives.complete)
       report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
     if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
@@ -687,7 +856,7 @@ class Mapper {
       mapping.operators.push_back(
           {id, origin_label(table.at(OriginId(id))),
            chosen.backend_of[id] < 0 ? "" : report_.backends[static_cast<size_t>(chosen.backend_of[id])],
-           operator_us[id], alternatives.by_operator[id]});
+           chosen.pinned ? variant_name(chosen.variant_of[id]) : "", operator_us[id], alternatives.by_operator[id]});
     IRModule split = apply_mapping(module_, mapping, context());
     std::vector<std::vector<int>> singles(report_.backends.size()), known;
     for (size_t b = 0; b < builds_.size(); ++b) {
@@ -715,6 +884,8 @@ class Mapper {
   std::vector<MeasuredBuild> builds_;
   std::vector<MeasuredBuild> portions_;  ///< of devices without room for all; their programs are gone
   std::vector<size_t> build_of_;         ///< by build: index into report_.models
+  /// Prices of parts of groups, by backend and operators; nullopt: there is none.
+  std::map<std::pair<size_t, std::vector<uint32_t>>, std::optional<double>> pieces_;
   std::set<std::pair<size_t, uint32_t>> banned_;
   std::vector<NDArray> expected_;
   ModelProblem model_;
@@ -722,14 +893,6 @@ class Mapper {
 };
 
 }  // namespace
-
-double MapReport::speedup() const {
-  const MappedModel &here = models[chosen], &single = models[best_single];
-  const bool measured = here.measured_us > 0 && single.measured_us > 0;
-  const double a = measured ? single.measured_us : single.modelled_us;
-  const double b = measured ? here.measured_us : here.modelled_us;
-  return b > 0 ? a / b : 1;
-}
 
 MapResult map_model(const IRModule& module, const MapOptions& options) {
   return Mapper(module, options).run();

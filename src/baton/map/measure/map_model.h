@@ -10,11 +10,11 @@
 
 #include "baton/driver/build.h"
 #include "baton/driver/mapping/mapping.h"
+#include "baton/map/measure/price_source.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/side_by_side.h"
 #include "baton/map/model_problem.h"
 #include "baton/map/objective.h"
-#include "baton/predict/predictor.h"
 #include "baton/profile/report/profile.h"
 
 namespace baton {
@@ -30,7 +30,10 @@ struct MapOptions {
   double max_seconds = 60;                     ///< for measuring; compiling does not count
   int tries = 4;                               ///< mappings that are built and measured, at most
   std::vector<Mapping> also;                   ///< measured beside what is found; `model` is their name
-  const Predictor* predictor = nullptr;        ///< not null: nothing is compiled or run
+  /// Of parts of fused groups; without `measures` of everything.
+  PriceSource prices = {};
+  bool measures = true;  ///< else nothing is compiled or run, and all costs are those of `prices`
+  bool variants = true;  ///< layers of the processor in other layouts and by other algorithms, too
   SystemSource system = read_system;
   std::function<void(const std::string& phase, int done, int total)> progress = {};
 };
@@ -40,7 +43,9 @@ struct MappedModel {
   std::string name;     ///< "dnnl": all that it takes; "mapping 1"
   bool single = false;  ///< one backend, and the processor for what it does not take
   std::vector<int> backend_of =
-      {};  ///< by operator: index into MapReport::backends; -1: no kernel computes it
+      {};               ///< by operator: index into MapReport::backends; -1: no kernel computes it
+  bool pinned = false;  ///< its layers are computed as `variant_of` says, else as the build chooses
+  std::vector<LayerVariant> variant_of = {};  ///< by operator: of layers on the processor
   size_t regions = 0;
   double modelled_us = 0;              ///< by the objective and the prices; 0: not modelled
   double measured_us = 0;              ///< by the objective; 0: not measured
@@ -48,6 +53,10 @@ struct MappedModel {
   double serial_us = 0;                ///< measured, one thing after the other
   std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
   std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
+
+  /// Whether both give every operator to the same backend, and compute layers alike. Operators without a
+  /// kernel do not count.
+  bool is_same(const MappedModel& other) const;
 };
 
 struct MapLink {
@@ -93,7 +102,8 @@ struct MapResult {
 };
 
 /// `module`: typed. Throws Error for rules that contradict each other or leave an operator without a backend,
-/// and when nothing could be built; Interrupted when nothing was measured yet.
+/// for costs that are not known, zero or infinite, and when nothing could be built; Interrupted when nothing
+/// was measured yet.
 MapResult map_model(const IRModule& module, const MapOptions& options);
 
 }  // namespace baton

@@ -43,11 +43,21 @@ std::map<int, int> operators_by_backend(const MappedModel& model) {
   return counts;
 }
 
+/// Of layers that are computed as the mapping says, instead of as the build would choose.
+std::map<std::string, int> layers_by_variant(const MappedModel& model) {
+  std::map<std::string, int> counts;
+  for (const LayerVariant variant : model.variant_of)
+    if (model.pinned && variant != LayerVariant::kByCost) ++counts[variant_name(variant)];
+  return counts;
+}
+
 std::string division_text(const MapReport& report, const MappedModel& model) {
   std::string text;
   for (const auto& [backend, count] : operators_by_backend(model))
     text += (text.empty() ? "" : ", ") + report.backends[static_cast<size_t>(backend)] + " " +
             std::to_string(count);
+  for (const auto& [variant, count] : layers_by_variant(model))
+    text += ", " + std::to_string(count) + " " + variant;
   return text;
 }
 
@@ -246,7 +256,8 @@ std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweep
              {"serial_us", model.serial_us},
              {"rounds_us", model.rounds_us},
              {"why_not", model.why_not},
-             {"operators", Json::object()}};
+             {"operators", Json::object()},
+             {"variants", layers_by_variant(model)}};
     for (const auto& [backend, count] : operators_by_backend(model))
       row["operators"][report.backends[static_cast<size_t>(backend)]] = count;
     json["models"].push_back(std::move(row));
@@ -284,15 +295,18 @@ std::string beside_text(const MappedAlternative& other) {
 
 std::string alternatives_text(const MappedOperator& mapped) {
   if (mapped.backend.empty()) return mapped.label + "\n  no kernel computes it: it was folded or dropped\n";
-  std::string text = mapped.label + "\n  on " + mapped.backend;
+  const auto place = [](const std::string& backend, const std::string& variant) {
+    return variant.empty() ? backend : backend + ", " + variant;
+  };
+  std::string text = mapped.label + "\n  on " + place(mapped.backend, mapped.variant);
   if (mapped.us > 0) text += ", where it takes " + microseconds(mapped.us) + " us of its kernel";
   text += "\n";
   bool any = false;
   for (const MappedAlternative& other : mapped.alternatives) {
-    if (other.backend == mapped.backend) continue;
+    if (other.backend == mapped.backend && (other.variant == mapped.variant || other.more_us <= 0)) continue;
     any = true;
-    text += "  on " + other.backend + " its kernel would take " + microseconds(other.us) +
-            " us, and the whole model ";
+    text += "  on " + place(other.backend, other.variant) + " its kernel would take " +
+            microseconds(other.us) + " us, and the whole model ";
     if (other.more_us <= 0) {
       text += "no longer: it could as well be there\n";
       continue;

@@ -1,6 +1,7 @@
 #include "baton/map/measure/subject.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -8,10 +9,14 @@
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/inspect.h"
 #include "baton/map/measure/objective_runs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/rules/layer_kind.h"
+#include "baton/ir/structural.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/hash.h"
 #include "baton/support/require.h"
 
 namespace baton {
@@ -56,13 +61,27 @@ void MapSubject::set_times(const FusedTimes& times) {
     node_us_[times.nodes[i]] = times.node_times[i].us;
 }
 
-void MapSubject::predict(const Predictor& predictor, int threads, const BuildContext& context) {
+void MapSubject::predict(const PriceSource& prices, int threads, const BuildContext& context) {
   PredictOptions options;
-  options.predictor = &predictor;
+  options.predictor = prices.predictor;
+  options.store = prices.store;
   options.threads = threads;
-  options.context = context_of_predictor(predictor, context);
+  options.context = prices.predictor ? context_of_predictor(*prices.predictor, context) : context;
   const PredictedReport made = baton::predict(built_, options);
-  for (const KernelRow& row : made.report.kernels) node_us_[row.node] = row.median_us;
+  for (const KernelRow& row : made.report.kernels) {
+    if (row.median_us <= 0 || std::isinf(row.median_us))
+      throw Error("node " + std::to_string(row.node) + " `" + row.title + "` costs " +
+                  std::to_string(row.median_us) + " us (" + row.basis +
+                  "): a cost is a positive number; correct the store or the device sheet");
+    node_us_[row.node] = row.median_us;
+  }
+}
+
+double MapSubject::kernels_us() const {
+  double us = 0;
+  for (size_t n = 0; n < node_us_.size(); ++n)
+    if (built_.plan.graph->nodes[n].kind != PlanNode::Kind::kCopy) us += node_us_[n];
+  return us;
 }
 
 namespace {
@@ -83,7 +102,31 @@ double bytes_of_node(const Plan& plan, const PlanNode& node) {
   return bytes;
 }
 
+/// Of the processor: a kernel in no region.
+bool is_of_host(const PlannedNode& node) { return node.function && compiler_of(*node.function).empty(); }
+
 }  // namespace
+
+std::vector<LayerVariant> MapSubject::variants(size_t operators) const {
+  std::vector<LayerVariant> variants(operators, LayerVariant::kByCost);
+  for (size_t n = 0; n < built_.plan.nodes.size(); ++n) {
+    if (!is_of_host(built_.plan.nodes[n])) continue;
+    const LayerVariant variant = variant_of_kernel(*built_.plan.nodes[n].function);
+    if (variant == LayerVariant::kByCost) continue;
+    for (const uint32_t id : built_.plan.graph->nodes[n].origins) {
+      const OpDef* op = find_op(built_.origins->operators[id].op);
+      if (op && op->rules.get<LayerKind>()) variants[id] = variant;
+    }
+  }
+  return variants;
+}
+
+uint64_t MapSubject::kernels_hash() const {
+  Hasher hash;
+  for (const PlannedNode& node : built_.plan.nodes)
+    if (is_of_host(node)) hash.add(structural_hash(Expr(node.function)));
+  return hash.value();
+}
 
 MeasuredBuild MapSubject::build(std::string name, const std::vector<std::string>& backends) const {
   const Plan& plan = *built_.plan.graph;
@@ -96,6 +139,10 @@ MeasuredBuild MapSubject::build(std::string name, const std::vector<std::string>
     build.constants.push_back(node.kind == PlanNode::Kind::kInput && constants.count(node.name));
     build.node_backend.push_back(backend_of_node(built_.plan.nodes[n], backends));
     build.node_bytes.push_back(bytes_of_node(plan, node));
+    const PlannedNode& planned = built_.plan.nodes[n];
+    const bool host = is_of_host(planned);
+    build.node_kernel.push_back(host ? structural_hash(Expr(planned.function)) : 0);
+    build.node_variant.push_back(host ? variant_of_kernel(*planned.function) : LayerVariant::kByCost);
   }
   return build;
 }

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "baton/driver/build.h"
+#include "baton/map/measure/price_source.h"
 #include "baton/map/measure/side_by_side.h"
 #include "baton/map/model_problem.h"
 #include "baton/map/objective.h"
-#include "baton/predict/predictor.h"
 #include "baton/profile/measure/measure.h"
 
 namespace baton {
@@ -25,8 +25,16 @@ class MapSubject {
   MeasuredModel measured(MapObjective objective) const;
 
   void set_times(const FusedTimes& times);
-  /// Throws Error for a kernel whose backend the predictor does not know.
-  void predict(const Predictor& predictor, int threads, const BuildContext& context);
+  /// By the store, else the predictor; what neither knows is not a number. Throws Error for a kernel whose
+  /// backend the predictor does not know, and for a cost that is zero or infinite.
+  void predict(const PriceSource& prices, int threads, const BuildContext& context);
+  /// The sum of all kernels, without copies between devices.
+  double kernels_us() const;
+  /// By operator, of `operators`: how its layer is computed on the processor; kByCost: it is no layer, or is
+  /// elsewhere.
+  std::vector<LayerVariant> variants(size_t operators) const;
+  /// Of all kernels of the processor: equal for builds that differ in nothing else.
+  uint64_t kernels_hash() const;
 
   MeasuredBuild build(std::string name, const std::vector<std::string>& backends) const;
   /// Devices and links side by side, by the times of the kernels. `names`: of devices, by type.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "baton/codegen/kernel/kernel.h"
@@ -28,7 +29,9 @@ constexpr double kSure = 1.96;
 class Predicting {
  public:
   Predicting(const BuildResult& built, const PredictOptions& options)
-      : built_(built), options_(options), predictor_(*options.predictor) {
+      : built_(built),
+        options_(options),
+        predictor_(options.predictor ? *options.predictor : nothing_learnt()) {
     threads_ = options.threads > 0               ? options.threads
                : predictor_.card.threads.empty() ? 1
                                                  : predictor_.card.threads.back();
@@ -55,6 +58,11 @@ class Predicting {
   }
 
  private:
+  static const Predictor& nothing_learnt() {
+    static const Predictor none;
+    return none;
+  }
+
   struct Known {
     KernelCase kernel;
     TimePrediction time;
@@ -71,6 +79,7 @@ class Predicting {
     const auto trained = predictor_.sheets.find(backend);
     const DeviceSheet* asked = options_.context.sheet_of(backend);
     if (!asked) asked = &options_.context.host();
+    if (!options_.predictor) return sheet = std::make_shared<const DeviceSheet>(*asked);
     const Predictor::Fit fit = predictor_.fits(backend, *asked);
     if (!fit.refusal.empty()) throw Error(fit.refusal);
     if (!fit.note.empty() && !std::ranges::count(notes_, fit.note)) notes_.push_back(fit.note);
@@ -111,6 +120,11 @@ class Predicting {
   }
 
   void predict_kernels() {
+    if (!options_.predictor) {
+      for (Known& known : known_)
+        if (known.called && !known.exact) known.time.us = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
     std::vector<const KernelCase*> cases;
     for (const Known& known : known_)
       if (known.called && !known.exact) cases.push_back(&known.kernel);
@@ -231,7 +245,7 @@ class Predicting {
   }
 
   void predict_whole(ProfileReport& report) {
-    if (in_model_.empty() && transfers_us_ == 0) return;  // constants only
+    if (!options_.predictor || (in_model_.empty() && transfers_us_ == 0)) return;  // constants only
     const std::string backend = built_.targets.empty() ? "llvm" : built_.targets.front()->kind;
     const TimePrediction whole = predictor_.predict_model(backend, in_model_, transfers_us_, options_.level);
     report.end_to_end_us = whole.us;

@@ -11,7 +11,7 @@
 namespace baton {
 
 struct PredictOptions {
-  const Predictor* predictor = nullptr;  ///< not null
+  const Predictor* predictor = nullptr;  ///< null: what the store does not have is not a number
   std::string predictor_name;            ///< in the report: its file
   const Store* store = nullptr;          ///< its measurements answer where they are of this very kernel
   int threads = 0;                       ///< of the runs; 0: the most that the predictor was trained with

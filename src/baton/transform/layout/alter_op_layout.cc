@@ -178,7 +178,7 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const LayerNeighbo
                 in_block = packs_integers ? integer_in_block(conv->shape.in_channels, product.summed)
                                           : chosen.in_block;
   if (out_block == 1) return std::nullopt;  // blocks of one channel gain nothing
-  if (conv->shape.float32 && !pays_in_blocks(conv->shape, conv->around, sheet)) return std::nullopt;
+  if (conv->shape.float32 && !choice.takes_blocks(conv->shape, conv->around, sheet)) return std::nullopt;
   if (!conv->depthwise && chosen.algorithm.kind == ConvAlgorithm::Kind::kWinograd)
     if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, chosen.algorithm.tile_size))
       return altered;
@@ -348,8 +348,12 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
 class FastLayouts final : public LayoutPlanner {
  public:
   /// `skips_users`: calls that a rule of the user's was asked for already stay.
-  FastLayouts(const Function& function, const KernelChoice& choice, SheetOfCall sheet_of, bool skips_users)
-      : choice_(choice), sheet_of_(std::move(sheet_of)), skips_users_(skips_users) {
+  FastLayouts(const Function& function, const KernelChoice& choice, ChoiceOfCall choice_of,
+              SheetOfCall sheet_of, bool skips_users)
+      : choice_(choice),
+        choice_of_(std::move(choice_of)),
+        sheet_of_(std::move(sheet_of)),
+        skips_users_(skips_users) {
     neighbours_ =
         neighbours_of_layers(function, [&](const CallNode& call) { return is_in_blocks(altered(call)); });
     find_wishes(function);
@@ -373,17 +377,19 @@ class FastLayouts final : public LayoutPlanner {
     const auto* layer = call.op()->rules.get<LayerKind>();
     if (!layer) return std::nullopt;
     const DeviceSheet& sheet = sheet_of_(call);
+    const KernelChoice* own = choice_of_ ? choice_of_(call) : nullptr;
+    const KernelChoice& choice = own ? *own : choice_;
     switch (*layer) {
       case LayerKind::kDense:
-        if (reads_weight_as_given(call, choice_, sheet)) return std::nullopt;
-        return alter_dense(call, choice_, sheet);
+        if (reads_weight_as_given(call, choice, sheet)) return std::nullopt;
+        return alter_dense(call, choice, sheet);
       case LayerKind::kConvolutionTransposed:
-        return alter_conv_transpose(call, choice_, sheet);
+        return alter_conv_transpose(call, choice, sheet);
       case LayerKind::kConvolution2D:
         break;
     }
     const LayerNeighbours* neighbours = neighbours_.find(&call);
-    return alter_conv2d(call, neighbours ? *neighbours : LayerNeighbours(), choice_, sheet);
+    return alter_conv2d(call, neighbours ? *neighbours : LayerNeighbours(), choice, sheet);
   }
 
   static bool is_in_blocks(const std::optional<PlannedCall>& planned) {
@@ -435,6 +441,7 @@ class FastLayouts final : public LayoutPlanner {
   }
 
   const KernelChoice& choice_;
+  const ChoiceOfCall choice_of_;
   const SheetOfCall sheet_of_;
   const bool skips_users_;
   PointerMap<LayerNeighbours> neighbours_;
@@ -453,11 +460,12 @@ Function altered_by_user(const Function& function, const IRModule& module) {
 
 }  // namespace
 
-Pass fast_layouts(FindSheets find) {
+Pass fast_layouts(FindSheets find, ChoiceOfCall choice_of) {
   return function_pass(
       {3, "AlterOpLayout", {"InferType"}},
-      [find = std::move(find)](const Function& function, const IRModule& module,
-                               const BuildContext& context) {
+      [find = std::move(find), choice_of = std::move(choice_of)](
+          const Function& function, const IRModule& module, const BuildContext& context) {
+        if (function->attr(kLayoutsAreChosen)) return function;
         const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
         const auto choice = choice_or_default(context.choice);
         const Function asked = asks ? altered_by_user(function, module) : function;
@@ -467,7 +475,7 @@ Pass fast_layouts(FindSheets find) {
         const SheetOfCall sheet_of =
             find ? find(narrow, module, context)
                  : [&](const CallNode&) -> const DeviceSheet& { return context.device(); };
-        FastLayouts planner(narrow, *choice, sheet_of, asks);
+        FastLayouts planner(narrow, *choice, choice_of, sheet_of, asks);
         return spread_layouts(narrow, planner);
       });
 }

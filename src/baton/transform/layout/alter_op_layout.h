@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "baton/pass/pass.h"
+#include "baton/schedule/kernel_choice.h"
 
 namespace baton {
 
@@ -11,8 +12,14 @@ using SheetOfCall = std::function<const DeviceSheet&(const CallNode& call)>;
 using FindSheets =
     std::function<SheetOfCall(const Function& function, const IRModule& module, const BuildContext& context)>;
 
-/// AlterOpLayout as builds use it: for each call the layouts that the context's choice gives for its device;
-/// without `find` for the first one.
-Pass fast_layouts(FindSheets find = {});
+/// The choice for a call; null: the context's.
+using ChoiceOfCall = std::function<const KernelChoice*(const CallNode& call)>;
+
+/// An attribute of functions: their layouts are chosen, AlterOpLayout leaves them as they are.
+inline constexpr const char* kLayoutsAreChosen = "baton.layouts_are_chosen";
+
+/// AlterOpLayout as builds use it: for each call the layouts that its choice gives for its device; without
+/// `find` for the first one.
+Pass fast_layouts(FindSheets find = {}, ChoiceOfCall choice_of = {});
 
 }  // namespace baton

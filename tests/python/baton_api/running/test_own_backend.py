@@ -333,3 +333,19 @@ def test_two_regions_have_different_constants(mine, updater):
     updater(lambda region, symbol: {"table": tvm.nd.array(np.float32(1))})
     with pytest.raises((tvm.TVMError, ValueError), match="gives `table` for two regions"):
         relay.build(mod, target="llvm")
+
+
+def test_a_backend_that_fails_while_it_is_measured_is_left_out_of_a_mapping(build_library, tmp_path):
+    """The first error of one target ended `baton map` for all."""
+    library = build_library("own_vanishing", **{"  const struct record* record = context;":
+                                               "  static int calls;\n  if (++calls > 60) return failed(\"the device is gone\");\n"
+                                               "  const struct record* record = context;"})
+    (tmp_path / "net.relay").write_text(NET)
+    done = subprocess.run([os.environ["BATON_PROGRAM"], "map", tmp_path / "net.relay", "--targets", "own_vanishing,dnnl", "--backend", library,
+                           "--threads", "1", "--max-seconds", "1", "--json"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    models = {each["name"]: each for each in found["models"]}
+    assert "the device is gone" in models["own_vanishing"]["why_not"] and "while it was measured" in models["own_vanishing"]["why_not"]
+    assert models["dnnl"]["measured_us"] > 0 and models["llvm"]["measured_us"] > 0 and found["chosen"] != "own_vanishing"
+    assert any(note.startswith("own_vanishing cannot be used") for note in found["notes"])

@@ -1,0 +1,42 @@
+#include "baton/map/measure/links.h"
+
+#include <algorithm>
+
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+// Sizes that copies are measured at: their latency and their rate.
+constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
+
+}  // namespace
+
+MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) {
+  const MaybeMeasured few = copy_us(from, to, kSmallCopy);
+  MaybeMeasured many;
+  size_t bytes = kLargeCopy;
+  // Small devices have no room for more.
+  for (; few && bytes > kSmallCopy && !(many = copy_us(from, to, bytes)); bytes /= 4) {
+  }
+  if (!few || !many)
+    throw Error("copies from " + from.backend->name + " to " + to.backend->name +
+                " cannot be measured: " + (from.why_not.empty() ? to.why_not : from.why_not));
+  const double rate = std::max(0.0, many->value - few->value) / static_cast<double>(bytes - kSmallCopy);
+  return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
+}
+
+MappingConversion predicted_link(const std::string& from, const std::string& to, const DeviceSheet& sheet,
+                                 const Predictor* predictor) {
+  static const Predictor nothing_learnt;  // takes the link of the sheet
+  const auto us = [&](size_t bytes) {
+    return (predictor ? *predictor : nothing_learnt)
+        .predict_transfer(from, to, static_cast<double>(bytes), sheet)
+        .us;
+  };
+  const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);
+  return {std::max(0.0, us(kSmallCopy) - rate * static_cast<double>(kSmallCopy)), rate};
+}
+
+}  // namespace baton

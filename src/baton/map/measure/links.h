@@ -1,0 +1,17 @@
+#pragma once
+// The price of copies between the memories of two devices.
+#include "baton/map/problem.h"
+#include "baton/predict/predictor.h"
+#include "baton/profile/report/device_rates.h"
+
+namespace baton {
+
+/// By copies of 4 kB and of 1 MB, or what fits. Throws Error when nothing can be copied.
+MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to);
+
+/// By the predictor, or the link in the device's sheet; null: by the sheet. `from`, `to`: "cpu", or a
+/// backend. Throws Error when neither knows it.
+MappingConversion predicted_link(const std::string& from, const std::string& to, const DeviceSheet& sheet,
+                                 const Predictor* predictor);
+
+}  // namespace baton
