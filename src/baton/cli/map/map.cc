@@ -116,7 +116,7 @@ class MapVerb final : public Verb {
     for (const std::string& text : sweep_texts_) ranges.push_back(parse_sweep(text));
     outputs_.check();
     options_.objective = parse_objective(objective_);
-    if (!sweep_.empty() && options_.objective == MapObjective::kEnergy)
+    if (!sweep_texts_.empty() && options_.objective == MapObjective::kEnergy)
       throw UsageError(
           "--sweep: faster links change times, and nobody knows their energy: use another --objective");
     initialize();
