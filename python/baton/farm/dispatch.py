@@ -10,6 +10,7 @@ import time
 import uuid
 
 import cloudpickle
+from distributed import get_worker
 
 from farm import on_worker
 from farm.places import RESOURCE, Gone
@@ -22,9 +23,10 @@ MOST_TRIES = 3     # of a job whose workers are lost
 LOST = ("KilledWorker", "CommClosedError", "ClosedClientError")  # what a lost worker or scheduler raises
 
 
-def by_value(function):
-    """`function` as workers and scheduler can read it, who have no module `farm`: distributed would send its name."""
-    return lambda *arguments: function(*arguments)  # pylint: disable=unnecessary-lambda  # it cannot be sent by name
+def there(method):
+    """A method of the WorkerSide of a name, called in a worker. A lambda, which is sent by value, as workers have no module `farm`; a
+    small one, as it is sent with every job."""
+    return lambda name, *arguments: getattr(get_worker().plugins[name], method)(*arguments)
 
 
 class Machine:
@@ -68,7 +70,7 @@ class Job:
         for entry in os.scandir(self.folder):
             if entry.is_file(follow_symlinks=False):
                 with open(entry.path, "rb") as file:
-                    found[entry.name] = file.read()
+                    found[entry.name] = on_worker.Content(file.read())
         return found
 
 
@@ -85,7 +87,7 @@ class Farm:
         self._place, self._client, self._address = place, place.client, place.address
         self._wire, self._options = wire, options
         self._side = f"{on_worker.SIDE}{uuid.uuid4().hex}"
-        self._greet_there, self._measure_there = by_value(on_worker.greet), by_value(on_worker.measure)
+        self._greet_there, self._measure_there = there("greet"), there("measure")
         self._machines, self._unusable, self._greeted = {}, {}, set()
         self._looks = 0  # that the scheduler answered
         self._tasks, self._broken = set(), None

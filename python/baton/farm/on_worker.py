@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import pickle
 import select
 import shutil
 import signal
@@ -17,6 +18,16 @@ from distributed.diagnostics.plugin import WorkerPlugin
 SIDE = "baton-farm-"  # begins the name of a WorkerSide, and the keys of its jobs
 GRACE_S = 1  # beyond a job's time limit: loading the bundle, and writing the answer
 CACHE_BYTES = 8 << 30
+
+
+class Content:
+    """A file's bytes, which travel as they are: pickled with the rest they would be copied several times."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __reduce_ex__(self, protocol):
+        return Content, (pickle.PickleBuffer(self.data),)
 
 
 class WorkerSide(WorkerPlugin):
@@ -76,13 +87,13 @@ class WorkerSide(WorkerPlugin):
         return {"answer": answer}
 
     def _keep(self, folder, digest, files):
-        if hashlib.sha256(files["manifest.json"]).hexdigest() != digest:
+        if hashlib.sha256(files["manifest.json"].data).hexdigest() != digest:
             raise ValueError("the bundle that arrived is not the one that was announced")
-        self._make_room(sum(map(len, files.values())))
+        self._make_room(sum(len(content.data) for content in files.values()))
         new = tempfile.mkdtemp(prefix=".new-", dir=self._cache)
         for name, content in files.items():
             with open(os.path.join(new, os.path.basename(name)), "wb") as file:
-                file.write(content)
+                file.write(content.data)
         shutil.rmtree(folder, ignore_errors=True)
         try:
             os.rename(new, folder)
@@ -204,11 +215,3 @@ class WorkerSide(WorkerPlugin):
         if self._greeting:
             result.update(machine=self._greeting["machine"], sheet=self._greeting["sheet"])
         return {**result, "retry": True} if retry else result
-
-
-def greet(name):
-    return get_worker().plugins[name].greet()
-
-
-def measure(name, job, digest, files):
-    return get_worker().plugins[name].measure(job, digest, files)
