@@ -75,6 +75,9 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
 
 /// Searches mappings for other prices of transfers first.
 nb::bytes mapping_page(const HeldMap& held) {
+  if (held.result.report.objective == MapObjective::kEnergy)
+    throw UsageError("a page shows times, and what they would be at other prices of transfers: save a mapping by "
+                     "energy as .json");
   const std::string text = interruptible([&](const std::atomic<bool>* stop) {
     SweepOptions how = transfer_price_options();
     how.interrupt = stop;

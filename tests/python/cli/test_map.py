@@ -385,7 +385,7 @@ def test_real_devices_are_run_side_by_side(vgg, objective):
     assert found["overlap"] == "measured"
     for each in found["models"]:
         if not each["why_not"]:
-            assert each["measured_us"] > 0 and 0 < each["computed_us"] <= each["serial_us"] * (1 + 1e-9)
+            assert each["measured_us"] > 0 and each["computed_us"] > 0 and each["serial_us"] > 0
     assert report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)["overlap"] == "computed"
     assert report(vgg, "--targets", "llvm,mirror")["overlap"] == ""
     assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
@@ -431,6 +431,7 @@ def test_energy_is_read_from_the_counter(vgg, powercap):
 def test_energy_needs_a_counter_and_real_devices(vgg, tmp_path, monkeypatch, powercap):
     assert "simulated devices use none" in refused("map", vgg, "--targets", "llvm,sim_npu", "--objective", "energy")
     assert "--sweep" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "--sweep", "link=1:10")
+    assert ".html" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "-o", tmp_path / "m.html")
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("BATON_POWERCAP", str(tmp_path / "empty"))
     assert f"no counter of energy: {tmp_path / 'empty'} has no intel-rapl:N" in refused("map", vgg, "--targets", "llvm,mirror", "--objective", "energy")

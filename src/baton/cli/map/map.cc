@@ -135,11 +135,10 @@ class MapVerb final : public Verb {
       throw UsageError("--no-measure: costs come from --store FILE or --predictor FILE then");
     std::vector<SweepRange> ranges;
     for (const std::string& text : sweep_texts_) ranges.push_back(parse_sweep(text));
-    outputs_.check();
     options_.objective = parse_objective(objective_);
-    if (!sweep_texts_.empty() && options_.objective == MapObjective::kEnergy)
-      throw UsageError(
-          "--sweep: faster links change times, and nobody knows their energy: use another --objective");
+    // The page shows times, and what they would be at other prices of transfers.
+    if (options_.objective == MapObjective::kEnergy) outputs_.set_kinds({map_file_kinds().front()});
+    outputs_.check();
     initialize();
     options_.build.context = flags_.context();
     options_.backends = items_of(targets_);

@@ -406,7 +406,7 @@ class Mapper {
       MappedModel& model = report_.models[which[i]];
       model.measured_us = model.serial_us = times[i].plain.us;
       model.rounds_us = times[i].plain.rounds_us;
-      const double part = objective_part(subjects_[which[i]]->queues(device_names_));
+      const double part = objective_part(subjects_[which[i]]->queues(device_names_), model.serial_us);
       model.computed_us = model.measured_us *= part;
       for (double& round : model.rounds_us) round *= part;
       if (times[i].other.us > 0) {
@@ -454,7 +454,7 @@ class Mapper {
         how.interrupt = context().interrupt;
         how.system = options_.system;
         how.exchange = [](int) { return std::nullopt; };
-        const std::vector<MeasuredModel> alone{subjects_[each]->measured()};
+        const std::vector<MeasuredModel> alone{subjects_[each]->measured(MapObjective::kSerial)};
         measure_in_turns(alone, how);
       } catch (const Interrupted&) {
         throw;
@@ -467,13 +467,14 @@ class Mapper {
     if (dropped == 0) throw Error(seen);
   }
 
-  /// The share of the time one after the other that remains by the objective.
-  double objective_part(const PlanQueues& queues) const {
-    if (queues.serial_us <= 0 || options_.objective == MapObjective::kSerial ||
+  /// The share of a usual run that remains by the objective, as computed. Calls for real devices are
+  /// enqueued, so that a usual run overlaps, too: there it is no measure of the sum of its kernels.
+  double objective_part(const PlanQueues& queues, double run_us) const {
+    if (queues.serial_us <= 0 || run_us <= 0 || options_.objective == MapObjective::kSerial ||
         options_.objective == MapObjective::kEnergy)
       return 1;
-    return (options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us) /
-           queues.serial_us;
+    const double whole_us = run_objective() == MapObjective::kSerial ? queues.serial_us : run_us;
+    return (options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us) / whole_us;
   }
 
   void add_build(size_t which) {

@@ -316,6 +316,9 @@ SweepRange parse_sweep(const std::string& text) {
 }
 
 void check_sweeps(const std::vector<SweepRange>& sweeps, const MapOptions& options) {
+  if (!sweeps.empty() && options.objective == MapObjective::kEnergy)
+    throw UsageError(
+        "--sweep: faster links change times, and nobody knows their energy: use another --objective");
   bool device = false, memory = false;
   for (const std::string& name : options.backends) {
     const BackendRef backend = find_backend(name);
