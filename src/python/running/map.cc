@@ -27,8 +27,8 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
                    const std::vector<RuleArgument>& rules, std::map<std::string, double> memory,
                    int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
                    std::string name, const std::string& objective,
-                   const std::vector<std::string>& sweep_texts, bool variants,
-                   const std::string& store_path, bool measures) {
+                   const std::vector<std::string>& sweep_texts, bool variants, const std::string& store_path,
+                   bool measures) {
   std::vector<SweepRange> ranges;
   for (const std::string& text : sweep_texts) ranges.push_back(parse_sweep(text));
   MapOptions options;
@@ -76,8 +76,9 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
 /// Searches mappings for other prices of transfers first.
 nb::bytes mapping_page(const HeldMap& held) {
   if (held.result.report.objective == MapObjective::kEnergy)
-    throw UsageError("a page shows times, and what they would be at other prices of transfers: save a mapping by "
-                     "energy as .json");
+    throw UsageError(
+        "a page shows times, and what they would be at other prices of transfers: save a mapping by "
+        "energy as .json");
   const std::string text = interruptible([&](const std::atomic<bool>* stop) {
     SweepOptions how = transfer_price_options();
     how.interrupt = stop;
@@ -125,8 +126,8 @@ void bind_map(nb::module_& m) {
           "move: text. IndexError for a number that there is not.");
   m.def("map", &map_module, nb::arg("module"), nb::arg("params"), nb::arg("targets"), nb::arg("rules"),
         nb::arg("memory"), nb::arg("max_regions"), nb::arg("threads"), nb::arg("seconds"), nb::arg("tries"),
-        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"), nb::arg("sweeps"), nb::arg("variants"),
-        nb::arg("store"), nb::arg("measures"));
+        nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"), nb::arg("sweeps"),
+        nb::arg("variants"), nb::arg("store"), nb::arg("measures"));
   m.def("apply_mapping", &apply_text, nb::arg("module"), nb::arg("params"), nb::arg("text"), nb::arg("name"));
 }
 

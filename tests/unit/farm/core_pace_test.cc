@@ -1,10 +1,11 @@
 // Cores that another virtual machine shares: samples wait, or do not count.
+#include "baton/profile/conditions/core_pace.h"
+
 #include <gtest/gtest.h>
 
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/farm/measure/measure_job.h"
-#include "baton/profile/conditions/core_pace.h"
 #include "baton/runtime/model.h"
 #include "baton/text/parser.h"
 

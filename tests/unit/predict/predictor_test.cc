@@ -202,8 +202,7 @@ TEST_F(PredictTimes, OfSeveralVisitsTheShorterTimesCount) {
   ASSERT_EQ(once.models.size(), thrice.models.size());
   for (size_t i = 0; i < once.models.size(); ++i) EXPECT_DOUBLE_EQ(once.models[i].us, thrice.models[i].us);
   ASSERT_EQ(once.kernels.size(), thrice.kernels.size());
-  for (size_t i = 0; i < once.kernels.size(); ++i)
-    EXPECT_DOUBLE_EQ(once.kernels[i].us, thrice.kernels[i].us);
+  for (size_t i = 0; i < once.kernels.size(); ++i) EXPECT_DOUBLE_EQ(once.kernels[i].us, thrice.kernels[i].us);
 }
 
 TEST_F(PredictTimes, AKernelInASmallAndALargeModelIsTwoSamples) {

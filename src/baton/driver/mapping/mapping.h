@@ -16,8 +16,8 @@ namespace baton {
 struct MappedAlternative {
   std::string backend;
   std::string variant = {};  ///< of a layer on the host: variant_name()
-  double us = 0;       ///< of the cheapest kernel there that computes it, with what is fused with it
-  double more_us = 0;  ///< by which the best mapping with the operator there is slower, copies included
+  double us = 0;             ///< of the cheapest kernel there that computes it, with what is fused with it
+  double more_us = 0;        ///< by which the best mapping with the operator there is slower, copies included
   /// That this mapping makes between devices and the best one does not, with their bytes and their time.
   int transfers = 0;
   double transfer_bytes = 0, transfer_us = 0;

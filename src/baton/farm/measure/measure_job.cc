@@ -26,7 +26,7 @@ constexpr double kShortUs = 20, kLoopUs = 60, kMostCalls = 10000;
 constexpr double kWindowS = 0.3, kShortestWindowS = 0.1;  // /proc/stat counts in steps of 10 ms
 constexpr double kLeastS = 0.1;                           // of each kind of samples
 constexpr size_t kMostKept = 64, kMostSamples = 20000;
-constexpr double kLookAgainS = 2e-3;                      // whether the core runs at its usual speed
+constexpr double kLookAgainS = 2e-3;    // whether the core runs at its usual speed
 constexpr double kWorthKnowing = 0.01;  // kernels below this share of the program do not prolong measuring
 
 std::vector<double> kept_of(const RoundSamples& samples) {

@@ -149,14 +149,14 @@ Alternatives find_alternatives(const ModelProblem& model, const MappingSolution&
     const std::vector<uint32_t>& here = model.operators[static_cast<size_t>(node)];
     std::map<Place, double> places;  // -> the cheapest kernel
     for (const size_t c : covering[static_cast<size_t>(node)]) {
-      const auto [at, fresh] = places.emplace(place_of(model, options.layers, node, c), problem.candidates[c].us);
+      const auto [at, fresh] =
+          places.emplace(place_of(model, options.layers, node, c), problem.candidates[c].us);
       if (!fresh) at->second = std::min(at->second, problem.candidates[c].us);
     }
     const Place kept = place_of(model, options.layers, node, chosen[static_cast<size_t>(node)]);
     for (const auto& [place, cheapest] : places) {
-      MappedAlternative alternative{.backend = options.backends[place.first],
-                                    .variant = variant_name(place.second),
-                                    .us = cheapest};
+      MappedAlternative alternative{
+          .backend = options.backends[place.first], .variant = variant_name(place.second), .us = cheapest};
       if (place != kept) {
         // Before the problem is copied: large ones have tens of thousands of candidates.
         if (Clock::now() > end) {

@@ -24,7 +24,7 @@ struct Alternatives {
 
 struct AlternativeOptions {
   std::vector<std::string> backends;  ///< names, by ModelPrices::backends
-  std::vector<bool> layers;           ///< by operator of the program: whether its variants are places of their own
+  std::vector<bool> layers;  ///< by operator of the program: whether its variants are places of their own
   MapObjective objective = MapObjective::kSerial;
   double seconds = 10;
   const std::atomic<bool>* interrupt = nullptr;

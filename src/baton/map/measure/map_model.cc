@@ -857,7 +857,8 @@ class Mapper {
       mapping.operators.push_back(
           {id, origin_label(table.at(OriginId(id))),
            chosen.backend_of[id] < 0 ? "" : report_.backends[static_cast<size_t>(chosen.backend_of[id])],
-           chosen.pinned ? variant_name(chosen.variant_of[id]) : "", operator_us[id], alternatives.by_operator[id]});
+           chosen.pinned ? variant_name(chosen.variant_of[id]) : "", operator_us[id],
+           alternatives.by_operator[id]});
     IRModule split = apply_mapping(module_, mapping, context());
     std::vector<std::vector<int>> singles(report_.backends.size()), known;
     for (size_t b = 0; b < builds_.size(); ++b) {
