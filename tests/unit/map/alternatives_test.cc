@@ -33,14 +33,41 @@ MappedAlternative on(const std::vector<MappedAlternative>& alternatives, const s
 
 const std::vector<std::string> kBackends{"a", "b", "c"};
 
+AlternativeOptions without_layers(const std::vector<std::string>& backends, size_t operators,
+                                  MapObjective objective = MapObjective::kSerial) {
+  return {.backends = backends, .layers = std::vector<bool>(operators), .objective = objective};
+}
+
+TEST(Alternatives, VariantsOfALayerArePlacesOfTheirOwn) {
+  MappingProblem problem;
+  problem.nodes = 1;
+  problem.memory_limits = {0};
+  problem.formats = {{"cpu", 0}};
+  problem.conversions.assign(1, std::vector<std::optional<MappingConversion>>(1));
+  problem.values = {{.consumers = {0}, .bytes = 10, .given = 0},
+                    {.producer = 0, .bytes = 10, .required = {0}}};
+  for (const double us : {3.0, 2.0})
+    problem.candidates.push_back({.nodes = {0}, .us = us, .input_formats = {0}, .output_formats = {0}});
+  ModelProblem model = model_of(problem);
+  model.candidates[0].variant = LayerVariant::kPlain;
+  model.candidates[1].variant = LayerVariant::kWinograd;
+  const auto best = search_frontier(model.problem, {});
+  AlternativeOptions options = without_layers({"llvm"}, 1);
+  ASSERT_EQ(find_alternatives(model, *best, options).by_operator[0].size(), 1U);  // it is no layer
+  options.layers = {true};
+  const auto found = find_alternatives(model, *best, options).by_operator[0];
+  ASSERT_EQ(found.size(), 2U);
+  for (const MappedAlternative& each : found)
+    EXPECT_DOUBLE_EQ(each.more_us, each.variant == "plain" ? 1 : 0) << each.variant;
+}
+
 TEST(Alternatives, AreTheOptimumWithTheOperatorThere) {
   for (uint32_t seed = 0; seed < 10; ++seed) {
     const ModelProblem model =
         model_of(random_problem(seed + 200, {.nodes = 5, .devices = 3, .transfer = 0.5}));
     const auto best = search_frontier(model.problem, {});
     ASSERT_TRUE(best);
-    const Alternatives found =
-        find_alternatives(model, *best, kBackends, 5, MapObjective::kSerial, 10, nullptr);
+    const Alternatives found = find_alternatives(model, *best, without_layers(kBackends, 5));
     EXPECT_TRUE(found.complete);
     const std::vector<int> owner = model.backend_of(best->chosen, 5);
     for (int node = 0; node < 5; ++node)
@@ -85,8 +112,7 @@ TEST(Alternatives, NameTheTransfersThatTheyBring) {
                                     .output_formats = {device}});
   const ModelProblem model = model_of(problem);
   const auto best = search_frontier(model.problem, {});
-  const Alternatives found =
-      find_alternatives(model, *best, {"llvm", "card"}, 3, MapObjective::kSerial, 10, nullptr);
+  const Alternatives found = find_alternatives(model, *best, without_layers({"llvm", "card"}, 3));
   const MappedAlternative each = on(found.by_operator[1], "llvm");
   EXPECT_EQ(each.transfers, 2);
   EXPECT_DOUBLE_EQ(each.transfer_bytes, 300);
@@ -103,7 +129,7 @@ TEST(Alternatives, SideBySideASmallChangeMayBeTheBest) {
           model_of(random_problem(seed + 300, {.nodes = 7, .devices = 3, .transfer = 0.2}));
       const auto serial = search_frontier(model.problem, {});
       const MappingSolution best = search_objective(model.problem, *serial, objective, 0.2, nullptr);
-      const Alternatives found = find_alternatives(model, best, kBackends, 7, objective, 10, nullptr);
+      const Alternatives found = find_alternatives(model, best, without_layers(kBackends, 7, objective));
       for (int node = 0; node < 7; ++node)
         for (size_t b = 0; b < 3; ++b) {
           MappingProblem there = model.problem;
@@ -122,7 +148,9 @@ TEST(Alternatives, SideBySideASmallChangeMayBeTheBest) {
 TEST(Alternatives, SayWhenTheTimeWasOver) {
   const ModelProblem model = model_of(random_problem(1, {.nodes = 6, .devices = 3}));
   const auto best = search_frontier(model.problem, {});
-  EXPECT_FALSE(find_alternatives(model, *best, kBackends, 6, MapObjective::kSerial, -1, nullptr).complete);
+  AlternativeOptions options = without_layers(kBackends, 6);
+  options.seconds = -1;
+  EXPECT_FALSE(find_alternatives(model, *best, options).complete);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ std::optional<double> PiecePrices::found(const std::string& backend, const IRMod
   how.interrupt = options_.build.context.interrupt;
   how.system = options_.system;
   how.exchange = [](int) { return std::nullopt; };
-  const std::vector<MeasuredModel> models{subject.measured()};
+  const std::vector<MeasuredModel> models{subject.measured(MapObjective::kSerial)};
   subject.set_times(measure_in_turns(models, how).front());
   ++measured_;
   const double us = subject.kernels_us();
