@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -178,9 +179,10 @@ def test_explain_says_why(vgg, mapped):
     _, path = mapped
     text = good("explain", vgg, "--mapping", path, "--operator", "nn.dense")
     assert text.count("on sim_in_memory, where it takes") >= 2
-    assert "on llvm its kernel would take" in text and "us more, with the copies" in text
+    # The processor computes dense layers in several ways.
+    assert re.search(r"on llvm(, \w+)? its kernel would take", text) and "us more, with the copies" in text
     # No other backend takes convolutions, but the processor computes them in several ways.
-    assert "on llvm, plain its kernel would take" in good("explain", vgg, "--mapping", path, "--operator", "id:0")
+    assert re.search(r"on llvm, \w+ its kernel would take", good("explain", vgg, "--mapping", path, "--operator", "id:0"))
     assert "cannot read the mapping" in refused("explain", "mlp", "--mapping", "/nowhere.json")
 
 
