@@ -98,7 +98,8 @@ def test_a_click_on_an_operator_says_what_explain_says(show, made):
     explained = good("explain", made.network, "--mapping", made.mapping, "--operator", f"id:{chosen['id']}").splitlines()
     reasons = [line.strip() for line in explained if "its kernel would take" in line]
     assert reasons and all(line in said for line in reasons)
-    others = [each["backend"] for each in chosen["alternatives"] if each["backend"] != chosen["backend"]]
+    others = [", ".join(filter(None, (each["backend"], each.get("variant")))) for each in chosen["alternatives"]
+              if each["backend"] != chosen["backend"] or (each.get("variant") != chosen.get("variant") and each["more_us"] > 0)]
     assert sorted(page.eval("[...document.querySelectorAll('[data-alternative]')].map(each => each.dataset.alternative)")) == sorted(others)
     page.eval("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
     assert page.eval("baton.state.selection") is None

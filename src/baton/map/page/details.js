@@ -1,5 +1,8 @@
 // Everything about the operator that is selected: where it is, what it would cost elsewhere, what would move it.
 
+/// "llvm, plain": a backend, and how a layer is computed there.
+const placeText = ({backend, variant}) => (variant ? `${backend}, ${variant}` : backend);
+
 class MapDetails {
   constructor(state) {
     Object.assign(this, {state, element: document.getElementById("details")});
@@ -49,7 +52,7 @@ class MapDetails {
 
   operator(op) {
     const {model} = this.state, backend = model.backends[op.backend];
-    const others = op.alternatives.filter((each) => each.backend !== backend?.name);
+    const others = op.alternatives.filter((each) => each.backend !== backend?.name || ((each.variant || "") !== op.variant && each.more_us > 0));
     return [
       el("div", {class: "kind"}, el("span", {}, "operator"),
          el("button", {type: "button", class: "near", title: "Show it in the graph, near enough to read", onclick: () => this.onNear?.()}, "in the graph"),
@@ -74,8 +77,8 @@ class MapDetails {
 
   alternatives(others) {
     const {model} = this.state;
-    const rows = others.toSorted((a, b) => a.more_us - b.more_us).map((each) => el("tr", {"data-alternative": each.backend},
-      el("td", {title: each.backend}, backendName(model.backends.find((backend) => backend.name === each.backend))), el("td", {class: "num"}, briefUs(each.us)),
+    const rows = others.toSorted((a, b) => a.more_us - b.more_us).map((each) => el("tr", {"data-alternative": placeText(each)},
+      el("td", {title: placeText(each)}, backendName(model.backends.find((backend) => backend.name === each.backend)), each.variant ? `, ${each.variant}` : ""), el("td", {class: "num"}, briefUs(each.us)),
       el("td", {class: "num"}, each.more_us > 0 ? "+" + briefUs(each.more_us) : "0"), el("td", {class: "num", title: each.transfers ? `${withUnit(each.transfer_bytes || 0, "B")}, ${usText(each.transfer_us || 0)} µs` : null}, String(each.transfers || 0)),
       el("td", {class: "num"}, String(each.moves || 0))));
     const head = [["", "on", "A backend that could compute it"], ["num", "kernel µs", "Of the cheapest kernel there that computes it, with what is fused with it"],
@@ -86,8 +89,8 @@ class MapDetails {
 
   /// What `baton explain --mapping` says, without its first lines, which the facts above hold.
   why(op) {
-    const lines = op.why.split("\n").map((line) => line.trim()).filter(Boolean).slice(1);
-    return lines.filter((line) => op.backend < 0 || !line.startsWith(`on ${this.state.model.backends[op.backend].name}`)).map((line) => el("p", {class: "why"}, line));
+    const lines = op.why.split("\n").map((line) => line.trim()).filter(Boolean);
+    return lines.slice(op.backend < 0 ? 1 : 2).map((line) => el("p", {class: "why"}, line));
   }
 
   /// Where it is at other prices of transfers.

@@ -23,7 +23,7 @@ function readMapping(json) {
   const ops = (json.operators || []).map((row, i) => ({
     id: row.id, op: row.op || "?", name: row.name || "", label: mapped[i]?.operator || row.op || "?", line: row.line || 0, file: row.file || "",
     brief: row.brief || "", type: row.type || "", flops: row.flops || 0, retired: row.retired || "", inputs: row.inputs || [], readsInput: row.reads_input === true, returned: row.returned === true,
-    backend: numberOf(mapped[i]?.backend), us: mapped[i]?.us || 0, alternatives: mapped[i]?.alternatives || [], why: mapped[i]?.why || "", readers: []}));
+    backend: numberOf(mapped[i]?.backend), variant: mapped[i]?.variant || "", us: mapped[i]?.us || 0, alternatives: mapped[i]?.alternatives || [], why: mapped[i]?.why || "", readers: []}));
   for (const op of ops) for (const id of op.inputs) if (id !== op.id) ops[id]?.readers.push(op.id);
   const models = (json.models || []).map((row) => ({
     name: row.name, single: row.single === true, regions: row.regions || 0, modelled: row.modelled_us || 0, measured: row.measured_us || 0,
