@@ -3,7 +3,6 @@
 
 #include "baton/cli/command_line.h"
 #include "baton/cli/verb.h"
-#include "baton/codegen/background.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/initialize.h"
 #include "baton/support/diagnostic.h"
@@ -92,12 +91,7 @@ int run(int argc, const char* const* argv, Io& io) {
     return kUsageError;
   }
   const Parsed parsed = parse(line, argc, argv, io);
-  if (parsed.verb < 0) return parsed.exit_code;
-  const int code = guarded(*verbs[parsed.verb], io);
-  // Also where the verb caught the interrupt by itself and gave a summary, which is shown before this wait.
-  io.out << std::flush;
-  wait_for_background_work();
-  return code;
+  return parsed.verb < 0 ? parsed.exit_code : guarded(*verbs[parsed.verb], io);
 }
 
 }  // namespace baton::cli

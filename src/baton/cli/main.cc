@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "baton/cli/verb.h"
+#include "baton/codegen/background.h"
 
 namespace {
 
@@ -50,10 +51,13 @@ int main(int argc, char** argv) {
   const bool failed = !std::cout;
   errno = 0;
   std::cout.flush();
+  const int error = errno;
+  // Of a verb that was interrupted: what it printed is shown before this wait.
+  baton::wait_for_background_work();
   if (std::cout) return code;
   const char* why = closed                 ? "it is closed"
-                    : failed || errno == 0 ? "is the disk full?"
-                                           : std::strerror(errno);
+                    : failed || error == 0 ? "is the disk full?"
+                                           : std::strerror(error);
   std::cerr << "baton: not all was written to standard output: " << why << '\n';
   return code != 0 ? code : 1;
 }
