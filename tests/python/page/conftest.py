@@ -17,21 +17,22 @@ def browser():
         yield found
 
 
+def changed(text, change):
+    """The page with other data: `change` gets what it holds."""
+    head, data, tail = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
+    held = json.loads(data)
+    change(held)
+    return head + json.dumps(held).replace("<", "\\u003c") + tail
+
+
 @pytest.fixture
-def show(browser, tmp_path):
-    """show(profile[, after], fragment="#op=1", ...): the page of it, open. At the end nothing may have complained.
-    `change(report)` may alter what the page holds."""
+def open_page(browser, tmp_path):
+    """open_page(text, change=None, fragment="#op=1", ...): a page, perhaps with other data. At the end nothing may have complained."""
     pages = []
 
-    def opened(profile, after=None, change=None, **options):
+    def opened(text, change=None, **options):
         path = pathlib.Path(tmp_path) / f"page{len(pages)}.html"
-        text = core.profile_page(json.dumps(profile), after and json.dumps(after))
-        if change:
-            head, data, tail = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
-            held = json.loads(data)
-            change(held[-1])
-            text = head + json.dumps(held) + tail
-        path.write_text(text, encoding="utf-8")
+        path.write_text(changed(text, change) if change else text, encoding="utf-8")
         pages.append(browser.page(path, **options))
         return pages[-1]
 
@@ -39,3 +40,13 @@ def show(browser, tmp_path):
     for page in pages:
         assert page.complaints() == []
         page.close()
+
+
+@pytest.fixture
+def show(open_page):
+    """show(profile[, after], fragment="#op=1", ...): the page of it, open. `change(report)` may alter what the page holds."""
+    def opened(profile, after=None, change=None, **options):
+        text = core.profile_page(json.dumps(profile), after and json.dumps(after))
+        return open_page(text, change and (lambda held: change(held[-1])), **options)
+
+    return opened

@@ -1,6 +1,8 @@
 // Cores that another virtual machine shares: samples wait, or do not count.
 #include "baton/profile/conditions/core_pace.h"
 
+#include <chrono>
+
 #include <gtest/gtest.h>
 
 #include "baton/driver/build.h"
@@ -64,13 +66,18 @@ class PacedJobs : public testing::Test {
 };
 
 TEST_F(PacedJobs, WaitForTheCore) {
+  constexpr int kFast = 64, kSlow = 1000;
   int readings = 0;
-  CorePace pace([&] { return ++readings > 64 && readings < 200 ? 2150.0 : 1700.0; });
+  CorePace pace([&] { return ++readings > kFast && readings <= kFast + kSlow ? 2150.0 : 1700.0; });
   Protocol protocol;
-  protocol.max_seconds = 0.1;
+  protocol.max_seconds = 0.05;
+  const auto begin = std::chrono::steady_clock::now();
   const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(job.rows.size(), 1U);
-  EXPECT_GT(readings, 200);  // beyond the slow ones: it waited for the end of these
+  EXPECT_GT(readings, kFast + kSlow);
+  // At most two readings each 2 ms; samples alone would read it a thousand times within the 50 ms.
+  EXPECT_GE(took.count(), kSlow / 2 * 2e-3);
 }
 
 TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/map/frontier.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -37,6 +38,17 @@ MappingConversion predicted_link(const std::string& from, const std::string& to,
   };
   const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);
   return {std::max(0.0, us(kSmallCopy) - rate * static_cast<double>(kSmallCopy)), rate};
+}
+
+double us_without_links(const MappingProblem& problem, const std::atomic<bool>* interrupt) {
+  MappingProblem free = problem;
+  for (size_t f = 0; f < free.formats.size(); ++f)
+    for (size_t g = 0; g < free.formats.size(); ++g)
+      if (free.conversions[f][g] && free.formats[f].device != free.formats[g].device)
+        free.conversions[f][g] = MappingConversion{};
+  const auto found = search_frontier(free, {.interrupt = interrupt});
+  const auto cost = found ? price(problem, found->chosen) : std::nullopt;
+  return cost ? cost->us : 0;
 }
 
 }  // namespace baton

@@ -1,5 +1,8 @@
 #pragma once
 // The price of copies between the memories of two devices.
+#include <atomic>
+#include <string>
+
 #include "baton/map/problem.h"
 #include "baton/predict/predictor.h"
 #include "baton/profile/report/device_rates.h"
@@ -13,5 +16,9 @@ MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to);
 /// backend. Throws Error when neither knows it.
 MappingConversion predicted_link(const std::string& from, const std::string& to, const DeviceSheet& sheet,
                                  const Predictor* predictor);
+
+/// The time, with copies, of the mapping that would be the best if copies cost nothing; 0: there is none.
+/// Throws Interrupted.
+double us_without_links(const MappingProblem& problem, const std::atomic<bool>* interrupt);
 
 }  // namespace baton

@@ -13,6 +13,7 @@
 #include "baton/map/frontier.h"
 #include "baton/map/measure/alternatives.h"
 #include "baton/map/measure/links.h"
+#include "baton/map/measure/model_prices.h"
 #include "baton/map/measure/piece_prices.h"
 #include "baton/map/measure/rules.h"
 #include "baton/map/measure/subject.h"
@@ -20,7 +21,6 @@
 #include "baton/map/model_problem.h"
 #include "baton/profile/compare/compare.h"
 #include "baton/profile/conditions/energy_counter.h"
-#include "baton/profile/measure/significance.h"
 #include "baton/profile/report/device_rates.h"
 #include "baton/runtime/baton_backend.h"
 #include "baton/support/error.h"
@@ -185,7 +185,7 @@ class Mapper {
 
   void price_singles() {
     const size_t operators = module_->origins().size();
-    std::vector<size_t> fresh;
+    std::vector<size_t> fresh, too_large;
     for (size_t b = 0; b < report_.backends.size(); ++b) {
       show("building for " + report_.backends[b], static_cast<int>(b),
            static_cast<int>(report_.backends.size()));
@@ -195,13 +195,13 @@ class Mapper {
       const bool usable = add_model(std::move(model));
       if (b == 0 && !usable)
         throw Error("the model cannot be built for the processor: " + report_.models.back().why_not);
-      if (usable && !keeps_memory(b)) {
-        add_portions(b, 0);
-        continue;
-      }
-      if (usable) fresh.push_back(report_.models.size() - 1);
-      if (!usable && report_.models.back().regions > 0) add_portions(b, 0);
+      if (usable && keeps_memory(b))
+        fresh.push_back(b);
+      else if (usable || report_.models.back().regions > 0)
+        too_large.push_back(b);
     }
+    // Now that the models of all backends have the numbers of these.
+    for (const size_t b : too_large) add_portions(b, 0);
     if (fresh.size() < 2 && portions_.empty())
       report_.notes.push_back("no other backend takes a part of this model");
     measure(fresh, options_.max_seconds * kForPrices, "measuring backends");
@@ -213,10 +213,7 @@ class Mapper {
   bool keeps_memory(size_t backend) {
     const auto asked = options_.memory_bytes.find(report_.backends[backend]);
     if (asked == options_.memory_bytes.end()) return true;
-    const MeasuredBuild build = subjects_.back()->build("", report_.backends);
-    double bytes = 0;
-    for (size_t n = 0; n < build.node_bytes.size(); ++n)
-      if (build.node_backend[n] == static_cast<int>(backend)) bytes += build.node_bytes[n];
+    const double bytes = bytes_on(subjects_.back()->build("", report_.backends), backend);
     if (bytes <= asked->second) return true;
     MappedModel& model = report_.models.back();
     model.why_not = "all that it takes needs " + std::to_string(static_cast<int64_t>(bytes)) +
@@ -237,9 +234,8 @@ class Mapper {
     }
     if (subject) {
       // What a backend does not take is the processor's.
-      const std::vector<int> owner = subject->owners(report_.backends, model.backend_of.size());
-      model.backend_of = owner;
-      model.variant_of = subject->variants(owner.size());
+      model.backend_of = subject->owners(report_.backends, model.backend_of.size());
+      model.variant_of = subject->variants(model.backend_of.size());
     }
     report_.models.push_back(std::move(model));
     subjects_.push_back(std::move(subject));
@@ -338,12 +334,16 @@ class Mapper {
     }
   }
 
+  /// Of a backend, or as many as there are: it is none of the targets.
+  int number_of(const std::string& backend) const {
+    return static_cast<int>(std::ranges::find(report_.backends, backend) - report_.backends.begin());
+  }
+
   /// Operators that are pinned to a backend that does not take them.
   void require_pins() const {
     for (const MapRule& rule : options_.rules) {
       if (rule.forbids) continue;
-      const int backend =
-          static_cast<int>(std::ranges::find(report_.backends, rule.backend) - report_.backends.begin());
+      const int backend = number_of(rule.backend);
       for (const uint32_t id : rule.operators) {
         bool computed = false, there = false;
         for (size_t i = 0; i < subjects_.size(); ++i) {
@@ -363,8 +363,7 @@ class Mapper {
   /// Pinned operators go where they have to, also beside a single backend; forbidden ones to the processor.
   void restrict_to_rules(std::vector<int>& backend_of) const {
     for (const MapRule& rule : options_.rules) {
-      const int named =
-          static_cast<int>(std::ranges::find(report_.backends, rule.backend) - report_.backends.begin());
+      const int named = number_of(rule.backend);
       for (const uint32_t id : rule.operators) {
         if (!rule.forbids) backend_of[id] = named;
         if (rule.forbids && backend_of[id] == named) backend_of[id] = 0;
@@ -483,21 +482,7 @@ class Mapper {
     build_of_.push_back(which);
     // Layouts cost what they were measured to cost.
     for (size_t b = 0; b < prices_.backends.size(); ++b)
-      if (const auto rate = layout_rate(b)) prices_.backends[b].layout.us_per_byte = *rate;
-  }
-
-  std::optional<double> layout_rate(size_t backend) const {
-    double us = 0, bytes = 0;
-    for (const MeasuredBuild& build : builds_)
-      for (size_t n = 0; n < build.plan->nodes.size(); ++n) {
-        const PlanNode& node = build.plan->nodes[n];
-        if (!node.origins.empty() || node.kind != PlanNode::Kind::kKernel || std::isnan(build.node_us[n]))
-          continue;
-        if (static_cast<size_t>(build.node_backend[n]) != backend) continue;
-        us += build.node_us[n];
-        bytes += static_cast<double>(build.plan->entries[node.first_entry].bytes());
-      }
-    return bytes > 0 ? std::optional(us / bytes) : std::nullopt;
+      if (const auto rate = layout_rate(builds_, b)) prices_.backends[b].layout.us_per_byte = *rate;
   }
 
   void find_links() {
@@ -535,14 +520,10 @@ class Mapper {
     for (const Mapping& mapping : options_.also) {
       MappedModel model{.name = mapping.model};
       for (const MappedOperator& each : mapping.operators) {
-        const auto at = std::ranges::find(report_.backends, each.backend);
-        if (!each.backend.empty() && at == report_.backends.end())
+        model.backend_of.push_back(each.backend.empty() ? -1 : number_of(each.backend));
+        if (model.backend_of.back() == static_cast<int>(report_.backends.size()))
           throw UsageError("--also " + mapping.model + ": " + each.backend +
                            " is not among the targets of this mapping (--targets)");
-        model.backend_of.push_back(each.backend.empty() ? -1
-                                                        : static_cast<int>(at - report_.backends.begin()));
-      }
-      for (const MappedOperator& each : mapping.operators) {
         model.variant_of.push_back(parse_variant(each.variant).value_or(LayerVariant::kByCost));
         model.pinned = model.pinned || model.variant_of.back() != LayerVariant::kByCost;
       }
@@ -568,25 +549,18 @@ class Mapper {
     std::vector<MeasuredBuild> all = builds_;
     all.insert(all.end(), portions_.begin(), portions_.end());
     ModelProblem model = model_problem(all, prices);
-    if (options_.objective == MapObjective::kEnergy) to_energy(model);
+    if (options_.objective == MapObjective::kEnergy) to_energy(model, watts());
     return model;
   }
 
-  /// Microjoules in place of microseconds: each backend's times by the power of the machine while it computes
-  /// all that it takes, conversions by that of the processor.
-  void to_energy(ModelProblem& model) const {
-    const auto watts = [&](size_t backend) {
-      const MappedModel& single = report_.models[backend];
-      return single.serial_us > 0 ? single.measured_us / single.serial_us : 0;
-    };
-    const double of_host = watts(0);
-    for (size_t c = 0; c < model.candidates.size(); ++c) {
-      const double here = watts(model.candidates[c].backend);
-      model.problem.candidates[c].us *= here > 0 ? here : of_host;
+  /// By backend: the power of the machine while it computes all that it takes; 0: it was not measured.
+  std::vector<double> watts() const {
+    std::vector<double> all;
+    for (size_t b = 0; b < report_.backends.size(); ++b) {
+      const MappedModel& single = report_.models[b];
+      all.push_back(single.serial_us > 0 ? single.measured_us / single.serial_us : 0);
     }
-    for (auto& row : model.problem.conversions)
-      for (auto& conversion : row)
-        if (conversion) *conversion = {conversion->fixed_us * of_host, conversion->us_per_byte * of_host};
+    return all;
   }
 
   bool is_allowed(size_t backend, uint32_t id) const {
@@ -599,9 +573,7 @@ class Mapper {
 
   MappingSolution searched(const MappingProblem& problem) {
     const auto start = MapClock::now();
-    FrontierOptions how;
-    how.interrupt = context().interrupt;
-    std::optional<MappingSolution> best = search_frontier(problem, how);
+    std::optional<MappingSolution> best = search_frontier(problem, {.interrupt = context().interrupt});
     const bool limited = std::ranges::any_of(problem.memory_limits, [](double each) { return each > 0; });
     // Limits are kept along the graph, but not exactly.
     if (limited && (!best || best->gap() > 1e-3)) {
@@ -613,34 +585,8 @@ class Mapper {
     if (best)
       best = search_objective(problem, *best, options_.objective, kObjectiveSeconds, context().interrupt);
     report_.search_s += since_s(start);
-    if (!best) {
-      std::string memories;
-      for (size_t d = 1; d < prices_.devices.size(); ++d)
-        if (prices_.memory_limits[d] > 0)
-          memories += (memories.empty() ? ": " : ", ") + prices_.devices[d] + " has " +
-                      std::to_string(static_cast<int64_t>(prices_.memory_limits[d])) + " bytes";
-      throw Error("no mapping keeps all limits" + memories +
-                  "; give a device more memory (--memory), or allow more regions");
-    }
+    if (!best) throw Error(no_mapping_text(options_.rules, prices_));
     return *best;
-  }
-
-  /// Regions as they will be merged: neighbours of one backend.
-  static std::vector<std::set<uint32_t>> regions_of(const std::vector<int>& backend_of,
-                                                    const OriginReport& origins) {
-    std::vector<int> region(backend_of.size(), -1);
-    std::vector<std::set<uint32_t>> regions;
-    for (uint32_t id = 0; id < backend_of.size(); ++id) {
-      if (backend_of[id] <= 0) continue;
-      for (const uint32_t input : origins.operators[id].inputs)
-        if (backend_of[input] == backend_of[id] && region[id] < 0) region[id] = region[input];
-      if (region[id] < 0) {
-        region[id] = static_cast<int>(regions.size());
-        regions.emplace_back();
-      }
-      regions[static_cast<size_t>(region[id])].insert(id);
-    }
-    return regions;
   }
 
   /// The best mapping found; with few regions, by giving back the one that costs least, again and again.
@@ -765,62 +711,13 @@ class Mapper {
     set_model(std::move(model), std::move(best));
   }
 
-  double time_of(const MappedModel& model) const {
-    return report_.predicted || model.measured_us <= 0 ? model.modelled_us : model.measured_us;
-  }
-
   void choose() {
-    report_.chosen = report_.best_single = 0;
-    const auto is_timed = [&](size_t i) { return subjects_[i] && time_of(report_.models[i]) > 0; };
-    // Of some backends not all costs may be known.
-    for (const bool single : {false, true})
-      for (size_t i = report_.models.size(); i-- > 0;)
-        if (is_timed(i) && (!single || report_.models[i].single)) report_.best_single = i;
-    for (size_t i = 0; i < report_.models.size(); ++i) {
-      if (!subjects_[i] || time_of(report_.models[i]) <= 0) continue;
-      if (report_.models[i].single &&
-          time_of(report_.models[i]) < time_of(report_.models[report_.best_single]))
-        report_.best_single = i;
-    }
-    report_.chosen = report_.best_single;
-    for (size_t i = 0; i < report_.models.size(); ++i)
-      if (subjects_[i] && !report_.models[i].single && time_of(report_.models[i]) > 0 &&
-          time_of(report_.models[i]) < time_of(report_.models[report_.chosen]))
-        report_.chosen = i;
-    if (report_.chosen == report_.best_single) return;
-    const MappedModel &best = report_.best(), &single = report_.models[report_.best_single];
-    if (best.rounds_us.empty() || best.rounds_us.size() != single.rounds_us.size()) return;
-    const DifferenceInterval interval = rounds_difference(single.rounds_us, best.rounds_us, true);
-    if (!interval.half) return;
-    report_.plus_minus = *interval.half / single.measured_us;
-    // Within the noise the simpler one is taken.
-    if (single.measured_us - best.measured_us < *interval.half) {
-      report_.notes.push_back(best.name +
-                              (options_.objective == MapObjective::kEnergy
-                                   ? " does not need less energy than "
-                                   : " is not faster than ") +
-                              single.name + " beyond the noise of +-" +
-                              std::to_string(static_cast<int>(std::ceil(100 * report_.plus_minus))) +
-                              " %: the single backend is kept");
-      report_.chosen = report_.best_single;
-    }
+    std::vector<bool> usable;
+    for (const auto& subject : subjects_) usable.push_back(subject != nullptr);
+    report_.choose(usable);
   }
 
   // ---- The result.
-
-  /// What a search would lead to that prices no copies.
-  void find_without_links() {
-    MappingProblem free = model_.problem;
-    for (size_t f = 0; f < free.formats.size(); ++f)
-      for (size_t g = 0; g < free.formats.size(); ++g)
-        if (free.conversions[f][g] && free.formats[f].device != free.formats[g].device)
-          free.conversions[f][g] = MappingConversion{};
-    FrontierOptions how;
-    how.interrupt = context().interrupt;
-    const auto found = search_frontier(free, how);
-    const auto cost = found ? price(model_.problem, found->chosen) : std::nullopt;
-    if (cost) report_.without_links_us = cost->us;
-  }
 
   MapResult finish() {
     AlternativeOptions how{.backends = report_.backends,
@@ -835,7 +732,8 @@ class Mapper {
             : find_alternatives(model_, best_, how);
     if (!alternatives.complete)
       report_.notes.push_back("the alternatives of some operators were not computed: there are too many");
-    if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial) find_without_links();
+    if (prices_.devices.size() > 1 && options_.objective == MapObjective::kSerial)
+      report_.without_links_us = us_without_links(model_.problem, context().interrupt);
     report_.queues = subjects_[report_.chosen]->queues(device_names_);
     report_.overlap_measured =
         run_objective() == MapObjective::kLatency || run_objective() == MapObjective::kThroughput;
@@ -863,9 +761,7 @@ class Mapper {
     std::vector<std::vector<int>> singles(report_.backends.size()), known;
     for (size_t b = 0; b < builds_.size(); ++b) {
       if (!model_.whole[b].empty()) known.push_back(model_.whole[b]);
-      const auto at = std::ranges::find(report_.backends, report_.models[build_of_[b]].name);
-      if (at != report_.backends.end() && report_.models[build_of_[b]].single)
-        singles[static_cast<size_t>(at - report_.backends.begin())] = model_.whole[b];
+      if (report_.models[build_of_[b]].single) singles[build_of_[b]] = model_.whole[b];
     }
     return {.report = std::move(report_),
             .priced = std::move(model_),

@@ -1,4 +1,8 @@
+#include <cmath>
+#include <optional>
+
 #include "baton/map/measure/map_model.h"
+#include "baton/profile/measure/significance.h"
 
 namespace baton {
 
@@ -20,6 +24,39 @@ double MapReport::speedup() const {
   const double a = measured ? single.measured_us : single.modelled_us;
   const double b = measured ? here.measured_us : here.modelled_us;
   return b > 0 ? a / b : 1;
+}
+
+void MapReport::choose(const std::vector<bool>& usable) {
+  const auto time_of = [&](const MappedModel& model) {
+    return predicted || model.measured_us <= 0 ? model.modelled_us : model.measured_us;
+  };
+  // The first of equal ones: single backends come first.
+  const auto fastest = [&](bool only_single) {
+    std::optional<size_t> found;
+    for (size_t i = 0; i < models.size(); ++i) {
+      const double us = time_of(models[i]);
+      if (!usable[i] || us <= 0 || (only_single && !models[i].single)) continue;
+      if (!found || us < time_of(models[*found])) found = i;
+    }
+    return found;
+  };
+  chosen = fastest(false).value_or(0);
+  // Of some backends not all costs may be known.
+  best_single = fastest(true).value_or(chosen);
+  if (chosen == best_single) return;
+  const MappedModel &best = models[chosen], &single = models[best_single];
+  if (best.rounds_us.empty() || best.rounds_us.size() != single.rounds_us.size()) return;
+  const DifferenceInterval interval = rounds_difference(single.rounds_us, best.rounds_us, true);
+  if (!interval.half) return;
+  plus_minus = *interval.half / single.measured_us;
+  if (single.measured_us - best.measured_us >= *interval.half) return;
+  // Within the noise the simpler one is taken.
+  const bool energy = objective == MapObjective::kEnergy;
+  notes.push_back(best.name + (energy ? " does not need less energy than " : " is not faster than ") +
+                  single.name + " beyond the noise of +-" +
+                  std::to_string(static_cast<int>(std::ceil(100 * plus_minus))) +
+                  " %: the single backend is kept");
+  chosen = best_single;
 }
 
 }  // namespace baton

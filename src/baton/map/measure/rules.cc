@@ -42,4 +42,31 @@ void check_rules(const std::vector<MapRule>& rules, const std::vector<std::strin
   }
 }
 
+std::string no_mapping_text(const std::vector<MapRule>& rules, const ModelPrices& prices) {
+  std::string kept;
+  for (size_t d = 1; d < prices.devices.size(); ++d)
+    if (prices.memory_limits[d] > 0)
+      kept += (kept.empty() ? ": " : ", ") + prices.devices[d] + " has " +
+              std::to_string(static_cast<int64_t>(prices.memory_limits[d])) + " bytes";
+  for (const MapRule& rule : rules) kept += (kept.empty() ? ": " : ", ") + rule.text;
+  return "no mapping keeps all limits and rules" + kept +
+         "; give a device more memory (--memory), allow more regions, or fewer rules";
+}
+
+std::vector<std::set<uint32_t>> regions_of(const std::vector<int>& backend_of, const OriginReport& origins) {
+  std::vector<int> region(backend_of.size(), -1);
+  std::vector<std::set<uint32_t>> regions;
+  for (uint32_t id = 0; id < backend_of.size(); ++id) {
+    if (backend_of[id] <= 0) continue;
+    for (const uint32_t input : origins.operators[id].inputs)
+      if (backend_of[input] == backend_of[id] && region[id] < 0) region[id] = region[input];
+    if (region[id] < 0) {
+      region[id] = static_cast<int>(regions.size());
+      regions.emplace_back();
+    }
+    regions[static_cast<size_t>(region[id])].insert(id);
+  }
+  return regions;
+}
+
 }  // namespace baton

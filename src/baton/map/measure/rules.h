@@ -1,10 +1,12 @@
 #pragma once
 // What the user demands of a mapping, and whether it can be kept.
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "baton/ir/module.h"
+#include "baton/map/model_problem.h"
 
 namespace baton {
 
@@ -20,5 +22,12 @@ struct MapRule {
 /// forbidden, or forbidden everywhere; and for a rule of a backend that is not among `backends`.
 void check_rules(const std::vector<MapRule>& rules, const std::vector<std::string>& backends,
                  const OriginTable& table);
+
+/// Why a search found nothing: the limits of memory and the rules that it had to keep.
+std::string no_mapping_text(const std::vector<MapRule>& rules, const ModelPrices& prices);
+
+/// Regions as they will be merged: neighbours of one backend beside the processor, the first. `backend_of`:
+/// by operator; negative: no kernel computes it.
+std::vector<std::set<uint32_t>> regions_of(const std::vector<int>& backend_of, const OriginReport& origins);
 
 }  // namespace baton
