@@ -566,6 +566,14 @@ def test_a_cost_of_zero_is_refused(convs, tmp_path):
     assert "a cost is a positive number" in refused("map", convs, "--threads", 1, "--targets", "sim_fast_gpu", "--no-measure", "--store", tmp_path / "zero.db")
 
 
+def test_portions_come_behind_all_single_backends(convs):
+    """Reasons and prices of a backend are looked up by its number."""
+    found = report(convs, "--targets", "sim_fast_gpu,dnnl", "--memory", "sim_fast_gpu=350kB")
+    names = [each["name"] for each in found["models"]]
+    assert names[:3] == found["backends"] == ["llvm", "sim_fast_gpu", "dnnl"] and "sim_fast_gpu, part 1" in names[3:]
+    assert all(each["single"] == (each["name"] in found["backends"]) for each in found["models"])
+
+
 def test_a_device_too_small_for_everything(convs):
     found = report(convs, "--targets", "sim_fast_gpu", "--memory", "sim_fast_gpu=64")
     assert found["chosen"].startswith("llvm") or found["best_single"] == "llvm"
