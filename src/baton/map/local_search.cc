@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <map>
 #include <random>
 
 #include "baton/support/interrupt.h"
@@ -51,20 +53,32 @@ class LocalSearch {
 
  private:
   static constexpr double kLeastGain = 1e-9;
+  static constexpr size_t kMostKnown = 200000;
 
   bool over() const {
     if (options_.interrupt && *options_.interrupt) throw Interrupted("interrupted");
     return std::chrono::steady_clock::now() >= end_;
   }
 
-  std::optional<MappingSolution> priced(const Chosen& chosen) const {
+  std::optional<MappingSolution> priced(const Chosen& chosen) {
     if (chosen.empty()) return std::nullopt;
     std::optional<MappingSolution> solution = price(problem_, chosen);
     if (solution) solution->us = cost_(*solution);
+    if (known_us_.size() < kMostKnown)
+      known_us_[sorted(chosen)] = solution ? solution->us : std::numeric_limits<double>::infinity();
     return solution;
   }
 
-  bool try_out(MappingSolution& best, const Chosen& chosen) const {
+  static Chosen sorted(Chosen chosen) {
+    std::ranges::sort(chosen);
+    return chosen;
+  }
+
+  bool try_out(MappingSolution& best, const Chosen& chosen) {
+    // Restarts come to the same choices again and again.
+    if (const auto at = known_us_.find(sorted(chosen));
+        at != known_us_.end() && at->second >= best.us * (1 - kLeastGain))
+      return false;
     const auto other = priced(chosen);
     if (!other || other->us >= best.us * (1 - kLeastGain)) return false;
     best.chosen = other->chosen;
@@ -74,7 +88,7 @@ class LocalSearch {
   }
 
   /// Long runs first: single nodes rarely pay for their copies.
-  void descend(MappingSolution& best) const {
+  void descend(MappingSolution& best) {
     for (bool changed = true; changed && !over();) {
       changed = false;
       for (size_t length = best.chosen.size(); length > 0 && !over(); length = length * 2 / 3)
@@ -145,7 +159,8 @@ class LocalSearch {
   const MappingCost& cost_;
   const LocalSearchOptions& options_;
   const std::chrono::time_point<std::chrono::steady_clock, std::chrono::duration<double>> end_;
-  std::vector<Chosen> by_first_;  ///< candidates by their first node
+  std::vector<Chosen> by_first_;       ///< candidates by their first node
+  std::map<Chosen, double> known_us_;  ///< costs by choice, ascending; infinite: it cannot run
 };
 
 }  // namespace

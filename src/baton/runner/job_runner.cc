@@ -1,5 +1,6 @@
 #include "baton/runner/job_runner.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "baton/farm/job/expectations.h"
@@ -13,6 +14,8 @@
 
 namespace baton {
 namespace {
+
+constexpr double kMostPauseS = 10;  // of a job, for a core that another virtual machine shares
 
 // Those that can be loaded; whether their devices are there is another question.
 std::vector<std::string> usable_plugins() {
@@ -85,7 +88,9 @@ void JobRunner::measure(const Job& job, const BundleFiles& bundle, JobResult& re
   };
   require(executor.run());
   check("");
-  MeasuredJob measured = measure_job(executor, job.protocol, {.pace = &pace_});
+  MeasuredJob measured = measure_job(
+      executor, job.protocol,
+      {.pace = &pace_, .most_pause_s = options_.under_load ? 0 : std::min(kMostPauseS, options_.wait_s)});
   result.rows = std::move(measured.rows);
   check(" after measuring");
   was_loaded_ = measured.disturbed_by.by_others();
