@@ -89,7 +89,8 @@ def apply_mapping(mod, mapping, params=None):
     mapping : path of the file, or a dict like MapResult.mapping
     params : weights by name: they become constants
 
-    Returns an IRModule. Raises TVMError, naming what differs, for a mapping of another program and a damaged one.
+    Returns an IRModule. Raises TVMError, naming what differs, for a mapping of another program and a damaged one; warns of one that
+    was found on another machine or at another optimization level.
     """
     if isinstance(mapping, dict):
         text, name = json.dumps(mapping), "given"

@@ -89,6 +89,7 @@ class PartitionVerb final : public Verb {
     const Mapping mapping = load_mapping(mapping_);
     const LoadedModel model = load_model(flags_.model, flags_.shapes);
     check_mapping(mapping, model.module, mapping_);
+    for (const std::string& note : mapping_notes(mapping, context)) io.err << "note: " << note << '\n';
     IRModule split = bind_params(model.module, load_params(model, flags_.params, flags_.inputs));
     {
       const InstrumentScope scope(context.passes);

@@ -29,7 +29,7 @@ MapObjective parse_objective(const std::string& name) {
 double objective_us(const MappingProblem& problem, const MappingSolution& solution, MapObjective objective) {
   switch (objective) {
     case MapObjective::kLatency:
-      return latency_us(timeline(problem, solution));
+      return latency_us(problem, solution);
     case MapObjective::kThroughput:
       return interval_us(problem, solution);
     case MapObjective::kSerial:

@@ -49,6 +49,9 @@ struct MappingProblem {
   std::vector<std::vector<std::optional<MappingConversion>>> conversions;
   std::vector<double> memory_limits;  ///< bytes per device; 0: none
   int max_candidates = 0;             ///< how many kernels and regions at most; 0: any number
+  /// The share of the time that queues side by side could save, and really do: 0 to 1. Less than 1 where
+  /// devices share caches, memory or cores.
+  double overlap = 1;
 
   double conversion_us(int value, int from, int to) const;  ///< infinity where there is no direct way
 };

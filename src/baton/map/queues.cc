@@ -124,6 +124,17 @@ std::vector<double> loads(const MappingProblem& problem, const MappingSolution& 
   return busy;
 }
 
+/// `least_us`: with everything side by side that can be.
+double overlapped_us(const MappingProblem& problem, double serial_us, double least_us) {
+  return serial_us - problem.overlap * (serial_us - least_us);
+}
+
+double interval_of(const MappingProblem& problem, const std::vector<double>& busy) {
+  if (busy.empty()) return 0;
+  return overlapped_us(problem, std::accumulate(busy.begin(), busy.end(), 0.0),
+                       *std::max_element(busy.begin(), busy.end()));
+}
+
 // No schedule is shorter than a chain of nodes that wait for each other, each in the cheapest candidate. A
 // candidate of several nodes counts for each of them by its part of them.
 double longest_chain(const MappingProblem& problem) {
@@ -235,14 +246,20 @@ double latency_us(const std::vector<QueueItem>& timeline) {
   return end;
 }
 
+double latency_us(const MappingProblem& problem, const MappingSolution& solution) {
+  const std::vector<QueueItem> items = timeline(problem, solution);
+  double serial_us = 0;
+  for (const QueueItem& item : items) serial_us += item.end_us - item.begin_us;
+  return overlapped_us(problem, serial_us, latency_us(items));
+}
+
 double interval_us(const MappingProblem& problem, const MappingSolution& solution) {
-  const std::vector<double> busy = loads(problem, solution);
-  return busy.empty() ? 0 : *std::max_element(busy.begin(), busy.end());
+  return interval_of(problem, loads(problem, solution));
 }
 
 MappingSolution search_latency(const MappingProblem& problem, const MappingSolution& start,
                                const QueueOptions& options) {
-  const MappingCost cost = [&](const MappingSolution& each) { return latency_us(timeline(problem, each)); };
+  const MappingCost cost = [&](const MappingSolution& each) { return latency_us(problem, each); };
   const LocalSearchOptions how{.seconds = options.seconds, .interrupt = options.interrupt};
   MappingSolution best = improved(problem, start, cost, how);
   best.method = "queues side by side, from " + start.method;
@@ -258,15 +275,18 @@ std::optional<MappingSolution> search_throughput(const MappingProblem& problem, 
   std::optional<MappingSolution> best;
   double bound = 0;
   for (int round = 0; round < options.rounds && (round == 0 || !deadline.over()); ++round) {
-    const MappingProblem priced = weighted(problem, queues, weights);
+    // What does not overlap weighs the same on every queue.
+    std::vector<double> all = weights;
+    for (double& weight : all) weight = overlapped_us(problem, 1, weight);
+    const MappingProblem priced = weighted(problem, queues, all);
     const auto found = search_frontier(priced, {.width = options.width, .interrupt = options.interrupt});
     if (!found) return std::nullopt;
     bound = std::max(bound, found->bound_us);
     const std::vector<double> busy = loads(problem, *found);
     const double most = *std::max_element(busy.begin(), busy.end());
-    if (!best || most < best->us) {
+    if (const double us = interval_of(problem, busy); !best || us < best->us) {
       best = found;
-      best->us = most;
+      best->us = us;
     }
     if (best->us <= bound * (1 + 1e-9)) break;
     // Multiplicative weights: queues with more than the average load become dearer.
@@ -280,8 +300,7 @@ std::optional<MappingSolution> search_throughput(const MappingProblem& problem, 
   constexpr double kSumCounts = 1e-3;
   const MappingCost cost = [&](const MappingSolution& each) {
     const std::vector<double> busy = loads(problem, each);
-    return *std::max_element(busy.begin(), busy.end()) +
-           kSumCounts * std::accumulate(busy.begin(), busy.end(), 0.0);
+    return interval_of(problem, busy) + kSumCounts * std::accumulate(busy.begin(), busy.end(), 0.0);
   };
   if (best->us > bound * (1 + 1e-9)) {
     const LocalSearchOptions how{.seconds = options.seconds / 2, .interrupt = options.interrupt};

@@ -35,7 +35,9 @@ class Queues {
 std::vector<QueueItem> timeline(const MappingProblem& problem, const MappingSolution& solution);
 /// The end of the last item.
 double latency_us(const std::vector<QueueItem>& timeline);
-/// The load of the busiest queue: a stream of inputs takes that long per input.
+/// The same, and what does not overlap.
+double latency_us(const MappingProblem& problem, const MappingSolution& solution);
+/// The load of the busiest queue, and what does not overlap: a stream of inputs takes that long per input.
 double interval_us(const MappingProblem& problem, const MappingSolution& solution);
 
 struct QueueOptions {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <queue>
+#include <tuple>
 #include <utility>
 
 #include "baton/runtime/processor.h"
@@ -93,34 +95,69 @@ class Ordered {
       for (const uint32_t other : before[c]) after_[other].push_back(c);
     }
     look_ahead();
-    free_.resize(planned.queues.size());
+    open_.resize(planned.queues.size());
     ready_.resize(calls_.size());
   }
 
   /// Indices of calls; `before` of each come first.
   std::vector<uint32_t> order() {
-    std::vector<uint32_t> order, open;
+    std::vector<uint32_t> order;
     for (uint32_t c = 0; c < calls_.size(); ++c)
-      if (left_[c] == 0) open.push_back(c);
-    while (!open.empty()) {
-      const auto next = std::min_element(open.begin(), open.end(), [&](uint32_t a, uint32_t b) {
-        if (begin_of(a) != begin_of(b)) return begin_of(a) < begin_of(b);
-        return elsewhere_[a] != elsewhere_[b] ? elsewhere_[a] > elsewhere_[b] : a < b;
-      });
-      const uint32_t call = *next;
-      open.erase(next);
+      if (left_[c] == 0) offer(c);
+    for (;;) {
+      Open* first = nullptr;
+      for (Open& queue : open_)
+        if (queue.any() && (!first || queue.next() < first->next())) first = &queue;
+      if (!first) return order;
+      const auto [begin, elsewhere, call] = first->take();
       order.push_back(call);
-      const uint64_t end = free_[calls_[call].queue] = begin_of(call) + cost_[call];
+      const uint64_t end = begin + cost_[call];
+      first->set_free(end);
       for (const uint32_t other : after_[call]) {
         ready_[other] = std::max(ready_[other], end);
-        if (--left_[other] == 0) open.push_back(other);
+        if (--left_[other] == 0) offer(other);
       }
     }
-    return order;
   }
 
  private:
-  uint64_t begin_of(uint32_t call) const { return std::max(ready_[call], free_[calls_[call].queue]); }
+  /// When a call can begin, the complement of `elsewhere_`, and the call: the least is the next.
+  using Key = std::tuple<uint64_t, uint64_t, uint32_t>;
+  using Heap = std::priority_queue<Key, std::vector<Key>, std::greater<>>;
+
+  /// The calls of a queue whose operands are there, or have a known time.
+  class Open {
+   public:
+    bool any() const { return !now_.empty() || !later_.empty(); }
+    Key next() const {
+      if (now_.empty()) return later_.top();
+      const auto [ready, elsewhere, call] = now_.top();
+      return {free_, elsewhere, call};
+    }
+    Key take() {
+      const Key key = next();
+      (now_.empty() ? later_ : now_).pop();
+      return key;
+    }
+    void add(uint64_t ready, uint64_t elsewhere, uint32_t call) {
+      if (ready <= free_)
+        now_.push({0, elsewhere, call});
+      else
+        later_.push({ready, elsewhere, call});
+    }
+    void set_free(uint64_t time) {
+      free_ = time;
+      for (; !later_.empty() && std::get<0>(later_.top()) <= free_; later_.pop())
+        now_.push({0, std::get<1>(later_.top()), std::get<2>(later_.top())});
+    }
+
+   private:
+    uint64_t free_ = 0;
+    Heap now_;    // these begin when the queue is free
+    Heap later_;  // these when they are ready
+  };
+
+  void offer(uint32_t call) { open_[calls_[call].queue].add(ready_[call], ~elsewhere_[call], call); }
 
   void look_ahead() {
     std::vector<uint64_t> to_end(calls_.size());  // the longest way to the end, this call included
@@ -141,7 +178,7 @@ class Ordered {
   std::vector<uint32_t> left_;       // by call: how many before it are not in the order yet
   std::vector<uint64_t> cost_;       // by call
   std::vector<uint64_t> elsewhere_;  // by call: the longest way to the end from where it leaves the queue
-  std::vector<uint64_t> free_;       // by queue
+  std::vector<Open> open_;           // by queue
   std::vector<uint64_t> ready_;      // by call
 };
 

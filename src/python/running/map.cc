@@ -97,10 +97,12 @@ IRModule apply_text(const IRModule& module, const nb::dict& params, const std::s
                     const std::string& name) {
   const NamedArrays weights = arrays_from_python(params);
   const BuildContext context = door_context();
-  const nb::gil_scoped_release released;
   initialize();
   const Mapping mapping = parse_mapping(text, name);
   check_mapping(mapping, module, name);
+  for (const std::string& note : mapping_notes(mapping, context))
+    if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), 2)) throw nb::python_error();
+  const nb::gil_scoped_release released;
   return apply_mapping(bind_params(module, weights), mapping, context);
 }
 

@@ -155,6 +155,18 @@ def test_partition_applies_a_mapping(vgg, mapped, tmp_path):
     assert 'Compiler="dnnl"' in summary["text"]
 
 
+def test_a_mapping_of_another_build_is_applied_with_a_note(vgg, mapped, tmp_path):
+    edited = json.loads(mapped[1].read_text())
+    done = run("partition", vgg, "--mapping", mapped[1])
+    assert done.returncode == 0 and "note:" not in done.stderr
+    edited["machine"] = "a phone"
+    (tmp_path / "e.json").write_text(json.dumps(edited))
+    done = run("partition", vgg, "--mapping", tmp_path / "e.json", "--opt-level", 1)
+    assert done.returncode == 0, done.stderr
+    assert "note: the mapping was found on a phone, this is " in done.stderr
+    assert "found at optimization level 3, this is 1: kernels and their times differ" in done.stderr
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda m: m["operators"].pop(), "it has 40 operators, this program has 41"),
     (lambda m: m["operators"].pop(3), "operator 3 is missing"),
@@ -320,6 +332,8 @@ def test_from_python(tmp_path):
     found.save(tmp_path / "m.json")
     again = tvm.apply_mapping(module, tmp_path / "m.json", params)
     assert tvm.ir.structural_equal(again, found.mod)
+    with pytest.warns(UserWarning, match="the mapping was found on elsewhere"):
+        tvm.apply_mapping(module, dict(found.mapping, machine="elsewhere"), params)
     np.testing.assert_allclose(outputs(tvm.apply_mapping(module, found.mapping, params), data)[0], expected[0], rtol=1e-4, atol=1e-5)
     operator = next(each for each in found.mapping["operators"] if each["backend"])
     assert operator["operator"] in found.why(operator["id"])

@@ -111,13 +111,35 @@ TEST(Queues, SearchForLatencyIsNeverWorseThanItsStartAndMostlyNearTheOptimum) {
               std::pow(product, 1.0 / count), worst, optimal, count);
 }
 
+TEST(Queues, WhatDoesNotOverlapTakesItsTime) {
+  MappingProblem problem = random_problem(3, {.nodes = 8, .devices = 3, .transfer = 0.1});
+  const auto throughput = search_throughput(problem, {});
+  ASSERT_TRUE(throughput);
+  const auto us_at = [&](double overlap) {
+    problem.overlap = overlap;
+    return std::pair(interval_us(problem, *throughput), latency_us(problem, *throughput));
+  };
+  const auto all = us_at(1), half = us_at(0.5), none = us_at(0);
+  double serial_us = 0;
+  for (const QueueItem& item : timeline(problem, *throughput)) serial_us += item.end_us - item.begin_us;
+  EXPECT_LT(all.first, serial_us);
+  EXPECT_NEAR(none.first, serial_us, 1e-9);
+  EXPECT_NEAR(none.second, serial_us, 1e-9);
+  EXPECT_NEAR(half.first, (all.first + none.first) / 2, 1e-9);
+  EXPECT_NEAR(half.second, (all.second + none.second) / 2, 1e-9);
+  // Where nothing overlaps, the best mapping is that of the serial sum.
+  const auto serial = search_frontier(problem, {});
+  EXPECT_NEAR(search_throughput(problem, {})->us, serial->us, 1e-6);
+}
+
 TEST(Queues, SearchForThroughputHasABoundThatHolds) {
   double product = 1, worst = 1;
   int count = 0, optimal = 0;
   for (uint32_t seed = 0; seed < 100; ++seed) {
-    const MappingProblem problem = random_problem(seed + 90, {.nodes = 4 + static_cast<int>(seed % 4),
-                                                              .devices = 2 + static_cast<int>(seed % 2),
-                                                              .transfer = 0.2});
+    MappingProblem problem = random_problem(seed + 90, {.nodes = 4 + static_cast<int>(seed % 4),
+                                                        .devices = 2 + static_cast<int>(seed % 2),
+                                                        .transfer = 0.2});
+    if (seed % 4 == 3) problem.overlap = 0.01 * static_cast<double>(seed);
     const auto found = search_throughput(problem, {});
     ASSERT_TRUE(found);
     const double best = least(problem, [&](const MappingSolution& s) { return interval_us(problem, s); });

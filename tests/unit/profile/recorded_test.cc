@@ -29,6 +29,7 @@ MeasureOptions short_options() {
   MeasureOptions options;
   options.min_runs = 16;
   options.min_seconds = 0.02;
+  options.core_is_slow = [] { return false; };
   return options;
 }
 
@@ -49,6 +50,27 @@ TEST(Recorded, ABusyMachineIsSaidInEveryNumber) {
   EXPECT_THAT(out.str(), HasSubstr("unreliable: 1.4 of 2 processors busy elsewhere"));
   EXPECT_THAT(out.str(), testing::Not(HasSubstr("between kernels")));
   EXPECT_THAT(out.str(), testing::Not(testing::ContainsRegex("sum of kernels +[0-9]")));
+}
+
+TEST(Recorded, RunsOnASharedCoreDoNotCount) {
+  Built built;
+  MeasureOptions options = short_options();
+  options.system = machine_with(0);
+  int asked = 0;
+  options.core_is_slow = [&] { return ++asked % 3 == 0; };
+  FusedTimes times = measure_fused(*built.executor, options);
+  EXPECT_GE(times.plain.samples_us.size(), 16u) << "as many as are asked for";
+  EXPECT_GT(times.plain.left_out, times.plain.samples_us.size() / 2);
+  EXPECT_GT(times.node_times.front().left_out, 0u);
+  EXPECT_EQ(times.plain.unreliable, "");
+  EXPECT_THAT(times.notes, testing::Contains(HasSubstr("left out: the core was slower than usual")));
+
+  options.core_is_slow = [] { return true; };
+  options.max_seconds = 0.05;
+  times = measure_fused(*built.executor, options);
+  EXPECT_THAT(times.plain.unreliable, HasSubstr("the core was slower than usual"));
+  EXPECT_THAT(times.node_times.front().unreliable, HasSubstr("another virtual machine"));
+  EXPECT_GT(times.plain.us, 0) << "a guess";
 }
 
 TEST(Recorded, RoundsInOtherMemoryGiveAnInterval) {

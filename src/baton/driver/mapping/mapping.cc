@@ -232,6 +232,18 @@ void check_mapping(const Mapping& mapping, const IRModule& module, const std::st
                              ": shapes, attributes or connections differ; run `baton map` again");
 }
 
+std::vector<std::string> mapping_notes(const Mapping& mapping, const BuildContext& context) {
+  std::vector<std::string> notes;
+  const std::string& here = context.host().name;
+  if (mapping.machine != here)
+    notes.push_back("the mapping was found on " + mapping.machine + ", this is " + here +
+                    ": another one may be faster here");
+  if (const int level = context.passes->opt_level; mapping.opt_level != level)
+    notes.push_back("the mapping was found at optimization level " + std::to_string(mapping.opt_level) +
+                    ", this is " + std::to_string(level) + ": kernels and their times differ");
+  return notes;
+}
+
 IRModule apply_mapping(const IRModule& module, const std::vector<std::string>& backend_of,
                        const std::vector<LayerVariant>& variant_of, const std::string& host,
                        const BuildContext& context) {

@@ -60,6 +60,8 @@ Mapping load_mapping(const std::string& path);
 
 /// Throws Error, naming what differs, when the mapping is of another program.
 void check_mapping(const Mapping& mapping, const IRModule& module, const std::string& name);
+/// What makes its times those of another build: another machine, or another level.
+std::vector<std::string> mapping_notes(const Mapping& mapping, const BuildContext& context);
 
 /// The program with regions for the backends of `backend_of` other than `host`; by operator id of `module`'s
 /// origin table, empty where no kernel computes the operator. Calls that compute several operators go to the

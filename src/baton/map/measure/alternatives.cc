@@ -45,7 +45,8 @@ Part without_candidates(const ModelProblem& whole) {
                         .formats = problem.formats,
                         .conversions = problem.conversions,
                         .memory_limits = problem.memory_limits,
-                        .max_candidates = problem.max_candidates};
+                        .max_candidates = problem.max_candidates,
+                        .overlap = problem.overlap};
   part.model.operators = whole.operators;
   return part;
 }

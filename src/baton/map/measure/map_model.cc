@@ -47,6 +47,8 @@ constexpr int kMostMeasuredPieces = 16;
 constexpr double kMilpSeconds = 20;
 constexpr double kObjectiveSeconds = 3;  // of each search for queues side by side
 constexpr double kAlternativeSeconds = 10;
+// Mappings that could save less than this part of their time side by side say nothing about how much they do.
+constexpr double kLeastHidden = 0.05;
 constexpr int kRounds = 6;
 constexpr size_t kMostPortions = 8;
 // Times beyond which a change of layout costs nothing.
@@ -411,6 +413,7 @@ class Mapper {
       if (times[i].other.us > 0) {
         model.measured_us = times[i].other.us;
         model.rounds_us = times[i].other.rounds_us;
+        model.runs_overlap = run_objective() != MapObjective::kEnergy;
       } else if (options_.objective == MapObjective::kEnergy) {
         throw Error("the counters of energy (" + powercap_folder() + ") did not move while the model ran");
       } else if (run_objective() != MapObjective::kSerial) {
@@ -422,8 +425,25 @@ class Mapper {
     }
     // What was found until then is still brought to an end.
     if (!report_.partial.empty()) options_.build.context.interrupt = nullptr;
+    learn_overlap();
     report_.threads = subjects_[which.front()]->threads();
     report_.measure_s += since_s(start);
+  }
+
+  /// How much of what could overlap really does, by the runs of all mappings so far.
+  void learn_overlap() {
+    std::vector<double> shares;
+    for (size_t i = 0; i < subjects_.size(); ++i) {
+      const MappedModel& model = report_.models[i];
+      if (!subjects_[i] || !model.runs_overlap) continue;
+      const PlanQueues queues = subjects_[i]->queues(device_names_);
+      const double least_us =
+          options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us;
+      const double hidden_us = queues.serial_us - least_us;
+      if (hidden_us > kLeastHidden * queues.serial_us)
+        shares.push_back(std::clamp((queues.serial_us - model.measured_us) / hidden_us, 0.0, 1.0));
+    }
+    if (!shares.empty()) report_.overlap_share = median(shares);
   }
 
   /// The objective by which builds are run. Simulated time does not pass: there kernels are timed alone, and
@@ -549,6 +569,7 @@ class Mapper {
     std::vector<MeasuredBuild> all = builds_;
     all.insert(all.end(), portions_.begin(), portions_.end());
     ModelProblem model = model_problem(all, prices);
+    model.problem.overlap = report_.overlap_share;
     if (options_.objective == MapObjective::kEnergy) to_energy(model, watts());
     return model;
   }

@@ -52,6 +52,7 @@ struct MappedModel {
   double computed_us = 0;              ///< the same from kernels timed one after the other; 0: not measured
   double serial_us = 0;                ///< measured, one thing after the other
   std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
+  bool runs_overlap = false;           ///< measured_us is of runs with queues side by side
   std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
 
   /// Whether both give every operator to the same backend, and compute layers alike. Operators without a
@@ -77,9 +78,10 @@ struct MapReport {
   bool predicted = false;
   bool overlap_measured = false;  ///< times by the objective are those of runs side by side; else computed
   double bound_us = 0;            ///< no mapping is faster, by the model
-  PlanQueues queues;              ///< of the chosen mapping, by the times of its kernels
-  double without_links_us = 0;    ///< by the model: of the mapping that is best where copies cost nothing
-  std::string method;             ///< of the search
+  double overlap_share = 1;  ///< of the time that queues side by side could save; 1 where it is not measured
+  PlanQueues queues;         ///< of the chosen mapping, by the times of its kernels
+  double without_links_us = 0;  ///< by the model: of the mapping that is best where copies cost nothing
+  std::string method;           ///< of the search
   double search_s = 0, build_s = 0, measure_s = 0;
   std::string partial;  ///< "interrupted"; else empty
   Mapping mapping;      ///< the chosen one

@@ -93,8 +93,13 @@ std::string objective_text(const MapReport& report) {
   if (report.objective == MapObjective::kSerial) return "";
   if (report.objective == MapObjective::kEnergy)
     return "  energy: of the whole machine while it runs the model, per run\n";
-  const std::string how =
-      report.overlap_measured ? "; runs are timed\n" : "; kernels are timed, their overlap is computed\n";
+  std::string how = "; kernels are timed, their overlap is computed\n";
+  if (report.overlap_measured) {
+    how = "; runs are timed\n";
+    if (report.overlap_share < 1)
+      how += "  prices: " + digits(100 * report.overlap_share, 0) +
+             " % of what could overlap does, as the mappings measured show\n";
+  }
   return (report.objective == MapObjective::kLatency
               ? "  times: of one input with devices and links side by side"
               : "  times: per input of a stream, devices and links side by side") +
@@ -234,18 +239,31 @@ Json sweep_json(const MapReport& report, const MapSweep& sweep) {
 }  // namespace
 
 std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweeps) {
-  Json json{{"schema", kMapReportSchema},   {"model", report.model},
-            {"machine", report.machine},    {"threads", report.threads},
-            {"backends", report.backends},  {"predicted", report.predicted},
-            {"chosen", report.best().name}, {"best_single", report.models[report.best_single].name},
-            {"speedup", report.speedup()},  {"plus_minus", report.plus_minus},
-            {"bound_us", report.bound_us},  {"without_links_us", report.without_links_us},
-            {"method", report.method},      {"objective", objective_name(report.objective)},
-            {"unit", unit_of(report)},      {"overlap", overlap_of(report)},
-            {"queues", Json::array()},      {"search_s", report.search_s},
-            {"build_s", report.build_s},    {"measure_s", report.measure_s},
-            {"partial", report.partial},    {"notes", report.notes},
-            {"models", Json::array()},      {"links", Json::array()}};
+  Json json{{"schema", kMapReportSchema},
+            {"model", report.model},
+            {"machine", report.machine},
+            {"threads", report.threads},
+            {"backends", report.backends},
+            {"predicted", report.predicted},
+            {"chosen", report.best().name},
+            {"best_single", report.models[report.best_single].name},
+            {"speedup", report.speedup()},
+            {"plus_minus", report.plus_minus},
+            {"bound_us", report.bound_us},
+            {"without_links_us", report.without_links_us},
+            {"method", report.method},
+            {"objective", objective_name(report.objective)},
+            {"unit", unit_of(report)},
+            {"overlap", overlap_of(report)},
+            {"overlap_share", report.overlap_share},
+            {"queues", Json::array()},
+            {"search_s", report.search_s},
+            {"build_s", report.build_s},
+            {"measure_s", report.measure_s},
+            {"partial", report.partial},
+            {"notes", report.notes},
+            {"models", Json::array()},
+            {"links", Json::array()}};
   for (const MappedModel& model : report.models) {
     Json row{{"name", model.name},
              {"single", model.single},

@@ -1,6 +1,7 @@
 #include "baton/profile/conditions/core_pace.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "baton/runtime/timers.h"
 
@@ -37,6 +38,13 @@ bool CorePace::is_slow() {
   while (readings_.size() < kFirst);
   const double last = readings_[(next_ + readings_.size() - 1) % readings_.size()];
   return last > kSlow * usual_ns_;
+}
+
+bool core_is_slow() {
+  static std::mutex mutex;
+  static CorePace pace;
+  const std::scoped_lock lock(mutex);
+  return pace.is_slow();
 }
 
 void CorePace::learn(double ns) {

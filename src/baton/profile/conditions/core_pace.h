@@ -31,4 +31,7 @@ class CorePace {
   double usual_ns_ = 0;
 };
 
+/// CorePace::is_slow() of this process, which all measurements teach what is usual.
+bool core_is_slow();
+
 }  // namespace baton

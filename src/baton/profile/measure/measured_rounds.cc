@@ -64,12 +64,13 @@ void MeasuredRounds::begin_round() {
 
 /// With simulated devices, a run takes as long as a profiled one says: only that asks their clocks.
 void MeasuredRounds::plain_run(Round& round) {
-  const bool several = executor_->threads() > 1;
+  const bool several = executor_->threads() > 1, simulated = is_simulated();
+  bool slow = !simulated && core_is_slow_();
   const ThreadReading before = read_thread(several);
   watch_.begin();
   double simulated_us = 0;
   Status status = Status::success();
-  if (is_simulated()) {
+  if (simulated) {
     const Result<RunProfile> profile = executor_->run_profiled(1);
     status = profile.status();
     if (status.ok()) simulated_us = profile->total_ns[0] / 1e3;
@@ -79,18 +80,23 @@ void MeasuredRounds::plain_run(Round& round) {
   std::optional<double> us = watch_.end();
   // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
   const bool held = !executor_->on_devices() && was_held(before, read_thread(several), several);
+  slow = slow || (!simulated && core_is_slow_());
   require(status);
-  if (us && is_simulated()) us = simulated_us;
+  if (us && simulated) us = simulated_us;
   if (!us) return;
-  round.plain.add(*us, held);
+  round.plain.add(*us, held || slow);
   held_ += held;
+  slow_ += slow;
   ++plain_runs_;
 }
 
 void MeasuredRounds::profiled_run(Round& round) {
+  const bool simulated = is_simulated();
+  bool slow = !simulated && core_is_slow_();
   watch_.begin();
   Result<RunProfile> profile = executor_->run_profiled(1);
   const std::optional<double> us = watch_.end();
+  slow = slow || (!simulated && core_is_slow_());
   require(profile.status());
   if (!us) return;
   if (!is_sound(*profile)) return watch_.refuse();
@@ -104,19 +110,22 @@ void MeasuredRounds::profiled_run(Round& round) {
     const bool held = profile->held[i][0];
     any_held |= held;
     sum += profile->node_ns[i][0] / 1e3;
-    round.node[i].add(profile->node_ns[i][0] / 1e3, held);
+    round.node[i].add(profile->node_ns[i][0] / 1e3, held || slow);
   }
   const double total = profile->total_ns[0] / 1e3;
-  round.profiled.add(total, any_held);
-  round.between.add(std::max(0.0, total - sum), any_held);
+  round.profiled.add(total, any_held || slow);
+  round.between.add(std::max(0.0, total - sum), any_held || slow);
   held_ += any_held;
+  slow_ += slow;
   ++profiled_runs_;
 }
 
 void MeasuredRounds::other_run(Round& round) {
+  const bool slow = core_is_slow_();
   watch_.begin();
   const double us = other_();
-  if (watch_.end()) round.other.add(us, false);  // its threads take turns, as those of a driver
+  // Its threads take turns, as those of a driver.
+  if (watch_.end()) round.other.add(us, slow || core_is_slow_());
 }
 
 bool MeasuredRounds::is_simulated() const {
@@ -184,12 +193,14 @@ void MeasuredRounds::loop_short_calls() {
     next = nodes_[i] + 1;
     const Executor::Call& call = *executor_->node_call(nodes_[i]);
     for (int sample = 0; sample < kLoopSamples; ++sample) {
+      const bool slow = core_is_slow_();
       const ThreadReading before = read_thread(several);
       const uint64_t start = fenced_ticks();
       for (int n = 0; n < calls; ++n)
         if (call.function(call.context, call.args)) return;  // run() reports it
       const double ns = static_cast<double>(fenced_ticks() - start) * ns_per_tick();
-      round.looped[i].add(ns / 1e3 / calls, was_held(before, read_thread(several), several));
+      const bool held = was_held(before, read_thread(several), several);
+      round.looped[i].add(ns / 1e3 / calls, held || slow || core_is_slow_());
     }
   }
 }
@@ -216,10 +227,15 @@ std::vector<RoundSamples> MeasuredRounds::of_node(size_t call) const {
 
 std::string MeasuredRounds::reason() const {
   if (const std::string text = sum_.text(); !text.empty()) return text;
-  char text[120];
-  std::snprintf(text, sizeof text, "another program took the processor in %zu of %zu runs", held_,
+  char text[160];
+  std::snprintf(text, sizeof text, "%s in %zu of %zu runs", who_held(), std::max(held_, slow_),
                 plain_runs_ + profiled_runs_);
   return text;
+}
+
+const char* MeasuredRounds::who_held() const {
+  return slow_ > held_ ? "the core was slower than usual (another virtual machine may share it)"
+                       : "another program took the processor";
 }
 
 bool MeasuredRounds::enough(size_t min_runs) const {
@@ -264,8 +280,8 @@ FusedTimes MeasuredRounds::result(bool waited) const {
   if (!times.plain.unreliable.empty())
     times.notes.push_back("unreliable: " + why);
   else if (static_cast<double>(left_out) >= kWorthSaying * static_cast<double>(all)) {
-    std::snprintf(text, sizeof text, "%zu of %zu runs were left out: another program took the processor%s",
-                  left_out, all, sum_.any() ? (", " + sum_.text()).c_str() : "");
+    std::snprintf(text, sizeof text, "%zu of %zu runs were left out: %s%s", left_out, all, who_held(),
+                  sum_.any() ? (", " + sum_.text()).c_str() : "");
     times.notes.push_back(text);
   }
   if (!exchange_ns_.empty()) {

@@ -10,7 +10,10 @@ namespace baton {
 class MeasuredRounds {
  public:
   MeasuredRounds(const MeasuredModel& model, const MeasureOptions& options)
-      : model_(model), watch_(options.clocks), exchange_(options.exchange) {}
+      : model_(model),
+        watch_(options.clocks),
+        exchange_(options.exchange),
+        core_is_slow_(options.core_is_slow) {}
 
   /// Begins a round, with an executor of its own, warmed up.
   void begin_round();
@@ -45,6 +48,8 @@ class MeasuredRounds {
   std::vector<RoundSamples> of(RoundSamples Round::* member) const;
   std::vector<RoundSamples> of_node(size_t call) const;
   std::string reason() const;
+  /// What is not counted by the system, of single runs.
+  const char* who_held() const;
 
   MeasuredModel model_;
   std::shared_ptr<Executor> own_;
@@ -52,6 +57,7 @@ class MeasuredRounds {
   TimedRun other_;
   ClockWatch watch_;
   std::function<std::optional<double>(int)> exchange_;
+  std::function<bool()> core_is_slow_;
   std::vector<double> exchange_ns_;  // of the rounds
   std::vector<Round> rounds_;
   std::vector<uint32_t> nodes_;
@@ -66,6 +72,7 @@ class MeasuredRounds {
   Disturbance unjudged_sum_;
   size_t window_plain_ = 0, window_profiled_ = 0, window_other_ = 0;  // sizes at the start of the window
   size_t held_ = 0;  // runs during which the thread was taken off its CPU
+  size_t slow_ = 0;  // runs during which the core was slower than usual
   Disturbance sum_;
 };
 
