@@ -7,7 +7,7 @@ import sys
 from ._load import core
 
 
-def measure(*models, store, families=None, patterns=None, backends=None, threads=None, caches=None, design=None, campaign="default",
+def measure(*models, store, families=None, patterns=None, backends=None, threads=None, caches=None, opt_level=None, design=None, campaign="default",
             seed=None, max_hours=None, retry_failed=False, wait=60.0, on="local", worker_wait=60.0, runner=None, key=None, tls_ca_file=None,
             tls_cert=None, tls_key=None, progress=None):
     """Measures into a store what `models` and the other arguments name: `baton measure`.
@@ -19,6 +19,7 @@ def measure(*models, store, families=None, patterns=None, backends=None, threads
     families : {"resnet": 40, "all": 10}: so many random variations of each family
     patterns : how many operators and fused functions with sizes like those in models
     backends, threads, caches : lists: ["llvm", "dnnl"], [1, 2], ["hot", "flushed"]; every combination is measured
+    opt_level : of the builds; None: 3
     design : dict, or the path of a JSON file (docs/design/0038-campaigns.md); the other arguments override it
     campaign : its name; the same one goes on where it ended
     seed : of what is drawn, and of the order
@@ -41,7 +42,7 @@ def measure(*models, store, families=None, patterns=None, backends=None, threads
             design = json.load(file)
     made = dict(design or {})
     given = {"models": [*made.get("models", []), *models], "patterns": patterns, "backends": backends, "threads": threads,
-             "caches": caches, "seed": seed}
+             "caches": caches, "opt_level": opt_level, "seed": seed}
     if families is not None:
         given["families"] = [{"family": name, "count": count} for name, count in families.items()]
     made.update({name: value for name, value in given.items() if value is not None})

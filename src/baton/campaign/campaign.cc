@@ -51,7 +51,11 @@ bool is_timed(const Measurement& row) {
 class Campaign {
  public:
   Campaign(Store& store, const Design& design, const CampaignWorker& worker, const CampaignOptions& options)
-      : store_(store), design_(design), worker_(worker), options_(options) {}
+      : store_(store),
+        design_(design),
+        worker_(worker),
+        options_(options),
+        context_(options.context.at_level(design.opt_level)) {}
 
   CampaignReport run() {
     begin_ = monotonic_ns();
@@ -103,7 +107,7 @@ class Campaign {
 
   void measure_all() {
     if (worker_.here) locked();
-    reference_.emplace(worker_, options_.context);
+    reference_.emplace(worker_, context_);
     know_machine();
     for (size_t next = 0; next < plan_.configurations.size();) {
       if (late()) {
@@ -142,7 +146,7 @@ class Campaign {
   void measure_programs(std::vector<Program>& programs, const std::string& visit) {
     const int64_t building = monotonic_ns();
     show("building");
-    build_programs(programs, options_.context);
+    build_programs(programs, context_);
     report_.build_s += elapsed_s(building);
     wait_for_quiet();
     const int64_t measuring = monotonic_ns();
@@ -190,7 +194,7 @@ class Campaign {
     if (!built) {
       std::vector<Program> own;
       own.emplace_back(*program.subject, kReferenceBackend);
-      build_programs(own, options_.context);
+      build_programs(own, context_);
       if (!own.front().built) throw Error("no reference run: " + own.front().error);
       built = own.front().built;
     }
@@ -222,7 +226,7 @@ class Campaign {
     size_t next = 0;
     int64_t heard = monotonic_ns();
     while (next < jobs.size() || !waiting.empty()) {
-      stop_if_asked(options_.context.interrupt);
+      stop_if_asked(context_.interrupt);
       if (late() && waiting.empty()) {
         report_.partial = "time";
         return;
@@ -274,7 +278,7 @@ class Campaign {
       rows = measurements_of_job(result, source);
       if (design_.inside && worker_.here) {
         const MachineLock lock = locked();
-        std::vector<Measurement> parts = inside_rows(source, options_.context);
+        std::vector<Measurement> parts = inside_rows(source, context_);
         rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
       }
     } catch (const Interrupted&) {
@@ -319,7 +323,7 @@ class Campaign {
     source.subject = job.program->subject;
     source.built = job.program->built.get();
     source.configuration = job.configuration;
-    source.context = &options_.context;
+    source.context = &context_;
     source.campaign = options_.name;
     source.visit = job.visit;
     source.reference_us = times.last_us();
@@ -361,10 +365,10 @@ class Campaign {
   /// Its peak rates, which predictors start from.
   void know_machine() {
     if (!worker_.here) return;
-    KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();
+    KernelCache& cache = context_.cache ? *context_.cache : KernelCache::shared();
     std::string why;
     const int threads = *std::ranges::max_element(design_.threads);
-    sheet_ = measured_sheet(options_.context.host(), threads, cache, why, options_.system);
+    sheet_ = measured_sheet(context_.host(), threads, cache, why, options_.system);
     if (!sheet_)
       report_.notes.push_back("rows have no peak rates of the machine, which could not be measured: " + why);
   }
@@ -385,7 +389,7 @@ class Campaign {
     query.campaign = options_.name;
     query.machine = machine;
     query.reliable_only = true;
-    for (const Measurement& row : store_.select(query)) at->second.known(row.median_us);
+    for (const Measurement& row : store_.select(query)) at->second.known(row.reference_us);
     return at->second;
   }
 
@@ -422,7 +426,7 @@ class Campaign {
     source.subject = &whole;
     source.built = &reference_->program();
     source.configuration = &configuration;
-    source.context = &options_.context;
+    source.context = &reference_->context();
     source.campaign = options_.name;
     source.begun_s = begun_s;
     JobResult first = result;
@@ -433,8 +437,8 @@ class Campaign {
     for (Measurement& row : rows) {
       row.model.clear();
       row.model_id.clear();
-      row.reference_us = row.median_us;
-      times.add(row.median_us, row.unreliable.empty());
+      row.reference_us = reference_us_of(row);
+      times.add(row.reference_us, row.unreliable.empty());
     }
     report_.rows += store_.insert(rows);
     report_.reference_us = times.usual_us();
@@ -445,7 +449,7 @@ class Campaign {
   /// For another campaign, which has the machine for a program at a time.
   MachineLock locked() {
     return MachineLock(machine_lock_path(), [&](double waited_s) {
-      stop_if_asked(options_.context.interrupt);
+      stop_if_asked(context_.interrupt);
       if (waited_s > 1) show("waiting for another measurement on this machine");
       return true;
     });
@@ -462,7 +466,7 @@ class Campaign {
     if (now.others() < kBusyShare * now.processors) return;
     WaitOptions wait;
     wait.limit_s = options_.wait_s;
-    wait.interrupt = options_.context.interrupt;
+    wait.interrupt = context_.interrupt;
     wait.read = [this] { return options_.system().cpu; };
     wait.progress = [&](double busy, double) {
       char text[80];
@@ -470,7 +474,7 @@ class Campaign {
       show(text);
     };
     const WaitResult waited = wait_until_quiet(wait);
-    stop_if_asked(options_.context.interrupt);
+    stop_if_asked(context_.interrupt);
     report_.wait_s += elapsed_s(begin);
     if (!waited.quiet) {
       loaded_ = "measured under load: " + waited.note.substr(waited.note.find(": ") + 2);
@@ -500,6 +504,7 @@ class Campaign {
   const Design& design_;
   const CampaignWorker& worker_;
   const CampaignOptions& options_;
+  const BuildContext context_;  // at the level of the design
   CampaignPlan plan_;
   CampaignReport report_;
   std::optional<Reference> reference_;
@@ -533,7 +538,7 @@ CampaignPlan plan_campaign(const Design& design, const BuildContext& context) {
         continue;
       std::vector<Configuration>& group = groups.emplace_back();
       for (const int threads : design.threads) {
-        Configuration each{configuration_key(subject, backend, threads, design.caches), i, backend, threads};
+        Configuration each{configuration_key(subject, backend, threads, design), i, backend, threads};
         if (seen.insert(each.key).second) group.push_back(std::move(each));
       }
     }

@@ -126,6 +126,7 @@ Design design_from_json(std::string_view text) {
   fields.read("transfer_bytes", design.transfer_bytes);
   fields.read("backends", design.backends);
   fields.read("threads", design.threads);
+  fields.read("opt_level", design.opt_level);
   std::vector<std::string> caches;
   fields.read("caches", caches);
   if (!caches.empty()) design.caches.clear();
@@ -159,6 +160,7 @@ std::string design_json(const Design& design) {
               {"transfer_bytes", design.transfer_bytes},
               {"backends", design.backends},
               {"threads", design.threads},
+              {"opt_level", design.opt_level},
               {"caches", caches},
               {"inside", design.inside},
               {"seed", design.seed},
@@ -186,6 +188,7 @@ void check_design(const Design& design) {
   require(!design.caches.empty(), "there is no state of caches");
   for (const int threads : design.threads)
     require(threads >= 1 && threads <= 256, "threads must be 1 to 256, not " + std::to_string(threads));
+  require(design.opt_level >= 0 && design.opt_level <= 4, "opt_level must be 0 to 4");
   for (const FamilyDesign& each : design.families)
     require(each.count >= 0 && each.count <= 100000 && each.first >= 0,
             "variations of " + each.family + " must be 0 to 100000, from a number >= 0");

@@ -26,6 +26,7 @@ struct Design {
   std::vector<int64_t> transfer_bytes;  ///< copies between the processor and each other device
   std::vector<std::string> backends{"llvm"};
   std::vector<int> threads{1};
+  int opt_level = 3;  ///< of the builds
   std::vector<CacheState> caches{CacheState::kHot};
   bool inside = false;  ///< the parts of kernels, too
   uint64_t seed = 0;    ///< of what is drawn, and of the order

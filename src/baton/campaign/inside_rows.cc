@@ -18,7 +18,7 @@ std::vector<Measurement> inside_rows(const RowSource& source, const BuildContext
   ProfileReport report = profile(*source.built, *executor, options);
   const bool is_model = source.subject->kind == Subject::Kind::kModel;
   report.model = source.subject->name;
-  report.opt_level = 3;
+  report.opt_level = context.passes->opt_level;
   RecordSource record;
   record.built = source.built;
   record.module = source.subject->module;

@@ -1,5 +1,6 @@
 #include "baton/campaign/reference.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "baton/driver/build.h"
@@ -13,6 +14,8 @@ namespace baton {
 namespace {
 
 constexpr char kName[] = "reference";
+constexpr int kLevel = 2;           // whatever the campaign's: times of all campaigns can be compared
+constexpr double kQuantile = 0.25;  // others only ever make it take longer
 constexpr char kProgram[] =
     "#[version = \"0.0.5\"]\n"
     "def @main(%data: Tensor[(64, 512), float32], %weight: Tensor[(512, 512), float32]) {\n"
@@ -40,13 +43,23 @@ void ReferenceTimes::add(double us, bool counts) {
 }
 
 Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
-    : worker_(worker), subject_(reference_subject()) {
+    : worker_(worker), context_(context.at_level(kLevel)), subject_(reference_subject()) {
+  context_.targets.clear();
   BuildOptions options;
   options.params = weights_of(subject_);
-  options.context = context;
-  options.context.targets.clear();
+  options.context = context_;
   program_ = std::make_shared<const BuildResult>(build(subject_.module, options));
   bundle_ = worker_.add(kName, program_, {});
+}
+
+double reference_us_of(const Measurement& row) {
+  std::vector<double> kept;
+  for (uint32_t i = 0; i < row.samples_us.size(); ++i)
+    if (std::ranges::find(row.disturbed, i) == row.disturbed.end()) kept.push_back(row.samples_us[i]);
+  if (kept.empty()) return row.median_us;
+  const auto at = kept.begin() + static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(kept.size()));
+  std::ranges::nth_element(kept, at);
+  return *at;
 }
 
 Reference::~Reference() { worker_.remove(bundle_); }

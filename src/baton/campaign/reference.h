@@ -31,6 +31,10 @@ class ReferenceTimes {
   double last_us_ = 0, drift_ = 0;
 };
 
+/// What a row of it says of the machine's speed, in microseconds: the quarter of its samples that were
+/// shortest were disturbed least.
+double reference_us_of(const Measurement& row);
+
 class Reference {
  public:
   Reference(const CampaignWorker& worker, const BuildContext& context);
@@ -41,11 +45,13 @@ class Reference {
   /// Its rows are what the speed of a machine is judged by.
   const Subject& subject() const { return subject_; }
   const BuildResult& program() const { return *program_; }
+  const BuildContext& context() const { return context_; }  ///< of the build
   /// For this machine only; "": for any.
   Job job(const std::string& machine) const;
 
  private:
   const CampaignWorker& worker_;
+  BuildContext context_;
   Subject subject_;
   std::shared_ptr<const BuildResult> program_;
   std::string bundle_;

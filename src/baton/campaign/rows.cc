@@ -18,7 +18,6 @@ namespace {
 constexpr size_t kFewestKept = 5;
 constexpr double kFarDeviations = 5, kFarShare = 0.01;
 constexpr double kNormal = 1.4826;  // standard deviation over median absolute deviation
-constexpr int kOptLevel = 3;
 
 class Rows {
  public:
@@ -88,10 +87,12 @@ class Rows {
     return m;
   }
 
+  int opt_level() const { return source_.context->passes->opt_level; }
+
   Measurement model(const JobRow& row) const {
     Measurement m = common(row);
     m.work = source_.subject->work;
-    m.build = build_facts(*source_.built, kOptLevel);
+    m.build = build_facts(*source_.built, opt_level());
     m.build.backend = source_.configuration->backend;
     m.simulated = any_simulated_;
     return m;
@@ -104,8 +105,8 @@ class Rows {
     const Function& function = source_.built->plan.nodes[number].function;
     m.work =
         kernel_work(built != kernels_.end() && built->second->function ? built->second->function : function);
-    m.build = built != kernels_.end() ? build_facts(*built->second, *source_.built, kOptLevel)
-                                      : build_facts(*source_.built, kOptLevel);
+    m.build = built != kernels_.end() ? build_facts(*built->second, *source_.built, opt_level())
+                                      : build_facts(*source_.built, opt_level());
     set_device(m, node.backend);
     return m;
   }
@@ -116,7 +117,7 @@ class Rows {
     const std::string source = device_name(from.device_type), target = device_name(to.device_type);
     Measurement m = of_node(row, number);
     m.work = transfer_work(static_cast<double>(to.bytes()), source, target);
-    m.build = build_facts(*source_.built, kOptLevel);
+    m.build = build_facts(*source_.built, opt_level());
     m.build.backend = m.build.target = source == "cpu" ? target : source;
     set_device(m, m.build.backend);
     m.calls = 1;
@@ -191,10 +192,11 @@ std::vector<uint32_t> far_samples(const std::vector<double>& samples, const std:
 }
 
 std::string configuration_key(const Subject& subject, const std::string& backend, int threads,
-                              const std::vector<CacheState>& caches) {
+                              const Design& design) {
   std::string text = subject.work.id() + " " + backend + " " + std::to_string(threads) + " " +
-                     std::to_string(static_cast<int>(subject.kind));
-  for (const CacheState cache : caches) text += " " + std::string(cache_state_name(cache));
+                     std::to_string(static_cast<int>(subject.kind)) + " level " +
+                     std::to_string(design.opt_level);
+  for (const CacheState cache : design.caches) text += " " + std::string(cache_state_name(cache));
   return digest128(text.data(), text.size()).hex();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/campaign/design.h"
 #include "baton/campaign/subjects.h"
 #include "baton/driver/build_result.h"
 #include "baton/farm/job/worker.h"
@@ -18,17 +19,17 @@ struct Configuration {
   int threads = 1;
 };
 
-/// The key of a configuration: of what is measured, on which backend, with how many threads and in which
-/// states of the caches.
+/// The key of a configuration: of what is measured, on which backend, with how many threads, and what the
+/// design says of all: the level of the builds, the states of the caches.
 std::string configuration_key(const Subject& subject, const std::string& backend, int threads,
-                              const std::vector<CacheState>& caches);
+                              const Design& design);
 
 /// What all rows of one job share.
 struct RowSource {
   const Subject* subject = nullptr;
   const BuildResult* built = nullptr;
   const Configuration* configuration = nullptr;
-  const BuildContext* context = nullptr;  ///< of the build: sheets of its devices
+  const BuildContext* context = nullptr;  ///< of the build: its level, sheets of its devices
   std::string campaign, visit;            ///< visit: behind the configuration's key; empty: the first
   double reference_us = 0;
   std::string unreliable;  ///< why no row of this job is reliable; empty: each for itself

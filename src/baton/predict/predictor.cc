@@ -21,6 +21,8 @@ constexpr double kLeastModelSpread = 0.01;
 constexpr double kMostNovelty = 4;    // that one kernel adds to its model's
 constexpr double kUsual = 0.95;       // of the same, in whose units novelty and spread are compared
 constexpr double kOfFewModels = 1.2;  // the limit where there are too few to calibrate one
+// Of a model's time over the sum of its kernels, beside the usual ratio: measurements that do not fit.
+constexpr double kFarTotal = 0.1;
 constexpr size_t kLeastParts = 60;
 constexpr size_t kLeastModels = 8;  // to calibrate intervals of models
 
@@ -46,8 +48,15 @@ ModelSum sum_of(std::span<const ModelKernel> kernels) {
   return sum;
 }
 
-/// The most terms whose solution is physical: a scale near 1 and no negative times.
-void fit_terms(const std::vector<TimeEquation>& equations, ModelTotal& total) {
+/// The most terms whose solution is physical: a scale near 1 and no negative times. The median of the ratios
+/// counts in the end, so that a few models that are far off do not shift all others.
+void fit_terms(std::vector<TimeEquation> equations, ModelTotal& total) {
+  std::vector<double> ratios;
+  for (const TimeEquation& each : equations) ratios.push_back(each.us / each.terms[0]);
+  const double usual = median_of(ratios);
+  std::erase_if(equations, [&](const TimeEquation& each) {
+    return std::abs(std::log(each.us / each.terms[0] / usual)) > kFarTotal;
+  });
   for (int terms = 3; terms >= 1; --terms) {
     const auto found = least_relative_squares(equations, terms);
     if (!found) continue;
@@ -160,21 +169,29 @@ class Training {
     return sum_of(all);
   }
 
+  double measured_sum_us(const ModelSample& model) const {
+    double us = 0;
+    for (const auto& [i, calls] : model.kernels) us += calls * kernel(i).us;
+    return us;
+  }
+
   void fit_totals() {
     struct Held {
       ModelSum sum;
-      double us;
+      double us, measured_sum_us;
     };
     std::map<std::string, std::vector<Held>> by_backend;
     for (size_t f = 0; f < splits_.size(); ++f)
       for (const int i : splits_[f].test_models) {
         const ModelSample& model = data_.models[static_cast<size_t>(i)];
-        if (const auto sum = held_out_sum(f, model)) by_backend[model.backend].push_back({*sum, model.us});
+        if (const auto sum = held_out_sum(f, model))
+          by_backend[model.backend].push_back({*sum, model.us, measured_sum_us(model)});
       }
     for (const auto& [backend, held] : by_backend) {
       ModelTotal& total = made_.totals[backend];
       std::vector<TimeEquation> equations;
-      for (const Held& each : held) equations.push_back({{each.sum.sum_us, each.sum.calls, 1}, each.us});
+      // What the kernels add up to is a matter of measured times, whatever the predictor's errors are.
+      for (const Held& each : held) equations.push_back({{each.measured_sum_us, each.sum.calls, 1}, each.us});
       fit_terms(equations, total);
       std::vector<double> novelties, spreads, strange;
       for (const Held& each : held) {

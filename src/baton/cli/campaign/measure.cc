@@ -47,6 +47,7 @@ class MeasureVerb final : public Verb {
                  "4096,1048576: copies of so many bytes to each other device and back");
     flags.option("backends", &backends_, "llvm,dnnl,opencl,sim_npu,...: each is measured (default: llvm)");
     flags.option("threads", &threads_, "1,2: each is measured (default: 1)");
+    flags.option("opt-level", &opt_level_, "of the builds (default: 3)").range(0, 4);
     flags.option("cache", &caches_, "hot,flushed: what the caches hold before a run (default: hot)");
     flags.flag("inside", &inside_, "the parts of kernels, too");
     flags.option("uncertainty", &uncertainty_,
@@ -129,6 +130,7 @@ class MeasureVerb final : public Verb {
     if (seed_ >= 0) design.seed = static_cast<uint64_t>(seed_);
     if (!backends_.empty()) design.backends = words_of(backends_);
     if (!threads_.empty()) design.threads = numbers<int>("--threads", threads_);
+    if (opt_level_ >= 0) design.opt_level = opt_level_;
     if (!transfers_.empty()) design.transfer_bytes = numbers<int64_t>("--transfers", transfers_);
     if (!caches_.empty()) {
       design.caches.clear();
@@ -232,7 +234,7 @@ class MeasureVerb final : public Verb {
   std::vector<std::string> models_;
   std::string design_, families_, backends_, threads_, caches_, transfers_, uncertainty_, store_;
   std::string campaign_ = "default", on_ = "local";
-  int variations_ = 40, patterns_ = -1, seed_ = -1;
+  int variations_ = 40, patterns_ = -1, seed_ = -1, opt_level_ = -1;
   FarmOptions place_;
   std::string key_;
   double wait_ = 60, max_hours_ = 0;
