@@ -102,6 +102,21 @@ def test_rows_say_what_was_measured_and_how(tmp_path):
     assert "3 of 3 configurations, 3 of them before" in again
 
 
+@pytest.mark.parametrize("level, operator", [(None, "nn.contrib_conv2d_NCHWc"), (2, "nn.conv2d")])
+def test_programs_are_built_at_the_level_that_rows_say(tmp_path, level, operator):
+    (tmp_path / "conv.relay").write_text(
+        '#[version = "0.0.5"]\ndef @main(%data: Tensor[(1, 16, 14, 14), float32], %w: Tensor[(32, 16, 1, 1), float32]) {\n'
+        "  nn.conv2d(%data, %w, padding=[0, 0, 0, 0], channels=32, kernel_size=[1, 1])\n}\n")
+    words = [tmp_path / "conv.relay", "--store", tmp_path / "s.db", *QUICK, "--json"]
+    here = [*words, *(["--opt-level", level] if level else [])]
+    good(tmp_path, *here)
+    kernels = [row for row in good_export(tmp_path) if row["work"]["kind"] == "kernel"]
+    assert {row["build"]["opt_level"] for row in kernels} == {level or 3}
+    assert operator in {op["op"] for row in kernels for op in row["work"]["operators"]}
+    assert json.loads(good(tmp_path, *here))["finished_before"] == 1
+    assert json.loads(good(tmp_path, *words, "--opt-level", 1))["finished_before"] == 0, "another level is another configuration"
+
+
 def test_dry_run_measures_nothing_and_is_the_same_each_time(tmp_path):
     words = ["--families", "vgg,bert", "--variations", "2", "--patterns", "5", "--dry-run", "--json", "--store", tmp_path / "s.db"]
     first, second = good(tmp_path, *words), good(tmp_path, *words)

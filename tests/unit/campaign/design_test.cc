@@ -25,6 +25,7 @@ TEST(Design, ReadsBackWhatItWrote) {
   design.patterns = 5;
   design.backends = {"llvm", "dnnl"};
   design.threads = {1, 2};
+  design.opt_level = 1;
   design.caches = {CacheState::kHot, CacheState::kFlushed};
   design.uncertainty = {{"nn.conv2d", 2.5}};
   design.seed = 9;
@@ -43,6 +44,7 @@ TEST(Design, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal(R"({"families": ["resnt"]})"), HasSubstr("did you mean \"resnet\"?"));
   EXPECT_THAT(refusal(R"({"patterns": 1, "caches": ["warm"]})"), HasSubstr("neither hot nor flushed"));
   EXPECT_THAT(refusal(R"({"patterns": 1, "threads": [0]})"), HasSubstr("threads must be 1 to 256"));
+  EXPECT_THAT(refusal(R"({"patterns": 1, "opt_level": 5})"), HasSubstr("opt_level must be 0 to 4"));
   EXPECT_THAT(refusal("{}"), HasSubstr("nothing to measure"));
   EXPECT_THAT(refusal(R"({"patterns": 1, "uncertainty": {"nn.dense": -1}})"),
               HasSubstr("uncertainty of nn.dense"));
