@@ -24,10 +24,10 @@ struct CampaignProgress {
 struct CampaignOptions {
   std::string name = "default";
   double max_seconds = 1e9;
-  double wait_s = 60;         ///< for other programs to leave the machine alone
-  double reference_s = 60;    ///< from one reference run to the next
-  double drift = 0.05;        ///< of the reference kernel, from which on rows are marked
-  int batch = 24;             ///< programs that are built before they are measured
+  double wait_s = 60;       ///< for other programs to leave the machine alone
+  double reference_s = 60;  ///< from one reference run to the next
+  double drift = 0.05;  ///< of the reference kernel, from which on rows are marked; more where more is usual
+  int batch = 24;       ///< programs that are built before they are measured
   bool retry_failed = false;  ///< configurations that have failed before, too
   BuildContext context;       ///< of the builds; its interrupt ends the campaign
   std::function<void(const CampaignProgress&)> progress = {};

@@ -14,8 +14,10 @@ namespace baton {
 namespace {
 
 constexpr char kName[] = "reference";
-constexpr int kLevel = 2;           // whatever the campaign's: times of all campaigns can be compared
-constexpr double kQuantile = 0.25;  // others only ever make it take longer
+constexpr int kLevel = 2;  // whatever the campaign's: times of all campaigns can be compared
+constexpr size_t kFewestTimes = 8;
+constexpr double kSigmaOfMad = 1.4826;  // standard deviation over median absolute deviation
+constexpr double kQuantile = 0.25;      // others only ever make it take longer
 constexpr char kProgram[] =
     "#[version = \"0.0.5\"]\n"
     "def @main(%data: Tensor[(64, 512), float32], %weight: Tensor[(512, 512), float32]) {\n"
@@ -33,6 +35,13 @@ Subject reference_subject() {
 }
 
 double ReferenceTimes::usual_us() const { return all_us_.empty() ? 0 : median(all_us_); }
+
+double ReferenceTimes::usual_drift() const {
+  if (all_us_.size() < kFewestTimes) return 0;
+  std::vector<double> distances;
+  for (const double us : all_us_) distances.push_back(std::abs(us / usual_us() - 1));
+  return 3 * kSigmaOfMad * median(distances);
+}
 
 void ReferenceTimes::add(double us, bool counts) {
   last_us_ = us;

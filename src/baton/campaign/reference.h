@@ -25,6 +25,9 @@ class ReferenceTimes {
   double last_us() const { return last_us_; }  ///< 0: not measured yet
   double usual_us() const;                     ///< 0: not known
   double drift() const { return drift_; }      ///< relative difference of the last one from the usual time
+  /// How much of it is usual on this machine: three standard deviations, by the median distance from the
+  /// median; 0 while few times are known.
+  double usual_drift() const;
 
  private:
   std::vector<double> all_us_;

@@ -99,6 +99,32 @@ Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op)
   return e;
 }
 
+/// A convolution by Winograd's algorithm, in tiles of outputs; 0: it is none. The tile follows from the
+/// weight, which has been transformed: its first two axes are those of a tile's inputs.
+struct WinogradTiles {
+  double down = 0, across = 0;  ///< outputs of a tile
+  double tiles_down = 0, tiles_across = 0, multiplies = 0;
+
+  WinogradTiles(const DescribedOperator* op, const Extents& e) {
+    if (!op || op->name.find("winograd") == std::string::npos || op->inputs.size() < 2) return;
+    const std::vector<int64_t>& weight = op->inputs[1].extents;
+    if (weight.size() < 2) return;
+    down = static_cast<double>(weight[0]) - e.kernel_h + 1;
+    across = static_cast<double>(weight[1]) - e.kernel_w + 1;
+    if (down < 1 || across < 1) {
+      down = across = 0;
+      return;
+    }
+    tiles_down = std::ceil(e.out_h / down), tiles_across = std::ceil(e.out_w / across);
+    multiplies =
+        e.batch * tiles_down * tiles_across * static_cast<double>(weight[0] * weight[1]) * e.in * e.out;
+  }
+  /// Of outputs computed over outputs wanted.
+  double waste(const Extents& e) const {
+    return multiplies > 0 ? tiles_down * down * tiles_across * across / (e.out_h * e.out_w) : 1;
+  }
+};
+
 /// Everything that fixed features read.
 struct Facts {
   const KernelCase& of;
@@ -107,6 +133,7 @@ struct Facts {
   Extents e;
   RooflineTime roofline;
   SheetRates rates;
+  WinogradTiles winograd;
   double weight_bytes = 0, in_bytes = 0, out_bytes = 0;
   double inputs = 0, calls = 0;
 
@@ -116,7 +143,8 @@ struct Facts {
         kind(anchor && anchor->op ? cost_class(*anchor->op) : "other"),
         e(anchor ? extents_of(c.kernel, *anchor) : Extents()),
         roofline(roofline_time(c.kernel, *c.sheet, c.threads, c.model_bytes)),
-        rates(sheet_rates(*c.sheet, c.threads)) {
+        rates(sheet_rates(*c.sheet, c.threads)),
+        winograd(anchor, e) {
     calls = static_cast<double>(c.kernel.operators.size());
     for (const DescribedOperator& op : c.kernel.operators) inputs += static_cast<double>(op.inputs.size());
     inputs -= std::max(0.0, calls - 1);
@@ -209,6 +237,17 @@ constexpr Feature kFeatures[] = {
      [](const Facts& f) { return rounding(f.e.columns, f.parameter("tile_c", 1) * f.lanes()); }},
     {"tile_m rounding", "rows in tiles of the schedule over rows", false, false,
      [](const Facts& f) { return rounding(f.e.rows, f.parameter("tile_m", f.parameter("rows", 1))); }},
+    {"winograd tile", "outputs of a tile by Winograd's algorithm, along both axes; 0: another algorithm",
+     false, kNear, [](const Facts& f) { return f.winograd.down * f.winograd.across; }},
+    {"log2 winograd multiplies", "in its products of tiles", false, false,
+     [](const Facts& f) { return log2_of(f.winograd.multiplies); }},
+    {"winograd waste", "outputs of whole tiles over outputs", false, false,
+     [](const Facts& f) { return f.winograd.waste(f.e); }},
+    {"tile_t rounding", "Winograd's tiles in register tiles of the schedule over tiles", false, false,
+     [](const Facts& f) {
+       const double rows = std::min(f.parameter("rows", 1), std::max(1.0, f.winograd.tiles_down));
+       return rounding(rows * f.winograd.tiles_across, f.parameter("tile_t", 1));
+     }},
     {"is convolution", "", kShape, kNear, [](const Facts& f) { return f.is("conv"); }},
     {"is depthwise", "a group per channel", kShape, kNear,
      [](const Facts& f) {

@@ -201,8 +201,12 @@ def test_a_sample_of_real_measurements_is_queried_and_learned_from(tmp_path):
     lines = gzip.decompress((HERE.parents[1] / "reference" / "measurements.jsonl.gz").read_bytes())
     (tmp_path / "sample.jsonl").write_bytes(lines)
     good("store", "import", tmp_path / "sample.jsonl", "--store", tmp_path / "s.db")
-    found = json.loads(good("store", "query", "--store", tmp_path / "s.db", "--op", "nn.conv2d", "--attr", "kernel_size=3,3",
+    found = json.loads(good("store", "query", "--store", tmp_path / "s.db", "--op", "*conv2d*", "--attr", "kernel_size=3,3",
                             "--attr", "strides=2,2", "--fused-with", "nn.relu", "--json"))
     assert found and all("conv2d 3x3/2" in row["brief"] and "relu" in row["brief"] for row in found)
     card = json.loads(good("train", "--store", tmp_path / "s.db", "-o", tmp_path / "p", "--rounds", 60, "--json"))
     assert len(card["families"]) == 15 and card["kernels"] > 500 and sum(card["left_out"].values()) < 20
+    # What campaigns measure is what users build.
+    predicted = json.loads(good("predict", "resnet-18", "--predictor", tmp_path / "p", "--json"))
+    unseen = [kernel["out_of_range"] for kernel in predicted["kernels"] if "never seen" in (kernel["out_of_range"] or "")]
+    assert not unseen, unseen

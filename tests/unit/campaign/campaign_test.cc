@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/campaign/reference.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/farm/measure/measure_job.h"
@@ -143,6 +144,21 @@ TEST_F(Campaigns, MarkRowsWhenTheReferenceDrifts) {
   });
   EXPECT_GT(marked, 0);
   EXPECT_FALSE(report.notes.empty());
+}
+
+TEST(ReferenceTimes, KnowWhatIsUsual) {
+  ReferenceTimes quiet, noisy;
+  for (int i = 0; i < 7; ++i) noisy.add(100 + 10 * (i % 3), true);
+  EXPECT_EQ(noisy.usual_drift(), 0) << "too few";
+  for (int i = 0; i < 20; ++i) {
+    quiet.add(100 + 0.1 * (i % 3), true);
+    noisy.add(100 + 10 * (i % 3), true);
+  }
+  EXPECT_LT(quiet.usual_drift(), 0.01);
+  EXPECT_GT(noisy.usual_drift(), 0.2);
+  EXPECT_LT(noisy.usual_drift(), 0.6);
+  noisy.add(200, true);
+  EXPECT_GT(noisy.drift(), noisy.usual_drift());
 }
 
 TEST_F(Campaigns, JudgeEachMachineByItsOwnReference) {

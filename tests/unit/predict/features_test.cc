@@ -80,6 +80,22 @@ TEST_F(PredictFeatures, BlockedLayoutsAreReadAsChannels) {
   EXPECT_EQ(value(space, kernel, "inputs"), 3);
 }
 
+TEST_F(PredictFeatures, TilesOfWinogradFollowFromItsWeight) {
+  const KernelCase kernel = with(describe(*function_of_text(
+      "fn (%p0: Tensor[(2, 4, 14, 14, 16), float32], %p1: Tensor[(6, 6, 4, 4, 16, 16), float32]) {\n"
+      "  nn.contrib_conv2d_winograd_without_weight_transform(%p0, %p1, tile_size=4, padding=[1, 1, 1, 1], "
+      "channels=64, kernel_size=[3, 3], data_layout=\"NCHW16c\", kernel_layout=\"HWOI16i16o\", "
+      "out_layout=\"NCHW16c\")\n}")));
+  const KernelCase plain = with(describe(*function_of_text(kBlocked)));
+  const KernelCase* all[] = {&kernel, &plain};
+  const FeatureSpace space(all);
+  EXPECT_EQ(value(space, kernel, "winograd tile"), 16);
+  EXPECT_FLOAT_EQ(value(space, kernel, "log2 winograd multiplies"), std::log2(2.0F * 16 * 36 * 64 * 64));
+  EXPECT_FLOAT_EQ(value(space, kernel, "winograd waste"), 16.0F * 16 / (14 * 14));
+  EXPECT_EQ(value(space, plain, "winograd tile"), 0);
+  EXPECT_EQ(value(space, plain, "winograd waste"), 1);
+}
+
 TEST_F(PredictFeatures, ListsOfAnotherVersionAreRefused) {
   const KernelCase kernel = with(describe(*function_of_text(kBlocked)));
   const KernelCase* all[] = {&kernel};

@@ -26,9 +26,15 @@ Clocks stepping() {
           clocks.system_ns, clocks.ns_per_tick};
 }
 
+MeasureOptions on_a_core_of_its_own() {
+  MeasureOptions options;
+  options.core_is_slow = [] { return false; };
+  return options;
+}
+
 TEST(Measure, RunsDuringWhichTheClockSteppedAreLeftOut) {
   Built built;
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.min_runs = 9;
   options.min_seconds = 0.001;
   options.clocks = stepping();
@@ -40,7 +46,7 @@ TEST(Measure, RunsDuringWhichTheClockSteppedAreLeftOut) {
 
 TEST(Measure, ProcessorsThatMoveAreNoted) {
   Built built;
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.min_runs = 4;
   options.min_seconds = 0.001;
   options.rounds = 4;
@@ -64,7 +70,7 @@ TEST(Measure, DistancesAreThoseOfThreads) {
 
 TEST(Measure, ClocksThatNeverAgreeAreAnError) {
   Built built;
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.min_runs = 3;
   options.min_seconds = 0.001;
   options.clocks.ns_per_tick *= 100;
@@ -85,7 +91,7 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
   for (const BuiltKernel& kernel : built.build.kernels) objects.push_back(kernel.kernel->object);
   ASSERT_TRUE(built.executor->run().ok());
   const NDArray before = built.executor->output(0).copy();
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.min_runs = 3;
   options.min_seconds = 0.01;
   const FusedTimes fused = measure_fused(*built.executor, options);
@@ -124,7 +130,7 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
 
 TEST(Measure, RoundsWithOtherWorkInBetweenAreRoundsOfOneMeasurement) {
   Built built;
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.min_seconds = 0.08;
   options.rounds = 4;
   options.exchange = [](int) { return std::optional<double>(); };  // takes as long as a round here
@@ -143,12 +149,11 @@ TEST(Measure, RoundsWithOtherWorkInBetweenAreRoundsOfOneMeasurement) {
 
 TEST(Measure, AnotherWayToRunIsSampledBesideThePairsOfItsRound) {
   Built built;
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.min_runs = 6;
   options.rounds = 3;
   options.min_seconds = 0.001;
   options.system = [] { return SystemReading(); };  // a quiet machine
-  options.core_is_slow = [] { return false; };
   int made = 0, runs = 0;
   const MeasuredModel model[] = {{built.executor.get(), {}, [&]() -> TimedRun {
                                     ++made;
@@ -168,7 +173,7 @@ TEST(Measure, AnotherWayToRunIsSampledBesideThePairsOfItsRound) {
 TEST(Measure, StopsWhenAsked) {
   Built built;
   const std::atomic<bool> stop{true};
-  MeasureOptions options;
+  MeasureOptions options = on_a_core_of_its_own();
   options.interrupt = &stop;
   EXPECT_THROW(measure_fused(*built.executor, options), Interrupted);
 }

@@ -45,7 +45,8 @@ constexpr double kForPrices = 0.3, kForVariants = 0.15, kForMappings = 0.2, kFor
 constexpr double kForPieces = 0.1, kPieceSeconds = 5;
 constexpr int kMostMeasuredPieces = 16;
 constexpr double kMilpSeconds = 20;
-constexpr double kObjectiveSeconds = 3;  // of each search for queues side by side
+// Of each search for queues side by side: a second per hundred nodes.
+constexpr double kNodesPerSecond = 100, kLeastObjectiveS = 1, kMostObjectiveS = 5;
 constexpr double kAlternativeSeconds = 10;
 // Mappings that could save less than this part of their time side by side say nothing about how much they do.
 constexpr double kLeastHidden = 0.05;
@@ -603,8 +604,8 @@ class Mapper {
       if (found.solution && (!best || found.solution->us < best->us)) best = found.solution;
       if (best) best->bound_us = std::max(best->bound_us, std::min(found.bound_us, best->us));
     }
-    if (best)
-      best = search_objective(problem, *best, options_.objective, kObjectiveSeconds, context().interrupt);
+    const double seconds = std::clamp(problem.nodes / kNodesPerSecond, kLeastObjectiveS, kMostObjectiveS);
+    if (best) best = search_objective(problem, *best, options_.objective, seconds, context().interrupt);
     report_.search_s += since_s(start);
     if (!best) throw Error(no_mapping_text(options_.rules, prices_));
     return *best;
