@@ -44,8 +44,8 @@ void shuffle(std::vector<T>& list, Choice& choose) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[choose.index(i)]);
 }
 
-bool is_timed(const Measurement& row) {
-  return (row.work.kind == WorkKind::kKernel || row.work.kind == WorkKind::kModel) && row.unreliable.empty();
+bool is_of_computation(const Measurement& row) {
+  return row.work.kind == WorkKind::kKernel || row.work.kind == WorkKind::kModel;
 }
 
 class Campaign {
@@ -292,7 +292,11 @@ class Campaign {
     drifted_ += has_drifted(times_[result.machine]);
     bool steady = true;
     for (const Measurement& row : rows) {
-      if (!is_timed(row)) continue;
+      if (!is_of_computation(row)) continue;
+      if (!row.unreliable.empty()) {
+        steady = false;
+        continue;
+      }
       ++report_.timed_rows;
       const bool is_steady = row.cv <= design_.protocol.cv;
       report_.steady_rows += is_steady;
@@ -345,7 +349,7 @@ class Campaign {
     return source;
   }
 
-  /// Those whose samples varied too much, once more at the end, when the machine may be quieter.
+  /// Those that were disturbed or whose samples varied too much, once more at the end, when the machine may be quieter.
   void visit_again() {
     for (int visit = 2; visit <= design_.visits && !unsteady_.empty() && !late(); ++visit) {
       std::vector<const Configuration*> again;

@@ -404,7 +404,9 @@ def test_real_devices_are_run_side_by_side(vgg, objective):
     for each in found["models"]:
         if not each["why_not"]:
             assert each["measured_us"] > 0 and each["computed_us"] > 0 and each["serial_us"] > 0
-    assert report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)["overlap"] == "computed"
+    assert 0 <= found["overlap_share"] <= 1
+    computed = report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)
+    assert computed["overlap"] == "computed" and computed["overlap_share"] == 1
     assert report(vgg, "--targets", "llvm,mirror")["overlap"] == ""
     assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
 

@@ -274,6 +274,19 @@ TEST_F(Campaigns, UnsteadyConfigurationsAreVisitedAgain) {
   EXPECT_EQ(campaign_status(kept, options_.name).configurations, 5u);
 }
 
+TEST_F(Campaigns, DisturbedConfigurationsAreVisitedAgain) {
+  Store kept = store();
+  std::set<std::string> seen;
+  recorded_->answer = [&](const Job& job) {
+    JobResult result = steady(job, 100);
+    if (seen.insert(job.id).second && seen.size() == 2)
+      for (JobRow& row : result.rows)
+        for (uint32_t i = 0; i < row.samples_us.size(); ++i) row.disturbed.push_back(i);
+    return result;
+  };
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).revisited, 1);
+}
+
 TEST_F(Campaigns, MeasureInARunnerProcess) {
   Store kept = store();
   design_.caches = {CacheState::kHot, CacheState::kFlushed};
