@@ -68,9 +68,10 @@ TEST(Recorded, RunsOnASharedCoreDoNotCount) {
   options.core_is_slow = [] { return true; };
   options.max_seconds = 0.05;
   times = measure_fused(*built.executor, options);
-  EXPECT_THAT(times.plain.unreliable, HasSubstr("the core was slower than usual"));
-  EXPECT_THAT(times.node_times.front().unreliable, HasSubstr("another virtual machine"));
-  EXPECT_GT(times.plain.us, 0) << "a guess";
+  EXPECT_EQ(times.plain.unreliable, "") << "where there are no others, they count";
+  EXPECT_EQ(times.plain.left_out, 0u);
+  EXPECT_TRUE(times.plain.plus_minus_us);
+  EXPECT_THAT(times.notes, testing::Contains(HasSubstr("times may be too long: in ")));
 }
 
 TEST(Recorded, RoundsInOtherMemoryGiveAnInterval) {

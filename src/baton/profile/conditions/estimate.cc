@@ -88,6 +88,20 @@ std::optional<double> rounds_interval(const std::vector<double>& rounds) {
   return student_95(count - 1) * standard_deviation(rounds) * std::sqrt(2 * kMedianVariance / count);
 }
 
+void leave_out_slow(std::vector<RoundSamples>& rounds) {
+  size_t usual = 0, in_rounds = 0;
+  for (const RoundSamples& round : rounds) {
+    size_t here = 0;
+    for (size_t i = 0; i < round.us.size(); ++i) here += !round.disturbed[i] && !round.slow[i];
+    usual += here;
+    in_rounds += here > 0;
+  }
+  if (usual < kFewestSamples || in_rounds < std::min(kFewestRounds, rounds.size())) return;
+  for (RoundSamples& round : rounds)
+    for (size_t i = 0; i < round.us.size(); ++i)
+      if (round.slow[i]) round.disturbed[i] = true;
+}
+
 Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why) {
   Estimate found;
   std::vector<double> all;

@@ -17,10 +17,12 @@ double coefficient_of_variation(const std::vector<double>& values);
 struct RoundSamples {
   std::vector<double> us;
   std::vector<bool> disturbed;  ///< per sample
+  std::vector<bool> slow;       ///< per sample: on a core that was slower than usual
 
-  void add(double value, bool held) {
+  void add(double value, bool held, bool on_slow_core = false) {
     us.push_back(value);
     disturbed.push_back(held);
+    slow.push_back(on_slow_core);
   }
   /// Marks all samples from `first` on.
   void disturb_from(size_t first) {
@@ -45,6 +47,11 @@ struct Estimate {
   size_t left_out = 0;             ///< disturbed samples
   std::string unreliable;          ///< why `us` is only a guess; empty: it is not
 };
+
+/// Undisturbed samples on a core at its usual speed, where at least five of these are left, from at least
+/// three rounds (as many as there are, if fewer were taken): the others are marked as disturbed. Else slow
+/// ones count.
+void leave_out_slow(std::vector<RoundSamples>& rounds);
 
 /// Undisturbed samples only. When fewer than five are left (or half of them, if fewer were taken), the time
 /// could not be measured: `us` is then the median of all samples' lower half, and `unreliable` is `why`.

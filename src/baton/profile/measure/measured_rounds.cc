@@ -20,7 +20,9 @@ constexpr size_t kFewestKept = 5;
 // Shorter kernels are called in loops of about this time.
 constexpr double kShortUs = 2, kLoopUs = 40, kMostCalls = 4000;
 constexpr int kLoopSamples = 8;
-constexpr double kToldSeconds = 0.25;  // shorter windows are judged together
+constexpr char kSlowCore[] = "the core was slower than usual (another virtual machine may share it)";
+constexpr int64_t kAskEveryNs = 50'000;  // whether the core is slow: it is so for longer
+constexpr double kToldSeconds = 0.25;    // shorter windows are judged together
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -45,6 +47,14 @@ size_t kept(const std::vector<RoundSamples>& rounds) {
   return count;
 }
 
+bool any_slow(const std::vector<RoundSamples>& rounds) {
+  return std::ranges::any_of(rounds, [](const RoundSamples& round) {
+    for (size_t i = 0; i < round.us.size(); ++i)
+      if (round.slow[i] && !round.disturbed[i]) return true;
+    return false;
+  });
+}
+
 }  // namespace
 
 void MeasuredRounds::begin_round() {
@@ -65,7 +75,7 @@ void MeasuredRounds::begin_round() {
 /// With simulated devices, a run takes as long as a profiled one says: only that asks their clocks.
 void MeasuredRounds::plain_run(Round& round) {
   const bool several = executor_->threads() > 1, simulated = is_simulated();
-  bool slow = !simulated && core_is_slow_();
+  bool slow = !simulated && is_slow();
   const ThreadReading before = read_thread(several);
   watch_.begin();
   double simulated_us = 0;
@@ -80,11 +90,11 @@ void MeasuredRounds::plain_run(Round& round) {
   std::optional<double> us = watch_.end();
   // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
   const bool held = !executor_->on_devices() && was_held(before, read_thread(several), several);
-  slow = slow || (!simulated && core_is_slow_());
+  slow = slow || (!simulated && is_slow());
   require(status);
   if (us && simulated) us = simulated_us;
   if (!us) return;
-  round.plain.add(*us, held || slow);
+  round.plain.add(*us, held, slow);
   held_ += held;
   slow_ += slow;
   ++plain_runs_;
@@ -92,11 +102,11 @@ void MeasuredRounds::plain_run(Round& round) {
 
 void MeasuredRounds::profiled_run(Round& round) {
   const bool simulated = is_simulated();
-  bool slow = !simulated && core_is_slow_();
+  bool slow = !simulated && is_slow();
   watch_.begin();
   Result<RunProfile> profile = executor_->run_profiled(1);
   const std::optional<double> us = watch_.end();
-  slow = slow || (!simulated && core_is_slow_());
+  slow = slow || (!simulated && is_slow());
   require(profile.status());
   if (!us) return;
   if (!is_sound(*profile)) return watch_.refuse();
@@ -110,22 +120,31 @@ void MeasuredRounds::profiled_run(Round& round) {
     const bool held = profile->held[i][0];
     any_held |= held;
     sum += profile->node_ns[i][0] / 1e3;
-    round.node[i].add(profile->node_ns[i][0] / 1e3, held || slow);
+    round.node[i].add(profile->node_ns[i][0] / 1e3, held, slow);
   }
   const double total = profile->total_ns[0] / 1e3;
-  round.profiled.add(total, any_held || slow);
-  round.between.add(std::max(0.0, total - sum), any_held || slow);
+  round.profiled.add(total, any_held, slow);
+  round.between.add(std::max(0.0, total - sum), any_held, slow);
   held_ += any_held;
   slow_ += slow;
   ++profiled_runs_;
 }
 
+bool MeasuredRounds::is_slow() {
+  // The loop takes longer than a small model.
+  if (const int64_t now = monotonic_ns(); now - asked_ns_ > kAskEveryNs) {
+    slow_now_ = core_is_slow_();
+    asked_ns_ = monotonic_ns();
+  }
+  return slow_now_;
+}
+
 void MeasuredRounds::other_run(Round& round) {
-  const bool slow = core_is_slow_();
+  const bool slow = is_slow();
   watch_.begin();
   const double us = other_();
   // Its threads take turns, as those of a driver.
-  if (watch_.end()) round.other.add(us, slow || core_is_slow_());
+  if (watch_.end()) round.other.add(us, false, slow || is_slow());
 }
 
 bool MeasuredRounds::is_simulated() const {
@@ -193,14 +212,14 @@ void MeasuredRounds::loop_short_calls() {
     next = nodes_[i] + 1;
     const Executor::Call& call = *executor_->node_call(nodes_[i]);
     for (int sample = 0; sample < kLoopSamples; ++sample) {
-      const bool slow = core_is_slow_();
+      const bool slow = is_slow();
       const ThreadReading before = read_thread(several);
       const uint64_t start = fenced_ticks();
       for (int n = 0; n < calls; ++n)
         if (call.function(call.context, call.args)) return;  // run() reports it
       const double ns = static_cast<double>(fenced_ticks() - start) * ns_per_tick();
       const bool held = was_held(before, read_thread(several), several);
-      round.looped[i].add(ns / 1e3 / calls, held || slow || core_is_slow_());
+      round.looped[i].add(ns / 1e3 / calls, held, slow || is_slow());
     }
   }
 }
@@ -208,6 +227,7 @@ void MeasuredRounds::loop_short_calls() {
 std::vector<RoundSamples> MeasuredRounds::of(RoundSamples Round::* member) const {
   std::vector<RoundSamples> rounds;
   for (const Round& round : rounds_) rounds.push_back(round.*member);
+  leave_out_slow(rounds);
   return rounds;
 }
 
@@ -219,27 +239,26 @@ std::vector<RoundSamples> MeasuredRounds::of_node(size_t call) const {
     if (call >= node.size()) continue;
     rounds.push_back(node[call]);
     // What other programs do to this machine does not change a simulated time.
-    if (executor_->plan().is_simulated(nodes_[call]))
+    if (executor_->plan().is_simulated(nodes_[call])) {
       rounds.back().disturbed.assign(rounds.back().us.size(), false);
+      rounds.back().slow = rounds.back().disturbed;
+    }
   }
+  leave_out_slow(rounds);
   return rounds;
 }
 
 std::string MeasuredRounds::reason() const {
   if (const std::string text = sum_.text(); !text.empty()) return text;
   char text[160];
-  std::snprintf(text, sizeof text, "%s in %zu of %zu runs", who_held(), std::max(held_, slow_),
+  std::snprintf(text, sizeof text, "another program took the processor in %zu of %zu runs", held_,
                 plain_runs_ + profiled_runs_);
   return text;
 }
 
-const char* MeasuredRounds::who_held() const {
-  return slow_ > held_ ? "the core was slower than usual (another virtual machine may share it)"
-                       : "another program took the processor";
-}
-
 bool MeasuredRounds::enough(size_t min_runs) const {
-  if (!any() || kept(of(&Round::plain)) < min_runs) return false;
+  const std::vector<RoundSamples> plain = of(&Round::plain);
+  if (!any() || kept(plain) < min_runs || any_slow(plain)) return false;
   std::vector<double> medians;
   double sum = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) sum += medians.emplace_back(estimate(of_node(i), "").us);
@@ -280,8 +299,13 @@ FusedTimes MeasuredRounds::result(bool waited) const {
   if (!times.plain.unreliable.empty())
     times.notes.push_back("unreliable: " + why);
   else if (static_cast<double>(left_out) >= kWorthSaying * static_cast<double>(all)) {
-    std::snprintf(text, sizeof text, "%zu of %zu runs were left out: %s%s", left_out, all, who_held(),
+    std::snprintf(text, sizeof text, "%zu of %zu runs were left out: %s%s", left_out, all,
+                  slow_ > held_ ? kSlowCore : "another program took the processor",
                   sum_.any() ? (", " + sum_.text()).c_str() : "");
+    times.notes.push_back(text);
+  }
+  if (slow_ > left_out && static_cast<double>(slow_ - left_out) >= kWorthSaying * static_cast<double>(all)) {
+    std::snprintf(text, sizeof text, "times may be too long: in %zu of %zu runs %s", slow_, all, kSlowCore);
     times.notes.push_back(text);
   }
   if (!exchange_ns_.empty()) {

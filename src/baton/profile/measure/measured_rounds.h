@@ -42,14 +42,13 @@ class MeasuredRounds {
     std::vector<RoundSamples> looped;  // of the short ones
   };
   bool is_simulated() const;
+  bool is_slow();
   void plain_run(Round& round);
   void profiled_run(Round& round);
   void other_run(Round& round);
   std::vector<RoundSamples> of(RoundSamples Round::* member) const;
   std::vector<RoundSamples> of_node(size_t call) const;
   std::string reason() const;
-  /// What is not counted by the system, of single runs.
-  const char* who_held() const;
 
   MeasuredModel model_;
   std::shared_ptr<Executor> own_;
@@ -58,6 +57,8 @@ class MeasuredRounds {
   ClockWatch watch_;
   std::function<std::optional<double>(int)> exchange_;
   std::function<bool()> core_is_slow_;
+  bool slow_now_ = false;
+  int64_t asked_ns_ = 0;
   std::vector<double> exchange_ns_;  // of the rounds
   std::vector<Round> rounds_;
   std::vector<uint32_t> nodes_;

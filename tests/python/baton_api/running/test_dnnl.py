@@ -492,7 +492,7 @@ for _ in range(400):
         place = random.randrange(32, len(blob) // 8) // 8 * 8
         struct.pack_into("<q", damaged, place, random.choice([0, 1, 2, 3, 5, 64, -1, 2**31, 2**40, 2**62, -2**63]))
     answers.add(answer(summed(bytes(damaged))))
-assert len(answers) > 5, answers
+assert len(answers) >= 5, answers
 print("survived")
 """
 

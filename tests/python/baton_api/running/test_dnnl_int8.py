@@ -140,7 +140,8 @@ def test_what_moves_bytes_is_taken_with_their_products():
     split = dnnl.partition_for_dnnl(mod)
     inputs = {"x": random((1, 8, 6, 6), "uint8", 3)}
     lib = relay.build(split, "llvm")
-    assert len(nodes_of(lib)[0]) == nodes_of(lib)[1] == 1
+    if wide_products():  # else the convolution may be left, and with it what moves its bytes
+        assert len(nodes_of(lib)[0]) == nodes_of(lib)[1] == 1
     np.testing.assert_array_equal(outputs_of(lib, inputs)[0], outputs_of(relay.build(mod, "llvm"), inputs)[0])
 
 
