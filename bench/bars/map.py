@@ -113,7 +113,7 @@ def main():
         if given.predictor:
             path = pathlib.Path(folder) / "large.relay"
             path.write_text(large_network(3000), encoding="utf-8")
-            large = mapped(path, "llvm," + ",".join(f"sim_{sheet}" for sheet in SHEETS), "--predictor", given.predictor)
+            large = mapped(str(path), "llvm," + ",".join(f"sim_{sheet}" for sheet in SHEETS), "--predictor", given.predictor)
             if large:
                 bar("3,000 operators over 7 targets: seconds of the search", 120, large["search_s"], True)
                 print(f"  gap {1 - large['bound_us'] / min(each['modelled_us'] for each in large['models']):.2%} ({large['method']})")
