@@ -349,7 +349,8 @@ class Campaign {
     return source;
   }
 
-  /// Those that were disturbed or whose samples varied too much, once more at the end, when the machine may be quieter.
+  /// Those that were disturbed or whose samples varied too much, once more at the end, when the machine may
+  /// be quieter.
   void visit_again() {
     for (int visit = 2; visit <= design_.visits && !unsteady_.empty() && !late(); ++visit) {
       std::vector<const Configuration*> again;
