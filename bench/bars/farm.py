@@ -4,8 +4,8 @@ measured, ok"; 1 when it is missed.
 Both measure the same design in turns. A runner that plays back takes the place of baton-runner: the first campaign records what
 baton-runner answers to each job, and from then on the same answer comes after a fixed time. So the machine's state is not part of
 the difference, which is that of the ways of jobs, bundles and rows: (seconds of measuring with the one - those with the other) / rows of
-kernels and models in the store; the median of the rounds is judged, for patterns and whole models in the proportions of bench/dataset/design.json.
-The same for patterns alone, whose bundles have one or two rows, is printed below it.
+kernels and models in the store; the median of the rounds is judged, for patterns and whole models in the proportions of
+bench/dataset/design.json. The same for patterns alone, whose bundles have one or two rows, is printed beside it.
 `./baton python bench/bars/farm.py [--program build/release/baton] [--rounds 5]`"""
 import argparse
 import json
@@ -137,6 +137,7 @@ def main():
     print(f"{'a row of --on dask:// beside one of --on local':<62} bar <= {BAR_MS:<10} ms   measured {more:9.2f}  "
           f"{'ok' if more <= BAR_MS else 'MISSED'}")
     return 0 if more <= BAR_MS else 1
+
 
 if __name__ == "__main__":
     sys.exit(play_back(sys.argv[2], sys.argv[3], sys.argv[4:]) if sys.argv[1:2] == ["--play-back"] else main())

@@ -7,9 +7,9 @@ import sys
 from ._load import core
 
 
-def measure(*models, store, families=None, patterns=None, backends=None, threads=None, caches=None, opt_level=None, design=None, campaign="default",
-            seed=None, max_hours=None, retry_failed=False, wait=60.0, on="local", worker_wait=60.0, runner=None, key=None, tls_ca_file=None,
-            tls_cert=None, tls_key=None, progress=None):
+def measure(*models, store, families=None, patterns=None, backends=None, threads=None, caches=None, opt_level=None, design=None,
+            campaign="default", seed=None, max_hours=None, retry_failed=False, wait=60.0, on="local", worker_wait=60.0, runner=None, key=None,
+            tls_ca_file=None, tls_cert=None, tls_key=None, progress=None):
     """Measures into a store what `models` and the other arguments name: `baton measure`.
 
     Parameters

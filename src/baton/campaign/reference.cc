@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/campaign/rows.h"
 #include "baton/driver/build.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
@@ -16,8 +17,7 @@ namespace {
 constexpr char kName[] = "reference";
 constexpr int kLevel = 2;  // whatever the campaign's: times of all campaigns can be compared
 constexpr size_t kFewestTimes = 8;
-constexpr double kSigmaOfMad = 1.4826;  // standard deviation over median absolute deviation
-constexpr double kQuantile = 0.25;      // others only ever make it take longer
+constexpr double kQuantile = 0.25;  // others only ever make it take longer
 constexpr char kProgram[] =
     "#[version = \"0.0.5\"]\n"
     "def @main(%data: Tensor[(64, 512), float32], %weight: Tensor[(512, 512), float32]) {\n"
@@ -38,9 +38,7 @@ double ReferenceTimes::usual_us() const { return all_us_.empty() ? 0 : median(al
 
 double ReferenceTimes::usual_drift() const {
   if (all_us_.size() < kFewestTimes) return 0;
-  std::vector<double> distances;
-  for (const double us : all_us_) distances.push_back(std::abs(us / usual_us() - 1));
-  return 3 * kSigmaOfMad * median(distances);
+  return 3 * robust_deviation(all_us_) / usual_us();
 }
 
 void ReferenceTimes::add(double us, bool counts) {
@@ -62,9 +60,7 @@ Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
 }
 
 double reference_us_of(const Measurement& row) {
-  std::vector<double> kept;
-  for (uint32_t i = 0; i < row.samples_us.size(); ++i)
-    if (std::ranges::find(row.disturbed, i) == row.disturbed.end()) kept.push_back(row.samples_us[i]);
+  std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
   if (kept.empty()) return row.median_us;
   const auto at = kept.begin() + static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(kept.size()));
   std::ranges::nth_element(kept, at);

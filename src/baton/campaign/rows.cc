@@ -17,7 +17,6 @@ namespace {
 
 constexpr size_t kFewestKept = 5;
 constexpr double kFarDeviations = 5, kFarShare = 0.01;
-constexpr double kNormal = 1.4826;  // standard deviation over median absolute deviation
 
 class Rows {
  public:
@@ -57,9 +56,7 @@ class Rows {
     m.cache = row.cache;
     m.samples_us = row.samples_us;
     m.disturbed = row.disturbed;
-    std::vector<double> kept;
-    for (uint32_t i = 0; i < row.samples_us.size(); ++i)
-      if (std::ranges::find(row.disturbed, i) == row.disturbed.end()) kept.push_back(row.samples_us[i]);
+    const std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
     if (kept.size() < kFewestKept) {
       std::vector<double> lower = row.samples_us;
       std::ranges::sort(lower);
@@ -175,16 +172,20 @@ class Rows {
 
 }  // namespace
 
-std::vector<uint32_t> far_samples(const std::vector<double>& samples, const std::vector<uint32_t>& left_out) {
+std::vector<double> samples_without(const std::vector<double>& samples,
+                                    const std::vector<uint32_t>& left_out) {
   std::vector<double> kept;
-  const auto counts = [&](uint32_t i) { return std::ranges::find(left_out, i) == left_out.end(); };
   for (uint32_t i = 0; i < samples.size(); ++i)
-    if (counts(i)) kept.push_back(samples[i]);
+    if (std::ranges::find(left_out, i) == left_out.end()) kept.push_back(samples[i]);
+  return kept;
+}
+
+std::vector<uint32_t> far_samples(const std::vector<double>& samples, const std::vector<uint32_t>& left_out) {
+  const auto counts = [&](uint32_t i) { return std::ranges::find(left_out, i) == left_out.end(); };
+  const std::vector<double> kept = samples_without(samples, left_out);
   if (kept.size() < kFewestKept) return {};
   const double middle = median(kept);
-  std::vector<double> distances;
-  for (const double each : kept) distances.push_back(std::abs(each - middle));
-  const double limit = std::max(kFarDeviations * kNormal * median(distances), kFarShare * middle);
+  const double limit = std::max(kFarDeviations * robust_deviation(kept), kFarShare * middle);
   std::vector<uint32_t> far;
   for (uint32_t i = 0; i < samples.size(); ++i)
     if (counts(i) && std::abs(samples[i] - middle) > limit) far.push_back(i);

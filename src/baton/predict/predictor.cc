@@ -21,7 +21,7 @@ constexpr double kLeastModelSpread = 0.01;
 constexpr double kMostNovelty = 4;    // that one kernel adds to its model's
 constexpr double kUsual = 0.95;       // of the same, in whose units novelty and spread are compared
 constexpr double kOfFewModels = 1.2;  // the limit where there are too few to calibrate one
-// Of a model's time over the sum of its kernels, beside the usual ratio: measurements that do not fit.
+// Of a model's time over the sum of its kernels, in logarithms from the median: measurements that do not fit.
 constexpr double kFarTotal = 0.1;
 constexpr size_t kLeastParts = 60;
 constexpr size_t kLeastModels = 8;  // to calibrate intervals of models
@@ -48,8 +48,8 @@ ModelSum sum_of(std::span<const ModelKernel> kernels) {
   return sum;
 }
 
-/// The most terms whose solution is physical: a scale near 1 and no negative times. The median of the ratios
-/// counts in the end, so that a few models that are far off do not shift all others.
+/// The most terms whose solution is physical: a scale near 1 and no negative times. Models whose
+/// ratio of both is far from the median of all are left out: they would shift all others.
 void fit_terms(std::vector<TimeEquation> equations, ModelTotal& total) {
   std::vector<double> ratios;
   for (const TimeEquation& each : equations) ratios.push_back(each.us / each.terms[0]);

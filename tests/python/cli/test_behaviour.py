@@ -121,7 +121,7 @@ def test_ctrl_c_while_measuring(tmp_path):
 
 
 def test_the_heading_comes_before_measuring_and_sigterm_writes_what_was_measured(tmp_path):
-    process = subprocess.Popen([os.environ["BATON_PROGRAM"], "profile", str(MODELS / "small.relay"), "--repeat", "100000", "--no-peaks",
+    process = subprocess.Popen([os.environ["BATON_PROGRAM"], "profile", str(MODELS / "small.relay"), "--repeat", "1000000", "--no-peaks",
                                 "--no-inside", "-o", "p.json"], cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     heading = process.stdout.readline()

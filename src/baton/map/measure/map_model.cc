@@ -431,6 +431,11 @@ class Mapper {
     report_.measure_s += since_s(start);
   }
 
+  /// By the objective, with everything side by side that can be.
+  double least_us(const PlanQueues& queues) const {
+    return options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us;
+  }
+
   /// How much of what could overlap really does, by the runs of all mappings so far.
   void learn_overlap() {
     std::vector<double> shares;
@@ -438,9 +443,7 @@ class Mapper {
       const MappedModel& model = report_.models[i];
       if (!subjects_[i] || !model.runs_overlap) continue;
       const PlanQueues queues = subjects_[i]->queues(device_names_);
-      const double least_us =
-          options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us;
-      const double hidden_us = queues.serial_us - least_us;
+      const double hidden_us = queues.serial_us - least_us(queues);
       if (hidden_us > kLeastHidden * queues.serial_us)
         shares.push_back(std::clamp((queues.serial_us - model.measured_us) / hidden_us, 0.0, 1.0));
     }
@@ -494,7 +497,7 @@ class Mapper {
         options_.objective == MapObjective::kEnergy)
       return 1;
     const double whole_us = run_objective() == MapObjective::kSerial ? queues.serial_us : run_us;
-    return (options_.objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us) / whole_us;
+    return least_us(queues) / whole_us;
   }
 
   void add_build(size_t which) {

@@ -88,6 +88,14 @@ std::optional<double> rounds_interval(const std::vector<double>& rounds) {
   return student_95(count - 1) * standard_deviation(rounds) * std::sqrt(2 * kMedianVariance / count);
 }
 
+double robust_deviation(const std::vector<double>& values) {
+  constexpr double kOfNormal = 1.4826;  // standard deviation over median absolute deviation
+  const double middle = median(values);
+  std::vector<double> distances;
+  for (const double each : values) distances.push_back(std::abs(each - middle));
+  return kOfNormal * median(std::move(distances));
+}
+
 void leave_out_slow(std::vector<RoundSamples>& rounds) {
   size_t usual = 0, in_rounds = 0;
   for (const RoundSamples& round : rounds) {

@@ -70,5 +70,7 @@ std::optional<double> rounds_interval(const std::vector<double>& rounds);
 
 /// Standard deviation of a sample; 0 for fewer than two values.
 double standard_deviation(const std::vector<double>& values);
+/// The same by the median distance from the median, which outliers do not change; 0 for no values.
+double robust_deviation(const std::vector<double>& values);
 
 }  // namespace baton

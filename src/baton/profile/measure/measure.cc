@@ -40,6 +40,8 @@ class ModelMeasurement::Turns {
         turn(subjects_[round_ % 2 ? subjects_.size() - 1 - i : i]);
       if (options_.progress) options_.progress(std::min(1.0, (round_ + 1.0) / options_.rounds));
     }
+    if (stopped_)
+      for (MeasuredRounds& subject : subjects_) measure_at_all(subject);
     used_s_ += seconds_since(start);
     begin_ns_ = 0;
   }
@@ -97,7 +99,7 @@ class ModelMeasurement::Turns {
     };
     do {
       if ((stopped_ = asked())) {
-        if (!everything()) throw Interrupted("interrupted while measuring; nothing was written");
+        if (!anything()) throw Interrupted("interrupted while measuring; nothing was written");
         break;
       }
       if (late() && subject.pairs() > before && (subject.any() || subject.pairs() >= before + kMostTries))
@@ -110,8 +112,16 @@ class ModelMeasurement::Turns {
     subject.end_round();
   }
 
-  bool everything() const {
-    return std::all_of(subjects_.begin(), subjects_.end(),
+  /// Where the first model was measured when the user ended it, the others get one run of each kind.
+  static void measure_at_all(MeasuredRounds& subject) {
+    if (subject.any()) return;
+    subject.begin_round();
+    for (size_t i = 0; i < kMostTries && !subject.any(); ++i) subject.pair();
+    subject.end_round();
+  }
+
+  bool anything() const {
+    return std::any_of(subjects_.begin(), subjects_.end(),
                        [](const MeasuredRounds& subject) { return subject.any(); });
   }
 

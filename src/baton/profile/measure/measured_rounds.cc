@@ -64,6 +64,7 @@ void MeasuredRounds::begin_round() {
     own_ = model_.another();
     if (own_) executor_ = own_.get();
   }
+  simulated_ = is_simulated();
   for (int i = 0; i < kWarmUpRuns; ++i) require(executor_->run());
   if (const std::optional<double> ns = exchange_(executor_->threads())) exchange_ns_.push_back(*ns);
   rounds_.emplace_back();
@@ -74,13 +75,13 @@ void MeasuredRounds::begin_round() {
 
 /// With simulated devices, a run takes as long as a profiled one says: only that asks their clocks.
 void MeasuredRounds::plain_run(Round& round) {
-  const bool several = executor_->threads() > 1, simulated = is_simulated();
-  bool slow = !simulated && is_slow();
+  const bool several = executor_->threads() > 1;
+  bool slow = is_slow();
   const ThreadReading before = read_thread(several);
   watch_.begin();
   double simulated_us = 0;
   Status status = Status::success();
-  if (simulated) {
+  if (simulated_) {
     const Result<RunProfile> profile = executor_->run_profiled(1);
     status = profile.status();
     if (status.ok()) simulated_us = profile->total_ns[0] / 1e3;
@@ -90,9 +91,9 @@ void MeasuredRounds::plain_run(Round& round) {
   std::optional<double> us = watch_.end();
   // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
   const bool held = !executor_->on_devices() && was_held(before, read_thread(several), several);
-  slow = slow || (!simulated && is_slow());
+  slow = slow || is_slow();
   require(status);
-  if (us && simulated) us = simulated_us;
+  if (us && simulated_) us = simulated_us;
   if (!us) return;
   round.plain.add(*us, held, slow);
   held_ += held;
@@ -101,12 +102,11 @@ void MeasuredRounds::plain_run(Round& round) {
 }
 
 void MeasuredRounds::profiled_run(Round& round) {
-  const bool simulated = is_simulated();
-  bool slow = !simulated && is_slow();
+  bool slow = is_slow();
   watch_.begin();
   Result<RunProfile> profile = executor_->run_profiled(1);
   const std::optional<double> us = watch_.end();
-  slow = slow || (!simulated && is_slow());
+  slow = slow || is_slow();
   require(profile.status());
   if (!us) return;
   if (!is_sound(*profile)) return watch_.refuse();
@@ -131,6 +131,7 @@ void MeasuredRounds::profiled_run(Round& round) {
 }
 
 bool MeasuredRounds::is_slow() {
+  if (simulated_) return false;
   // The loop takes longer than a small model.
   if (const int64_t now = monotonic_ns(); now - asked_ns_ > kAskEveryNs) {
     slow_now_ = core_is_slow_();

@@ -57,6 +57,7 @@ class MeasuredRounds {
   ClockWatch watch_;
   std::function<std::optional<double>(int)> exchange_;
   std::function<bool()> core_is_slow_;
+  bool simulated_ = false;  // of executor_
   bool slow_now_ = false;
   int64_t asked_ns_ = 0;
   std::vector<double> exchange_ns_;  // of the rounds

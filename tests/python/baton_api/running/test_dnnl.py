@@ -3,6 +3,7 @@
 The cases of CASES are chosen by the claims: an operator or composite without one fails the test.
 """
 import json
+import os
 import re
 
 import numpy as np
@@ -492,9 +493,15 @@ for _ in range(400):
         place = random.randrange(32, len(blob) // 8) // 8 * 8
         struct.pack_into("<q", damaged, place, random.choice([0, 1, 2, 3, 5, 64, -1, 2**31, 2**40, 2**62, -2**63]))
     answers.add(answer(summed(bytes(damaged))))
-assert len(answers) >= 5, answers
+assert len(answers) > int(sys.argv[3]), answers
 print("survived")
 """
+
+
+def wide_products():
+    """Whether oneDNN adds products of bytes in 32 bits here; without VNNI it does not."""
+    with open("/proc/cpuinfo", encoding="ascii") as info:
+        return re.search("avx(512)?_vnni|amx_int8", info.read()) is not None and not os.environ.get("ONEDNN_MAX_CPU_ISA")
 
 
 def bytes_and_norms():
@@ -513,7 +520,9 @@ def test_damaged_blobs_are_refused(body, tmp_path):
     with open("/proc/self/maps", encoding="ascii") as maps:
         plugin = next(line.split()[-1] for line in maps if line.rstrip().endswith("libbaton_plugin_dnnl.so"))
     (tmp_path / "loader.py").write_text(LOADER, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(tmp_path / "loader.py"), plugin, str(tmp_path / "model.baton")], capture_output=True, text=True, check=False)
+    # Without VNNI the processor has the sums of bytes: there are fewer steps to damage.
+    least = 5 if wide_products() or body is not bytes_and_norms else 4
+    done = subprocess.run([sys.executable, str(tmp_path / "loader.py"), plugin, str(tmp_path / "model.baton"), str(least)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == ""

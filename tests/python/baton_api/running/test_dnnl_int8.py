@@ -1,12 +1,11 @@
 """Sums of products of bytes in oneDNN: those of integers to the last bit, on every processor, or left with a reason."""
 import os
-import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from test_dnnl import check_equal, nodes_of, outputs_of, regions_of
+from test_dnnl import check_equal, nodes_of, outputs_of, regions_of, wide_products
 from test_int8 import random, residual_network
 
 import baton as tvm
@@ -202,12 +201,6 @@ def quantised_layer(name, dtypes, seed, zeros=(3, 5), scale=0.013, clip=False):
     if clip:
         made = relay.clip(made, 10, 90)
     return relay.Function(params, made), inputs
-
-
-def wide_products():
-    """Whether oneDNN adds products of bytes in 32 bits here; without VNNI it does not."""
-    with open("/proc/cpuinfo", encoding="ascii") as info:
-        return re.search("avx(512)?_vnni|amx_int8", info.read()) is not None and not os.environ.get("ONEDNN_MAX_CPU_ISA")
 
 
 def differences(function, inputs):
