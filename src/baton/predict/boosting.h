@@ -9,15 +9,15 @@
 namespace baton {
 
 struct BoostOptions {
-  int rounds = 500;
-  double eta = 0.05;            ///< learning rate
-  int depth = 7;                ///< of a tree, at most
-  double min_child_weight = 1;  ///< rows of a leaf, by weight
-  double row_part = 0.8;        ///< of the rows that a tree sees
-  double column_part = 0.6;     ///< of the features that a tree sees
-  double lambda = 1;            ///< L2 on leaves
-  int forest = 0;               ///< > 0: a random forest of so many trees, in one round without shrinkage
-  uint32_t seed = 1;            ///< same seed, same trees
+  int rounds = 700;
+  double eta = 0.05;              ///< learning rate
+  int depth = 8;                  ///< of a tree, at most
+  double min_child_weight = 0.5;  ///< rows of a leaf, by weight
+  double row_part = 0.8;          ///< of the rows that a tree sees
+  double column_part = 0.6;       ///< of the features that a tree sees
+  double lambda = 1;              ///< L2 on leaves
+  int forest = 0;                 ///< > 0: a random forest of so many trees, in one round without shrinkage
+  uint32_t seed = 1;              ///< same seed, same trees
   int threads = 2;
 };
 

@@ -29,7 +29,7 @@ double rounding(double extent, double piece) {
 struct Extents {
   double batch = 1, in = 1, out = 1, groups = 1;
   double in_h = 1, in_w = 1, out_h = 1, out_w = 1, kernel_h = 1, kernel_w = 1;
-  double stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, padding = 0;
+  double stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, padding_h = 0, padding_w = 0;
   double reduction = 1, rows = 1, columns = 1, in_block = 1, out_block = 1, inner = 1;
 };
 
@@ -74,7 +74,8 @@ Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op)
   e.stride_w = static_cast<double>(op.number("strides", 1, 1));
   e.dilation_h = static_cast<double>(op.number("dilation", 0, 1));
   e.dilation_w = static_cast<double>(op.number("dilation", 1, 1));
-  e.padding = static_cast<double>(op.number("padding", 0, 0) + op.number("padding", 1, 0));
+  e.padding_h = static_cast<double>(op.number("padding", 0, 0));
+  e.padding_w = static_cast<double>(op.number("padding", 1, 0));
   e.groups = static_cast<double>(op.number("groups", 0, 1));
   const std::string_view kind = op.op ? cost_class(*op.op) : "other";
   const double results = std::max(result.elements(), 1.0);
@@ -118,6 +119,10 @@ struct WinogradTiles {
     tiles_down = std::ceil(e.out_h / down), tiles_across = std::ceil(e.out_w / across);
     multiplies =
         e.batch * tiles_down * tiles_across * static_cast<double>(weight[0] * weight[1]) * e.in * e.out;
+  }
+  double transformed_bytes(const Extents& e) const {
+    return e.batch * tiles_down * tiles_across * (down + e.kernel_h - 1) * (across + e.kernel_w - 1) *
+           (e.in + e.out) * sizeof(float);
   }
   /// Of outputs computed over outputs wanted.
   double waste(const Extents& e) const {
@@ -164,6 +169,27 @@ struct Facts {
     const auto at = of.parameters.find(name);
     return at == of.parameters.end() ? otherwise : at->second;
   }
+  /// Of the schedule: rows (or pixels, or Winograd's tiles) and vectors of a tile in registers.
+  double tile_rows() const {
+    return std::max(1.0, parameter("tile_x", parameter("tile_m", parameter("tile_t", parameter("rows", 1)))));
+  }
+  double tile_columns() const {
+    return std::max(1.0, parameter("tile_c", parameter("tile_n", parameter("vectors", 1))));
+  }
+  double tiled_rows() const {
+    if (winograd.multiplies > 0) return e.batch * winograd.tiles_down * winograd.tiles_across;
+    return of.parameters.count("tile_x") ? e.out_w : e.rows;
+  }
+  double register_tiles() const {
+    const double rows = tiled_rows(), all_rows = winograd.multiplies > 0 ? rows : e.rows;
+    return all_rows / std::max(1.0, rows) * std::ceil(rows / tile_rows()) *
+           std::ceil(e.columns / (tile_columns() * lanes()));
+  }
+  double rounded_compute_us() const {
+    const double operations = winograd.multiplies > 0 ? 2 * winograd.multiplies : of.kernel.flops;
+    return operations / rates.gflops / 1e3 * rounding(tiled_rows(), tile_rows()) *
+           (e.out_block > 1 ? rounding(e.out_block, lanes()) : rounding(e.columns, lanes()));
+  }
   DType dtype() const { return anchor && !anchor->inputs.empty() ? anchor->inputs[0].dtype : DType(); }
   double of_model(double unit) const {
     return of.model_bytes > 0 ? std::log2(of.model_bytes / unit) : static_cast<double>(kUnknown);
@@ -207,7 +233,7 @@ constexpr Feature kFeatures[] = {
     {"stride width", "", kShape, kNear, [](const Facts& f) { return f.e.stride_w; }},
     {"dilation height", "", kShape, kNear, [](const Facts& f) { return f.e.dilation_h; }},
     {"dilation width", "", kShape, kNear, [](const Facts& f) { return f.e.dilation_w; }},
-    {"padding", "top and left", kShape, false, [](const Facts& f) { return f.e.padding; }},
+    {"padding", "top and left", kShape, false, [](const Facts& f) { return f.e.padding_h + f.e.padding_w; }},
     {"log2 reduction", "elements that a result sums", kShape, kNear,
      [](const Facts& f) { return log2_of(f.e.reduction); }},
     {"log2 rows", "of the product, or of all axes but the last", kShape, kNear,
@@ -247,6 +273,48 @@ constexpr Feature kFeatures[] = {
      [](const Facts& f) {
        const double rows = std::min(f.parameter("rows", 1), std::max(1.0, f.winograd.tiles_down));
        return rounding(rows * f.winograd.tiles_across, f.parameter("tile_t", 1));
+     }},
+    {"log2 winograd tiles", "of the whole result: rows of its products", false, false,
+     [](const Facts& f) {
+       return f.winograd.multiplies > 0 ? log2_of(f.e.batch * f.winograd.tiles_down * f.winograd.tiles_across)
+                                        : static_cast<double>(kUnknown);
+     }},
+    {"log2 winograd saving", "operations by the cost rules over those of its products", false, false,
+     [](const Facts& f) {
+       return f.winograd.multiplies > 0 ? std::log2((f.of.kernel.flops + 1) / (2 * f.winograd.multiplies))
+                                        : 0.0;
+     }},
+    {"log2 transformed bytes", "data and results in Winograd's tiles", false, false,
+     [](const Facts& f) { return log2_of(f.winograd.transformed_bytes(f.e)); }},
+    {"block rounding", "a block of the result's channels in full vectors over the block", false, false,
+     [](const Facts& f) { return rounding(f.e.out_block, f.lanes()); }},
+    {"log2 register tiles", "of the schedule, that cover the result", false, false,
+     [](const Facts& f) { return log2_of(f.register_tiles()); }},
+    {"register tile intensity", "multiply-adds over loads of a register tile of the schedule", false, false,
+     [](const Facts& f) {
+       const double rows = f.tile_rows(), columns = f.tile_columns();
+       return rows * columns / (rows + columns);
+     }},
+    {"log2 rounded compute us", "at the sheet's peak, whole register tiles and vectors", false, false,
+     [](const Facts& f) { return std::log2(f.rounded_compute_us() + 1e-4); }},
+    {"log2 weights us", "at the rate of the memory that holds them", false, false,
+     [](const Facts& f) { return std::log2(f.roofline.weights_us + 1e-4); }},
+    {"log2 activations us", "the same of everything else", false, false,
+     [](const Facts& f) { return std::log2(f.roofline.memory_us - f.roofline.weights_us + 1e-4); }},
+    {"log2 tile weights over L1", "what a column of register tiles of the schedule reads again for each",
+     false, false,
+     [](const Facts& f) {
+       const double bytes = std::max(1.0, f.e.reduction) * f.tile_columns() * f.lanes() * sizeof(float);
+       return std::log2(bytes / static_cast<double>(f.of.sheet->l1_bytes));
+     }},
+    {"log2 window rows over L1", "the rows of data that a row of results reads", false, false,
+     [](const Facts& f) {
+       const double bytes = std::max(1.0, f.e.in * f.e.in_w * f.e.kernel_h) * sizeof(float);
+       return std::log2(bytes / static_cast<double>(f.of.sheet->l1_bytes));
+     }},
+    {"halo", "data with its padding over data", false, false,
+     [](const Facts& f) {
+       return (f.e.in_h + 2 * f.e.padding_h) * (f.e.in_w + 2 * f.e.padding_w) / (f.e.in_h * f.e.in_w);
      }},
     {"is convolution", "", kShape, kNear, [](const Facts& f) { return f.is("conv"); }},
     {"is depthwise", "a group per channel", kShape, kNear,

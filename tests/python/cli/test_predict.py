@@ -1,5 +1,6 @@
 """`baton train` and `baton predict`, on measurements of a made-up machine: what was measured answers, the rest is predicted, what is
 wrong is said."""
+import csv
 import gzip
 import json
 import math
@@ -102,6 +103,22 @@ def test_a_model_is_predicted_like_a_profile(folder):
     assert {op["op"] for op in report["operators"]} == {"nn.dense", "nn.relu"}
     wide = json.loads(good("predict", folder / "dense3.relay", "--predictor", folder / "p", "--input-name", "x", "--json", "--level", "0.99"))
     assert wide["interval"]["high_us"] > report["interval"]["high_us"]
+
+
+def test_features_for_a_predictor_of_ones_own(folder, tmp_path):
+    done = baton("train", "--store", folder / "m.db", "--features", tmp_path / "f.csv")
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    tables = {name: list(csv.DictReader((tmp_path / f"f.{name}.csv").open(encoding="utf-8", newline=""))) for name in ("kernels", "models", "calls")}
+    assert [row["kernel"] for row in tables["kernels"]] == [str(i) for i in range(len(tables["kernels"]))]
+    assert {row["model"] for row in tables["calls"]} == {row["model"] for row in tables["models"]}
+    for call in tables["calls"]:
+        kernel, model = tables["kernels"][int(call["kernel"])], tables["models"][int(call["model"])]
+        assert 0 < float(kernel["median_us"]) < float(model["median_us"]) * 1.1 and float(kernel["base_us"]) > 0
+    with sqlite3.connect(folder / "m.db") as store:
+        flops = [flops for (flops,) in store.execute("SELECT DISTINCT flops FROM work WHERE kind = 'kernel' ORDER BY flops")]
+    assert sorted({float(row["log2 flops"]) for row in tables["kernels"]}) == pytest.approx([math.log2(each) for each in flops], rel=1e-6)
+    assert "as .csv or .parquet" in bad("train", "--store", folder / "m.db", "--features", tmp_path / "f.txt")
+    assert "nothing to do" in bad("train", "--store", folder / "m.db")
 
 
 def test_table_page_and_saved_reports_say_predicted(folder, tmp_path):

@@ -51,14 +51,17 @@ TEST(CorePace, RealReadingsAreTimes) {
 
 class PacedJobs : public testing::Test {
  protected:
-  void SetUp() override {
-    initialize();
+  static BuildOptions built_options() {
     BuildOptions options;
     options.context = host_context();
+    return options;
+  }
+  void SetUp() override {
+    initialize();
     built_ = build(parse_module("#[version = \"0.0.5\"]\n"
                                 "def @main(%x: Tensor[(8, 16), float32]) { nn.softmax(nn.relu(%x)) }\n",
                                 "paced"),
-                   options);
+                   built_options());
     executor_ = make_executor(built_);
   }
   BuildResult built_;
@@ -89,6 +92,63 @@ TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {
   const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace, .most_pause_s = 0.1});
   ASSERT_EQ(job.rows.size(), 1U);
   EXPECT_EQ(job.rows[0].samples_us.size(), job.rows[0].disturbed.size());
+}
+
+TEST_F(PacedJobs, KernelsTooShortForTheClockAreCalledInLoops) {
+  Protocol protocol;
+  protocol.nodes = true;
+  protocol.max_seconds = 0.2;
+  const MeasuredJob job = measure_job(*executor_, protocol);
+  ASSERT_GE(job.rows.size(), 2U);
+  for (const JobRow& row : job.rows) {
+    if (row.node.empty()) continue;
+    EXPECT_EQ(row.cache, CacheState::kHot) << row.node;
+    EXPECT_GE(row.calls_per_sample, 30) << row.node;
+    EXPECT_GE(row.samples_us.size(), static_cast<size_t>(protocol.min_samples)) << row.node;
+    for (const double us : row.samples_us) EXPECT_GT(us, 0) << row.node;
+  }
+}
+
+TEST_F(PacedJobs, ProgramsWithoutKernelsSaySo) {
+  built_ = build(parse_module("#[version = \"0.0.5\"]\n"
+                              "def @main(%x: Tensor[(8, 16), float32]) { reshape(%x, newshape=[16, 8]) }\n",
+                              "view"),
+                 built_options());
+  executor_ = make_executor(built_);
+  Protocol protocol;
+  protocol.alone = true;
+  try {
+    measure_job(*executor_, protocol);
+    FAIL() << "measured";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no kernel to measure"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(PacedJobs, OutputsAreThoseOfAWholeRunAfterSingleKernelsWereCalled) {
+  // The third relu may write where the first one did.
+  built_ = build(parse_module("#[version = \"0.0.5\"]\n"
+                              "def @main(%x: Tensor[(4, 16), float32]) {\n"
+                              "  %0 = nn.softmax(%x); %1 = cumsum(%0, axis=1); %2 = nn.softmax(%1);\n"
+                              "  %3 = cumsum(%2, axis=0); %4 = nn.softmax(%3); cumsum(%4, axis=1) }\n",
+                              "reused"),
+                 built_options());
+  executor_ = make_executor(built_);
+  const auto out = [&] {
+    const NDArray array = executor_->output(0);
+    const auto values = array.as<float>();
+    return std::vector<float>(values.begin(), values.end());
+  };
+  ASSERT_TRUE(executor_->run().ok());
+  const std::vector<float> expected = out();
+  for (const bool alone : {false, true}) {
+    Protocol protocol;
+    protocol.nodes = !alone;
+    protocol.alone = alone;
+    protocol.max_seconds = 0.05;
+    measure_job(*executor_, protocol);
+    EXPECT_EQ(out(), expected) << alone;
+  }
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include "baton/codegen/dnnl/lower.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -11,11 +9,11 @@
 #include "baton/codegen/dnnl/gelu.h"
 #include "baton/codegen/dnnl/layer_norm.h"
 #include "baton/codegen/dnnl/quantized.h"
+#include "baton/codegen/dnnl/views.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
-#include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -28,66 +26,6 @@ constexpr size_t kMostPosts = 8;
 /// 3.2's `brgconv_strided` splits the sum over these, it applies bias and post-operations once for each part
 /// (seen from 512 on with AVX-512; never up to 384).
 constexpr int64_t kMostStridedChannels = 64;
-
-Dims dense_strides(const Dims& dims) {
-  Dims strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-  return strides;
-}
-
-int64_t elements(const Dims& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
-
-/// Whether the elements lie in row-major order without gaps.
-bool is_dense(const View& view) {
-  const Dims dense = dense_strides(view.dims);
-  for (size_t i = 0; i < view.dims.size(); ++i)
-    if (view.dims[i] != 1 && view.strides[i] != dense[i]) return false;
-  return true;
-}
-
-/// The view with its axis order[i] as axis i.
-View permuted(const View& view, const std::vector<int>& order) {
-  View result{view.tensor, {}, {}};
-  for (const int axis : order) {
-    result.dims.push_back(view.dims[static_cast<size_t>(axis)]);
-    result.strides.push_back(view.strides[static_cast<size_t>(axis)]);
-  }
-  return result;
-}
-
-Dims permuted(const Dims& dims, const std::vector<int>& order) {
-  return permuted(View{0, dims, dims}, order).dims;
-}
-
-std::vector<int> inverse(const std::vector<int>& order) {
-  std::vector<int> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int>(i);
-  return back;
-}
-
-std::vector<int> same_order(size_t rank) {
-  std::vector<int> order(rank);
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
-/// The view right-aligned to `rank` axes: ones in front.
-View aligned(View view, size_t rank) {
-  while (view.dims.size() < rank) {
-    view.dims.insert(view.dims.begin(), 1);
-    view.strides.insert(view.strides.begin(), 1);
-  }
-  return view;
-}
-
-/// Whether `part` broadcasts to `whole`, both of the same rank.
-bool broadcasts(const Dims& part, const Dims& whole) {
-  for (size_t i = 0; i < whole.size(); ++i)
-    if (part[i] != 1 && part[i] != whole[i]) return false;
-  return part.size() == whole.size();
-}
 
 std::optional<ElementType> element_type(DType dtype) {
   if (dtype == DType::float_(32)) return ElementType::kFloat32;
@@ -506,27 +444,15 @@ class Lowering {
     const View& weight = step.inputs[1];
     if (type_of_tensor(weight.tensor) != ElementType::kInt8) return;
     const auto constant = constants_.find(weight.tensor);
-    int64_t rows = 1;
-    for (size_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i]) rows *= weight.dims[i];
-    const int64_t all = elements(weight.dims);
-    if (constant == constants_.end()) {
-      step.largest = all / rows * kLargestByte * kLargestWeight;
+    if (constant != constants_.end()) {
+      step.largest =
+          std::max<int64_t>(1, largest_sum(constant->second.as<int8_t>(), weight, outputs)) * kLargestByte;
       return;
     }
-    const auto values = constant->second.as<int8_t>();
-    std::vector<int64_t> sums(static_cast<size_t>(rows));
-    Dims at(weight.dims.size(), 0);
-    for (int64_t n = 0; n < all; ++n) {
-      int64_t from = 0, row = 0;
-      for (size_t i = 0; i < at.size(); ++i) {
-        from += at[i] * weight.strides[i];
-        if (outputs[i]) row = row * weight.dims[i] + at[i];
-      }
-      sums[static_cast<size_t>(row)] += std::abs(static_cast<int>(values[static_cast<size_t>(from)]));
-      for (size_t i = at.size(); i-- > 0 && ++at[i] == weight.dims[i];) at[i] = 0;
-    }
-    step.largest = std::max<int64_t>(1, *std::ranges::max_element(sums)) * kLargestByte;
+    int64_t summed = 1;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (!outputs[i]) summed *= weight.dims[i];
+    step.largest = summed * kLargestByte * kLargestWeight;
   }
 
   View convolution(const CallNode& call) { return convolve(call, StepKind::kConvolution); }
@@ -970,47 +896,6 @@ std::vector<std::string> dnnl_operators() {
   std::vector<std::string> names;
   for (const auto& [name, handler] : Lowering::handlers()) names.push_back(name);
   return names;
-}
-
-std::string dnnl_blob_of(std::vector<DnnlRegion> regions, bool check_only) {
-  Blob blob{check_only ? 1 : 0, {}};
-  const auto rounded = [](size_t bytes) {
-    return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-  };
-  size_t data = 0;
-  std::vector<NDArray> constants;
-  std::map<Digest, int64_t> offsets;  // equal constants are stored once
-  for (DnnlRegion& each : regions) {
-    size_t next = 0;
-    for (TensorInfo& tensor : each.region.tensors) {
-      if (tensor.kind != TensorKind::kConstant || check_only) continue;
-      const NDArray& constant = each.constants[next++];
-      const auto bytes = static_cast<size_t>(constant.bytes());
-      const auto [at, is_new] = offsets.emplace(digest128(constant.data(), bytes), data);
-      tensor.data = at->second;
-      if (!is_new) continue;
-      data += rounded(bytes);
-      constants.push_back(constant);
-    }
-    blob.regions.push_back(std::move(each.region));
-  }
-  Writer writer;
-  transfer(writer, blob);
-  std::string bytes(kHeaderBytes, '\0');
-  bytes.reserve(rounded(kHeaderBytes + writer.bytes.size()) + data);
-  bytes += writer.bytes;
-  for (const NDArray& constant : constants) {
-    bytes.resize(rounded(bytes.size()));
-    bytes.append(static_cast<const char*>(constant.data()), static_cast<size_t>(constant.bytes()));
-  }
-  bytes.resize(rounded(bytes.size()));
-  Writer header;
-  header.bytes = std::string(kMagic, 8);
-  header(kBlobVersion);
-  header(static_cast<int64_t>(bytes.size()));
-  header(static_cast<int64_t>(checksum(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes)));
-  bytes.replace(0, kHeaderBytes, header.bytes);
-  return bytes;
 }
 
 }  // namespace baton

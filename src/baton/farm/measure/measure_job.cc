@@ -23,11 +23,14 @@ namespace baton {
 namespace {
 
 constexpr double kShortUs = 20, kLoopUs = 60, kMostCalls = 10000;
+// Kernels of a model that are too short for one reading of the clock (it may step by 10 ns) are called in
+// loops.
+constexpr double kTooShortUs = 2, kShortKernelS = 0.02;   // of measuring one: a model has many of them
 constexpr double kWindowS = 0.3, kShortestWindowS = 0.1;  // /proc/stat counts in steps of 10 ms
 constexpr double kLeastS = 0.1;                           // of each kind of samples
 constexpr size_t kMostKept = 64, kMostSamples = 20000;
-constexpr double kLookAgainS = 2e-3;    // whether the core runs at its usual speed
-constexpr double kWorthKnowing = 0.01;  // kernels below this share of the program do not prolong measuring
+constexpr double kLookAgainS = 2e-3;  // whether the core runs at its usual speed
+constexpr double kAskAgain = 1.1;  // so many times the runs, until it is asked again whether they are enough
 
 std::vector<double> kept_of(const RoundSamples& samples) {
   std::vector<double> kept;
@@ -74,6 +77,12 @@ class Windows {
       : system_(system), simulated_(simulated), before_(system()), begin_(monotonic_ns()) {}
 
   void track(RoundSamples& samples) { tracked_.push_back({&samples, 0}); }
+  /// Without what `samples` has so far.
+  void restart(RoundSamples& samples) {
+    samples = {};
+    for (Tracked& each : tracked_)
+      if (each.samples == &samples) each.from = 0;
+  }
   /// After each sample.
   void tick() {
     if (seconds_since(begin_) >= kWindowS) close();
@@ -142,9 +151,15 @@ class JobMeasurement {
   MeasuredJob run() {
     warm_up();
     if (!protocol_.alone) whole_program();
-    if (protocol_.nodes || protocol_.alone) all_nodes();
+    if (protocol_.nodes || protocol_.alone) {
+      all_nodes();
+      short_nodes();
+    }
     if (protocol_.alone) single_nodes();
     windows_.finish();
+    // Single kernels wrote where later ones have put theirs: who asks for the outputs gets those of a whole
+    // run.
+    if (protocol_.nodes || protocol_.alone) require(executor_.run());
     MeasuredJob measured{{}, windows_.sum()};
     for (const std::unique_ptr<Pending>& pending : pending_) {
       if (pending->samples.us.empty()) continue;
@@ -155,6 +170,8 @@ class JobMeasurement {
       row.others_busy = windows_.sum().others();
       measured.rows.push_back(std::move(row));
     }
+    if (measured.rows.empty())
+      throw Error("there is no kernel to measure: the program only gives its operands other shapes");
     return measured;
   }
 
@@ -206,9 +223,18 @@ class JobMeasurement {
   }
   bool core_is_slow() const { return !simulated_ && conditions_.pace && conditions_.pace->is_slow(); }
 
+  struct Span {
+    double least_s, most_s;
+  };
+
   /// Adds samples until they are enough. `prepare`: before each, not counted.
   void collect(RoundSamples& samples, const std::function<double()>& sample_us,
                const std::function<void()>& prepare = {}) {
+    collect(samples, sample_us, prepare, {kLeastS, protocol_.max_seconds});
+  }
+
+  void collect(RoundSamples& samples, const std::function<double()>& sample_us,
+               const std::function<void()>& prepare, Span span) {
     const bool several = executor_.threads() > 1;
     const int64_t begin = monotonic_ns();
     const double paused_before_s = paused_s_;
@@ -227,8 +253,8 @@ class JobMeasurement {
         windows_.tick();
       }
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
-      if (seconds >= protocol_.max_seconds || samples.us.size() >= kMostSamples) return;
-      if (seconds >= kLeastS && is_enough(samples, protocol_)) return;
+      if (seconds >= span.most_s || samples.us.size() >= kMostSamples) return;
+      if (seconds >= span.least_s && is_enough(samples, protocol_)) return;
     }
   }
 
@@ -257,7 +283,8 @@ class JobMeasurement {
     std::vector<RoundSamples*> samples;
     const int64_t begin = monotonic_ns();
     const double paused_before_s = paused_s_;
-    for (size_t runs = 0;; ++runs) {
+    auto asked_at = static_cast<double>(protocol_.min_samples);
+    for (size_t runs = 1;; ++runs) {
       stop_if_asked(conditions_.interrupt);
       const double paused_s = paused_s_;
       const bool usual = wait_for_core();
@@ -276,45 +303,79 @@ class JobMeasurement {
       windows_.tick();
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
       if (seconds >= protocol_.max_seconds || runs >= kMostSamples) break;
-      if (seconds < kLeastS || runs < static_cast<size_t>(protocol_.min_samples) || runs % 8) continue;
-      double sum = 0;
-      for (const RoundSamples* each : samples) sum += median(each->us);
+      if (seconds < kLeastS || static_cast<double>(runs) < asked_at) continue;
+      asked_at = static_cast<double>(runs) * kAskAgain;
       if (std::ranges::all_of(samples, [&](const RoundSamples* each) {
-            return median(each->us) < kWorthKnowing * sum || is_enough(*each, protocol_);
+            return median(each->us) < kTooShortUs || is_enough(*each, protocol_);
           }))
         break;
     }
     for (size_t i = 0; i < nodes_.size(); ++i) node_us_.push_back(median(samples[i]->us));
+    node_samples_ = std::move(samples);
+  }
+
+  /// The processor's kernels that are one function, each an uninterrupted call.
+  const Executor::Call* call_here(uint32_t number) const {
+    const Plan& plan = executor_.plan();
+    const PlanNode& node = plan.nodes[number];
+    const Executor::Call* call = executor_.node_call(number);
+    const bool here = call && node.kind == PlanNode::Kind::kKernel && !plan.is_simulated(number) &&
+                      plan.entries[node.first_entry].device_type == kProcessorKind;
+    return here ? call : nullptr;
+  }
+
+  /// Microseconds of one of so many calls in a row.
+  double calls_us(const Executor::Call& call, uint32_t node, int calls) const {
+    const int64_t begin = monotonic_ns();
+    for (int n = 0; n < calls; ++n)
+      if (const int code = call.function(call.context, call.args)) require(executor_.node_failed(node, code));
+    return static_cast<double>(monotonic_ns() - begin) / 1e3 / calls;
+  }
+
+  /// Kernels too short for one reading of the clock, as the program calls them, in loops with warm caches:
+  /// what was measured in the program is replaced.
+  void short_nodes() {
+    uint32_t next = 0;
+    const ThreadScope scope(executor_.threads());
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Executor::Call* call = call_here(nodes_[i]);
+      if (!call || node_us_[i] >= kTooShortUs) continue;
+      // Its inputs are those of the program: their storage may have been reused since.
+      require(executor_.run_range(next, nodes_[i] + 1));
+      next = nodes_[i] + 1;
+      const auto at = std::ranges::find_if(
+          pending_, [&](const auto& each) { return &each->samples == node_samples_[i]; });
+      Pending& pending = **at;
+      windows_.restart(pending.samples);
+      pending.cache = CacheState::kHot;
+      pending.calls = calls_for(node_us_[i]);
+      collect(pending.samples, [&] { return calls_us(*call, nodes_[i], pending.calls); }, {},
+              {0, kShortKernelS});
+    }
   }
 
   /// Kernels of the processor that compute operators, again and again in the memory of the program.
   void single_nodes() {
     const Plan& plan = executor_.plan();
     std::vector<std::string> done;
+    const ThreadScope scope(executor_.threads());
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const PlanNode& node = plan.nodes[nodes_[i]];
-      const Executor::Call* call = executor_.node_call(nodes_[i]);
-      const bool here = call && node.kind == PlanNode::Kind::kKernel && !plan.is_simulated(nodes_[i]) &&
-                        plan.entries[node.first_entry].device_type == kProcessorKind;
-      if (!here || (node.origins.empty() && nodes_.size() > 1) || std::ranges::count(done, node.func_name))
+      const Executor::Call* call = call_here(nodes_[i]);
+      if (!call || (node.origins.empty() && nodes_.size() > 1) || std::ranges::count(done, node.func_name))
         continue;
       done.push_back(node.func_name);
-      const ThreadScope scope(executor_.threads());
-      const auto calls_us = [&](int calls) {
-        const int64_t begin = monotonic_ns();
-        for (int n = 0; n < calls; ++n)
-          if (const int code = call->function(call->context, call->args))
-            throw Error("kernel " + node.func_name + " failed with code " + std::to_string(code));
-        return static_cast<double>(monotonic_ns() - begin) / 1e3 / calls;
-      };
       for (const CacheState cache : protocol_.caches) {
         if (cache == CacheState::kHot) {
-          if (nodes_.size() == 1) continue;  // measured in the program, which is nothing else
+          // Measured in the program, which is nothing else, or as one of its short kernels.
+          if (nodes_.size() == 1 || node_us_[i] < kTooShortUs) continue;
           const int calls = calls_for(node_us_[i]);
-          calls_us(calls);
-          collect(pending(node.name, cache, calls), [&] { return calls_us(calls); });
+          calls_us(*call, nodes_[i], calls);
+          collect(pending(node.name, cache, calls), [&] { return calls_us(*call, nodes_[i], calls); });
         } else if (cache == CacheState::kFlushed) {
-          collect(pending(node.name, cache), [&] { return calls_us(1); }, [&] { evictor_->evict(); });
+          collect(
+              pending(node.name, cache), [&] { return calls_us(*call, nodes_[i], 1); },
+              [&] { evictor_->evict(); });
         }
       }
     }
@@ -331,6 +392,7 @@ class JobMeasurement {
   std::vector<std::unique_ptr<Pending>> pending_;
   std::vector<uint32_t> nodes_;
   std::vector<double> node_us_;
+  std::vector<RoundSamples*> node_samples_;  // of pending_
 };
 
 }  // namespace

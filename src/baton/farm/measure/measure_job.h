@@ -24,8 +24,9 @@ struct JobConditions {
 };
 
 /// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means
-/// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails or
-/// `protocol` asks for kInModel of a whole program, and Interrupted.
+/// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails,
+/// the program has none of those that `protocol` asks for, or it asks for kInModel of a whole program, and
+/// Interrupted.
 MeasuredJob measure_job(Executor& executor, const Protocol& protocol, const JobConditions& conditions = {});
 
 /// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order,

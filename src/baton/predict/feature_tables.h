@@ -1,0 +1,21 @@
+#pragma once
+// What predictors are trained with, as flat tables: for predictors of one's own.
+#include <string>
+#include <vector>
+
+#include "baton/predict/dataset.h"
+#include "baton/profile/write/tables.h"
+
+namespace baton {
+
+/// `kernels`: one row per kernel of the data set, numbered, with its time and weight, the base that Baton's
+/// predictors start from, and all features (docs/prediction.md); unknown ones are empty. `models`: one row
+/// per model, with its time. `calls`: how often each model calls each kernel in a run.
+std::vector<ReportTable> feature_tables(const Dataset& data);
+/// Their names, in this order.
+inline const std::vector<std::string>& feature_table_names() {
+  static const std::vector<std::string> names{"kernels", "models", "calls"};
+  return names;
+}
+
+}  // namespace baton
