@@ -7,9 +7,9 @@
 
 #include "baton/cli/common.h"
 #include "baton/cli/parquet.h"
+#include "baton/cli/store/feature_tables.h"
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
-#include "baton/predict/feature_tables.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/profile/write/csv.h"
 #include "baton/profile/write/files.h"

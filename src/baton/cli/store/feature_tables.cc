@@ -1,11 +1,11 @@
-#include "baton/predict/feature_tables.h"
+#include "baton/cli/store/feature_tables.h"
 
 #include <cmath>
 
 #include "baton/predict/features.h"
 #include "baton/predict/regressor.h"
 
-namespace baton {
+namespace baton::cli {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::vector<ReportTable> feature_tables(const Dataset& data) {
   return {kernels_of(data), std::move(models), std::move(calls)};
 }
 
-}  // namespace baton
+}  // namespace baton::cli

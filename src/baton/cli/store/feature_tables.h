@@ -6,7 +6,7 @@
 #include "baton/predict/dataset.h"
 #include "baton/profile/write/tables.h"
 
-namespace baton {
+namespace baton::cli {
 
 /// `kernels`: one row per kernel of the data set, numbered, with its time and weight, the base that Baton's
 /// predictors start from, and all features (docs/prediction.md); unknown ones are empty. `models`: one row
@@ -18,4 +18,4 @@ inline const std::vector<std::string>& feature_table_names() {
   return names;
 }
 
-}  // namespace baton
+}  // namespace baton::cli
