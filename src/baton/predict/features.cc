@@ -456,7 +456,10 @@ uint64_t FeatureSpace::hash() const {
 
 void FeatureSpace::write(const KernelCase& kernel, float* to) const {
   const Facts facts(kernel);
-  for (const Feature& each : kFeatures) *to++ = static_cast<float>(each.value(facts));
+  for (const Feature& each : kFeatures) {
+    const auto value = static_cast<float>(each.value(facts));
+    *to++ = std::isfinite(value) ? value : kUnknown;  // XGBoost refuses infinite ones
+  }
   float* counts = to;
   std::fill(counts, counts + operators_.size() + templates_.size(), 0.0F);
   for (const DescribedOperator& op : kernel.kernel.operators)

@@ -90,7 +90,9 @@ class Training {
       try {
         fit_kernels(backend, members);
       } catch (const Error& error) {
-        refused += (refused.empty() ? "" : "; ") + backend + ": " + error.what();
+        const std::string all = error.what(), why = backend + ": " + all.substr(0, all.find('\n'));
+        refused += (refused.empty() ? "" : "; ") + why;
+        made_.card.left_out["kernels of " + why] = static_cast<int64_t>(members.size());
       }
     }
     if (made_.kernels.empty())
@@ -323,7 +325,7 @@ Predictor train(const Dataset& data, const TrainOptions& options) {
   for (const ModelSample& model : data.models) ++card.families[model.family];
   card.rows = data.rows;
   card.models = static_cast<int64_t>(data.models.size());
-  card.left_out = data.left_out;
+  card.left_out.insert(data.left_out.begin(), data.left_out.end());
   if (options.from && !options.from->sheets.empty())
     card.carried_from = options.from->sheets.begin()->second.name;
   return made;

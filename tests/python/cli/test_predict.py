@@ -105,6 +105,17 @@ def test_a_model_is_predicted_like_a_profile(folder):
     assert wide["interval"]["high_us"] > report["interval"]["high_us"]
 
 
+def test_a_backend_with_too_few_kernels_is_named(folder, tmp_path):
+    rows = [json.loads(line) for line in (folder / "all.jsonl").read_text().splitlines()]
+    for row in [row for row in rows if row["work"]["kind"] == "kernel"][:3]:
+        row["build"]["backend"] = "dnnl"
+    (tmp_path / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    good("store", "import", tmp_path / "two.jsonl", "--store", tmp_path / "two.db")
+    printed = good("train", "--store", tmp_path / "two.db", "-o", tmp_path / "p", "--rounds", 20)
+    assert re.search(r"left out: 3, kernels of dnnl: .* at least 20 different kernels", printed), printed
+    assert re.search(r"llvm: \d+ kernels", printed)
+
+
 def test_features_for_a_predictor_of_ones_own(folder, tmp_path):
     done = baton("train", "--store", folder / "m.db", "--features", tmp_path / "f.csv")
     assert done.returncode == 0 and done.stdout == "", done.stderr
