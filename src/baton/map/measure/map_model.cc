@@ -52,6 +52,8 @@ constexpr double kAlternativeSeconds = 10;
 constexpr double kLeastHidden = 0.05;
 constexpr int kRounds = 6;
 constexpr size_t kMostPortions = 8;
+constexpr double kPortionSeconds =
+    20;  // no further portion after that: simulated runs of large models are slow
 // Times beyond which a change of layout costs nothing.
 constexpr MappingConversion kUsualLayout{0.3, 1e-4};
 
@@ -255,7 +257,11 @@ class Mapper {
       report_.notes.push_back(report_.backends[backend] +
                               " has no room for any kernel of this model: its memory is " +
                               std::to_string(static_cast<int64_t>(limit)) + " bytes (--memory)");
-    for (size_t i = 0; i < portions.size() && i < kMostPortions; ++i) {
+    const auto start = MapClock::now();
+    size_t priced = 0;
+    for (; priced < portions.size() && priced < kMostPortions; ++priced) {
+      if (priced > 0 && since_s(start) > kPortionSeconds) break;
+      const size_t i = priced;
       MappedModel model{.name = report_.backends[backend] + ", part " + std::to_string(i + 1)};
       model.backend_of.assign(module_->origins().size(), 0);
       for (const uint32_t id : portions[i]) model.backend_of[id] = static_cast<int>(backend);
@@ -267,9 +273,9 @@ class Mapper {
       portions_.push_back(subjects_[here]->build(report_.models[here].name, report_.backends));
       subjects_[here] = nullptr;  // the next one needs its memory
     }
-    if (portions.size() > kMostPortions)
+    if (portions.size() > priced)
       report_.notes.push_back(report_.backends[backend] + " was priced for the first " +
-                              std::to_string(kMostPortions) + " of " + std::to_string(portions.size()) +
+                              std::to_string(priced) + " of " + std::to_string(portions.size()) +
                               " portions of the model that fit its memory");
   }
 
