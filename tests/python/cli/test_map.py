@@ -309,6 +309,19 @@ def test_predicted_without_devices(tmp_path):
     assert models["sim_fast_gpu"]["modelled_us"] < models["llvm"]["modelled_us"]
     assert found["chosen"] != "llvm"
     assert "choose one" in refused("map", "mlp", "--targets", "sim_fast_gpu", "--predictor", tmp_path / "p", "--artifact", tmp_path / "a.baton")
+    # From one device to another by way of the host: no sheet has such a link.
+    (tmp_path / "two.relay").write_text("""#[version = "0.0.5"]
+def @main(%x: Tensor[(8, 64), float32], %w: Tensor[(64, 64), float32]) {
+  %0 = nn.dense(%x, %w, units=64);
+  %1 = nn.dense(%0, %w, units=64);
+  nn.relu(%1)
+}
+""")
+    two = report(tmp_path / "two.relay", "--targets", "sim_in_memory,sim_fast_gpu", "--predictor", tmp_path / "p", "--input-name", "x",
+                 "--pin", "%0=sim_fast_gpu", "--pin", "%1=sim_in_memory", "--module", tmp_path / "placed.relay")
+    assert all(each["modelled_us"] > 0 for each in two["models"] if not each["why_not"])
+    placed = json.loads(good("predict", tmp_path / "placed.relay", "--predictor", tmp_path / "p", "--input-name", "x", "--json"))
+    assert any(kernel["copied_from"] == "sim_fast_gpu" and kernel["device"] == "sim_in_memory" for kernel in placed["kernels"] if kernel.get("copied_from"))
 
 
 # ---- From Python.

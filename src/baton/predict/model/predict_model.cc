@@ -25,6 +25,7 @@ double passed_s(PredictClock::time_point since) {
 
 /// 95 % of a normal distribution: a measurement's uncertainty as spread and interval.
 constexpr double kSure = 1.96;
+const std::string kHost = "cpu";  // the host's memory, in sheets and reports
 
 class Predicting {
  public:
@@ -209,8 +210,7 @@ class Predicting {
       bool is_measured = false;
       if (!row.copied_from.empty() || kernel < 0) {
         const PlanEntry& entry = built_.plan.graph->entries[built_.plan.graph->nodes[row.node].first_entry];
-        copy = predictor_.predict_transfer(row.copied_from, row.device, static_cast<double>(entry.bytes()),
-                                           sheet_of_link(row), options_.level);
+        copy = copy_time(row, static_cast<double>(entry.bytes()));
         transfers_us_ += copy.us;
       } else {
         const Known& known = known_[static_cast<size_t>(kernel)];
@@ -237,11 +237,21 @@ class Predicting {
   }
 
   /// Of the device at the end of a copy that is not the processor.
-  const DeviceSheet& sheet_of_link(const KernelRow& row) const {
-    for (const std::string& device : {row.device, row.copied_from})
-      if (const DeviceSheet* sheet = device == "cpu" ? nullptr : options_.context.sheet_of(device))
-        return *sheet;
-    return options_.context.host();
+  /// Between two devices by way of the host, unless such copies were measured.
+  TimePrediction copy_time(const KernelRow& row, double bytes) const {
+    const std::string &from = row.copied_from, &to = row.device;
+    const auto step = [&](const std::string& a, const std::string& b) {
+      const DeviceSheet* sheet = options_.context.sheet_of(b == kHost ? a : b);
+      return predictor_.predict_transfer(a, b, bytes, sheet ? *sheet : options_.context.host(),
+                                         options_.level);
+    };
+    if (from.empty() || from == kHost || to == kHost || predictor_.transfers.count(from + " " + to))
+      return step(from, to);
+    TimePrediction both = step(from, kHost);
+    const TimePrediction second = step(kHost, to);
+    both.us += second.us, both.low_us += second.low_us, both.high_us += second.high_us;
+    if (both.out_of_range.empty()) both.out_of_range = second.out_of_range;
+    return both;
   }
 
   void predict_whole(ProfileReport& report) {
