@@ -60,7 +60,8 @@ TEST(Recorded, RunsOnASharedCoreDoNotCount) {
   options.core_is_slow = [&] { return ++asked % 3 == 0; };
   FusedTimes times = measure_fused(*built.executor, options);
   EXPECT_GE(times.plain.samples_us.size(), 16u) << "as many as are asked for";
-  EXPECT_GT(times.plain.left_out, times.plain.samples_us.size() / 2);
+  // A third of the readings; short runs share one.
+  EXPECT_GT(times.plain.left_out, times.plain.samples_us.size() / 4);
   EXPECT_GT(times.node_times.front().left_out, 0u);
   EXPECT_EQ(times.plain.unreliable, "");
   EXPECT_THAT(times.notes, testing::Contains(HasSubstr("left out: the core was slower than usual")));
