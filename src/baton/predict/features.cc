@@ -297,10 +297,6 @@ constexpr Feature kFeatures[] = {
      }},
     {"log2 rounded compute us", "at the sheet's peak, whole register tiles and vectors", false, false,
      [](const Facts& f) { return std::log2(f.rounded_compute_us() + 1e-4); }},
-    {"log2 weights us", "at the rate of the memory that holds them", false, false,
-     [](const Facts& f) { return std::log2(f.roofline.weights_us + 1e-4); }},
-    {"log2 activations us", "the same of everything else", false, false,
-     [](const Facts& f) { return std::log2(f.roofline.memory_us - f.roofline.weights_us + 1e-4); }},
     {"log2 tile weights over L1", "what a column of register tiles of the schedule reads again for each",
      false, false,
      [](const Facts& f) {

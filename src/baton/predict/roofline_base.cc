@@ -62,8 +62,8 @@ RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& s
   const double weights = model_bytes > 0 ? std::min(kernel.weight_bytes(), kernel.bytes) : 0;
   RooflineTime time;
   time.compute_us = kernel.flops / rates.gflops / 1e3;
-  time.weights_us = weights / rate_after(rates, std::max(kernel.bytes, model_bytes)) / 1e3;
-  time.memory_us = (kernel.bytes - weights) / rate_after(rates, kernel.bytes) / 1e3 + time.weights_us;
+  time.memory_us = (kernel.bytes - weights) / rate_after(rates, kernel.bytes) / 1e3 +
+                   weights / rate_after(rates, std::max(kernel.bytes, model_bytes)) / 1e3;
   time.launch_us = sheet.device_type == 1 ? kLaunchUs + (threads > 1 ? kThreadUs : 0) : kDeviceLaunchUs;
   time.us = std::max(time.compute_us, time.memory_us) +
             sheet.not_overlapped * std::min(time.compute_us, time.memory_us) + time.launch_us;

@@ -7,7 +7,6 @@ namespace baton {
 struct RooflineTime {
   double compute_us = 0;  ///< operations at the peak of the sheet, of that many threads
   double memory_us = 0;   ///< bytes at the rate of the memory that they are in
-  double weights_us = 0;  ///< of that: constants of convolutions and products, in a model
   double launch_us = 0;   ///< of a kernel without work
   /// max(compute, memory) + the part of the shorter one that is not hidden + launch; > 0.
   double us = 0;
