@@ -11,10 +11,15 @@
 namespace baton::cli {
 
 void OutputFiles::add(Flags& flags, const std::vector<FileKind>& kinds) {
+  add(flags, kinds, "o,output",
+      "a file; may be given several times. How the name ends says what is written:");
+}
+
+void OutputFiles::add(Flags& flags, const std::vector<FileKind>& kinds, const std::string& option,
+                      std::string doc) {
   kinds_ = kinds;
-  std::string doc = "a file; may be given several times. How the name ends says what is written:";
   for (const FileKind& kind : kinds) doc += "\n" + kind.suffix + ": " + kind.doc;
-  flags.files("o,output", &paths_, doc);
+  flags.files(option, &paths_, doc);
 }
 
 void OutputFiles::check(const std::vector<std::string>& models) {

@@ -11,10 +11,12 @@
 
 namespace baton::cli {
 
-/// The files given by -o.
+/// The files given by -o, or another option.
 class OutputFiles {
  public:
   void add(Flags& flags, const std::vector<FileKind>& kinds);
+  /// Files of another option than -o.
+  void add(Flags& flags, const std::vector<FileKind>& kinds, const std::string& option, std::string doc);
   /// Other kinds than those given to add(); before check().
   void set_kinds(std::vector<FileKind> kinds) { kinds_ = std::move(kinds); }
   /// Early checks, before the result is available: unknown suffixes, duplicate names, unwritable folders, no

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
-#include "baton/cli/parquet.h"
+#include "baton/cli/outputs.h"
 #include "baton/cli/store/feature_tables.h"
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
@@ -40,9 +39,9 @@ class TrainVerb final : public Verb {
         "hold out models and families, and print how good predictions are, beside simpler predictors and the "
         "noise of the measurements; kept in the file's card");
     flags.option("report", &report_, "with --evaluate: a page with calibration plots, FILE.html");
-    flags.option("features", &features_,
-                 "FILE.csv or FILE.parquet: what predictors are trained with, for one of your own: "
-                 "FILE.kernels.csv (times and features), FILE.models.csv, FILE.calls.csv");
+    features_.add(
+        flags, feature_kinds(), "features",
+        "what predictors are trained with, for one of your own. How the name ends says what is written:");
     flags.flag("search", &search_, "choose the size of the trees by families held out");
     flags.option("rounds", &options_.regressor.boost.rounds, "trees of each predictor")
         .show_default()
@@ -57,14 +56,12 @@ class TrainVerb final : public Verb {
 
   int run(Io& io) override {
     const bool trains = !output_.empty() || evaluate_;
-    if (!trains && features_.empty())
+    if (!trains && !features_.any())
       throw UsageError("there is nothing to do: give -o FILE, --evaluate or --features FILE.csv");
     if (!report_.empty() && !evaluate_) throw UsageError("--report shows an evaluation: give --evaluate too");
     for (const std::string& path : {output_, report_})
       if (!path.empty()) check_writable(path);
-    const std::map<std::string, std::string> tables = table_files();
-    std::optional<ParquetWriter> parquet;  // says at once that there is no pyarrow
-    if (features_.ends_with(".parquet")) parquet.emplace();
+    features_.check();
     if (const std::string why = trains ? no_xgboost() : ""; !why.empty()) throw Error(why);
     initialize();
     Progress progress(io);
@@ -72,7 +69,7 @@ class TrainVerb final : public Verb {
     options_.only_backend = backend_;
     options_.progress = [&](const std::string& what) { progress.show(what, ++steps_, 0); };
     const Dataset data = dataset_of(Store::open(store_, Store::Mode::kRead), backend_);
-    write_features(io, data, tables, parquet ? &*parquet : nullptr);
+    if (features_.any()) write_features(io, data);
     if (!trains) return 0;
     if (!from_.empty()) options_.from = std::make_shared<const Predictor>(load_predictor(from_));
     if (search_) options_.regressor.boost = best_options(data, candidates(), options_);
@@ -99,32 +96,12 @@ class TrainVerb final : public Verb {
   }
 
  private:
-  /// Of --features, by the tables' names.
-  std::map<std::string, std::string> table_files() const {
-    std::map<std::string, std::string> files;
-    if (features_.empty()) return files;
-    const std::filesystem::path path = features_;
-    if (path.extension() != ".csv" && path.extension() != ".parquet")
-      throw UsageError("`" + features_ + "`: features are written as .csv or .parquet");
-    for (const std::string& table : feature_table_names()) {
-      std::filesystem::path file = path;
-      files[table] = file.replace_extension("." + table + path.extension().string()).string();
-      check_writable(files[table]);
-    }
-    return files;
-  }
-
-  static void write_features(Io& io, const Dataset& data, const std::map<std::string, std::string>& files,
-                             ParquetWriter* parquet) {
-    if (files.empty()) return;
-    for (const ReportTable& table : feature_tables(data)) {
-      const std::string& file = files.at(table.name);
-      if (parquet)
-        parquet->write(table_json(table).dump(), file);
-      else
-        write_file(file, csv(table));
-      io.err << "wrote " << file << '\n';
-    }
+  void write_features(Io& io, const Dataset& data) {
+    const std::vector<ReportTable> tables = feature_tables(data);
+    features_.write(io, [&](const WantedFile& file) {
+      const ReportTable& table = *std::ranges::find(tables, file.part, &ReportTable::name);
+      return file.suffix == ".csv" ? csv(table) : table_json(table).dump();
+    });
   }
 
   std::vector<BoostOptions> candidates() const {
@@ -179,7 +156,8 @@ class TrainVerb final : public Verb {
     io.out << json.dump() << '\n';
   }
 
-  std::string store_, output_, backend_, from_, report_, features_;
+  std::string store_, output_, backend_, from_, report_;
+  OutputFiles features_;
   TrainOptions options_;
   int seed_ = 1, steps_ = 0;
   bool evaluate_ = false, search_ = false, json_ = false;

@@ -46,7 +46,7 @@ struct ModelCard {
   std::vector<int> threads;                 ///< of the runs, ascending
   std::map<std::string, int64_t> families;  ///< models of each
   int64_t rows = 0, kernels = 0, models = 0;
-  std::map<std::string, int64_t> left_out;  ///< rows by reason
+  std::map<std::string, int64_t> left_out;  ///< rows by reason; kernels of backends without a predictor
   std::string accuracy;                     ///< JSON of an Evaluation; empty: not evaluated
   std::string carried_from;  ///< the device of the predictor that training started from; empty: none
 };

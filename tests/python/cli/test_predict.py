@@ -128,7 +128,7 @@ def test_features_for_a_predictor_of_ones_own(folder, tmp_path):
     with sqlite3.connect(folder / "m.db") as store:
         flops = [flops for (flops,) in store.execute("SELECT DISTINCT flops FROM work WHERE kind = 'kernel' ORDER BY flops")]
     assert sorted({float(row["log2 flops"]) for row in tables["kernels"]}) == pytest.approx([math.log2(each) for each in flops], rel=1e-6)
-    assert "as .csv or .parquet" in bad("train", "--store", folder / "m.db", "--features", tmp_path / "f.txt")
+    assert ".csv, .parquet" in bad("train", "--store", folder / "m.db", "--features", tmp_path / "f.txt")
     assert "nothing to do" in bad("train", "--store", folder / "m.db")
 
 

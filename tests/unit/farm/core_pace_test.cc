@@ -51,17 +51,14 @@ TEST(CorePace, RealReadingsAreTimes) {
 
 class PacedJobs : public testing::Test {
  protected:
-  static BuildOptions built_options() {
-    BuildOptions options;
-    options.context = host_context();
-    return options;
-  }
   void SetUp() override {
     initialize();
-    built_ = build(parse_module("#[version = \"0.0.5\"]\n"
-                                "def @main(%x: Tensor[(8, 16), float32]) { nn.softmax(nn.relu(%x)) }\n",
-                                "paced"),
-                   built_options());
+    use("def @main(%x: Tensor[(8, 16), float32]) { nn.softmax(nn.relu(%x)) }");
+  }
+  void use(const std::string& program) {
+    BuildOptions options;
+    options.context = host_context();
+    built_ = build(parse_module("#[version = \"0.0.5\"]\n" + program + "\n", "paced"), options);
     executor_ = make_executor(built_);
   }
   BuildResult built_;
@@ -110,11 +107,7 @@ TEST_F(PacedJobs, KernelsTooShortForTheClockAreCalledInLoops) {
 }
 
 TEST_F(PacedJobs, ProgramsWithoutKernelsSaySo) {
-  built_ = build(parse_module("#[version = \"0.0.5\"]\n"
-                              "def @main(%x: Tensor[(8, 16), float32]) { reshape(%x, newshape=[16, 8]) }\n",
-                              "view"),
-                 built_options());
-  executor_ = make_executor(built_);
+  use("def @main(%x: Tensor[(8, 16), float32]) { reshape(%x, newshape=[16, 8]) }");
   Protocol protocol;
   protocol.alone = true;
   try {
@@ -126,14 +119,10 @@ TEST_F(PacedJobs, ProgramsWithoutKernelsSaySo) {
 }
 
 TEST_F(PacedJobs, OutputsAreThoseOfAWholeRunAfterSingleKernelsWereCalled) {
-  // The third relu may write where the first one did.
-  built_ = build(parse_module("#[version = \"0.0.5\"]\n"
-                              "def @main(%x: Tensor[(4, 16), float32]) {\n"
-                              "  %0 = nn.softmax(%x); %1 = cumsum(%0, axis=1); %2 = nn.softmax(%1);\n"
-                              "  %3 = cumsum(%2, axis=0); %4 = nn.softmax(%3); cumsum(%4, axis=1) }\n",
-                              "reused"),
-                 built_options());
-  executor_ = make_executor(built_);
+  // The third softmax may write where the first one did.
+  use("def @main(%x: Tensor[(4, 16), float32]) {\n"
+      "  %0 = nn.softmax(%x); %1 = cumsum(%0, axis=1); %2 = nn.softmax(%1);\n"
+      "  %3 = cumsum(%2, axis=0); %4 = nn.softmax(%3); cumsum(%4, axis=1) }");
   const auto out = [&] {
     const NDArray array = executor_->output(0);
     const auto values = array.as<float>();

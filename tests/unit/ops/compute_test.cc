@@ -314,6 +314,23 @@ TEST(Computes, RegionsAreSampledAsOftenAsTheyCoverPixels) {
   EXPECT_NEAR(out[0].as<float>()[2], 2.5 + 40, 1e-4);
 }
 
+TEST(Computes, RegionsOfFloat64AreNotRoundedToFloat32) {
+  std::vector<double> plane;
+  for (int k = 0; k < 64; ++k) plane.push_back((k % 8 + k / 8 * 10) / 3.0);
+  const NDArray data = NDArray::of<double>({1, 1, 8, 8}, plane, DType::float_(64)),
+                region = NDArray::of<double>({1, 5}, std::vector<double>{0, 1, 1, 5, 4}, DType::float_(64));
+  const auto out = [&](const std::string& call) {
+    return values_of("def @main(%x: Tensor[(1, 1, 8, 8), float64], %r: Tensor[(1, 5), float64]) { vision." +
+                         call + ", layout=\"NCHW\") }",
+                     {data, region})[0];
+  };
+  const NDArray aligned =
+      out("roi_align(%x, %r, pooled_size=[1, 2], spatial_scale=1f64, sample_ratio=-1, mode=\"avg\"");
+  EXPECT_NEAR(aligned.as<double>()[0], 27 / 3.0, 1e-12);
+  EXPECT_NEAR(aligned.as<double>()[1], 29 / 3.0, 1e-12);
+  EXPECT_EQ(out("roi_pool(%x, %r, pooled_size=[1, 1], spatial_scale=1f64").as<double>()[0], 45 / 3.0);
+}
+
 TEST(Computes, ProposalsAreTheBestRegionsWithoutOverlaps) {
   // One anchor of 16 x 16 per pixel, no corrections: boxes at (x * 16, y * 16), clipped to the image.
   const NDArray scores = floats({1, 2, 2, 2}, {0, 0, 0, 0, .1f, .9f, .5f, .3f}),

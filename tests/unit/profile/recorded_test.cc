@@ -57,11 +57,11 @@ TEST(Recorded, RunsOnASharedCoreDoNotCount) {
   MeasureOptions options = short_options();
   options.system = machine_with(0);
   int asked = 0;
-  options.core_is_slow = [&] { return ++asked % 3 == 0; };
+  // Two of five readings: short runs share one, others have two of their own.
+  options.core_is_slow = [&] { return ++asked % 5 < 2; };
   FusedTimes times = measure_fused(*built.executor, options);
   EXPECT_GE(times.plain.samples_us.size(), 16u) << "as many as are asked for";
-  // A third of the readings; short runs share one.
-  EXPECT_GT(times.plain.left_out, times.plain.samples_us.size() / 4);
+  EXPECT_GT(times.plain.left_out, times.plain.samples_us.size() / 2);
   EXPECT_GT(times.node_times.front().left_out, 0u);
   EXPECT_EQ(times.plain.unreliable, "");
   EXPECT_THAT(times.notes, testing::Contains(HasSubstr("left out: the core was slower than usual")));

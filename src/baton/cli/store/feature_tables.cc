@@ -9,11 +9,13 @@ namespace baton::cli {
 
 namespace {
 
+constexpr char kKernels[] = "kernels", kModels[] = "models", kCalls[] = "calls";
+
 ReportTable kernels_of(const Dataset& data) {
   std::vector<const KernelCase*> cases;
   for (const KernelSample& each : data.kernels) cases.push_back(&each.kernel);
   const FeatureSpace space(cases);
-  ReportTable table{.name = "kernels",
+  ReportTable table{.name = kKernels,
                     .columns = {{"kernel", CellKind::kInteger},
                                 {"function", CellKind::kText},
                                 {"brief", CellKind::kText},
@@ -56,7 +58,7 @@ ReportTable kernels_of(const Dataset& data) {
 }  // namespace
 
 std::vector<ReportTable> feature_tables(const Dataset& data) {
-  ReportTable models{.name = "models",
+  ReportTable models{.name = kModels,
                      .columns = {{"model", CellKind::kInteger},
                                  {"name", CellKind::kText},
                                  {"family", CellKind::kText},
@@ -66,7 +68,7 @@ std::vector<ReportTable> feature_tables(const Dataset& data) {
                                  {"median_us", CellKind::kNumber},
                                  {"cv", CellKind::kNumber}},
                      .rows = {}};
-  ReportTable calls{.name = "calls",
+  ReportTable calls{.name = kCalls,
                     .columns = {{"model", CellKind::kInteger},
                                 {"kernel", CellKind::kInteger},
                                 {"calls", CellKind::kNumber}},
@@ -79,6 +81,12 @@ std::vector<ReportTable> feature_tables(const Dataset& data) {
       calls.rows.push_back({static_cast<int64_t>(i), static_cast<int64_t>(kernel), times});
   }
   return {kernels_of(data), std::move(models), std::move(calls)};
+}
+
+std::vector<FileKind> feature_kinds() {
+  const std::vector<std::string> tables{kKernels, kModels, kCalls};
+  return {{".csv", "three tables: kernels (with times and features), models, calls", tables},
+          {".parquet", "the same three tables; needs pyarrow in Python", tables}};
 }
 
 }  // namespace baton::cli

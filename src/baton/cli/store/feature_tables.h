@@ -1,9 +1,9 @@
 #pragma once
 // What predictors are trained with, as flat tables: for predictors of one's own.
-#include <string>
 #include <vector>
 
 #include "baton/predict/dataset.h"
+#include "baton/profile/write/files.h"
 #include "baton/profile/write/tables.h"
 
 namespace baton::cli {
@@ -12,10 +12,7 @@ namespace baton::cli {
 /// predictors start from, and all features (docs/prediction.md); unknown ones are empty. `models`: one row
 /// per model, with its time. `calls`: how often each model calls each kernel in a run.
 std::vector<ReportTable> feature_tables(const Dataset& data);
-/// Their names, in this order.
-inline const std::vector<std::string>& feature_table_names() {
-  static const std::vector<std::string> names{"kernels", "models", "calls"};
-  return names;
-}
+/// The files that they are written to.
+std::vector<FileKind> feature_kinds();
 
 }  // namespace baton::cli

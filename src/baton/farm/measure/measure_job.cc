@@ -23,9 +23,7 @@ namespace baton {
 namespace {
 
 constexpr double kShortUs = 20, kLoopUs = 60, kMostCalls = 10000;
-// Kernels of a model that are too short for one reading of the clock (it may step by 10 ns) are called in
-// loops.
-constexpr double kTooShortUs = 2, kShortKernelS = 0.02;   // of measuring one: a model has many of them
+constexpr double kShortKernelS = 0.02;  // of measuring one in a loop: a model has many of them
 constexpr double kWindowS = 0.3, kShortestWindowS = 0.1;  // /proc/stat counts in steps of 10 ms
 constexpr double kLeastS = 0.1;                           // of each kind of samples
 constexpr size_t kMostKept = 64, kMostSamples = 20000;
@@ -183,10 +181,10 @@ class JobMeasurement {
     int calls = 1;
   };
 
-  RoundSamples& pending(const std::string& node, CacheState cache, int calls = 1) {
+  Pending& pending(const std::string& node, CacheState cache, int calls = 1) {
     pending_.push_back(std::make_unique<Pending>(Pending{node, cache, {}, calls}));
     windows_.track(pending_.back()->samples);
-    return pending_.back()->samples;
+    return *pending_.back();
   }
 
   double warm_up() {
@@ -265,10 +263,10 @@ class JobMeasurement {
   void whole_program() {
     for (const CacheState cache : protocol_.caches) {
       if (cache == CacheState::kFlushed && !simulated_) {
-        collect(pending("", cache), [&] { return run_us(); }, [&] { evictor_->evict(); });
+        collect(pending("", cache).samples, [&] { return run_us(); }, [&] { evictor_->evict(); });
       } else if (cache == CacheState::kHot) {
         const int calls = simulated_ ? 1 : calls_for(warm_up());
-        collect(pending("", cache, calls), [&] {
+        collect(pending("", cache, calls).samples, [&] {
           if (calls == 1) return run_us();
           const int64_t begin = monotonic_ns();
           for (int i = 0; i < calls; ++i) require(executor_.run());
@@ -280,7 +278,6 @@ class JobMeasurement {
 
   /// Every kernel, as it runs in the program.
   void all_nodes() {
-    std::vector<RoundSamples*> samples;
     const int64_t begin = monotonic_ns();
     const double paused_before_s = paused_s_;
     auto asked_at = static_cast<double>(protocol_.min_samples);
@@ -291,27 +288,29 @@ class JobMeasurement {
       if (paused_s_ > paused_s) run_us();
       const RunProfile profile = require(executor_.run_profiled(1));
       const bool slow = !usual || core_is_slow();
-      if (samples.empty()) {
+      if (node_rows_.empty()) {
         nodes_ = profile.nodes;
         // A kernel without others finds what it left itself.
         const CacheState cache = nodes_.size() == 1 ? CacheState::kHot : CacheState::kInModel;
         for (const uint32_t node : nodes_)
-          samples.push_back(&pending(executor_.plan().nodes[node].name, cache));
+          node_rows_.push_back(&pending(executor_.plan().nodes[node].name, cache));
       }
       for (size_t i = 0; i < nodes_.size(); ++i)
-        samples[i]->add(profile.node_ns[i][0] / 1e3, slow || profile.held[i][0]);
+        node_rows_[i]->samples.add(profile.node_ns[i][0] / 1e3, slow || profile.held[i][0]);
       windows_.tick();
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
       if (seconds >= protocol_.max_seconds || runs >= kMostSamples) break;
       if (seconds < kLeastS || static_cast<double>(runs) < asked_at) continue;
       asked_at = static_cast<double>(runs) * kAskAgain;
-      if (std::ranges::all_of(samples, [&](const RoundSamples* each) {
-            return median(each->us) < kTooShortUs || is_enough(*each, protocol_);
-          }))
-        break;
+      bool enough = true;
+      for (size_t i = 0; i < nodes_.size() && enough; ++i) {
+        const RoundSamples& samples = node_rows_[i]->samples;
+        enough =
+            (median(samples.us) < kLeastTimedUs && call_here(nodes_[i])) || is_enough(samples, protocol_);
+      }
+      if (enough) break;
     }
-    for (size_t i = 0; i < nodes_.size(); ++i) node_us_.push_back(median(samples[i]->us));
-    node_samples_ = std::move(samples);
+    for (const Pending* each : node_rows_) node_us_.push_back(median(each->samples.us));
   }
 
   /// The processor's kernels that are one function, each an uninterrupted call.
@@ -339,13 +338,11 @@ class JobMeasurement {
     const ThreadScope scope(executor_.threads());
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Executor::Call* call = call_here(nodes_[i]);
-      if (!call || node_us_[i] >= kTooShortUs) continue;
+      if (!call || node_us_[i] >= kLeastTimedUs) continue;
       // Its inputs are those of the program: their storage may have been reused since.
       require(executor_.run_range(next, nodes_[i] + 1));
       next = nodes_[i] + 1;
-      const auto at = std::ranges::find_if(
-          pending_, [&](const auto& each) { return &each->samples == node_samples_[i]; });
-      Pending& pending = **at;
+      Pending& pending = *node_rows_[i];
       windows_.restart(pending.samples);
       pending.cache = CacheState::kHot;
       pending.calls = calls_for(node_us_[i]);
@@ -368,13 +365,14 @@ class JobMeasurement {
       for (const CacheState cache : protocol_.caches) {
         if (cache == CacheState::kHot) {
           // Measured in the program, which is nothing else, or as one of its short kernels.
-          if (nodes_.size() == 1 || node_us_[i] < kTooShortUs) continue;
+          if (nodes_.size() == 1 || node_us_[i] < kLeastTimedUs) continue;
           const int calls = calls_for(node_us_[i]);
           calls_us(*call, nodes_[i], calls);
-          collect(pending(node.name, cache, calls), [&] { return calls_us(*call, nodes_[i], calls); });
+          collect(pending(node.name, cache, calls).samples,
+                  [&] { return calls_us(*call, nodes_[i], calls); });
         } else if (cache == CacheState::kFlushed) {
           collect(
-              pending(node.name, cache), [&] { return calls_us(*call, nodes_[i], 1); },
+              pending(node.name, cache).samples, [&] { return calls_us(*call, nodes_[i], 1); },
               [&] { evictor_->evict(); });
         }
       }
@@ -392,7 +390,7 @@ class JobMeasurement {
   std::vector<std::unique_ptr<Pending>> pending_;
   std::vector<uint32_t> nodes_;
   std::vector<double> node_us_;
-  std::vector<RoundSamples*> node_samples_;  // of pending_
+  std::vector<Pending*> node_rows_;  // of pending_
 };
 
 }  // namespace

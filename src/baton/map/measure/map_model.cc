@@ -258,10 +258,9 @@ class Mapper {
                               " has no room for any kernel of this model: its memory is " +
                               std::to_string(static_cast<int64_t>(limit)) + " bytes (--memory)");
     const auto start = MapClock::now();
-    size_t priced = 0;
-    for (; priced < portions.size() && priced < kMostPortions; ++priced) {
-      if (priced > 0 && since_s(start) > kPortionSeconds) break;
-      const size_t i = priced;
+    size_t i = 0;
+    for (; i < portions.size() && i < kMostPortions; ++i) {
+      if (i > 0 && since_s(start) > kPortionSeconds) break;
       MappedModel model{.name = report_.backends[backend] + ", part " + std::to_string(i + 1)};
       model.backend_of.assign(module_->origins().size(), 0);
       for (const uint32_t id : portions[i]) model.backend_of[id] = static_cast<int>(backend);
@@ -273,9 +272,9 @@ class Mapper {
       portions_.push_back(subjects_[here]->build(report_.models[here].name, report_.backends));
       subjects_[here] = nullptr;  // the next one needs its memory
     }
-    if (portions.size() > priced)
-      report_.notes.push_back(report_.backends[backend] + " was priced for the first " +
-                              std::to_string(priced) + " of " + std::to_string(portions.size()) +
+    if (portions.size() > i)
+      report_.notes.push_back(report_.backends[backend] + " was priced for the first " + std::to_string(i) +
+                              " of " + std::to_string(portions.size()) +
                               " portions of the model that fit its memory");
   }
 

@@ -100,7 +100,12 @@ RelationStatus yolo_reorg_relation(RelationContext& ctx, const YoloReorgAttrs& a
 // Result (region, channel, y, x) and data (image, channel, y, x) in both layouts.
 struct Regions {
   Regions(const Compute& c, const std::string& layout, double scale)
-      : data(c.in(0)), rois(c.in(1)), i(4), nchw(layout == "NCHW"), scale(static_cast<float>(scale)) {
+      : data(c.in(0)),
+        rois(c.in(1)),
+        i(4),
+        nchw(layout == "NCHW"),
+        real(data.dtype() == DType::float_(64) ? Halide::Float(64) : Halide::Float(32)),
+        scale(number(scale)) {
     const Index at = i.exprs();
     region = at[0];
     channel = nchw ? at[1] : at[3];
@@ -111,16 +116,18 @@ struct Regions {
     image = inside_axis(rois(Index{region, 0}), data.extent(0));
   }
   Halide::Expr edge(int which) const {
-    return Halide::cast<float>(rois(Index{region, 1 + which})) * scale;
+    return Halide::cast(real, rois(Index{region, 1 + which})) * scale;
   }  // x0, y0, x1, y1
   Halide::Expr pixel(const Halide::Expr& at_y, const Halide::Expr& at_x) const {
     const Halide::Expr py = inside_axis(at_y, height), px = inside_axis(at_x, width);
-    return Halide::cast<float>(data(nchw ? Index{image, channel, py, px} : Index{image, py, px, channel}));
+    return Halide::cast(real, data(nchw ? Index{image, channel, py, px} : Index{image, py, px, channel}));
   }
+  Halide::Expr number(double value) const { return Halide::Internal::make_const(real, value); }
   const Tensor &data, &rois;
   Axes i;
   bool nchw;
-  float scale;
+  Halide::Type real;  ///< of positions and pixels: float64 for data of float64, else float32
+  Halide::Expr scale;
   Halide::Expr region, channel, y, x, image;
   int height, width;
 };
@@ -132,7 +139,7 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
             bins_x = std::max(as_int(attrs.pooled_size[1]), 1);
   const bool mean = attrs.mode == "avg";
   if (!mean && attrs.mode != "max") throw NotSupported("vision.roi_align has no mode \"" + attrs.mode + "\"");
-  auto extent = [&](int axis) { return max(in.edge(2 + axis) - in.edge(axis), 1.0f); };  // 0: x, 1: y
+  auto extent = [&](int axis) { return max(in.edge(2 + axis) - in.edge(axis), in.number(1)); };  // 0: x, 1: y
   const bool counted = attrs.sample_ratio > 0;
   // Loops need a bound that is known beforehand: it is enough for regions twice as large as the data.
   auto most = [&](int pixels, int bins) {
@@ -140,37 +147,38 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   };
   auto samples = [&](int axis, int pixels, int bins) {
     if (counted) return Halide::Expr(as_int(attrs.sample_ratio));
-    return min(Halide::cast<int>(ceil(extent(axis) / static_cast<float>(bins))), most(pixels, bins));
+    return min(Halide::cast<int>(ceil(extent(axis) / in.number(bins))), most(pixels, bins));
   };
   const Halide::Expr samples_y = samples(1, in.height, bins_y), samples_x = samples(0, in.width, bins_x);
   Halide::RDom r(0, most(in.width, bins_x), 0, most(in.height, bins_y), "r");
   if (!counted) r.where(r.x < samples_x && r.y < samples_y);
-  const Halide::Expr bin_y = extent(1) / static_cast<float>(bins_y),
-                     bin_x = extent(0) / static_cast<float>(bins_x);
-  const Halide::Expr y = in.edge(1) + (Halide::cast<float>(in.y) +
-                                       (Halide::cast<float>(r.y) + 0.5f) / Halide::cast<float>(samples_y)) *
-                                          bin_y;
-  const Halide::Expr x = in.edge(0) + (Halide::cast<float>(in.x) +
-                                       (Halide::cast<float>(r.x) + 0.5f) / Halide::cast<float>(samples_x)) *
-                                          bin_x;
+  const Halide::Expr bin_y = extent(1) / in.number(bins_y), bin_x = extent(0) / in.number(bins_x);
+  const Halide::Expr y =
+      in.edge(1) + (Halide::cast(in.real, in.y) +
+                    (Halide::cast(in.real, r.y) + in.number(0.5)) / Halide::cast(in.real, samples_y)) *
+                       bin_y;
+  const Halide::Expr x =
+      in.edge(0) + (Halide::cast(in.real, in.x) +
+                    (Halide::cast(in.real, r.x) + in.number(0.5)) / Halide::cast(in.real, samples_x)) *
+                       bin_x;
   const Halide::Expr outside =
-      y < -1.0f || y > static_cast<float>(in.height) || x < -1.0f || x > static_cast<float>(in.width);
-  const Halide::Expr cy = clamp(y, 0.0f, static_cast<float>(in.height - 1)),
-                     cx = clamp(x, 0.0f, static_cast<float>(in.width - 1));
+      y < in.number(-1.0) || y > in.number(in.height) || x < in.number(-1.0) || x > in.number(in.width);
+  const Halide::Expr cy = clamp(y, in.number(0.0), in.number(in.height - 1)),
+                     cx = clamp(x, in.number(0.0), in.number(in.width - 1));
   const Halide::Expr y0 = floor(cy), x0 = floor(cx), dy = cy - y0, dx = cx - x0, iy = Halide::cast<int>(y0),
                      ix = Halide::cast<int>(x0);
-  const Halide::Expr top = in.pixel(iy, ix) * (1.0f - dx) + in.pixel(iy, ix + 1) * dx;
-  const Halide::Expr bottom = in.pixel(iy + 1, ix) * (1.0f - dx) + in.pixel(iy + 1, ix + 1) * dx;
-  Halide::Expr value = select(outside, 0.0f, top * (1.0f - dy) + bottom * dy);
+  const Halide::Expr top = in.pixel(iy, ix) * (in.number(1.0) - dx) + in.pixel(iy, ix + 1) * dx;
+  const Halide::Expr bottom = in.pixel(iy + 1, ix) * (in.number(1.0) - dx) + in.pixel(iy + 1, ix + 1) * dx;
+  Halide::Expr value = select(outside, in.number(0.0), top * (in.number(1.0) - dy) + bottom * dy);
   // Strict for integers: 7 or just below it, depending on which multiplications and additions are fused,
   // would become 7 or 6.
   if (!halide_type(c.out().dtype()).is_float()) value = Halide::strict_float(value);
   Halide::Func pooled = c.stage(mean ? "sum" : "max"), out = c.stage("roi_align");
   const auto i = in.i.reversed();
-  pooled(i) = mean ? Halide::Expr(0.0f) : lowest(Halide::Float(32));
+  pooled(i) = mean ? Halide::Expr(in.number(0.0)) : lowest(in.real);
   pooled(i) = mean ? pooled(i) + value : max(pooled(i), value);
   const Halide::Expr folded = pooled(i);
-  out(i) = cast_to(c.out().dtype(), mean ? folded / Halide::cast<float>(samples_y * samples_x) : folded);
+  out(i) = cast_to(c.out().dtype(), mean ? folded / Halide::cast(in.real, samples_y * samples_x) : folded);
   c.result(out);
 }
 
@@ -193,9 +201,9 @@ void roi_pool_compute(Compute& c, const ROIPoolAttrs& attrs) {
   r.where(r.x < x1 - x0 && r.y < y1 - y0);
   Halide::Func largest = c.stage("max"), out = c.stage("roi_pool");
   const auto i = in.i.reversed();
-  largest(i) = lowest(Halide::Float(32));
+  largest(i) = lowest(in.real);
   largest(i) = max(largest(i), in.pixel(y0 + r.y, x0 + r.x));
-  out(i) = cast_to(c.out().dtype(), select(y1 <= y0 || x1 <= x0, 0.0f, largest(i)));
+  out(i) = cast_to(c.out().dtype(), select(y1 <= y0 || x1 <= x0, in.number(0), largest(i)));
   c.result(out);
 }
 

@@ -236,7 +236,6 @@ class Predicting {
     for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
   }
 
-  /// Of the device at the end of a copy that is not the processor.
   /// Between two devices by way of the host, unless such copies were measured.
   TimePrediction copy_time(const KernelRow& row, double bytes) const {
     const std::string &from = row.copied_from, &to = row.device;

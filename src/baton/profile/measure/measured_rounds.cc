@@ -17,8 +17,8 @@ constexpr double kSteadyCv = 0.03;
 constexpr double kWorthSaying = 0.1;    // fraction of discarded samples that is reported
 constexpr double kWorthKnowing = 0.01;  // kernels below this share of the model do not prolong measuring
 constexpr size_t kFewestKept = 5;
-// Shorter kernels are called in loops of about this time.
-constexpr double kShortUs = 2, kLoopUs = 40, kMostCalls = 4000;
+// Kernels shorter than kLeastTimedUs are called in loops of about this time.
+constexpr double kLoopUs = 40, kMostCalls = 4000;
 constexpr int kLoopSamples = 8;
 constexpr char kSlowCore[] = "the core was slower than usual (another virtual machine may share it)";
 constexpr int64_t kAskEveryNs = 50'000;  // whether the core is slow: it is so for longer
@@ -198,7 +198,7 @@ void MeasuredRounds::loop_short_calls() {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const double us = median(round.node[i].us);
       const bool one_function = executor_->node_function(nodes_[i]) != nullptr;
-      calls_per_sample_.push_back(us >= kShortUs || !one_function ? 1 : calls_in(us));
+      calls_per_sample_.push_back(us >= kLeastTimedUs || !one_function ? 1 : calls_in(us));
     }
   }
   round.looped.resize(nodes_.size());

@@ -173,8 +173,6 @@ class Comparison {
     post_order(Expr(built.function), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
       resizes_ |= call && call->op() && call->op()->name.starts_with("image.");
-      // Positions and pixels of regions are float32, whatever the data are.
-      in_float32_ |= call && call->op() && call->op()->name.starts_with("vision.roi");
     });
   }
 
@@ -199,8 +197,7 @@ class Comparison {
     for (const double value : b)
       if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
     const DType type = got.dtype();
-    // Of the least precise float: operators of several types compute in any of them.
-    int bits = in_float32_ ? std::min<int>(type.bits, 32) : type.bits;
+    int bits = type.bits;  // of the least precise float: operators of several types compute in any of them
     for (const NDArray& input : built_.inputs)
       if (input.dtype().is_float()) bits = std::min<int>(bits, input.dtype().bits);
     const double tolerance = (bits == 64 ? 1e-11 : bits == 32 ? 2e-5 : 1e-2) * largest;
@@ -238,7 +235,7 @@ class Comparison {
   const test::TestCase& built_;
   const Arrays want_;
   const bool values_;
-  bool resizes_ = false, in_float32_ = false;
+  bool resizes_ = false;
   std::vector<std::vector<std::vector<double>>> near_;
 };
 
