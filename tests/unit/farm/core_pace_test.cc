@@ -119,10 +119,22 @@ TEST_F(PacedJobs, ProgramsWithoutKernelsSaySo) {
 }
 
 TEST_F(PacedJobs, OutputsAreThoseOfAWholeRunAfterSingleKernelsWereCalled) {
-  // The third softmax may write where the first one did.
-  use("def @main(%x: Tensor[(4, 16), float32]) {\n"
-      "  %0 = nn.softmax(%x); %1 = cumsum(%0, axis=1); %2 = nn.softmax(%1);\n"
-      "  %3 = cumsum(%2, axis=0); %4 = nn.softmax(%3); cumsum(%4, axis=1) }");
+  // The result of the last, long layer lies where that of the first, short operator did.
+  use("def @main(%x: Tensor[(32, 32), float32], %w: Tensor[(2048, 32), float32], %v: Tensor[(32, 2048), "
+      "float32]) {\n"
+      "  %0 = cumsum(%x, axis=1); %1 = nn.softmax(%0); %2 = nn.dense(%1, %w, units=2048);\n"
+      "  nn.dense(%2, %v, units=32) }");
+  std::vector<float> ramp(2048 * 32);
+  for (size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<float>(i % 13) - 6;
+  for (const auto& [input, shape] :
+       {std::pair("x", std::vector<int64_t>{32, 32}), std::pair("w", std::vector<int64_t>{2048, 32}),
+        std::pair("v", std::vector<int64_t>{32, 2048})})
+    ASSERT_TRUE(
+        executor_
+            ->set_input(input, NDArray::of<float>(
+                                   shape, std::span(ramp).first(static_cast<size_t>(shape[0] * shape[1])),
+                                   DType::float_(32)))
+            .ok());
   const auto out = [&] {
     const NDArray array = executor_->output(0);
     const auto values = array.as<float>();
