@@ -178,6 +178,8 @@ TEST_F(KernelFuzz, PastFindings) {
            "vision.roi_align: (1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[0, 2], "
            "spatial_scale=1.",
            // Just below an integer, or the integer: as multiplications and additions were fused.
+           "vision.roi_align: (1000, 2, 8, 8)f64, (1, 5)f64{0, 1, 1, 5, 6}, pooled_size=[2, 2], "
+           "spatial_scale=1., mode=max",
            "vision.roi_align: (3, 3, 6, 6)i8, (3, 5)i8[0, 3], pooled_size=[2, 5], spatial_scale=0.5",
            // Code generators concluded that 1 / sqrt(x) of a bool is never that of false.
            "rsqrt: (15)bool",
