@@ -21,7 +21,7 @@ def _importance(self, backend="llvm"):
 Predictor.importance = _importance
 
 
-def train(store, path=None, backend=None, source=None, evaluate=False, rounds=500, seed=1, threads=2):
+def train(store, path=None, backend=None, source=None, evaluate=False, rounds=None, seed=1, threads=2):
     """Trains a predictor with the measurements of a store: `baton train`.
 
     Parameters
@@ -31,7 +31,8 @@ def train(store, path=None, backend=None, source=None, evaluate=False, rounds=50
     backend : kernels of this backend only ("llvm", "dnnl", "opencl"); None: all that are there
     source : a Predictor of another device, or its path: it is carried over to the device of the store
     evaluate : whether to hold models and families out first: `card["accuracy"]` then holds the table. Takes some twenty times as long
-    rounds, seed : trees of each part of the predictor; the same seed and store give the same predictor
+    rounds : trees of each part of the predictor; None: as many as `baton train` takes
+    seed : the same seed and store give the same predictor
     threads : for training
 
     Returns a Predictor. Raises TVMError for a store with too few kernels, and where XGBoost is not installed.

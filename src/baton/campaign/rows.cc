@@ -72,6 +72,7 @@ class Rows {
     if (!source_.unreliable.empty()) m.unreliable = source_.unreliable;
     m.load = row.load;
     m.others_busy = row.others_busy;
+    m.core_ns = row.core_ns;
     m.reference_us = source_.reference_us;
     m.begun_s = source_.begun_s;
     m.family = source_.subject->family;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSureCv = 0.03;                           // spread below which measurements are equally good
 constexpr double kMostCv = 1;                              // above which one is no measurement
-constexpr double kSizesPerOctave = 2;                      // of models whose kernels are alike
+constexpr double kSizesPerOctave = 8;                      // of models whose kernels are alike
 constexpr double kLeastOfModel = 0.5, kMostOfModel = 1.5;  // of a model's time that its kernels sum up to
 
 std::string key_of(std::initializer_list<std::string> parts) {
@@ -68,10 +68,16 @@ std::set<std::string> Dataset::works_of(int model) const {
 }
 
 struct DatasetBuilder::State {
+  struct Time {
+    int64_t begun_s = 0;
+    double us = 0;
+    std::string place;   ///< machine and device
+    double core_ns = 0;  ///< Measurement::core_ns
+  };
   struct Kernel {
     std::string group;  ///< of all that differ in the model only
     KernelSample of;
-    std::vector<std::pair<int64_t, double>> times;  ///< when begun
+    std::vector<Time> times;
     std::vector<double> cvs;
     std::set<std::string> models;
   };
@@ -81,6 +87,7 @@ struct DatasetBuilder::State {
   };
   struct Model {
     ModelSample of;
+    std::vector<Time> times;
     std::vector<double> cvs;
     std::map<uint32_t, Member> members;  ///< by node
     bool measured = false;
@@ -89,10 +96,33 @@ struct DatasetBuilder::State {
   std::map<std::string, std::shared_ptr<DeviceSheet>> sheets;
   std::map<std::string, Kernel> kernels;
   std::map<std::string, Model> models;
+  std::map<std::string, std::vector<double>> core_ns;  ///< by place
+
+  static std::string place_of(const Measurement& m) {
+    return key_of({m.machine, m.device.kind, std::to_string(m.device.code_hash())});
+  }
+  Time time_of(const Measurement& m) {
+    Time time{m.begun_s, m.median_us, place_of(m), m.core_ns};
+    if (m.core_ns > 0) core_ns[time.place].push_back(m.core_ns);
+    return time;
+  }
+
+  /// The clock of a virtual machine's processor changes by some percent from minute to minute: times become
+  /// those at the clock that is usual where they were measured. Call once, when all rows are there.
+  void scale_to_usual_clock() {
+    std::map<std::string, double> usual;
+    for (const auto& [place, readings] : core_ns) usual[place] = median_of(readings);
+    const auto scale = [&](std::vector<Time>& times) {
+      for (Time& time : times)
+        if (time.core_ns > 0) time.us *= usual.at(time.place) / time.core_ns;
+    };
+    for (auto& [key, kernel] : kernels) scale(kernel.times);
+    for (auto& [key, model] : models) scale(model.times);
+  }
 
   /// Peaks differ a little each time they are measured: one sheet per machine and kind of device.
   std::shared_ptr<const DeviceSheet> sheet_of(const Measurement& m) {
-    auto& sheet = sheets[key_of({m.machine, m.device.kind, std::to_string(m.device.code_hash())})];
+    auto& sheet = sheets[place_of(m)];
     if (!sheet) sheet = std::make_shared<DeviceSheet>(m.device);
     if (!sheet->peaks && m.device.peaks) sheet->peaks = m.device.peaks;
     return sheet;
@@ -135,7 +165,7 @@ struct DatasetBuilder::State {
     }
     if (kernel.of.family.empty()) kernel.of.family = m.family;
     if (m.unreliable.empty() && m.cv <= kMostCv) {
-      kernel.times.emplace_back(m.begun_s, m.median_us);
+      kernel.times.push_back(time_of(m));
       kernel.cvs.push_back(m.cv);
     } else {
       leave_out("disturbed while it was measured");
@@ -159,7 +189,7 @@ struct DatasetBuilder::State {
     model.of.target = m.build.target;
     model.of.sheet = sheet_of(m);
     model.of.threads = m.threads;
-    model.of.again_us.push_back(m.median_us);
+    model.times.push_back(time_of(m));
     model.cvs.push_back(m.cv);
   }
 
@@ -232,9 +262,9 @@ struct DatasetBuilder::State {
       KernelSample& of = kernel.of;
       std::vector<double> times;
       std::map<int64_t, double> sessions;
-      for (const auto& [begun, us] : kernel.times) {
-        times.push_back(us);
-        sessions.emplace(begun, us);
+      for (const Time& time : kernel.times) {
+        times.push_back(time.us);
+        sessions.emplace(time.begun_s, time.us);
       }
       of.weight = 0;
       if (!times.empty()) {
@@ -260,9 +290,10 @@ struct DatasetBuilder::State {
       for (const auto& [kernel, count] : calls) {
         const Kernel& of = kernels.at(kernel);
         std::vector<double> times;
-        for (const auto& [begun, us] : of.times) times.push_back(us);
+        for (const Time& time : of.times) times.push_back(time.us);
         sum += count * (times.empty() ? of.of.us : typical_of(times));
       }
+      for (const Time& time : model.times) model.of.again_us.push_back(time.us);
       model.of.us = typical_of(model.of.again_us);
       model.of.cv = median_of(model.cvs);
       if (sum < kLeastOfModel * model.of.us || sum > kMostOfModel * model.of.us) {
@@ -305,6 +336,7 @@ void DatasetBuilder::add(const Measurement& m) {
 
 Dataset DatasetBuilder::finish() {
   std::map<std::string, int> kernels, models;
+  state_->scale_to_usual_clock();
   state_->merge_kernels();
   state_->finish_models(models);
   state_->finish_kernels(kernels, models);

@@ -1,6 +1,7 @@
 #include "baton/predict/roofline_base.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace baton {
 
@@ -13,6 +14,9 @@ constexpr double kL3OverRam = 2;
 constexpr double kLaunchUs = 0.3;      // a call of a kernel from the executor
 constexpr double kThreadUs = 1.5;      // to wake and join the other threads
 constexpr double kDeviceLaunchUs = 8;  // of a queue of another device
+// A cache loses what was used last by degrees: half of it after so many times its bytes (64 MB of weights
+// come from memory altogether where a program has 16 MB of the third level, 24 MB for a fifth).
+constexpr double kHalfLost = 2, kSteepness = 3;
 
 }  // namespace
 
@@ -46,11 +50,16 @@ SheetRates sheet_rates(const DeviceSheet& sheet, int threads) {
 
 namespace {
 
-/// Of data that was used last when `between` bytes ago.
-double rate_after(const SheetRates& rates, double between) {
-  return between <= rates.cache_bytes ? rates.cache_gbytes
-         : between <= rates.l3_bytes  ? rates.l3_gbytes
-                                      : rates.memory_gbytes;
+/// Which part of what was used last when `between` bytes ago a cache no longer has.
+double part_lost(double between, double cache_bytes) {
+  return between > 0 ? 1 / (1 + std::pow(kHalfLost * cache_bytes / between, kSteepness)) : 0;
+}
+
+/// Nanoseconds per byte of data that was used last when `between` bytes ago.
+double ns_per_byte_after(const SheetRates& rates, double between) {
+  const double from_l3 = part_lost(between, rates.cache_bytes), from_ram = part_lost(between, rates.l3_bytes);
+  return (1 - from_l3) / rates.cache_gbytes +
+         from_l3 * ((1 - from_ram) / rates.l3_gbytes + from_ram / rates.memory_gbytes);
 }
 
 }  // namespace
@@ -62,8 +71,8 @@ RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& s
   const double weights = model_bytes > 0 ? std::min(kernel.weight_bytes(), kernel.bytes) : 0;
   RooflineTime time;
   time.compute_us = kernel.flops / rates.gflops / 1e3;
-  time.memory_us = (kernel.bytes - weights) / rate_after(rates, kernel.bytes) / 1e3 +
-                   weights / rate_after(rates, std::max(kernel.bytes, model_bytes)) / 1e3;
+  time.memory_us = (kernel.bytes - weights) * ns_per_byte_after(rates, kernel.bytes) / 1e3 +
+                   weights * ns_per_byte_after(rates, std::max(kernel.bytes, model_bytes)) / 1e3;
   time.launch_us = sheet.device_type == 1 ? kLaunchUs + (threads > 1 ? kThreadUs : 0) : kDeviceLaunchUs;
   time.us = std::max(time.compute_us, time.memory_us) +
             sheet.not_overlapped * std::min(time.compute_us, time.memory_us) + time.launch_us;

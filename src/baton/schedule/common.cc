@@ -263,6 +263,8 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   constexpr double kSpilled = 1.1;
   // Rows that conflict are read from the second-level cache at every step.
   constexpr double kConflict = 4;
+  // Of the second-level cache, for a panel of weights: the rows pass through it, too.
+  constexpr double kPanelOfL2 = 0.75;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
   // AVX-512 multiply-adds take a broadcast memory operand, but LLVM uses that only for a scalar with a single
   // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
@@ -282,18 +284,26 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   // Weights that do not fit the first-level cache come from the second for each tile.
   const auto terms = static_cast<double>(narrow ? p.sum_length : std::max<int64_t>(p.sum_length, p.depth));
   const bool weights_far = weights * lanes * 4 * terms > sheet.l1_bytes / 2.0;
-  const double weight_load = !weights_far ? 1 : p.prefetched || !narrow ? 2 : 3;
+  // A panel that does not fit the second-level cache comes from the third for each tile of rows.
+  constexpr double kFarPanel = 5;
+  const bool panel_far = p.rows > tile.rows && weights * lanes * 4 * static_cast<double>(p.depth) >
+                                                   kPanelOfL2 * static_cast<double>(sheet.l2_bytes);
+  const double weight_load = panel_far ? kFarPanel : !weights_far ? 1 : p.prefetched || !narrow ? 2 : 3;
   const double used = sums + weights + broadcast + p.product_registers;
   if (used > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights * weight_load + tile.rows * scalar_load, latency}) + loop;
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
+  // The prefetchers follow the weights only beside so many rows that are apart in memory.
+  constexpr int kMostRows = 16;
+  constexpr double kLostStream = 1.5;
+  const double first = p.streamed && p.row_bytes > 0 && tile.rows > kMostRows ? kLostStream * step : step;
   // Weights that are prefetched arrive during all passes over the rows (StreamAhead), others in the first
   // one.
   const double stream = p.streamed ? kStream * weights * lanes / 16 : 0;
   const double all_passes =
-      p.prefetched ? std::max(passes * step, stream) : std::max(step, stream) + (passes - 1) * step;
+      p.prefetched ? std::max(passes * step, stream) : std::max(first, stream) + (passes - 1) * step;
   double cycles = all_passes * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
   if (p.streamed) cycles += kPass * (passes - 1);
   return cycles *

@@ -115,6 +115,7 @@ Digest Measurement::digest(const MeasurementKeys& keys) const {
   for (const int64_t number : {int64_t{threads}, begun_s, int64_t{node}, int64_t{calls}})
     bytes.integer(number);
   for (const double number : {median_us, cv, load, others_busy, reference_us, share}) bytes.real(number);
+  if (core_ns != 0) bytes.real(core_ns);  // rows of older stores keep their digest
   bytes.integer(plus_minus_us.has_value());
   bytes.real(plus_minus_us.value_or(0));
   bytes.list(samples_us);
@@ -135,6 +136,7 @@ void check_measurement(const Measurement& measurement) {
   check_number(measurement.plus_minus_us.value_or(0), "plus_minus_us");
   check_number(measurement.load, "load");
   check_number(measurement.others_busy, "others_busy");
+  check_number(measurement.core_ns, "core_ns");
   check_number(measurement.reference_us, "reference_us");
   check_number(measurement.share, "share");
   check_number(measurement.work.flops, "flops");

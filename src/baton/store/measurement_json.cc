@@ -150,6 +150,7 @@ constexpr Field<M> kFields[] = {
     unless_empty<M, &M::simulated>("simulated"),
     may_lack<M, &M::load>("load"),
     may_lack<M, &M::others_busy>("others_busy"),
+    may_lack<M, &M::core_ns>("core_ns"),
     may_lack<M, &M::reference_us>("reference_us"),
     required<M, &M::begun_s>("begun_s"),
     unless_empty<M, &M::model>("model"),

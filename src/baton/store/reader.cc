@@ -47,7 +47,7 @@ const char* StoreReader::select() {
          " m.plus_minus_us, m.unreliable, m.simulated, m.load, m.others_busy, m.reference_us, m.begun_s, "
          "m.node,"
          " m.calls, m.share, m.method, m.samples, m.disturbed, m.outliers, s.samples_us, s.disturbed, "
-         "s.outliers"
+         "s.outliers, m.core_ns"
          " FROM measurement m"
          " LEFT JOIN sample s ON s.measurement = m.id"
          " LEFT JOIN machine ON machine.id = m.machine"
@@ -158,6 +158,7 @@ Measurement StoreReader::read(const Statement& row) {
   m.simulated = row.text(18);
   m.load = row.real(19);
   m.others_busy = row.real(20);
+  m.core_ns = row.real(33);
   m.reference_us = row.real(21);
   m.begun_s = row.integer(22);
   m.node = static_cast<uint32_t>(row.integer(23));

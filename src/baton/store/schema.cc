@@ -52,9 +52,10 @@ void switch_wal_on(Database& database) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const std::array<Migration, 2> all{{
+  static const std::array<Migration, 3> all{{
       {"tables", kTablesSql},
       {"attributes of operators as rows, and views", kViewsSql},
+      {"the clock of the processor", kCoreSql},
   }};
   return all;
 }

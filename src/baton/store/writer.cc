@@ -74,10 +74,10 @@ StoreWriter::StoreWriter(Database& database)
           "INSERT OR IGNORE INTO measurement (hash, work, build, device, machine, model, campaign,"
           " configuration, origin_set, threads, cache, median_us, cv, plus_minus_us, unreliable, simulated,"
           " load, others_busy, reference_us, begun_s, node, calls, share, method, samples, disturbed, "
-          "outliers)"
+          "outliers, core_ns)"
           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
           "?20,"
-          " ?21, ?22, ?23, ?24, ?25, ?26, ?27)")),
+          " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)")),
       add_samples_(database.prepare(
           "INSERT INTO sample (measurement, samples_us, disturbed, outliers) VALUES (?, ?, ?, ?)")) {}
 
@@ -247,6 +247,7 @@ bool StoreWriter::insert(const Measurement& m) {
   add_.bind(25, static_cast<int64_t>(m.samples_us.size()))
       .bind(26, static_cast<int64_t>(m.disturbed.size()))
       .bind(27, static_cast<int64_t>(m.outliers.size()))
+      .bind(28, m.core_ns)
       .run();
   if (database_.changes() == 0) return false;
   add_samples_.bind(1, database_.last_row());

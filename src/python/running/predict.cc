@@ -13,12 +13,12 @@ namespace baton::python {
 namespace {
 
 HeldPredictor train_with(const std::string& store, const std::string& backend, const HeldPredictor* from,
-                         bool evaluated, int rounds, int seed, int threads) {
+                         bool evaluated, std::optional<int> rounds, int seed, int threads) {
   const nb::gil_scoped_release released;
   initialize();
   TrainOptions options;
   options.only_backend = backend;
-  options.regressor.boost.rounds = rounds;
+  if (rounds) options.regressor.boost.rounds = *rounds;
   options.regressor.boost.threads = threads;
   options.seed = options.regressor.boost.seed = static_cast<uint32_t>(seed);
   if (from) {
@@ -81,7 +81,7 @@ void bind_predict(nb::module_& m) {
           },
           nb::arg("backend"));
   m.def("train", &train_with, nb::arg("store"), nb::arg("backend"), nb::arg("source").none(),
-        nb::arg("evaluated"), nb::arg("rounds"), nb::arg("seed"), nb::arg("threads"));
+        nb::arg("evaluated"), nb::arg("rounds").none(), nb::arg("seed"), nb::arg("threads"));
   m.def("predict", &predict_module, nb::arg("module"), nb::arg("params"), nb::arg("predictor"),
         nb::arg("store"), nb::arg("threads"), nb::arg("level"), nb::arg("name"));
 }

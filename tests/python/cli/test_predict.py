@@ -132,6 +132,21 @@ def test_features_for_a_predictor_of_ones_own(folder, tmp_path):
     assert "nothing to do" in bad("train", "--store", folder / "m.db")
 
 
+def test_features_as_parquet_are_those_as_csv(folder, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    good("train", "--store", folder / "m.db", "--features", tmp_path / "f.csv", "--features", tmp_path / "f.parquet")
+    for name in ("kernels", "models", "calls"):
+        with (tmp_path / f"f.{name}.csv").open(encoding="utf-8", newline="") as file:
+            as_csv = list(csv.DictReader(file))
+        as_parquet = parquet.read_table(tmp_path / f"f.{name}.parquet").to_pylist()
+        assert len(as_csv) == len(as_parquet) > 0
+        for text, value in ((row[key], read[key]) for row, read in zip(as_csv, as_parquet) for key in row):
+            if isinstance(value, (int, float)):
+                assert float(text) == pytest.approx(value)
+            else:
+                assert text == (value or "")
+
+
 def test_table_page_and_saved_reports_say_predicted(folder, tmp_path):
     table = good("predict", SMALL, "--predictor", folder / "p", "-o", tmp_path / "r.html", "-o", tmp_path / "r.json")
     assert "end to end, predicted" in table and "predicted, not run" in table and "a guess" in table

@@ -91,6 +91,18 @@ TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {
   EXPECT_EQ(job.rows[0].samples_us.size(), job.rows[0].disturbed.size());
 }
 
+TEST_F(PacedJobs, RowsSayHowFastTheCoreWas) {
+  int readings = 0;
+  CorePace pace([&] { return 1700.0 + 10 * (readings++ % 5); });  // the clock's steps
+  Protocol protocol;
+  protocol.nodes = true;
+  protocol.max_seconds = 0.1;
+  const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace});
+  ASSERT_GE(job.rows.size(), 2U);
+  for (const JobRow& row : job.rows) EXPECT_NEAR(row.core_ns, 1720, 4) << row.node;
+  for (const JobRow& row : measure_job(*executor_, protocol).rows) EXPECT_EQ(row.core_ns, 0) << row.node;
+}
+
 TEST_F(PacedJobs, KernelsTooShortForTheClockAreCalledInLoops) {
   Protocol protocol;
   protocol.nodes = true;

@@ -220,6 +220,36 @@ TEST_F(PredictTimes, OfSeveralVisitsTheShorterTimesCount) {
   for (size_t i = 0; i < once.kernels.size(); ++i) EXPECT_DOUBLE_EQ(once.kernels[i].us, thrice.kernels[i].us);
 }
 
+TEST_F(PredictTimes, TimesAreThoseAtTheUsualClock) {
+  const std::vector<Measurement> at_usual_clock = campaign(Machine(), 4);
+  std::vector<Measurement> visits;
+  for (const double slower : {0.97, 1.0, 1.04})
+    for (Measurement m : at_usual_clock) {
+      m.median_us *= slower;
+      m.core_ns = 1700 * slower;
+      m.begun_s += static_cast<int64_t>(1000 * slower);
+      visits.push_back(m);
+      // Another machine has a clock of its own.
+      m.machine = "another";
+      m.core_ns *= 2;
+      visits.push_back(m);
+    }
+  const Dataset expected = made_up::dataset(at_usual_clock), data = made_up::dataset(visits);
+  ASSERT_EQ(data.models.size(), 2 * expected.models.size());
+  std::vector<double> wanted, times;
+  for (const ModelSample& each : expected.models) wanted.insert(wanted.end(), 2, each.us);
+  for (const ModelSample& each : data.models) {
+    times.push_back(each.us);
+    ASSERT_EQ(each.again_us.size(), 3U);
+    for (const double us : each.again_us) EXPECT_DOUBLE_EQ(us, each.us);
+  }
+  std::ranges::sort(wanted);
+  std::ranges::sort(times);
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_DOUBLE_EQ(times[i], wanted[i]);
+  ASSERT_EQ(data.kernels.size(), 2 * expected.kernels.size());
+  for (const auto& [first, last] : data.repeats) EXPECT_DOUBLE_EQ(first, last);
+}
+
 TEST_F(PredictTimes, AKernelInASmallAndALargeModelIsTwoSamples) {
   std::mt19937 random(7);
   std::vector<Measurement> all;

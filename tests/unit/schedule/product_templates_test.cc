@@ -82,6 +82,28 @@ TEST(Gemm, RowsThatConflictInTheCache) {
   });
 }
 
+/// Every tile of rows reads the panel again: from the second-level cache, not from behind it.
+TEST(Gemm, PanelsFitTheSecondLevelCache) {
+  DeviceSheet wide = sheet();
+  wide.float_lanes = 16, wide.vector_registers = 32, wide.l1_bytes = 48 << 10, wide.l2_bytes = 1 << 20;
+  for (const int64_t depth : {1333, 2048, 2304, 3072, 4096})
+    for (const int64_t rows : {34, 61, 128, 176}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows of depth " + std::to_string(depth));
+      const ScheduleParams params =
+          named("gemm").default_params(dense({rows, depth, 768, 16, true}, true), wide);
+      EXPECT_LE(params.at("tile_n") * 16 * 4 * depth, wide.l2_bytes) << text(params);
+    }
+}
+
+/// Weights that are read once, from memory: the prefetchers follow them beside 16 rows, not beside 28.
+TEST(Gemm, WeightsFromMemoryAreReadBesideFewRows) {
+  DeviceSheet wide = sheet();
+  wide.float_lanes = 16, wide.vector_registers = 32, wide.l1_bytes = 48 << 10, wide.l2_bytes = 1 << 20;
+  for (const int64_t rows : {17, 19, 28})
+    EXPECT_LE(named("gemm").default_params(dense({rows, 3216, 2320, 16, true}, true), wide).at("tile_m"), 16)
+        << rows;
+}
+
 struct MatmulCase {
   int64_t left, right, m, k, n;  ///< the batches of both, then the extents
   std::string ops;

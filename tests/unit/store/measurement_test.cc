@@ -22,6 +22,14 @@ TEST(MeasurementJson, EveryFieldReadsBack) {
   EXPECT_EQ(measurement_line(back), line);
 }
 
+TEST(MeasurementJson, RowsOfOlderStoresKeepTheirId) {
+  Measurement m = made_up::measurement();
+  const std::string with_clock = m.id();
+  m.core_ns = 0;  // not read before version 3
+  EXPECT_EQ(m.id(), "618c0476b896170f049cbf6e0d655de8");
+  EXPECT_NE(m.id(), with_clock);
+}
+
 TEST(MeasurementJson, DefaultsReadBack) {
   const Measurement m;
   EXPECT_EQ(measurement_from_line(measurement_line(m)), m);

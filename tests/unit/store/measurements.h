@@ -44,6 +44,7 @@ inline Measurement measurement(int number = 0) {
   m.simulated = "sim_npu";
   m.load = 0.25;
   m.others_busy = 0.125;
+  m.core_ns = 1712.5;
   m.reference_us = 99.9;
   m.begun_s = 1'700'000'000 + number;
   m.model = "resnet-18";

@@ -49,6 +49,7 @@ JobRow read_row(const Json& json) {
   row.calls_per_sample = json.value("calls_per_sample", 1);
   row.load = json.value("load", 0.0);
   row.others_busy = json.value("others_busy", 0.0);
+  row.core_ns = json.value("core_ns", 0.0);
   for (const uint32_t index : row.disturbed)
     if (index >= row.samples_us.size()) throw Error("a disturbed sample that there is not");
   for (const double us : row.samples_us)
@@ -127,6 +128,7 @@ std::string result_line(const JobResult& result) {
                     {"calls_per_sample", row.calls_per_sample},
                     {"load", row.load},
                     {"others_busy", row.others_busy},
+                    {"core_ns", row.core_ns},
                     {"samples_us", std::move(samples)},
                     {"disturbed", row.disturbed}});
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -166,6 +167,7 @@ class JobMeasurement {
       row.cache = pending->cache;
       row.load = load_;
       row.others_busy = windows_.sum().others();
+      row.core_ns = core_ns_of(*pending);
       measured.rows.push_back(std::move(row));
     }
     if (measured.rows.empty())
@@ -179,10 +181,24 @@ class JobMeasurement {
     CacheState cache;
     RoundSamples samples;
     int calls = 1;
+    std::vector<double> core_ns;  // by sample, read after it; empty: not read
   };
 
+  /// The mean of the middle half: the clock's steps are a part of a reading, and interrupts are among them.
+  static double core_ns_of(const Pending& pending) {
+    std::vector<double> kept;
+    for (size_t i = 0; i < pending.core_ns.size(); ++i)
+      if (!pending.samples.disturbed[i]) kept.push_back(pending.core_ns[i]);
+    if (kept.empty()) return 0;
+    std::ranges::sort(kept);
+    const size_t quarter = kept.size() / 4;
+    const auto begin = kept.begin() + static_cast<std::ptrdiff_t>(quarter),
+               end = kept.end() - static_cast<std::ptrdiff_t>(quarter);
+    return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+  }
+
   Pending& pending(const std::string& node, CacheState cache, int calls = 1) {
-    pending_.push_back(std::make_unique<Pending>(Pending{node, cache, {}, calls}));
+    pending_.push_back(std::make_unique<Pending>(Pending{node, cache, {}, calls, {}}));
     windows_.track(pending_.back()->samples);
     return *pending_.back();
   }
@@ -220,19 +236,24 @@ class JobMeasurement {
     return !slow;
   }
   bool core_is_slow() const { return !simulated_ && conditions_.pace && conditions_.pace->is_slow(); }
+  /// After core_is_slow(), so that it is of the sample that was added before.
+  void note_core(Pending& pending) const {
+    if (!simulated_ && conditions_.pace) pending.core_ns.push_back(conditions_.pace->last_ns());
+  }
 
   struct Span {
     double least_s, most_s;
   };
 
   /// Adds samples until they are enough. `prepare`: before each, not counted.
-  void collect(RoundSamples& samples, const std::function<double()>& sample_us,
+  void collect(Pending& pending, const std::function<double()>& sample_us,
                const std::function<void()>& prepare = {}) {
-    collect(samples, sample_us, prepare, {kLeastS, protocol_.max_seconds});
+    collect(pending, sample_us, prepare, {kLeastS, protocol_.max_seconds});
   }
 
-  void collect(RoundSamples& samples, const std::function<double()>& sample_us,
+  void collect(Pending& pending, const std::function<double()>& sample_us,
                const std::function<void()>& prepare, Span span) {
+    RoundSamples& samples = pending.samples;
     const bool several = executor_.threads() > 1;
     const int64_t begin = monotonic_ns();
     const double paused_before_s = paused_s_;
@@ -247,7 +268,9 @@ class JobMeasurement {
         const double us = sample_us();
         // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
         const bool held = !executor_.on_devices() && was_held(before, read_thread(several), several);
-        samples.add(us, held || !usual || core_is_slow());
+        const bool slow = core_is_slow();
+        samples.add(us, held || !usual || slow);
+        note_core(pending);
         windows_.tick();
       }
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
@@ -263,10 +286,10 @@ class JobMeasurement {
   void whole_program() {
     for (const CacheState cache : protocol_.caches) {
       if (cache == CacheState::kFlushed && !simulated_) {
-        collect(pending("", cache).samples, [&] { return run_us(); }, [&] { evictor_->evict(); });
+        collect(pending("", cache), [&] { return run_us(); }, [&] { evictor_->evict(); });
       } else if (cache == CacheState::kHot) {
         const int calls = simulated_ ? 1 : calls_for(warm_up());
-        collect(pending("", cache, calls).samples, [&] {
+        collect(pending("", cache, calls), [&] {
           if (calls == 1) return run_us();
           const int64_t begin = monotonic_ns();
           for (int i = 0; i < calls; ++i) require(executor_.run());
@@ -295,8 +318,10 @@ class JobMeasurement {
         for (const uint32_t node : nodes_)
           node_rows_.push_back(&pending(executor_.plan().nodes[node].name, cache));
       }
-      for (size_t i = 0; i < nodes_.size(); ++i)
+      for (size_t i = 0; i < nodes_.size(); ++i) {
         node_rows_[i]->samples.add(profile.node_ns[i][0] / 1e3, slow || profile.held[i][0]);
+        note_core(*node_rows_[i]);
+      }
       windows_.tick();
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
       if (seconds >= protocol_.max_seconds || runs >= kMostSamples) break;
@@ -344,10 +369,10 @@ class JobMeasurement {
       next = nodes_[i] + 1;
       Pending& pending = *node_rows_[i];
       windows_.restart(pending.samples);
+      pending.core_ns.clear();
       pending.cache = CacheState::kHot;
       pending.calls = calls_for(node_us_[i]);
-      collect(pending.samples, [&] { return calls_us(*call, nodes_[i], pending.calls); }, {},
-              {0, kShortKernelS});
+      collect(pending, [&] { return calls_us(*call, nodes_[i], pending.calls); }, {}, {0, kShortKernelS});
     }
   }
 
@@ -368,11 +393,10 @@ class JobMeasurement {
           if (nodes_.size() == 1 || node_us_[i] < kLeastTimedUs) continue;
           const int calls = calls_for(node_us_[i]);
           calls_us(*call, nodes_[i], calls);
-          collect(pending(node.name, cache, calls).samples,
-                  [&] { return calls_us(*call, nodes_[i], calls); });
+          collect(pending(node.name, cache, calls), [&] { return calls_us(*call, nodes_[i], calls); });
         } else if (cache == CacheState::kFlushed) {
           collect(
-              pending(node.name, cache).samples, [&] { return calls_us(*call, nodes_[i], 1); },
+              pending(node.name, cache), [&] { return calls_us(*call, nodes_[i], 1); },
               [&] { evictor_->evict(); });
         }
       }

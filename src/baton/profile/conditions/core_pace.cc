@@ -34,10 +34,9 @@ double core_loop_ns() {
 }
 
 bool CorePace::is_slow() {
-  do learn(read_());
+  do learn(last_ns_ = read_());
   while (readings_.size() < kFirst);
-  const double last = readings_[(next_ + readings_.size() - 1) % readings_.size()];
-  return last > kSlow * usual_ns_;
+  return last_ns_ > kSlow * usual_ns_;
 }
 
 bool core_is_slow() {

@@ -19,6 +19,8 @@ class CorePace {
 
   /// Reads the loop's time. True: it is longer than usual, or too few readings are known to tell.
   bool is_slow();
+  /// Of the loop, in nanoseconds: the reading that is_slow() judged last; 0 before the first.
+  double last_ns() const { return last_ns_; }
   /// Of the loop, in nanoseconds; 0 before the first readings.
   double usual_ns() const { return usual_ns_; }
 
@@ -28,7 +30,7 @@ class CorePace {
   std::function<double()> read_;
   std::vector<double> readings_;  // the last kKept of them
   size_t next_ = 0, since_learned_ = 0;
-  double usual_ns_ = 0;
+  double last_ns_ = 0, usual_ns_ = 0;
 };
 
 /// CorePace::is_slow() of this process, which all measurements teach what is usual.

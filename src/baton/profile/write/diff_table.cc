@@ -62,7 +62,7 @@ std::string side_text(const DiffSide& side) {
 class Table {
  public:
   Table(std::ostream& out, const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b)
-      : out_(out), diff_(diff), a_(a), b_(b) {
+      : out_(out), diff_(diff), a_(a) {
     for (const KernelRow& row : a.kernels) of_a_[row.node] = &row;
     for (const KernelRow& row : b.kernels) of_b_[row.node] = &row;
   }
@@ -151,7 +151,7 @@ class Table {
 
   std::ostream& out_;
   const ProfileDiff& diff_;
-  const ProfileReport &a_, &b_;
+  const ProfileReport& a_;
   std::map<uint32_t, const KernelRow*> of_a_, of_b_;
 };
 
