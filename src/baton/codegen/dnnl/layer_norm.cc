@@ -1,11 +1,22 @@
 #include "baton/codegen/dnnl/layer_norm.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "baton/codegen/dnnl/operators.h"
 #include "baton/ir/inspect.h"
 
 namespace baton {
+
+using namespace dnnl_blob;
+
 namespace {
+
+/// The operands of a normalisation.
+struct LayerNormParts {
+  Expr data, gamma, beta;
+  double epsilon = 0;
+};
 
 std::optional<double> scalar_of(const Expr& value) {
   const auto* constant = as<ConstantNode>(value);
@@ -83,8 +94,7 @@ bool is_along_last(const Expr& value, const TensorTypeNode& data) {
   return elements == data.extents().back() && type->extents().back() == elements;
 }
 
-}  // namespace
-
+/// What `root` normalises; null when it is no such expression. `root`: typed.
 std::optional<LayerNormParts> layer_norm_parts(const Expr& root) {
   const CallNode* shifted = call_of(root, "add");
   if (!shifted) return std::nullopt;
@@ -104,6 +114,8 @@ std::optional<LayerNormParts> layer_norm_parts(const Expr& root) {
   return std::nullopt;
 }
 
+}  // namespace
+
 CompositePattern dnnl_layer_norm() {
   const auto call = [](const char* op, std::vector<DFPattern> args) {
     return is_op(op)->call(std::move(args));
@@ -116,6 +128,24 @@ CompositePattern dnnl_layer_norm() {
                              call("multiply", {centered, call("rsqrt", {spread})});
   return {"dnnl.layer_norm", call("add", {call("multiply", {standard, wildcard()}), wildcard()}),
           [](const Expr& root) { return layer_norm_parts(root).has_value(); }};
+}
+
+View lower_layer_norm(RegionWriter& writer, const CallNode& call) {
+  const auto& composite = *as<FunctionNode>(call.callee());
+  const auto parts = layer_norm_parts(composite.body());
+  if (!parts) refuse("is no normalisation of rows");
+  const auto argument = [&](const Expr& param) {
+    for (size_t i = 0; i < composite.params().size(); ++i)
+      if (composite.params()[i].get() == param.get()) return writer.value_of(call.args()[i]);
+    refuse("normalises what is computed inside of it");
+  };
+  const View value = argument(parts->data);
+  const int64_t extent = value.dims.back();
+  const auto vector = [&](const Expr& param) {
+    return View{writer.dense(argument(param)).tensor, {extent}, {1}};
+  };
+  return standardised_rows(writer, value, extent, parts->epsilon,
+                           {vector(parts->gamma), vector(parts->beta)});
 }
 
 }  // namespace baton

@@ -1,20 +1,14 @@
 #pragma once
-#include <optional>
-
 #include "baton/byoc/pattern_table.h"
+#include "baton/codegen/dnnl/region_writer.h"
 
 namespace baton {
 
-/// (data - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis, in single operators.
-struct LayerNormParts {
-  Expr data, gamma, beta;
-  double epsilon = 0;
-};
-
-/// What `root` normalises; null when it is no such expression. `root`: typed.
-std::optional<LayerNormParts> layer_norm_parts(const Expr& root);
-
-/// Normalisations as exporters and SimplifyInference write them: `dnnl.layer_norm`.
+/// (data - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis, in single operators, as
+/// exporters and SimplifyInference write it: `dnnl.layer_norm`.
 CompositePattern dnnl_layer_norm();
+
+/// Appends the steps of a call of that composite and returns its value.
+dnnl_blob::View lower_layer_norm(dnnl_blob::RegionWriter& writer, const CallNode& call);
 
 }  // namespace baton

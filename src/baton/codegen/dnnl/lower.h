@@ -1,19 +1,12 @@
 #pragma once
 // Describes functions as oneDNN primitives.
 #include <string>
+#include <vector>
 
+#include "baton/codegen/dnnl/region.h"
 #include "baton/ir/expr.h"
-#include "baton/runtime/plugins/dnnl/region_blob.h"
 
 namespace baton {
-
-/// The primitives of one function, and the constants they read.
-struct DnnlRegion {
-  dnnl_blob::Region region;
-  std::vector<NDArray> constants;  ///< of the constant tensors, in their order
-  /// Of each step: the operators that it computes; of a copy of a result those that it is for.
-  std::vector<OriginSet> origins;
-};
 
 /// `function`: typed, of static shapes, straight-line; composite functions may be called. Biases, residual
 /// sums and activations become post-operations of the step that makes their operand, when nothing else reads

@@ -1,11 +1,31 @@
 #include "baton/codegen/dnnl/quantized.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "baton/codegen/dnnl/operators.h"
 #include "baton/ir/inspect.h"
 
 namespace baton {
+
+using namespace dnnl_blob;
+
 namespace {
+
+/// A quantised layer up to the rounding of its result, and what is added behind that.
+struct QuantizedLayer {
+  const CallNode* layer = nullptr;  ///< qnn.conv2d or qnn.dense; its weight is a constant
+  NDArray bias;                     ///< int32, by channel; undefined: none
+  int32_t data_zero = 0;
+  std::vector<double> factors;  ///< of the sums, to units of the rounded result: one, or one by channel
+  double zero = 0;              ///< the zero point of the rounded result
+  double low = 0, high = 0;     ///< bounds of the rounded result, its zero point included
+  /// The other operand of a qnn.add; null: none. The sum is
+  /// round(own_factor * result + own_shift) + other_factor * other + shift.
+  Expr other = {};
+  double own_factor = 1, own_shift = 0, other_factor = 0, shift = 0;
+  double least = 0, most = 0;  ///< bounds of the result
+};
 
 constexpr const char* kLayers[] = {"conv2d", "dense"};
 
@@ -111,8 +131,7 @@ bool read_layer(const CallNode& requantize, QuantizedLayer& found) {
   return true;
 }
 
-}  // namespace
-
+/// The layer that `root` rounds; null when it is no such expression. `root`: typed.
 std::optional<QuantizedLayer> quantized_layer(const Expr& root) {
   QuantizedLayer found;
   const TensorTypeNode* type = static_type_of(root);
@@ -141,6 +160,50 @@ std::optional<QuantizedLayer> quantized_layer(const Expr& root) {
   return found;
 }
 
+// ---- A layer of bytes whose result is rounded to bytes, as post-operations of one primitive.
+
+PostOp on_elements(Algorithm algorithm, double alpha = 0, double beta = 0) {
+  return {PostKind::kEltwise, algorithm, alpha, beta, {}};
+}
+
+/// Gives the step the bias and the factors of its `channels`: sums are rounded to the layer's own units, with
+/// its zero point.
+void add_rounding(RegionWriter& writer, const QuantizedLayer& layer, int64_t channels) {
+  std::vector<float> bias;
+  for (size_t channel = 0; channel < static_cast<size_t>(channels); ++channel) {
+    const int32_t sum = layer.bias ? layer.bias.as<int32_t>()[channel] : 0;
+    const double factor = layer.factors[layer.factors.size() == 1 ? 0 : channel];
+    bias.push_back(static_cast<float>(sum * factor + layer.zero));
+  }
+  const View added = writer.add_vector(bias);
+  Step& step = writer.last_step();
+  step.largest = 0;
+  step.inputs.push_back(step.kind == StepKind::kMatmul ? View{added.tensor, {1, channels}, {channels, 1}}
+                                                       : added);
+  step.scales = {writer.add_vector({layer.factors.begin(), layer.factors.end()})};
+  if (layer.data_zero) {
+    const std::vector<int32_t> zero = {layer.data_zero};
+    step.zeros = {writer.add_constant(NDArray::of<int32_t>({1}, zero, DType::int_(32)), {1})};
+  }
+}
+
+/// Adds the other operand, a view in the order of the step's result. Both operands are rounded to units of
+/// the sum, as qnn.add does: this one here, the other one, behind an integer, when the sum is.
+void add_sum(Step& step, const QuantizedLayer& layer, const View& other) {
+  step.posts.push_back(on_elements(Algorithm::kClip, layer.low, layer.high));
+  step.posts.push_back(on_elements(Algorithm::kRound));
+  if (layer.own_factor != 1) {
+    step.posts.push_back(on_elements(Algorithm::kLinear, layer.own_factor, layer.own_shift));
+    step.posts.push_back(on_elements(Algorithm::kRound));
+    step.posts.push_back(on_elements(Algorithm::kLinear, 1, layer.shift));
+  } else {
+    step.posts.push_back(on_elements(Algorithm::kLinear, 1, layer.own_shift + layer.shift));
+  }
+  step.posts.push_back({PostKind::kSum, Algorithm::kAdd, layer.other_factor, 0, {other}});
+}
+
+}  // namespace
+
 PatternTable dnnl_quantized_layers() {
   PatternTable table;
   const auto constants = [](std::vector<DFPattern> args, size_t count) {
@@ -161,6 +224,29 @@ PatternTable dnnl_quantized_layers() {
     table.push_back({std::string("dnnl.qnn.") + name, clipped(rounded()), check});
   }
   return table;
+}
+
+View lower_quantized_layer(RegionWriter& writer, const CallNode& call) {
+  const auto& composite = *as<FunctionNode>(call.callee());
+  const auto parts = quantized_layer(composite.body());
+  if (!parts) refuse("is no quantised layer");
+  for (size_t i = 0; i < composite.params().size(); ++i)
+    writer.define(*composite.params()[i], writer.values_of(call.args()[i]));
+  writer.define_value(parts->layer->args()[1]);
+  const bool matmul = parts->layer->op()->name == "qnn.dense";
+  const View value = matmul ? dense_layer(writer, *parts->layer) : convolution(writer, *parts->layer);
+  if (matmul && !writer.is_whole(value)) refuse("has data of more than two axes");
+  const ElementType type = *element_type(as_type<TensorTypeNode>(type_of(Expr(&call)))->dtype());
+  writer.tensor(value.tensor).type = type;
+  const Dims dims = writer.tensor(value.tensor).dims;
+  add_rounding(writer, *parts, matmul ? dims.back() : dims[1]);
+  Step& step = writer.last_step();
+  if (parts->other)
+    add_sum(step, *parts, permuted(writer.value_of(parts->other), writer.order_of_tensor(value.tensor)));
+  const double low = type == ElementType::kInt8 ? -128 : 0;
+  if (parts->least > low || parts->most < low + 255)
+    step.posts.push_back(on_elements(Algorithm::kClip, parts->least, parts->most));
+  return value;
 }
 
 }  // namespace baton

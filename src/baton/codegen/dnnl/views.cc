@@ -57,6 +57,13 @@ View aligned(View view, size_t rank) {
   return view;
 }
 
+View along_axis(const View& vector, size_t rank, size_t axis) {
+  View view{vector.tensor, Dims(rank, 1), Dims(rank, 1)};
+  view.dims[axis] = vector.dims[0];
+  view.strides[axis] = vector.strides[0];
+  return view;
+}
+
 bool broadcasts(const Dims& part, const Dims& whole) {
   for (size_t i = 0; i < whole.size(); ++i)
     if (part[i] != 1 && part[i] != whole[i]) return false;

@@ -23,6 +23,8 @@ std::vector<int> same_order(size_t rank);
 
 /// The view right-aligned to `rank` axes: ones in front.
 View aligned(View view, size_t rank);
+/// The view of a vector as one of `rank` axes that goes along `axis`: ones elsewhere.
+View along_axis(const View& vector, size_t rank, size_t axis);
 /// Whether `part` broadcasts to `whole`, both of the same rank.
 bool broadcasts(const Dims& part, const Dims& whole);
 
