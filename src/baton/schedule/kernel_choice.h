@@ -22,6 +22,7 @@ struct ConvChoice {
 /// A dense layer: data (rows, depth) times a weight (units, depth).
 struct DenseShape {
   int64_t rows = 1, units = 1, depth = 1;
+  bool constant = true;  ///< the weight: others are packed in every run
 };
 
 /// A constant weight of float32.

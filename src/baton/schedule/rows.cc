@@ -21,6 +21,8 @@ constexpr int64_t kRowElements = 1 << 12;
 constexpr int64_t kDenseMultiplyAdds = 1 << 16;
 /// Sums of a dense layer that are computed together: enough to hide the latency of multiply-adds.
 constexpr int kDenseSums = 8;
+/// Rows of the weight that are read together at least: as many streams reach the rate of the memory.
+constexpr int kDenseStreams = 4;
 
 std::string first_reduction(const OpBlock& block) {
   for (const Stage& stage : block.stages)
@@ -81,9 +83,10 @@ int tile_of_dense(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   if (!dense) return 0;
   const int rows = dense_rows_of(kernel);
   if (rows >= kFewestGemmRows || reduction_extent(*dense) < sheet.float_lanes) return 0;
-  // Half of that many streams from memory are enough for the sums of one row to overlap.
-  const int tile = std::min(kDenseSums / rows, result_extent(kernel, -1)), half = (tile + 1) / 2;
-  return streams_rows(kernel, half, sheet) ? half : tile;
+  const int columns = result_extent(kernel, -1);
+  const int few = std::min(kDenseStreams, columns),
+            tile = std::min(std::max(kDenseSums / rows, kDenseStreams), columns);
+  return streams_rows(kernel, few, sheet) ? few : tile;
 }
 
 ScheduleParams rows_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {

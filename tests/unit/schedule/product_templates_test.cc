@@ -1,4 +1,6 @@
 // Templates of dense layers and matrix products.
+#include "baton/schedule/kernel_choice.h"
+
 #include "schedule/layers.h"
 
 namespace baton {
@@ -101,6 +103,22 @@ TEST(Gemm, WeightsFromMemoryAreReadBesideFewRows) {
   wide.float_lanes = 16, wide.vector_registers = 32, wide.l1_bytes = 48 << 10, wide.l2_bytes = 1 << 20;
   for (const int64_t rows : {17, 19, 28})
     EXPECT_LE(named("gemm").default_params(dense({rows, 3216, 2320, 16, true}, true), wide).at("tile_m"), 16)
+        << rows;
+}
+
+/// Two or three rows: constant weights are packed; others, which would be packed in every run, are read as
+/// they are, several rows at a time.
+TEST(DenseOfFewRows, ReadsItsWeightAtTheRateOfTheMemory) {
+  DeviceSheet wide = sheet();
+  wide.float_lanes = 16, wide.l2_bytes = 1 << 20, wide.l3_bytes = 1 << 25;
+  const auto packs = [&](int64_t rows, bool constant) {
+    return cost_model_choice()->packs_dense({rows, 896, 4096, constant}, wide);
+  };
+  EXPECT_FALSE(packs(1, true));
+  EXPECT_TRUE(packs(2, true) && packs(3, true) && packs(4, false));
+  EXPECT_FALSE(packs(2, false) || packs(3, false));
+  for (const int64_t rows : {1, 2, 3})
+    EXPECT_GE(named("rows").default_params(dense({rows, 4096, 896, 1, true}, false), wide).at("tile_n"), 4)
         << rows;
 }
 

@@ -189,6 +189,7 @@ class JobMeasurement {
     std::vector<double> kept;
     for (size_t i = 0; i < pending.core_ns.size(); ++i)
       if (!pending.samples.disturbed[i]) kept.push_back(pending.core_ns[i]);
+    if (kept.empty()) kept = pending.core_ns;
     if (kept.empty()) return 0;
     std::ranges::sort(kept);
     const size_t quarter = kept.size() / 4;

@@ -270,7 +270,11 @@ bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, co
   const TensorTypeNode *data = static_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
   if (!data || !weight || data->rank() != 2 || data->dtype() != DType::float_(32)) return false;
   const std::vector<int64_t> by = weight->extents();
-  return !choice.packs_dense({.rows = data->extents()[0], .units = by[0], .depth = by[1]}, sheet);
+  return !choice.packs_dense({.rows = data->extents()[0],
+                              .units = by[0],
+                              .depth = by[1],
+                              .constant = as<ConstantNode>(dense.args()[1]) != nullptr},
+                             sheet);
 }
 
 /// `weight` (NK) in the layout `packed`, with rows of zeros at its end that fill the last block.
