@@ -129,9 +129,9 @@ const std::map<std::string, double> kTolerance = {{"FastMath", 3e-2}};
 // products.
 const std::set<std::string> kQuantises = {"FakeQuantizationToInteger", "qnn.CanonicalizeOps", "qnn.Legalize"};
 constexpr double kTwoQuanta = 0.041;
-// Nothing is left to do: types are there already, no target here has memories to name, and PartitionGraph
-// outlines itself.
-const std::set<std::string> kNothingToDo = {"AnnotateMemoryScope", "InferType",
+// Nothing is left to do: types are there already, no target here has memories to name, weights are too small
+// to be worth storing in bfloat16, and PartitionGraph outlines itself.
+const std::set<std::string> kNothingToDo = {"AnnotateMemoryScope", "InferType", "NarrowWeights",
                                             "OutlineCompilerFunctionsWithExistingGlobalSymbols"};
 // In continuation passing style every operator leads to the continuation, so all that leads to one result
 // seems to lead to all.
