@@ -1,6 +1,6 @@
 // Predictors against their bars: prediction STORE [BACKEND]. Holds out models and families of the store's
-// measurements, and times the prediction of ResNet-50. Prints `bar, measured, ok` and exits with 1 when one
-// does not hold.
+// measurements, and times the prediction of ResNet-50; prediction --time PREDICTOR only does that. Prints
+// `bar, measured, ok` and exits with 1 when one does not hold.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include "baton/driver/load_model.h"
 #include "baton/predict/evaluation.h"
 #include "baton/predict/model/predict_model.h"
+#include "baton/predict/predictor_file.h"
 #include "baton/store/store.h"
 
 #include "bars/bar.h"
@@ -93,11 +94,15 @@ void report_time(const Predictor& predictor) {
 int main(int argc, char** argv) {
   using namespace baton;
   if (argc < 2) {
-    std::fprintf(stderr, "usage: prediction STORE [BACKEND]\n");
+    std::fprintf(stderr, "usage: prediction STORE [BACKEND], or prediction --time PREDICTOR\n");
     return 2;
   }
   initialize();
   try {
+    if (argc == 3 && argv[1] == std::string("--time")) {
+      report_time(load_predictor(argv[2]));
+      return bars::all_hold ? 0 : 1;
+    }
     const Dataset data = dataset_of(Store::open(argv[1], Store::Mode::kRead), argc > 2 ? argv[2] : "");
     EvaluateOptions options;
     if (argc > 2) options.train.only_backend = argv[2];
