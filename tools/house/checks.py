@@ -19,7 +19,8 @@ failures = []  # what failed, named again before the last line: logs of CI are c
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Presets, and the programs built with them.
-SANITIZED = (("asan-ubsan", "baton_unit_tests"), ("asan-ubsan", "baton-golden"), ("tsan", "baton_unit_tests"))
+SANITIZED = (("asan-ubsan", "baton_unit_tests"), ("asan-ubsan", "baton-golden"), ("asan-ubsan", "baton-runner"),
+             ("tsan", "baton_unit_tests"))
 THREADED = ("byoc", "codegen", "driver", "pass", "profile", "runtime", "support")  # folders of tests/unit that use threads
 # Whole networks and a million nodes take minutes under sanitizers, and smaller tests cover the same paths. Signals of a
 # sampler come late under the thread sanitizer.

@@ -225,6 +225,9 @@ Predictor parse_predictor(const std::string& bytes, const std::string& shown) {
     throw Error(shown + " was written by a newer Baton (format " + std::to_string(format) +
                 ", this one reads up to " + std::to_string(kPredictorFormat) +
                 "): use that one, or train again");
+  if (format < kPredictorFormat)
+    throw Error(shown + " was written by an older Baton (format " + std::to_string(format) + ", now " +
+                std::to_string(kPredictorFormat) + "): train it again with `baton train`");
   const size_t digest_end = bytes.find('\n', kind_end + 1);
   if (digest_end == std::string::npos) throw Error(damaged);
   const std::string body = bytes.substr(digest_end + 1);

@@ -1,6 +1,6 @@
 #include "baton/predict/trees.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 
 #include "baton/support/error.h"
@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-constexpr size_t kNodeBytes = 4 + 4 * 4;
+constexpr size_t kNodeBytes = 3 * 4;
 
 template <class T>
 void append(std::string& bytes, T value) {
@@ -29,31 +29,48 @@ T take(const std::string& bytes, size_t& at) {
 
 }  // namespace
 
-void Trees::add(std::vector<TreeNode> tree) {
+void Trees::add(const std::vector<TreeNode>& tree) {
   const auto first = static_cast<uint32_t>(nodes_.size());
-  roots_.push_back(first);
-  for (TreeNode& node : tree) {
-    if (node.feature >= 0) {
-      node.left += static_cast<int32_t>(first);
-      node.right += static_cast<int32_t>(first);
-      node.unknown += static_cast<int32_t>(first);
+  struct Place {
+    int32_t of;
+    uint32_t depth;
+  };
+  std::vector<Place> order{{0, 0}};  // of the nodes here: level by level
+  for (size_t i = 0; i < order.size(); ++i) {
+    const TreeNode& from = tree[static_cast<size_t>(order[i].of)];
+    const auto number = static_cast<uint32_t>(first + i);
+    if (from.feature < 0) {
+      nodes_.push_back({from.value, number, 0});
+      continue;
     }
-    nodes_.push_back(node);
+    nodes_.push_back(
+        {from.value, static_cast<uint32_t>(first + order.size()),
+         static_cast<uint32_t>(from.feature) << 2 | (from.unknown == from.right ? 2U : 0U) | 1U});
+    for (const int32_t child : {from.left, from.right}) order.push_back({child, order[i].depth + 1});
   }
+  trees_.push_back({first, order.back().depth});
 }
 
-// Tree by tree: its nodes stay in the nearest cache for all rows.
+// Tree by tree: its nodes stay in the nearest cache for all rows. Some rows together, and without branches:
+// each step of a row waits for the one before.
 std::vector<double> Trees::sums(const FeatureRows& rows, size_t most) const {
+  constexpr size_t kTogether = 8;
   std::vector<double> sums(rows.rows());
-  for (size_t t = 0; t < std::min(most, roots_.size()); ++t)
-    for (size_t i = 0; i < sums.size(); ++i) {
-      const float* row = rows.values.data() + i * rows.columns;
-      const TreeNode* node = &nodes_[roots_[t]];
-      while (node->feature >= 0) {
-        const float value = row[node->feature];
-        node = &nodes_[std::isnan(value) ? node->unknown : value < node->value ? node->left : node->right];
-      }
-      sums[i] += node->value;
+  for (size_t t = 0; t < std::min(most, trees_.size()); ++t)
+    for (size_t begin = 0; begin < sums.size(); begin += kTogether) {
+      const size_t count = std::min(kTogether, sums.size() - begin);
+      const float* first = rows.values.data() + begin * rows.columns;
+      uint32_t at[kTogether];
+      std::fill_n(at, count, trees_[t].root);
+      for (uint32_t step = 0; step < trees_[t].depth; ++step)
+        for (size_t i = 0; i < count; ++i) {
+          const Node& node = nodes_[at[i]];
+          const float value = first[i * rows.columns + node.feature()];
+          const uint32_t right = static_cast<uint32_t>(value >= node.value) |
+                                 (static_cast<uint32_t>(value != value) & node.split >> 1);
+          at[i] = node.left + (right & node.split & 1U);
+        }
+      for (size_t i = 0; i < count; ++i) sums[begin + i] += nodes_[at[i]].value;
     }
   return sums;
 }
@@ -64,56 +81,60 @@ double Trees::sum(std::span<const float> row) const {
 
 void Trees::add_uses(std::vector<double>& uses) const {
   // A split at depth d parts 2^-d of the rows, about.
-  for (size_t t = 0; t < roots_.size(); ++t) {
-    std::vector<std::pair<uint32_t, double>> waiting{{roots_[t], 1.0}};
+  for (const Tree& tree : trees_) {
+    std::vector<std::pair<uint32_t, double>> waiting{{tree.root, 1.0}};
     while (!waiting.empty()) {
       const auto [at, part] = waiting.back();
       waiting.pop_back();
-      const TreeNode& node = nodes_[at];
-      if (node.feature < 0) continue;
-      uses.at(static_cast<size_t>(node.feature)) += part;
+      const Node& node = nodes_[at];
+      if (node.is_leaf()) continue;
+      uses.at(node.feature()) += part;
       waiting.emplace_back(node.left, part / 2);
-      waiting.emplace_back(node.right, part / 2);
+      waiting.emplace_back(node.left + 1, part / 2);
     }
   }
 }
 
 void Trees::append_to(std::string& bytes) const {
-  append(bytes, static_cast<uint32_t>(roots_.size()));
-  append(bytes, static_cast<uint32_t>(nodes_.size()));
-  for (const uint32_t root : roots_) append(bytes, root);
-  for (const TreeNode& node : nodes_) {
-    append(bytes, node.value);
-    append(bytes, node.feature);
-    append(bytes, node.left);
-    append(bytes, node.right);
-    append(bytes, node.unknown);
+  append(bytes, static_cast<uint32_t>(trees_.size()));
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    const uint32_t begin = trees_[t].root;
+    const auto end = t + 1 < trees_.size() ? trees_[t + 1].root : static_cast<uint32_t>(nodes_.size());
+    append(bytes, end - begin);
+    for (uint32_t i = begin; i < end; ++i) {
+      const Node& node = nodes_[i];
+      append(bytes, node.value);
+      append(bytes, node.left - begin);
+      append(bytes, node.split);
+    }
   }
 }
 
 Trees Trees::read(const std::string& bytes, size_t& at, size_t columns) {
   Trees trees;
-  const auto roots = take<uint32_t>(bytes, at), nodes = take<uint32_t>(bytes, at);
-  if ((bytes.size() - at) / kNodeBytes < nodes) throw Error("its trees end early");
-  for (uint32_t i = 0; i < roots; ++i) {
-    trees.roots_.push_back(take<uint32_t>(bytes, at));
-    if (trees.roots_.back() >= nodes) throw Error("a tree of it has no root");
-  }
-  for (uint32_t i = 0; i < nodes; ++i) {
-    TreeNode node;
-    node.value = take<float>(bytes, at);
-    node.feature = take<int32_t>(bytes, at);
-    node.left = take<int32_t>(bytes, at);
-    node.right = take<int32_t>(bytes, at);
-    node.unknown = take<int32_t>(bytes, at);
-    const auto wrong = [&](int32_t to) {
-      return to <= static_cast<int32_t>(i) || to >= static_cast<int32_t>(nodes);
-    };
-    // Children come after their parent, so that every walk ends.
-    if (node.feature >= static_cast<int32_t>(columns) ||
-        (node.feature >= 0 && (wrong(node.left) || wrong(node.right) || wrong(node.unknown))))
-      throw Error("a tree of it has a split that leads nowhere");
-    trees.nodes_.push_back(node);
+  const auto count = take<uint32_t>(bytes, at);
+  for (uint32_t t = 0; t < count; ++t) {
+    const auto nodes = take<uint32_t>(bytes, at);
+    if (nodes == 0 || (bytes.size() - at) / kNodeBytes < nodes) throw Error("its trees end early");
+    const auto first = static_cast<uint32_t>(trees.nodes_.size());
+    std::vector<uint32_t> depths(nodes);
+    uint32_t deepest = 0;
+    for (uint32_t i = 0; i < nodes; ++i) {
+      Node node;
+      node.value = take<float>(bytes, at);
+      const auto left = take<uint32_t>(bytes, at);
+      node.split = take<uint32_t>(bytes, at);
+      node.left = first + left;
+      deepest = std::max(deepest, depths[i]);
+      // Children come after their parent, so that every walk ends; a leaf stays where it is.
+      const bool right = node.is_leaf()
+                             ? left == i
+                             : (node.split & 1U) && node.feature() < columns && left > i && left < nodes - 1;
+      if (!right) throw Error("a tree of it has a split that leads nowhere");
+      if (!node.is_leaf()) depths[left] = depths[left + 1] = depths[i] + 1;
+      trees.nodes_.push_back(node);
+    }
+    trees.trees_.push_back({first, deepest});
   }
   return trees;
 }

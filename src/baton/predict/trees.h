@@ -18,13 +18,14 @@ struct FeatureRows {
 struct TreeNode {
   float value = 0;       ///< a leaf's, or what the feature is compared with: less goes left
   int32_t feature = -1;  ///< -1: a leaf
-  int32_t left = 0, right = 0, unknown = 0;  ///< node numbers; `unknown`: where NaN goes
+  int32_t left = 0, right = 0, unknown = 0;  ///< node numbers; `unknown`: where NaN goes, one of the two
 };
 
 class Trees {
  public:
-  void add(std::vector<TreeNode> tree);
-  size_t count() const { return roots_.size(); }
+  /// `tree`: its root first, every node but that the child of one that comes before it.
+  void add(const std::vector<TreeNode>& tree);
+  size_t count() const { return trees_.size(); }
   /// The sum of the first `most` trees for each row.
   std::vector<double> sums(const FeatureRows& rows, size_t most = SIZE_MAX) const;
   double sum(std::span<const float> row) const;
@@ -38,8 +39,19 @@ class Trees {
   static Trees read(const std::string& bytes, size_t& at, size_t columns);
 
  private:
-  std::vector<TreeNode> nodes_;
-  std::vector<uint32_t> roots_;
+  /// Siblings are neighbours, and small: a prediction reads all nodes of some thousand trees once.
+  struct Node {
+    float value = 0;
+    uint32_t left = 0;   ///< of a leaf: itself
+    uint32_t split = 0;  ///< 0: a leaf; otherwise 1, 2 where NaN goes right, and 4 times the feature
+    bool is_leaf() const { return split == 0; }
+    size_t feature() const { return split >> 2; }
+  };
+  struct Tree {
+    uint32_t root = 0, depth = 0;
+  };
+  std::vector<Node> nodes_;
+  std::vector<Tree> trees_;
 };
 
 }  // namespace baton

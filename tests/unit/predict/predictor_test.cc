@@ -326,7 +326,7 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
               ThrowsMessage<Error>(HasSubstr("p is damaged")));
   EXPECT_THAT([&] { parse_predictor("what", "p"); }, ThrowsMessage<Error>(HasSubstr("p is no predictor")));
   std::string newer = bytes;
-  newer.replace(newer.find("format 1"), 8, "format 7");
+  newer.replace(newer.find("format 2"), 8, "format 7");
   EXPECT_THAT([&] { parse_predictor(newer, "p"); }, ThrowsMessage<Error>(HasSubstr("newer Baton")));
   EXPECT_THAT([] { load_predictor("/nowhere/p"); }, ThrowsMessage<Error>(HasSubstr("cannot be read")));
 }
