@@ -206,7 +206,7 @@ TEST(Rows, Dense) {
 
 TEST(Rows, FewRowsOfDenseReadSeveralRowsOfTheWeightAtATime) {
   EXPECT_EQ(named("rows").default_params(dense({1, 512, 100, 1, true}, false), sheet()).at("tile_n"), 8);
-  EXPECT_EQ(named("rows").default_params(dense({3, 512, 100, 1, true}, false), sheet()).at("tile_n"), 2);
+  EXPECT_EQ(named("rows").default_params(dense({3, 512, 100, 1, true}, false), sheet()).at("tile_n"), 4);
   EXPECT_EQ(named("rows").default_params(dense({1, 512, 3, 1, true}, false), sheet()).at("tile_n"), 3);
 }
 
