@@ -71,8 +71,8 @@ struct DatasetBuilder::State {
   struct Time {
     int64_t begun_s = 0;
     double us = 0;
-    std::string place;   ///< machine and device
-    double core_ns = 0;  ///< Measurement::core_ns
+    double core_ns = 0;                  ///< Measurement::core_ns
+    const DeviceSheet* sheet = nullptr;  ///< of its machine and device
   };
   struct Kernel {
     std::string group;  ///< of all that differ in the model only
@@ -96,25 +96,22 @@ struct DatasetBuilder::State {
   std::map<std::string, std::shared_ptr<DeviceSheet>> sheets;
   std::map<std::string, Kernel> kernels;
   std::map<std::string, Model> models;
-  std::map<std::string, std::vector<double>> core_ns;  ///< by place
+  std::map<const DeviceSheet*, std::vector<double>> core_ns;  ///< by machine and device, which share a sheet
 
-  static std::string place_of(const Measurement& m) {
-    return key_of({m.machine, m.device.kind, std::to_string(m.device.code_hash())});
-  }
   Time time_of(const Measurement& m) {
-    Time time{m.begun_s, m.median_us, place_of(m), m.core_ns};
-    if (m.core_ns > 0) core_ns[time.place].push_back(m.core_ns);
+    const Time time{m.begun_s, m.median_us, m.core_ns, sheet_of(m).get()};
+    if (time.core_ns > 0) core_ns[time.sheet].push_back(time.core_ns);
     return time;
   }
 
   /// The clock of a virtual machine's processor changes by some percent from minute to minute: times become
   /// those at the clock that is usual where they were measured. Call once, when all rows are there.
   void scale_to_usual_clock() {
-    std::map<std::string, double> usual;
-    for (const auto& [place, readings] : core_ns) usual[place] = median_of(readings);
+    std::map<const DeviceSheet*, double> usual;
+    for (const auto& [sheet, readings] : core_ns) usual[sheet] = median_of(readings);
     const auto scale = [&](std::vector<Time>& times) {
       for (Time& time : times)
-        if (time.core_ns > 0) time.us *= usual.at(time.place) / time.core_ns;
+        if (time.core_ns > 0) time.us *= usual.at(time.sheet) / time.core_ns;
     };
     for (auto& [key, kernel] : kernels) scale(kernel.times);
     for (auto& [key, model] : models) scale(model.times);
@@ -122,7 +119,7 @@ struct DatasetBuilder::State {
 
   /// Peaks differ a little each time they are measured: one sheet per machine and kind of device.
   std::shared_ptr<const DeviceSheet> sheet_of(const Measurement& m) {
-    auto& sheet = sheets[place_of(m)];
+    auto& sheet = sheets[key_of({m.machine, m.device.kind, std::to_string(m.device.code_hash())})];
     if (!sheet) sheet = std::make_shared<DeviceSheet>(m.device);
     if (!sheet->peaks && m.device.peaks) sheet->peaks = m.device.peaks;
     return sheet;

@@ -265,6 +265,12 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   constexpr double kConflict = 4;
   // Of the second-level cache, for a panel of weights: the rows pass through it, too.
   constexpr double kPanelOfL2 = 0.75;
+  // Cycles to load one vector of a larger panel, from the third level.
+  constexpr double kFarPanel = 5;
+  // The prefetchers follow weights from memory only beside so many rows that are apart; what it costs
+  // otherwise.
+  constexpr int kMostRows = 16;
+  constexpr double kLostStream = 1.5;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
   // AVX-512 multiply-adds take a broadcast memory operand, but LLVM uses that only for a scalar with a single
   // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
@@ -285,7 +291,6 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   const auto terms = static_cast<double>(narrow ? p.sum_length : std::max<int64_t>(p.sum_length, p.depth));
   const bool weights_far = weights * lanes * 4 * terms > sheet.l1_bytes / 2.0;
   // A panel that does not fit the second-level cache comes from the third for each tile of rows.
-  constexpr double kFarPanel = 5;
   const bool panel_far = p.rows > tile.rows && weights * lanes * 4 * static_cast<double>(p.depth) >
                                                    kPanelOfL2 * static_cast<double>(sheet.l2_bytes);
   const double weight_load = panel_far ? kFarPanel : !weights_far ? 1 : p.prefetched || !narrow ? 2 : 3;
@@ -295,9 +300,6 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   if (rows_conflict(tile.rows, p.row_bytes, sheet)) step *= kConflict;
   const double passes = tiles_of(p.rows, tile.rows);
-  // The prefetchers follow the weights only beside so many rows that are apart in memory.
-  constexpr int kMostRows = 16;
-  constexpr double kLostStream = 1.5;
   const double first = p.streamed && p.row_bytes > 0 && tile.rows > kMostRows ? kLostStream * step : step;
   // Weights that are prefetched arrive during all passes over the rows (StreamAhead), others in the first
   // one.

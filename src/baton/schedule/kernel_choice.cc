@@ -25,8 +25,8 @@ ConvChoice KernelChoice::conv_transpose(const ConvShape& shape, const DeviceShee
 bool KernelChoice::packs_dense(const DenseShape& shape, const DeviceSheet& sheet) const {
   // With one row a weight that is read as it is given is as fast, and there is no second copy of it. With two
   // or three it takes 1.5 to 2.5 times as long (4096 x 896, 25088 x 4096; AVX-512). The lanes of a vector of
-  // sums are added up at the end of each row of the weight, though: 1 to 2 % of a row of this length, and 10
-  // % of one of 512, whose packed copy is small.
+  // sums are added up at the end of each row of the weight, though: of a row of this length that is 1 to 2 %,
+  // and 10 % of one of 512, whose packed copy is small.
   constexpr int64_t kLongVectors = 256;
   return shape.rows >= (shape.constant ? 2 : kFewestGemmRows) ||
          shape.depth < kLongVectors * sheet.float_lanes;

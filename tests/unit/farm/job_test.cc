@@ -55,6 +55,8 @@ TEST(FarmResult, RefusesWhatCannotBe) {
   EXPECT_NO_THROW(read_result(row("[1]", "[0]")));
   EXPECT_THAT([&] { read_result(row("[1]", "[1]")); }, ThrowsMessage<Error>(HasSubstr("disturbed sample")));
   EXPECT_THAT([&] { read_result(row("[-1]", "[]")); }, ThrowsMessage<Error>(HasSubstr("no time")));
+  EXPECT_THAT([&] { read_result(row("[1]", "[],\"core_ns\":-1")); },
+              ThrowsMessage<Error>(HasSubstr("reading of the core")));
   EXPECT_THAT([] { read_result(R"({"id":"a","rows":[]})"); },
               ThrowsMessage<Error>(HasSubstr("neither rows")));
 }

@@ -50,6 +50,7 @@ JobRow read_row(const Json& json) {
   row.load = json.value("load", 0.0);
   row.others_busy = json.value("others_busy", 0.0);
   row.core_ns = json.value("core_ns", 0.0);
+  if (!std::isfinite(row.core_ns) || row.core_ns < 0) throw Error("a reading of the core that is no time");
   for (const uint32_t index : row.disturbed)
     if (index >= row.samples_us.size()) throw Error("a disturbed sample that there is not");
   for (const double us : row.samples_us)

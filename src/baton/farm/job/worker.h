@@ -43,7 +43,7 @@ struct JobRow {
   std::vector<uint32_t> disturbed;  ///< indices into samples_us (note 0018)
   int calls_per_sample = 1;
   double load = 0, others_busy = 0;
-  double core_ns = 0;  ///< the core's loop (core_pace.h), median of the samples that count; 0: not read
+  double core_ns = 0;  ///< of the core's loop (core_pace.h) after the samples that count; 0: not read
   friend bool operator==(const JobRow&, const JobRow&) = default;
 };
 

@@ -184,7 +184,8 @@ class JobMeasurement {
     std::vector<double> core_ns;  // by sample, read after it; empty: not read
   };
 
-  /// The mean of the middle half: the clock's steps are a part of a reading, and interrupts are among them.
+  /// The mean of the middle half of the readings after samples that count, or of all where none does: the
+  /// clock's steps are a part of a reading, and interrupts are among them.
   static double core_ns_of(const Pending& pending) {
     std::vector<double> kept;
     for (size_t i = 0; i < pending.core_ns.size(); ++i)

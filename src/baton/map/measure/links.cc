@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/codegen/backend.h"
 #include "baton/map/frontier.h"
 #include "baton/support/error.h"
 
@@ -28,12 +29,15 @@ MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) 
   return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
 }
 
-MappingConversion predicted_link(const std::string& from, const std::string& to, const DeviceSheet& sheet,
+MappingConversion predicted_link(const std::string& from, const std::string& to, const BuildContext& context,
                                  const Predictor* predictor) {
+  const std::string& device = from == "cpu" ? to : from;
+  const DeviceSheet* sheet = context.sheet_of(find_backend(device)->kind);
+  if (!sheet) throw Error("nothing is known of the link to " + device);
   static const Predictor nothing_learnt;  // takes the link of the sheet
   const auto us = [&](size_t bytes) {
     return (predictor ? *predictor : nothing_learnt)
-        .predict_transfer(from, to, static_cast<double>(bytes), sheet)
+        .predict_transfer(from, to, static_cast<double>(bytes), *sheet)
         .us;
   };
   const double rate = (us(kLargeCopy) - us(kSmallCopy)) / static_cast<double>(kLargeCopy - kSmallCopy);

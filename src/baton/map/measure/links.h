@@ -12,9 +12,9 @@ namespace baton {
 /// By copies of 4 kB and of 1 MB, or what fits. Throws Error when nothing can be copied.
 MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to);
 
-/// By the predictor, or the link in the device's sheet; null: by the sheet. `from`, `to`: "cpu", or a
-/// backend. Throws Error when neither knows it.
-MappingConversion predicted_link(const std::string& from, const std::string& to, const DeviceSheet& sheet,
+/// By the predictor, or the link in the device's sheet; null: by the sheet. `from`, `to`: one is "cpu", the
+/// other a backend with a device. Throws Error when neither knows it.
+MappingConversion predicted_link(const std::string& from, const std::string& to, const BuildContext& context,
                                  const Predictor* predictor);
 
 /// The time, with copies, of the mapping that would be the best if copies cost nothing; 0: there is none.

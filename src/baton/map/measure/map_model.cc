@@ -52,8 +52,7 @@ constexpr double kAlternativeSeconds = 10;
 constexpr double kLeastHidden = 0.05;
 constexpr int kRounds = 6;
 constexpr size_t kMostPortions = 8;
-constexpr double kPortionSeconds =
-    20;  // no further portion after that: simulated runs of large models are slow
+constexpr double kPortionSeconds = 20;  // no further one after that: simulated runs of large models are slow
 // Times beyond which a change of layout costs nothing.
 constexpr MappingConversion kUsualLayout{0.3, 1e-4};
 
@@ -109,8 +108,7 @@ class Mapper {
         add_backend(name, record->kind.empty() ? context().host().device_type : record->device_type);
         continue;
       }
-      const ComparedBackend found = compared_backend(name, context());
-      add_backend(name, found.device_type);
+      add_backend(name, compared_backend(name, context()).device_type);
     }
   }
 
@@ -196,7 +194,7 @@ class Mapper {
            static_cast<int>(report_.backends.size()));
       MappedModel model{.name = report_.backends[b], .single = true};
       model.backend_of.assign(operators, static_cast<int>(b));
-      restrict_to_rules(model.backend_of);
+      restrict_to_rules(options_.rules, report_.backends, model.backend_of);
       const bool usable = add_model(std::move(model));
       if (b == 0 && !usable)
         throw Error("the model cannot be built for the processor: " + report_.models.back().why_not);
@@ -264,7 +262,7 @@ class Mapper {
       MappedModel model{.name = report_.backends[backend] + ", part " + std::to_string(i + 1)};
       model.backend_of.assign(module_->origins().size(), 0);
       for (const uint32_t id : portions[i]) model.backend_of[id] = static_cast<int>(backend);
-      restrict_to_rules(model.backend_of);
+      restrict_to_rules(options_.rules, report_.backends, model.backend_of);
       if (!add_model(std::move(model))) continue;
       const size_t here = report_.models.size() - 1;
       measure({here}, options_.max_seconds * kForPrices / static_cast<double>(kMostPortions),
@@ -291,7 +289,7 @@ class Mapper {
       MappedModel model{.name = host_ + ", " + variant_name(each), .pinned = true};
       model.backend_of.assign(operators, 0);
       model.variant_of.assign(operators, each);
-      restrict_to_rules(model.backend_of);
+      restrict_to_rules(options_.rules, report_.backends, model.backend_of);
       if (!add_model(std::move(model))) continue;
       if (known.insert(subjects_.back()->kernels_hash()).second) {
         fresh.push_back(report_.models.size() - 1);
@@ -350,32 +348,12 @@ class Mapper {
   /// Operators that are pinned to a backend that does not take them.
   void require_pins() const {
     for (const MapRule& rule : options_.rules) {
-      if (rule.forbids) continue;
-      const int backend = number_of(rule.backend);
-      for (const uint32_t id : rule.operators) {
-        bool computed = false, there = false;
-        for (size_t i = 0; i < subjects_.size(); ++i) {
-          if (!report_.models[i].why_not.empty()) continue;
-          computed = computed || report_.models[i].backend_of[id] >= 0;
-          there = there || report_.models[i].backend_of[id] == backend;
-        }
-        if (!computed || there) continue;
-        std::string why = report_.models[static_cast<size_t>(backend)].why_not;
-        if (why.empty()) why = taken_operators(module_, *find_backend(rule.backend), context()).at(id).how;
-        throw UsageError(rule.text + ": " + rule.backend + " does not compute " +
-                         origin_label(module_->origins().at(OriginId(id))) + (why.empty() ? "" : ": " + why));
-      }
-    }
-  }
-
-  /// Pinned operators go where they have to, also beside a single backend; forbidden ones to the processor.
-  void restrict_to_rules(std::vector<int>& backend_of) const {
-    for (const MapRule& rule : options_.rules) {
-      const int named = number_of(rule.backend);
-      for (const uint32_t id : rule.operators) {
-        if (!rule.forbids) backend_of[id] = named;
-        if (rule.forbids && backend_of[id] == named) backend_of[id] = 0;
-      }
+      const auto id = report_.unkept_pin(rule);
+      if (!id) continue;
+      std::string why = report_.models[static_cast<size_t>(number_of(rule.backend))].why_not;
+      if (why.empty()) why = taken_operators(module_, *find_backend(rule.backend), context()).at(*id).how;
+      throw UsageError(rule.text + ": " + rule.backend + " does not compute " +
+                       origin_label(module_->origins().at(OriginId(*id))) + (why.empty() ? "" : ": " + why));
     }
   }
 
@@ -518,29 +496,25 @@ class Mapper {
     const size_t count = prices_.devices.size();
     prices_.links.assign(count, std::vector<std::optional<MappingConversion>>(count));
     if (count < 2) return;
-    std::vector<FoundTarget> ends;
-    for (const MappedBackend& backend : prices_.backends)
-      if (backend.name == host_ || backend.device > 0) {
-        if (!report_.predicted) ends.push_back(find_target(find_backend(backend.name), context()));
-      }
+    const auto end = [&](const std::string& backend) {
+      return report_.predicted ? FoundTarget() : find_target(find_backend(backend), context());
+    };
+    const FoundTarget host = end(host_);
     for (size_t d = 1; d < count; ++d) {
       show("measuring links", static_cast<int>(d - 1), static_cast<int>(count - 1));
+      const FoundTarget device = end(prices_.devices[d]);
       for (const bool in : {true, false}) {
         const size_t from = in ? 0 : d, to = in ? d : 0;
-        MappingConversion link =
-            report_.predicted ? predicted_link_of(from, to) : measured_link(ends[from], ends[to]);
+        const std::string &source = prices_.devices[from], &target = prices_.devices[to];
+        const MappingConversion link =
+            report_.predicted ? predicted_link(source, target, context(), options_.prices.predictor)
+            : in              ? measured_link(host, device)
+                              : measured_link(device, host);
         prices_.links[from][to] = link;
-        report_.links.push_back({prices_.devices[from], prices_.devices[to], link.fixed_us,
-                                 link.us_per_byte > 0 ? 1e-3 / link.us_per_byte : 0});
+        report_.links.push_back(
+            {source, target, link.fixed_us, link.us_per_byte > 0 ? 1e-3 / link.us_per_byte : 0});
       }
     }
-  }
-
-  MappingConversion predicted_link_of(size_t from, size_t to) const {
-    const std::string& device = prices_.devices[std::max(from, to)];
-    const DeviceSheet* sheet = context().sheet_of(find_backend(device)->kind);
-    if (!sheet) throw Error("nothing is known of the link to " + device);
-    return predicted_link(prices_.devices[from], prices_.devices[to], *sheet, options_.prices.predictor);
   }
 
   /// Mappings from files.
@@ -594,11 +568,7 @@ class Mapper {
   }
 
   bool is_allowed(size_t backend, uint32_t id) const {
-    for (const MapRule& rule : options_.rules) {
-      if (!std::ranges::binary_search(rule.operators, id)) continue;
-      if ((rule.backend == report_.backends[backend]) == rule.forbids) return false;
-    }
-    return banned_.count({backend, id}) == 0;
+    return allows(options_.rules, report_.backends[backend], id) && banned_.count({backend, id}) == 0;
   }
 
   MappingSolution searched(const MappingProblem& problem) {

@@ -90,6 +90,10 @@ struct MapReport {
   /// Of the chosen one over the best single backend; by measured times, else modelled ones. By energy: what
   /// that backend needs over what the chosen one needs.
   double speedup() const;
+  /// The first operator that the rule pins to a backend which computes it in none of the models, though the
+  /// processor or another backend does; nullopt: there is none.
+  std::optional<uint32_t> unkept_pin(const MapRule& rule) const;
+
   /// Sets `chosen`, `best_single` and `plus_minus`: by measured times, else modelled ones. A mapping that is
   /// not faster than the best single backend beyond the 95 % interval of their difference is not kept, and a
   /// note says so. `usable`: by model; the others, and those without a time, do not count.

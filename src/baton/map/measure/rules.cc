@@ -53,6 +53,23 @@ std::string no_mapping_text(const std::vector<MapRule>& rules, const ModelPrices
          "; give a device more memory (--memory), allow more regions, or fewer rules";
 }
 
+void restrict_to_rules(const std::vector<MapRule>& rules, const std::vector<std::string>& backends,
+                       std::vector<int>& backend_of) {
+  for (const MapRule& rule : rules) {
+    const auto named = static_cast<int>(std::ranges::find(backends, rule.backend) - backends.begin());
+    for (const uint32_t id : rule.operators) {
+      if (!rule.forbids) backend_of[id] = named;
+      if (rule.forbids && backend_of[id] == named) backend_of[id] = 0;
+    }
+  }
+}
+
+bool allows(const std::vector<MapRule>& rules, const std::string& backend, uint32_t id) {
+  return std::ranges::none_of(rules, [&](const MapRule& rule) {
+    return std::ranges::binary_search(rule.operators, id) && (rule.backend == backend) == rule.forbids;
+  });
+}
+
 std::vector<std::set<uint32_t>> regions_of(const std::vector<int>& backend_of, const OriginReport& origins) {
   std::vector<int> region(backend_of.size(), -1);
   std::vector<std::set<uint32_t>> regions;

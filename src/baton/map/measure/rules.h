@@ -23,6 +23,14 @@ struct MapRule {
 void check_rules(const std::vector<MapRule>& rules, const std::vector<std::string>& backends,
                  const OriginTable& table);
 
+/// Pinned operators go where they have to, also beside a single backend; forbidden ones to the processor, the
+/// first of `backends`. `backend_of`: by operator.
+void restrict_to_rules(const std::vector<MapRule>& rules, const std::vector<std::string>& backends,
+                       std::vector<int>& backend_of);
+
+/// Whether the rules let `backend` compute the operator.
+bool allows(const std::vector<MapRule>& rules, const std::string& backend, uint32_t id);
+
 /// Why a search found nothing: the limits of memory and the rules that it had to keep.
 std::string no_mapping_text(const std::vector<MapRule>& rules, const ModelPrices& prices);
 
