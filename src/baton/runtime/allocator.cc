@@ -171,10 +171,7 @@ Kept* keep() {
   return kept;
 }
 
-}  // namespace
-
-void* scratch_allocate(size_t bytes) {
-  if (bytes > kLargest) return nullptr;
+Header* take_block(size_t bytes) {
   Shared& all = shared();
   Kept* const kept = keep();
   if (kept->trims != all.trims.load(std::memory_order_relaxed)) [[unlikely]]
@@ -184,7 +181,7 @@ void* scratch_allocate(size_t bytes) {
     if (!mine) continue;
     Header* const block = mine;
     mine = nullptr;
-    return block + 1;
+    return block;
   }
   Header* block = all.lists[static_cast<size_t>(size_class)].pop();
   if (block) {
@@ -192,7 +189,17 @@ void* scratch_allocate(size_t bytes) {
   } else {
     block = take_from_system(size_class);
   }
-  return block ? block + 1 : nullptr;
+  return block;
+}
+
+}  // namespace
+
+void* scratch_allocate(size_t bytes) {
+  if (bytes > kLargest) return nullptr;
+  Header* const block = take_block(bytes);
+  if (!block) return nullptr;
+  clear_past_end(block + 1, bytes);
+  return block + 1;
 }
 
 void scratch_free(void* pointer) {

@@ -90,9 +90,13 @@ double row_cost(const std::vector<int>& ranges, const TransposeExtents& e, Regis
                 const DeviceSheet& sheet) {
   // Narrow vectors have no broadcasting multiply-add, and two of them go with two loads.
   const double loads_per_load = sheet.float_lanes < 16 ? 1 : 0.5;
+  // Cycles for a vector of weights from the second-level cache or from behind it.
+  const double weight_load = e.weight_bytes > sheet.l2_bytes       ? 4
+                             : e.weight_bytes > sheet.l1_bytes / 2 ? 2
+                                                                   : loads_per_load;
   auto cost = [&](int rows) {
     const TiledProduct product{rows, tile.columns, vectors, 1};
-    const double weights = tile.columns * vectors, loads = loads_per_load * (rows + weights) + 1;
+    const double weights = tile.columns * vectors, loads = loads_per_load * rows + weight_load * weights + 1;
     return std::max(register_tile_cost(product, {rows, tile.columns}, sheet) * rows, loads / weights);
   };
   double total = 0;

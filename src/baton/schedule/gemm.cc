@@ -44,12 +44,19 @@ int64_t weight_bytes(const GemmExtents& e, int blocks) {
   return int64_t(blocks) * e.block * e.depth * e.together * e.weight_size;
 }
 
-/// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache,
-/// and so many tiles of rows share a panel that each has to prefetch little.
+/// A prefetch for each vector of weights costs little beside the products of so many rows.
+constexpr int kManyRows = 8;
+/// With fewer rows only panels of sums up to this length are fetched ahead: where one panel ends and the next
+/// begins, the processor's own prefetchers start anew, and the longer a panel is the less that matters.
+constexpr int kShortSum = 1024;
+
+bool is_streamed(const GemmExtents& e, const DeviceSheet& sheet) {
+  return weight_bytes(e, e.blocks) > sheet.l2_bytes;
+}
+
+/// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache.
 bool streams_panels(const GemmExtents& e, RegisterTile tile, const DeviceSheet& sheet) {
-  constexpr int kTiles = 8;
-  return tiles_of(e.rows, tile.rows) >= kTiles && tile.columns < e.blocks &&
-         weight_bytes(e, e.blocks) > sheet.l2_bytes;
+  return is_streamed(e, sheet) && tile.columns < e.blocks && (e.rows >= kManyRows || e.depth <= kShortSum);
 }
 
 std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
@@ -68,9 +75,10 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
     const int columns = std::clamp(4 / vectors, 1, e.blocks);
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", 4}, {"copy_rows", 0}, {"stream", 0}};
   }
-  const bool streamed =
-      weight_bytes(e, e.blocks) > sheet.l2_bytes && !streams_panels(e, {kFewestGemmRows, 1}, sheet);
-  TiledProduct product{e.rows, e.blocks, vectors, e.depth, streamed, e.row_bytes()};
+  // What is fetched ahead arrives during so many passes over a panel; in fewer the first one waits for it.
+  constexpr int kPasses = 8;
+  const bool waits = is_streamed(e, sheet) && tiles_of(e.rows, kFewestGemmRows) < kPasses;
+  TiledProduct product{e.rows, e.blocks, vectors, e.depth, waits, e.row_bytes()};
   product.product_registers = e.pairs ? 2 : e.together > 1 ? 1 : 0;
   RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny);
   const double in_place = register_tile_cost(product, tile, sheet);
@@ -81,11 +89,14 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
   if (copy) tile = free_tile;
+  const bool stream = streams_panels(e, tile, sheet);
   return {{"tile_m", tile.rows},
           {"tile_n", tile.columns},
-          {"unroll", sheet.float_lanes < 16 ? 2 : 1},
+          {"unroll", stream && e.rows < kManyRows ? 4
+                     : sheet.float_lanes < 16     ? 2
+                                                  : 1},
           {"copy_rows", copy},
-          {"stream", streams_panels(e, tile, sheet)}};
+          {"stream", stream}};
 }
 
 std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {

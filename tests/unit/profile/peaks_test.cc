@@ -69,6 +69,20 @@ TEST(Peaks, AKernelThatDoesNothingHasNoRoof) {
   EXPECT_EQ(roofline_of(0, 1e6, 1000).bound, "");
 }
 
+TEST(Peaks, KernelsOfOtherDevicesAndCopiesHaveNoRoofOfTheProcessor) {
+  ProfileReport report;
+  report.memory.emplace();
+  report.kernels.resize(4);
+  for (KernelRow& row : report.kernels) row.median_us = 20, row.flops = 1e6, row.roofline.dtype = "float32";
+  report.kernels[0].device = "cpu";
+  report.kernels[1].device = "cuda";
+  report.kernels[2].device = "cpu", report.kernels[2].copied_from = "cuda";
+  report.kernels[3].device = "sim_npu", report.kernels[3].simulated = "sim_npu";
+  add_peaks(report, measured_at(0));
+  EXPECT_EQ(report.kernels[0].roofline.bound, "compute");
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(report.kernels[i].roofline.bound, "") << i;
+}
+
 TEST(Peaks, EntriesLastADay) {
   const std::string entry = measured_at(1000).text();
   EXPECT_EQ(kept_sheet(entry, 1000 + 24 * 3600), measured_at(1000));

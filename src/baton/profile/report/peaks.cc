@@ -184,13 +184,17 @@ std::optional<DeviceSheet> measured_sheet(const DeviceSheet& sheet, int threads,
   return std::nullopt;
 }
 
+bool on_processor(const KernelRow& row) {
+  return row.simulated.empty() && row.copied_from.empty() && (row.device.empty() || row.device == "cpu");
+}
+
 void add_peaks(ProfileReport& report, const DeviceSheet& sheet) {
   BATON_CHECK(sheet.peaks, "a sheet without peaks");
   report.device = sheet;
   const auto& memory = report.memory;
   const double needed = memory ? memory->constants_bytes + memory->inputs_bytes + memory->workspace_bytes : 0;
   for (KernelRow& row : report.kernels)
-    if (row.unreliable.empty() && row.simulated.empty())
+    if (row.unreliable.empty() && on_processor(row))
       row.roofline = roofline_of(row, *sheet.peaks, needed);
 }
 

@@ -22,7 +22,11 @@ std::optional<DeviceSheet> measured_sheet(const DeviceSheet& sheet, int threads,
 /// since 1970).
 std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now);
 
-/// Fills in each kernel's fraction of the peaks. `sheet`: measured.
+/// Whether the processor computes the kernel, from and to its own memory: the peaks are not those of GPUs
+/// and of links.
+bool on_processor(const KernelRow& row);
+
+/// Fills in the fraction of the peaks of each kernel on the processor. `sheet`: measured.
 void add_peaks(ProfileReport& report, const DeviceSheet& sheet);
 
 }  // namespace baton

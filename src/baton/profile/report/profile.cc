@@ -64,6 +64,10 @@ class Profiler {
 
   void peaks(ProfileReport& report) {
     if (!options_.peaks || asked(options_.context)) return;
+    if (!report.kernels.empty() && std::ranges::none_of(report.kernels, on_processor)) {
+      report.notes.push_back("no roofs: the peak rates are those of the processor, which computes no kernel");
+      return;
+    }
     begin("measuring the machine", 0);
     show(0, 1);
     KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -20,6 +21,8 @@ constexpr size_t kLargest = size_t{1} << 40;  // more is an error: kernels index
 
 }  // namespace
 
+void clear_past_end(void* block, size_t bytes) { std::memset(static_cast<char*>(block) + bytes, 0, kVector); }
+
 void* allocate_aligned(size_t bytes) {
   if (bytes > kLargest) return nullptr;
   size_t alignment = kVector;
@@ -34,6 +37,7 @@ void* allocate_aligned(size_t bytes) {
   // harmless where unsupported. Whole huge pages only, so that adjacent heap memory is not affected.
   if (alignment == kHugePage) (void)madvise(block, room / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
+  clear_past_end(block, bytes);
   return block;
 }
 
