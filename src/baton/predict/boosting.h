@@ -9,8 +9,8 @@
 namespace baton {
 
 struct BoostOptions {
-  int rounds = 700;
-  double eta = 0.05;              ///< learning rate
+  int rounds = 500;
+  double eta = 0.07;              ///< learning rate
   int depth = 8;                  ///< of a tree, at most
   double min_child_weight = 0.5;  ///< rows of a leaf, by weight
   double row_part = 0.8;          ///< of the rows that a tree sees

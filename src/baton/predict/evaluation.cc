@@ -64,9 +64,10 @@ Simple by_operations(const std::vector<const KernelSample*>& learned) {
 
 Simple by_roofline(const std::vector<const KernelSample*>& learned) {
   std::vector<double> ratios;
-  for (const KernelSample* each : learned) ratios.push_back(std::log(each->us) - log_base_us(each->kernel));
+  for (const KernelSample* each : learned)
+    ratios.push_back(std::log(each->us) - log_roofline_us(each->kernel));
   return [middle = median_of(ratios)](const KernelSample& kernel) {
-    return std::exp(log_base_us(kernel.kernel) + middle);
+    return std::exp(log_roofline_us(kernel.kernel) + middle);
   };
 }
 

@@ -6,9 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "baton/ir/layout.h"
 #include "baton/ir/rules/cost.h"
-#include "baton/predict/roofline_base.h"
+#include "baton/predict/kernel_facts.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 
@@ -20,368 +19,198 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr int kRegisterTile = 6;  // rows of the register tile of products on processors
 
 double log2_of(double value) { return std::log2(std::max(value, 1.0)); }
-/// Work done over work wanted when `extent` is covered by pieces of `piece`: 1 where they fit.
-double rounding(double extent, double piece) {
-  return extent > 0 && piece > 1 ? std::ceil(extent / piece) * piece / extent : 1;
+double of_model(const KernelFacts& f, double unit) {
+  return f.of.model_bytes > 0 ? std::log2(f.of.model_bytes / unit) : static_cast<double>(kUnknown);
 }
-
-/// The extents of the heaviest operator, whatever its layout.
-struct Extents {
-  double batch = 1, in = 1, out = 1, groups = 1;
-  double in_h = 1, in_w = 1, out_h = 1, out_w = 1, kernel_h = 1, kernel_w = 1;
-  double stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, padding_h = 0, padding_w = 0;
-  double reduction = 1, rows = 1, columns = 1, in_block = 1, out_block = 1, inner = 1;
-};
-
-double extent(const DescribedTensor& tensor, const Layout& layout, char letter) {
-  if (layout.rank() != static_cast<int>(tensor.extents.size())) return 1;
-  double product = 1;
-  for (int i = 0; i < layout.rank(); ++i)
-    if (std::toupper(layout.axes()[i].letter) == letter) product *= static_cast<double>(tensor.extents[i]);
-  return product;
-}
-
-void read_window(const DescribedOperator& op, Extents& e) {
-  const std::string_view text = op.text("data_layout").empty() ? op.text("layout") : op.text("data_layout");
-  const auto layout = Layout::parse(text);
-  if (!layout || op.inputs.empty() || op.results.empty()) return;
-  const auto out_layout = op.text("out_layout").empty() ? layout : Layout::parse(op.text("out_layout"));
-  const DescribedTensor &data = op.inputs[0], &result = op.results[0];
-  const Layout& to = out_layout ? *out_layout : *layout;
-  e.batch = extent(data, *layout, 'N');
-  e.in = extent(data, *layout, 'C');
-  e.in_h = extent(data, *layout, 'H') * extent(data, *layout, 'D');
-  e.in_w = extent(data, *layout, 'W');
-  e.out = extent(result, to, 'C');
-  e.out_h = extent(result, to, 'H') * extent(result, to, 'D');
-  e.out_w = extent(result, to, 'W');
-  e.in_block = static_cast<double>(layout->factor('C'));
-  e.out_block = static_cast<double>(to.factor('C'));
-}
-
-Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op) {
-  Extents e;
-  const DescribedTensor none;
-  const DescribedTensor& result = op.results.empty() ? none : op.results[0];
-  const DescribedTensor& data = op.inputs.empty() ? none : op.inputs[0];
-  e.inner = result.extents.empty() ? 1 : static_cast<double>(result.extents.back());
-  read_window(op, e);
-  const char* window = op.numbers.count("kernel_size") ? "kernel_size" : "pool_size";
-  const size_t last = op.numbers.count(window) && op.numbers.find(window)->second.size() == 1 ? 0 : 1;
-  e.kernel_h = last ? static_cast<double>(op.number(window, 0, 1)) : 1;
-  e.kernel_w = static_cast<double>(op.number(window, last, 1));
-  e.stride_h = static_cast<double>(op.number("strides", 0, 1));
-  e.stride_w = static_cast<double>(op.number("strides", 1, 1));
-  e.dilation_h = static_cast<double>(op.number("dilation", 0, 1));
-  e.dilation_w = static_cast<double>(op.number("dilation", 1, 1));
-  e.padding_h = static_cast<double>(op.number("padding", 0, 0));
-  e.padding_w = static_cast<double>(op.number("padding", 1, 0));
-  e.groups = static_cast<double>(op.number("groups", 0, 1));
-  const std::string_view kind = op.op ? cost_class(*op.op) : "other";
-  const double results = std::max(result.elements(), 1.0);
-  if (kind == "conv") {
-    e.reduction = e.in / std::max(e.groups, 1.0) * e.kernel_h * e.kernel_w;
-    e.rows = e.batch * e.out_h * e.out_w;
-    e.columns = e.out;
-  } else if (kind == "dense") {
-    // Packed weights have other ranks: what each result sums follows from the operations.
-    e.reduction = std::max(1.0, kernel.flops / 2 / results);
-    if (!data.extents.empty()) e.reduction = std::min(e.reduction, std::max(1.0, data.elements()));
-    e.columns = e.inner;
-    e.rows = results / std::max(e.inner, 1.0);
-    e.in = e.reduction;
-    e.out = e.columns;
-  } else {
-    e.reduction = std::max(1.0, data.elements() / results);
-    if (kind == "pool") e.reduction = e.kernel_h * e.kernel_w;
-    e.columns = e.inner;
-    e.rows = results / std::max(e.inner, 1.0);
-  }
-  return e;
-}
-
-/// A convolution by Winograd's algorithm, in tiles of outputs; 0: it is none. The tile follows from the
-/// weight, which has been transformed: its first two axes are those of a tile's inputs.
-struct WinogradTiles {
-  double down = 0, across = 0;  ///< outputs of a tile
-  double tiles_down = 0, tiles_across = 0, multiplies = 0;
-
-  WinogradTiles(const DescribedOperator* op, const Extents& e) {
-    if (!op || op->name.find("winograd") == std::string::npos || op->inputs.size() < 2) return;
-    const std::vector<int64_t>& weight = op->inputs[1].extents;
-    if (weight.size() < 2) return;
-    down = static_cast<double>(weight[0]) - e.kernel_h + 1;
-    across = static_cast<double>(weight[1]) - e.kernel_w + 1;
-    if (down < 1 || across < 1) {
-      down = across = 0;
-      return;
-    }
-    tiles_down = std::ceil(e.out_h / down), tiles_across = std::ceil(e.out_w / across);
-    multiplies =
-        e.batch * tiles_down * tiles_across * static_cast<double>(weight[0] * weight[1]) * e.in * e.out;
-  }
-  double transformed_bytes(const Extents& e) const {
-    return e.batch * tiles_down * tiles_across * (down + e.kernel_h - 1) * (across + e.kernel_w - 1) *
-           (e.in + e.out) * sizeof(float);
-  }
-  /// Of outputs computed over outputs wanted.
-  double waste(const Extents& e) const {
-    return multiplies > 0 ? tiles_down * down * tiles_across * across / (e.out_h * e.out_w) : 1;
-  }
-};
-
-/// Everything that fixed features read.
-struct Facts {
-  const KernelCase& of;
-  const DescribedOperator* anchor;
-  std::string_view kind;  ///< cost_class of the anchor
-  Extents e;
-  RooflineTime roofline;
-  SheetRates rates;
-  WinogradTiles winograd;
-  double weight_bytes = 0, in_bytes = 0, out_bytes = 0;
-  double inputs = 0, calls = 0;
-
-  explicit Facts(const KernelCase& c)
-      : of(c),
-        anchor(c.kernel.anchored()),
-        kind(anchor && anchor->op ? cost_class(*anchor->op) : "other"),
-        e(anchor ? extents_of(c.kernel, *anchor) : Extents()),
-        roofline(roofline_time(c.kernel, *c.sheet, c.threads, c.model_bytes)),
-        rates(sheet_rates(*c.sheet, c.threads)),
-        winograd(anchor, e) {
-    calls = static_cast<double>(c.kernel.operators.size());
-    for (const DescribedOperator& op : c.kernel.operators) inputs += static_cast<double>(op.inputs.size());
-    inputs -= std::max(0.0, calls - 1);
-    weight_bytes = c.kernel.weight_bytes();
-    if (!c.kernel.operators.empty())
-      for (const DescribedTensor& each : c.kernel.operators.back().results) out_bytes += each.bytes();
-    in_bytes = std::max(0.0, c.kernel.bytes - out_bytes - weight_bytes);
-  }
-
-  double count(std::string_view wanted) const {
-    double n = 0;
-    for (const DescribedOperator& op : of.kernel.operators)
-      n += &op != anchor && op.op && cost_class(*op.op) == wanted;
-    return n;
-  }
-  double parameter(const char* name, double otherwise) const {
-    const auto at = of.parameters.find(name);
-    return at == of.parameters.end() ? otherwise : at->second;
-  }
-  /// Of the schedule: rows (or pixels, or Winograd's tiles) and vectors of a tile in registers.
-  double tile_rows() const {
-    return std::max(1.0, parameter("tile_x", parameter("tile_m", parameter("tile_t", parameter("rows", 1)))));
-  }
-  double tile_columns() const {
-    return std::max(1.0, parameter("tile_c", parameter("tile_n", parameter("vectors", 1))));
-  }
-  double tiled_rows() const {
-    if (winograd.multiplies > 0) return e.batch * winograd.tiles_down * winograd.tiles_across;
-    return of.parameters.count("tile_x") ? e.out_w : e.rows;
-  }
-  double register_tiles() const {
-    const double rows = tiled_rows(), all_rows = winograd.multiplies > 0 ? rows : e.rows;
-    return all_rows / std::max(1.0, rows) * std::ceil(rows / tile_rows()) *
-           std::ceil(e.columns / (tile_columns() * lanes()));
-  }
-  double rounded_compute_us() const {
-    const double operations = winograd.multiplies > 0 ? 2 * winograd.multiplies : of.kernel.flops;
-    return operations / rates.gflops / 1e3 * rounding(tiled_rows(), tile_rows()) *
-           (e.out_block > 1 ? rounding(e.out_block, lanes()) : rounding(e.columns, lanes()));
-  }
-  DType dtype() const { return anchor && !anchor->inputs.empty() ? anchor->inputs[0].dtype : DType(); }
-  double of_model(double unit) const {
-    return of.model_bytes > 0 ? std::log2(of.model_bytes / unit) : static_cast<double>(kUnknown);
-  }
-  double lanes() const { return std::max(1, of.sheet->float_lanes); }
-  double is(std::string_view wanted) const { return kind == wanted; }
-};
 
 struct Feature {
   const char *name, *doc;
   bool is_shape, is_near;
-  double (*value)(const Facts&);
+  double (*value)(const KernelFacts&);
 };
 
 // The list: docs/prediction.md shows it. Extents in log2, so that doubling is a step of one everywhere.
 constexpr bool kShape = true, kNear = true;
 constexpr Feature kFeatures[] = {
     {"log2 flops", "operations by the cost rules", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.of.kernel.flops); }},
+     [](const KernelFacts& f) { return log2_of(f.of.kernel.flops); }},
     {"log2 bytes", "read and written at least once", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.of.kernel.bytes); }},
+     [](const KernelFacts& f) { return log2_of(f.of.kernel.bytes); }},
     {"log2 intensity", "operations per byte", kShape, false,
-     [](const Facts& f) { return std::log2((f.of.kernel.flops + 1) / std::max(f.of.kernel.bytes, 1.0)); }},
+     [](const KernelFacts& f) {
+       return std::log2((f.of.kernel.flops + 1) / std::max(f.of.kernel.bytes, 1.0));
+     }},
     {"log2 weight bytes", "of the constant operands of the anchor", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.weight_bytes); }},
+     [](const KernelFacts& f) { return log2_of(f.weight_bytes); }},
     {"log2 activation bytes", "of all other inputs", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.in_bytes); }},
-    {"log2 result bytes", "", kShape, kNear, [](const Facts& f) { return log2_of(f.out_bytes); }},
-    {"log2 batch", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.batch); }},
-    {"log2 in channels", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.in); }},
-    {"log2 out channels", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.out); }},
-    {"log2 groups", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.groups); }},
-    {"log2 in height", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.in_h); }},
-    {"log2 in width", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.in_w); }},
-    {"log2 out height", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.out_h); }},
-    {"log2 out width", "", kShape, kNear, [](const Facts& f) { return log2_of(f.e.out_w); }},
+     [](const KernelFacts& f) { return log2_of(f.in_bytes); }},
+    {"log2 result bytes", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.out_bytes); }},
+    {"log2 batch", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.batch); }},
+    {"log2 in channels", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.in); }},
+    {"log2 out channels", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.out); }},
+    {"log2 groups", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.groups); }},
+    {"log2 in height", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.in_h); }},
+    {"log2 in width", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.in_w); }},
+    {"log2 out height", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.out_h); }},
+    {"log2 out width", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.out_w); }},
     {"kernel height", "window of a convolution or pool", kShape, kNear,
-     [](const Facts& f) { return f.e.kernel_h; }},
-    {"kernel width", "", kShape, kNear, [](const Facts& f) { return f.e.kernel_w; }},
-    {"stride height", "", kShape, kNear, [](const Facts& f) { return f.e.stride_h; }},
-    {"stride width", "", kShape, kNear, [](const Facts& f) { return f.e.stride_w; }},
-    {"dilation height", "", kShape, kNear, [](const Facts& f) { return f.e.dilation_h; }},
-    {"dilation width", "", kShape, kNear, [](const Facts& f) { return f.e.dilation_w; }},
-    {"padding", "top and left", kShape, false, [](const Facts& f) { return f.e.padding_h + f.e.padding_w; }},
+     [](const KernelFacts& f) { return f.e.kernel_h; }},
+    {"kernel width", "", kShape, kNear, [](const KernelFacts& f) { return f.e.kernel_w; }},
+    {"stride height", "", kShape, kNear, [](const KernelFacts& f) { return f.e.stride_h; }},
+    {"stride width", "", kShape, kNear, [](const KernelFacts& f) { return f.e.stride_w; }},
+    {"dilation height", "", kShape, kNear, [](const KernelFacts& f) { return f.e.dilation_h; }},
+    {"dilation width", "", kShape, kNear, [](const KernelFacts& f) { return f.e.dilation_w; }},
+    {"padding", "top and left", kShape, false,
+     [](const KernelFacts& f) { return f.e.padding_h + f.e.padding_w; }},
     {"log2 reduction", "elements that a result sums", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.e.reduction); }},
+     [](const KernelFacts& f) { return log2_of(f.e.reduction); }},
     {"log2 rows", "of the product, or of all axes but the last", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.e.rows); }},
+     [](const KernelFacts& f) { return log2_of(f.e.rows); }},
     {"log2 columns", "of the product, or the last axis", kShape, kNear,
-     [](const Facts& f) { return log2_of(f.e.columns); }},
+     [](const KernelFacts& f) { return log2_of(f.e.columns); }},
     {"in block", "channels per block of the data's layout", false, kNear,
-     [](const Facts& f) { return f.e.in_block; }},
-    {"out block", "of the result's", false, kNear, [](const Facts& f) { return f.e.out_block; }},
+     [](const KernelFacts& f) { return f.e.in_block; }},
+    {"out block", "of the result's", false, kNear, [](const KernelFacts& f) { return f.e.out_block; }},
     {"log2 inner extent", "the last axis of the result", false, false,
-     [](const Facts& f) { return log2_of(f.e.inner); }},
+     [](const KernelFacts& f) { return log2_of(f.e.inner); }},
     {"rank", "of the result", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return f.anchor && !f.anchor->results.empty()
                   ? static_cast<double>(f.anchor->results[0].extents.size())
                   : 0.0;
      }},
     {"lanes rounding", "channels in full vectors over channels", false, false,
-     [](const Facts& f) { return rounding(f.e.columns, f.lanes()); }},
+     [](const KernelFacts& f) { return rounding(f.e.columns, f.lanes()); }},
     {"tile rounding", "rows in full register tiles over rows", false, false,
-     [](const Facts& f) { return rounding(f.e.rows, kRegisterTile); }},
+     [](const KernelFacts& f) { return rounding(f.e.rows, kRegisterTile); }},
     {"width remainder", "width modulo the register tile", false, false,
-     [](const Facts& f) { return std::fmod(f.e.out_w, kRegisterTile); }},
+     [](const KernelFacts& f) { return std::fmod(f.e.out_w, kRegisterTile); }},
     {"tile_x rounding", "width in tiles of the schedule over width", false, false,
-     [](const Facts& f) { return rounding(f.e.out_w, f.parameter("tile_x", 1)); }},
+     [](const KernelFacts& f) { return rounding(f.e.out_w, f.parameter("tile_x", 1)); }},
     {"tile_c rounding", "channels in tiles of the schedule over channels", false, false,
-     [](const Facts& f) { return rounding(f.e.columns, f.parameter("tile_c", 1) * f.lanes()); }},
+     [](const KernelFacts& f) { return rounding(f.e.columns, f.parameter("tile_c", 1) * f.lanes()); }},
     {"tile_m rounding", "rows in tiles of the schedule over rows", false, false,
-     [](const Facts& f) { return rounding(f.e.rows, f.parameter("tile_m", f.parameter("rows", 1))); }},
+     [](const KernelFacts& f) { return rounding(f.e.rows, f.parameter("tile_m", f.parameter("rows", 1))); }},
     {"winograd tile", "outputs of a tile by Winograd's algorithm, along both axes; 0: another algorithm",
-     false, kNear, [](const Facts& f) { return f.winograd.down * f.winograd.across; }},
+     false, kNear, [](const KernelFacts& f) { return f.winograd.down * f.winograd.across; }},
     {"log2 winograd multiplies", "in its products of tiles", false, false,
-     [](const Facts& f) { return log2_of(f.winograd.multiplies); }},
+     [](const KernelFacts& f) { return log2_of(f.winograd.multiplies); }},
     {"winograd waste", "outputs of whole tiles over outputs", false, false,
-     [](const Facts& f) { return f.winograd.waste(f.e); }},
+     [](const KernelFacts& f) { return f.winograd.waste(f.e); }},
     {"tile_t rounding", "Winograd's tiles in register tiles of the schedule over tiles", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        const double rows = std::min(f.parameter("rows", 1), std::max(1.0, f.winograd.tiles_down));
        return rounding(rows * f.winograd.tiles_across, f.parameter("tile_t", 1));
      }},
     {"log2 winograd tiles", "of the whole result: rows of its products", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return f.winograd.multiplies > 0 ? log2_of(f.e.batch * f.winograd.tiles_down * f.winograd.tiles_across)
                                         : static_cast<double>(kUnknown);
      }},
     {"log2 winograd saving", "operations by the cost rules over those of its products", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return f.winograd.multiplies > 0 ? std::log2((f.of.kernel.flops + 1) / (2 * f.winograd.multiplies))
                                         : 0.0;
      }},
     {"log2 transformed bytes", "data and results in Winograd's tiles", false, false,
-     [](const Facts& f) { return log2_of(f.winograd.transformed_bytes(f.e)); }},
+     [](const KernelFacts& f) { return log2_of(f.winograd.transformed_bytes(f.e)); }},
     {"block rounding", "a block of the result's channels in full vectors over the block", false, false,
-     [](const Facts& f) { return rounding(f.e.out_block, f.lanes()); }},
+     [](const KernelFacts& f) { return rounding(f.e.out_block, f.lanes()); }},
     {"log2 register tiles", "of the schedule, that cover the result", false, false,
-     [](const Facts& f) { return log2_of(f.register_tiles()); }},
+     [](const KernelFacts& f) { return log2_of(f.register_tiles()); }},
     {"register tile intensity", "multiply-adds over loads of a register tile of the schedule", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        const double rows = f.tile_rows(), columns = f.tile_columns();
        return rows * columns / (rows + columns);
      }},
     {"log2 rounded compute us", "at the sheet's peak, whole register tiles and vectors", false, false,
-     [](const Facts& f) { return std::log2(f.rounded_compute_us() + 1e-4); }},
+     [](const KernelFacts& f) { return std::log2(f.rounded_compute_us() + 1e-4); }},
     {"log2 tile weights over L1", "what a column of register tiles of the schedule reads again for each",
      false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        const double bytes = std::max(1.0, f.e.reduction) * f.tile_columns() * f.lanes() * sizeof(float);
        return std::log2(bytes / static_cast<double>(f.of.sheet->l1_bytes));
      }},
     {"log2 window rows over L1", "the rows of data that a row of results reads", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        const double bytes = std::max(1.0, f.e.in * f.e.in_w * f.e.kernel_h) * sizeof(float);
        return std::log2(bytes / static_cast<double>(f.of.sheet->l1_bytes));
      }},
     {"halo", "data with its padding over data", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return (f.e.in_h + 2 * f.e.padding_h) * (f.e.in_w + 2 * f.e.padding_w) / (f.e.in_h * f.e.in_w);
      }},
-    {"is convolution", "", kShape, kNear, [](const Facts& f) { return f.is("conv"); }},
+    {"is convolution", "", kShape, kNear, [](const KernelFacts& f) { return f.is("conv"); }},
     {"is depthwise", "a group per channel", kShape, kNear,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return static_cast<double>(f.is("conv") && f.e.groups > 1 && f.e.groups == f.e.in);
      }},
     {"is transposed", "", kShape, kNear,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return static_cast<double>(f.anchor && f.anchor->op && f.anchor->op->cost == conv_transpose_cost);
      }},
     {"is product", "dense layers and matrix products", kShape, kNear,
-     [](const Facts& f) { return f.is("dense"); }},
-    {"is pool", "", kShape, kNear, [](const Facts& f) { return f.is("pool"); }},
-    {"is reduction", "", kShape, kNear, [](const Facts& f) { return f.is("reduce"); }},
-    {"is elementwise", "", kShape, kNear, [](const Facts& f) { return f.is("elementwise"); }},
+     [](const KernelFacts& f) { return f.is("dense"); }},
+    {"is pool", "", kShape, kNear, [](const KernelFacts& f) { return f.is("pool"); }},
+    {"is reduction", "", kShape, kNear, [](const KernelFacts& f) { return f.is("reduce"); }},
+    {"is elementwise", "", kShape, kNear, [](const KernelFacts& f) { return f.is("elementwise"); }},
     {"is move", "copies, concatenations, changes of layout", kShape, kNear,
-     [](const Facts& f) { return f.is("move"); }},
+     [](const KernelFacts& f) { return f.is("move"); }},
     {"is other", "softmax, normalisations, opaque operators", kShape, kNear,
-     [](const Facts& f) { return f.is("other"); }},
-    {"calls", "operators in the kernel", false, kNear, [](const Facts& f) { return f.calls; }},
-    {"inputs", "tensors that it reads", false, kNear, [](const Facts& f) { return f.inputs; }},
+     [](const KernelFacts& f) { return f.is("other"); }},
+    {"calls", "operators in the kernel", false, kNear, [](const KernelFacts& f) { return f.calls; }},
+    {"inputs", "tensors that it reads", false, kNear, [](const KernelFacts& f) { return f.inputs; }},
     {"fused elementwise", "beside the anchor", false, kNear,
-     [](const Facts& f) { return f.count("elementwise"); }},
-    {"fused moves", "", false, false, [](const Facts& f) { return f.count("move"); }},
-    {"fused reductions", "", false, false, [](const Facts& f) { return f.count("reduce"); }},
+     [](const KernelFacts& f) { return f.count("elementwise"); }},
+    {"fused moves", "", false, false, [](const KernelFacts& f) { return f.count("move"); }},
+    {"fused reductions", "", false, false, [](const KernelFacts& f) { return f.count("reduce"); }},
     {"element bytes", "of the anchor's data", false, kNear,
-     [](const Facts& f) { return static_cast<double>(f.dtype().bytes()); }},
-    {"is float", "", false, kNear, [](const Facts& f) { return static_cast<double>(f.dtype().is_float()); }},
+     [](const KernelFacts& f) { return static_cast<double>(f.dtype().bytes()); }},
+    {"is float", "", false, kNear,
+     [](const KernelFacts& f) { return static_cast<double>(f.dtype().is_float()); }},
     {"log2 bytes over L1", "", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l1_bytes));
      }},
     {"log2 bytes over L2", "", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes));
      }},
     {"log2 bytes over L3", "", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return std::log2(std::max(f.of.kernel.bytes, 1.0) / static_cast<double>(f.of.sheet->l3_bytes));
      }},
     {"log2 weights over L2", "", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return std::log2(std::max(f.weight_bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes));
      }},
     {"log2 model bytes", "weights and largest activations of the model that it runs in", false, false,
-     [](const Facts& f) { return f.of_model(1); }},
+     [](const KernelFacts& f) { return of_model(f, 1); }},
     {"log2 model over L2", "", false, false,
-     [](const Facts& f) { return f.of_model(static_cast<double>(f.of.sheet->l2_bytes)); }},
+     [](const KernelFacts& f) { return of_model(f, static_cast<double>(f.of.sheet->l2_bytes)); }},
     {"log2 model over L3", "", false, false,
-     [](const Facts& f) { return f.of_model(static_cast<double>(f.of.sheet->l3_bytes)); }},
+     [](const KernelFacts& f) { return of_model(f, static_cast<double>(f.of.sheet->l3_bytes)); }},
     {"log2 compute us", "at the sheet's peak", false, false,
-     [](const Facts& f) { return std::log2(f.roofline.compute_us + 1e-4); }},
+     [](const KernelFacts& f) { return std::log2(f.roofline.compute_us + 1e-4); }},
     {"log2 memory us", "at the sheet's rates", false, false,
-     [](const Facts& f) { return std::log2(f.roofline.memory_us + 1e-4); }},
+     [](const KernelFacts& f) { return std::log2(f.roofline.memory_us + 1e-4); }},
     {"log2 base us", "the roofline that the time is learned over", false, false,
-     [](const Facts& f) { return std::log2(f.roofline.us); }},
-    {"threads", "", false, kNear, [](const Facts& f) { return static_cast<double>(f.of.threads); }},
+     [](const KernelFacts& f) { return std::log2(f.roofline.us); }},
+    {"threads", "", false, kNear, [](const KernelFacts& f) { return static_cast<double>(f.of.threads); }},
     {"thread rounding", "outer iterations in full rounds of the threads over iterations", false, false,
-     [](const Facts& f) {
+     [](const KernelFacts& f) {
        return rounding(f.e.batch * std::max(1.0, f.e.out / f.e.out_block), f.of.threads);
      }},
     {"cache hot", "the same call ran just before", false, kNear,
-     [](const Facts& f) { return static_cast<double>(f.of.cache == CacheState::kHot); }},
+     [](const KernelFacts& f) { return static_cast<double>(f.of.cache == CacheState::kHot); }},
     {"cache flushed", "", false, kNear,
-     [](const Facts& f) { return static_cast<double>(f.of.cache == CacheState::kFlushed); }},
-    {"device lanes", "float32 per vector", false, false, [](const Facts& f) { return f.lanes(); }},
-    {"log2 device gflops", "", false, false, [](const Facts& f) { return std::log2(f.rates.gflops); }},
+     [](const KernelFacts& f) { return static_cast<double>(f.of.cache == CacheState::kFlushed); }},
+    {"device lanes", "float32 per vector", false, false, [](const KernelFacts& f) { return f.lanes(); }},
+    {"log2 device gflops", "", false, false, [](const KernelFacts& f) { return std::log2(f.rates.gflops); }},
     {"log2 device memory rate", "", false, false,
-     [](const Facts& f) { return std::log2(f.rates.memory_gbytes); }},
+     [](const KernelFacts& f) { return std::log2(f.rates.memory_gbytes); }},
     {"log2 device cache rate", "", false, false,
-     [](const Facts& f) { return std::log2(f.rates.cache_gbytes); }},
+     [](const KernelFacts& f) { return std::log2(f.rates.cache_gbytes); }},
 };
 
 constexpr const char* kOperator = "operator ";
@@ -451,7 +280,7 @@ uint64_t FeatureSpace::hash() const {
 }
 
 void FeatureSpace::write(const KernelCase& kernel, float* to) const {
-  const Facts facts(kernel);
+  const KernelFacts facts(kernel);
   for (const Feature& each : kFeatures) {
     const auto value = static_cast<float>(each.value(facts));
     *to++ = std::isfinite(value) ? value : kUnknown;  // XGBoost refuses infinite ones

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace baton {
 
@@ -16,5 +17,19 @@ struct TimeEquation {
 /// the terms determine none.
 std::optional<std::array<double, 3>> least_relative_squares(std::span<const TimeEquation> equations,
                                                             int count);
+
+/// Least squares of relative errors with any number of terms.
+class RelativeSquares {
+ public:
+  explicit RelativeSquares(size_t terms);
+  /// An equation us = x[0] * terms[0] + ...
+  void add(std::span<const double> terms, double us, double weight);
+  /// The x that is best of all without negative elements.
+  std::vector<double> not_negative() const;
+
+ private:
+  size_t count_;
+  std::vector<double> products_, sums_;  // of normal equations: count_ x count_, and the right side
+};
 
 }  // namespace baton

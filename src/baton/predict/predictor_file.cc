@@ -68,6 +68,7 @@ class PredictorWriter {
   Json write(const Regressor& of) {
     Json json{{"features", of.space.text()},
               {"features_hash", of.space.hash()},
+              {"base", {{"terms", base_terms()}, {"factors", of.base.factors}}},
               {"centre", of.centre},
               {"members", of.members.size()},
               {"spreads", of.spreads.size()},
@@ -99,6 +100,7 @@ class PredictorReader {
   Regressor read(const Json& json) {
     Regressor of;
     of.space = FeatureSpace::from_text(json.at("features").get<std::string>());
+    read_base(json.at("base"), of.base);
     json.at("centre").get_to(of.centre);
     const size_t columns = of.space.size();
     for (size_t i = json.at("members").get<size_t>(); i > 0; --i)
@@ -129,6 +131,15 @@ class PredictorReader {
   }
 
  private:
+  static void read_base(const Json& json, TermBase& base) {
+    const std::vector<std::string> terms = base_terms();
+    if (json.at("terms").get<std::vector<std::string>>() != terms)
+      throw Error("its base has other terms than this version of Baton: train it again with `baton train`");
+    json.at("factors").get_to(base.factors);
+    for (const auto& [kind, factors] : base.factors)
+      if (factors.size() != terms.size()) throw Error("its base of " + kind + " lacks factors");
+  }
+
   static void check_range(const RangeCheck& range, size_t columns) {
     const size_t n = range.columns.size();
     bool fits = n > 0 && range.low.size() == n && range.high.size() == n && range.scale.size() == n;

@@ -20,13 +20,13 @@ constexpr double kUnseenNovelty = 3;     // of an operator that training had not
 constexpr double kOutsideNovelty = 1.5;  // of an extent beyond those in training
 constexpr double kTooFew = 1.5;          // widens an interval that the calibration set is too small for
 
-std::vector<double> log_bases(std::span<const KernelCase* const> cases, const Regressor* source) {
+std::vector<double> log_bases(std::span<const KernelCase* const> cases, const Regressor& of) {
   std::vector<double> logs;
-  if (source) {
-    for (const LogTime& time : source->log_times(cases)) logs.push_back(time.log_us);
+  if (of.source) {
+    for (const LogTime& time : of.source->log_times(cases)) logs.push_back(time.log_us);
     return logs;
   }
-  for (const KernelCase* each : cases) logs.push_back(log_base_us(*each));
+  for (const KernelCase* each : cases) logs.push_back(std::log(of.base.us(*each)));
   return logs;
 }
 
@@ -75,7 +75,8 @@ class Fitting {
     made.trained_on = static_cast<int64_t>(learned.size());
     made.space = FeatureSpace(learned);
     rows_ = rows_of(made.space, set.cases);
-    bases_ = log_bases(set.cases, made.source.get());
+    if (!made.source) made.base = TermBase::fit(set.cases, set.us, set.weights);
+    bases_ = log_bases(set.cases, made);
     double sum = 0, weight = 0;
     for (const int i : learned_) {
       const auto at = static_cast<size_t>(i);
@@ -197,7 +198,7 @@ void add_mean(const std::vector<Trees>& all, const FeatureRows& rows, std::vecto
 
 }  // namespace
 
-double log_base_us(const KernelCase& kernel) {
+double log_roofline_us(const KernelCase& kernel) {
   return std::log(roofline_time(kernel.kernel, *kernel.sheet, kernel.threads, kernel.model_bytes).us);
 }
 
@@ -217,7 +218,7 @@ std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cas
 
 std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases,
                                           const FeatureRows& rows) const {
-  std::vector<double> sums = log_bases(cases, source.get()), spread(cases.size());
+  std::vector<double> sums = log_bases(cases, *this), spread(cases.size());
   add_mean(members, rows, sums);
   add_mean(spreads, rows, spread);
   std::vector<LogTime> times;

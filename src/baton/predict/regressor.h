@@ -9,6 +9,7 @@
 
 #include "baton/predict/boosting.h"
 #include "baton/predict/range_check.h"
+#include "baton/predict/term_base.h"
 
 namespace baton {
 
@@ -39,13 +40,14 @@ struct Fold {
 
 struct Regressor {
   FeatureSpace space;
+  TermBase base;               ///< what times are learned over, without a source
   double centre = 0;           ///< mean of the logarithms of time over base
   std::vector<Trees> members;  ///< one per fold: their mean is the prediction
   std::vector<Trees> spreads;  ///< of the logarithm of the error's size
   /// |error| / spread of kernels that their member had not seen, ascending: the conformal calibration.
   std::vector<double> scores;
   RangeCheck range;
-  /// Where training carried a predictor of other hardware over: the base is its prediction, not the roofline.
+  /// Where training carried a predictor of other hardware over: the base is its prediction.
   std::shared_ptr<const Regressor> source;
   int64_t trained_on = 0;  ///< kernels
 
@@ -59,8 +61,8 @@ struct Regressor {
   std::vector<std::pair<std::string, double>> importance() const;
 };
 
-/// The base of a case: roofline_time, or the source's prediction.
-double log_base_us(const KernelCase& kernel);
+/// The logarithm of roofline_time().
+double log_roofline_us(const KernelCase& kernel);
 
 struct FittedRegressor {
   Regressor regressor;

@@ -48,12 +48,11 @@ SheetRates sheet_rates(const DeviceSheet& sheet, int threads) {
   return rates;
 }
 
-namespace {
-
-/// Which part of what was used last when `between` bytes ago a cache no longer has.
 double part_lost(double between, double cache_bytes) {
   return between > 0 ? 1 / (1 + std::pow(kHalfLost * cache_bytes / between, kSteepness)) : 0;
 }
+
+namespace {
 
 /// Nanoseconds per byte of data that was used last when `between` bytes ago.
 double ns_per_byte_after(const SheetRates& rates, double between) {

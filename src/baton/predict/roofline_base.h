@@ -24,4 +24,7 @@ struct SheetRates {
 };
 SheetRates sheet_rates(const DeviceSheet& sheet, int threads);
 
+/// Which part of what was used last when `between` bytes ago a cache of that size no longer has.
+double part_lost(double between, double cache_bytes);
+
 }  // namespace baton

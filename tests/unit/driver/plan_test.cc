@@ -181,6 +181,22 @@ TEST(GraphPlanTest, EqualFunctionsShareAKernelAndStorageIsUsedAgain) {
       << Plan::parse(graph_json(*plan.graph)).status().message;
 }
 
+TEST(GraphPlanTest, NoConstantHasTheNameOfAnInput) {
+  const Type type = tensor_type(std::vector<int64_t>{4, 6}, DType::float_(32));
+  const Var x = make_var("p0", type, typed(type)), y = make_var("p2", type, typed(type));
+  const auto constant = [] {
+    return make_constant(NDArray::zeros({4, 6}, DType::float_(32)), typed(Type()));
+  };
+  Expr value = called(chain({"exp"}, type), {x});
+  const Expr first = called(chain({"exp"}, type), {constant()}),
+             second = called(chain({"exp"}, type), {constant()});
+  const Type all = tuple_type({type, type, type, type});
+  const GraphPlan plan = make_plan(module_of({x, y}, make_tuple({value, y, first, second}, typed(all))));
+  ASSERT_EQ(plan.params.size(), 2u);
+  EXPECT_EQ(plan.params[0].first, "p1");
+  EXPECT_EQ(plan.params[1].first, "p3");
+}
+
 TEST(GraphPlanTest, OriginsCausesAndReasonsStandOnNodes) {
   const Type type = tensor_type(std::vector<int64_t>{4, 6}, DType::float_(32));
   const auto first = Origin::create("exp", {}, {}), second = Origin::create("nn.relu", {}, {});

@@ -1,6 +1,7 @@
 // Predictors of a machine whose times are known: intervals, splits, determinism, files, and what is refused.
 #include "baton/predict/predictor.h"
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -8,6 +9,7 @@
 
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
+#include "baton/predict/least_squares.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
@@ -289,11 +291,41 @@ TEST_F(PredictTimes, WeightsComeFromWhereTheModelLeftThem) {
   KernelCase one = case_of_layer({.in = 512, .out = 512, .size = 1, .dense = true});
   const auto us = [&](double model_bytes) {
     one.model_bytes = model_bytes;
-    return std::exp(log_base_us(one));
+    return std::exp(log_roofline_us(one));
   };
   EXPECT_GT(us(1e9), 1.5 * us(4e6));  // memory and L3
   EXPECT_GT(us(1e9), us(0));
   EXPECT_EQ(one.kernel.weight_bytes(), 4.0 * 512 * 512);
+}
+
+TEST(RelativeSquares, FactorsAreThoseOfTheTermsAndNeverNegative) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> size(0.1, 100);
+  RelativeSquares known(4), opposed(3);
+  for (int i = 0; i < 200; ++i) {
+    const double a = size(random), b = size(random), c = a * size(random) / 100;
+    // The third term is twice the first: they share what belongs to both. The last is never there.
+    known.add(std::array{a, b, 2 * a, 0.0}, 3 * a + 0.5 * b, 1 + a);
+    opposed.add(std::array{a, b, c}, 2 * a + b - 0.5 * c, 1);
+  }
+  const std::vector<double> x = known.not_negative();
+  EXPECT_NEAR(x[0] + 2 * x[2], 3, 1e-4);
+  EXPECT_NEAR(x[1], 0.5, 1e-4);
+  EXPECT_EQ(x[3], 0);
+  const std::vector<double> y = opposed.not_negative();
+  EXPECT_GT(y[0], 1);
+  EXPECT_EQ(y[2], 0) << "would be negative";
+}
+
+TEST_F(PredictTimes, TheBaseGoesOnBeyondTheSizesInTraining) {
+  const KernelCase* largest = nullptr;
+  for (const KernelSample& each : data_->kernels)
+    if (!largest || each.kernel.kernel.flops > largest->kernel.flops) largest = &each.kernel;
+  const Layer layer{.in = 640, .out = 640, .size = 54, .window = 3};
+  const KernelCase one = case_of_layer(layer);
+  ASSERT_GT(one.kernel.flops, 4 * largest->kernel.flops);
+  const double us = made_up::exact_us(Machine(), layer);
+  EXPECT_NEAR(predictor_->kernels.at("llvm").base.us(one) / us, 1, 0.1);
 }
 
 TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
@@ -326,7 +358,8 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
               ThrowsMessage<Error>(HasSubstr("p is damaged")));
   EXPECT_THAT([&] { parse_predictor("what", "p"); }, ThrowsMessage<Error>(HasSubstr("p is no predictor")));
   std::string newer = bytes;
-  newer.replace(newer.find("format 2"), 8, "format 7");
+  const std::string format = "format " + std::to_string(kPredictorFormat);
+  newer.replace(newer.find(format), format.size(), "format 7");
   EXPECT_THAT([&] { parse_predictor(newer, "p"); }, ThrowsMessage<Error>(HasSubstr("newer Baton")));
   EXPECT_THAT([] { load_predictor("/nowhere/p"); }, ThrowsMessage<Error>(HasSubstr("cannot be read")));
 }

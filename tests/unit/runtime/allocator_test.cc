@@ -30,6 +30,15 @@ TEST(Scratch, BlocksAreAlignedLargeEnoughAndApart) {
   for (const auto& [at, bytes] : blocks) scratch_free(reinterpret_cast<void*>(at));
 }
 
+TEST(Scratch, TheVectorPastTheEndIsCleared) {
+  for (int i = 0; i < 2; ++i) {
+    auto* const block = static_cast<uint8_t*>(scratch_allocate(5000));
+    for (size_t k = 5000; k < 5064; ++k) EXPECT_EQ(block[k], 0) << k;
+    std::memset(block, 1, 5128);
+    scratch_free(block);
+  }
+}
+
 TEST(Scratch, KeepsWhatWasFreed) {
   scratch_free(scratch_allocate(1 << 20));
   const ScratchStats before = scratch_stats();

@@ -20,6 +20,7 @@ using test::out_shape;
 using test::run;
 using test::Shape;
 using test::sheet;
+using test::text;
 using test::Value;
 using test::winograd;
 
@@ -80,6 +81,11 @@ TEST(ConvDepthwise, PaddedDataAreReadInPlace) {
   EXPECT_EQ(copies({1, 8, 14, 14, 8, 3, 1, {0, 0}, 8, 8, "b"}), 0);
 }
 
+/// To how many elements the storage of an axis is aligned.
+int64_t alignment_of(const Halide::Internal::StorageDim& axis) {
+  return *Halide::Internal::as_const_int(axis.alignment);
+}
+
 TEST(ConvWinograd, ShapesPaddingsAndEpilogues) {
   const std::vector<ConvCase> cases = {
       {1, 16, 14, 14, 16, 3, 1, {1, 1}, 16, 16, "bm"},
@@ -115,6 +121,27 @@ TEST(ConvWinograd, LargeMapsGoByRowsAndLargeWeightsByChannels) {
   const std::vector<float> want = run(plain, true);
   expect_near(run(rows, true), want, 1e-5, "by rows");
   expect_near(run(channels, true), want, 1e-5, "by channels");
+}
+
+/// 16 tiles of 64 channels are 4096 bytes: without more room each plane of V would be in the same sets.
+TEST(ConvWinograd, PlanesThatWouldConflictLieFurtherApart) {
+  for (const ConvCase& t : {ConvCase{1, 64, 14, 14, 32, 3, 1, {1, 1}, 16, 16, "bm"},
+                            ConvCase{2, 64, 16, 13, 64, 3, 1, {1, 1}, 16, 16, "r"},
+                            ConvCase{1, 128, 8, 8, 32, 3, 1, {1, 1}, 16, 16, ""}})
+    for (const bool by_channels : {false, true}) {
+      SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" +
+                   std::to_string(t.w) + (by_channels ? " by channels" : " by rows"));
+      LoweredKernel plain = winograd(t, 4), tiled = winograd(t, 4);
+      named("trivial").apply(plain, {}, sheet());
+      ScheduleParams params = named("conv_winograd").default_params(tiled, sheet());
+      params["by_channels"] = by_channels;
+      named("conv_winograd").apply(tiled, params, sheet());
+      // The storage of V: tiles and blocks of channels, of which at least one has room for one more.
+      const auto& bounds = tiled.blocks.at(tiled.anchor).stage("in_xf")->function().schedule().storage_dims();
+      const int64_t plane = t.in_block * 4 * alignment_of(bounds.at(1)) * alignment_of(bounds.at(2));
+      EXPECT_NE(plane % 4096, 0) << plane;
+      expect_near(run(tiled, true), run(plain, true), 1e-5, "winograd");
+    }
 }
 
 /// Kernels of other extents; along an axis of one tap the weight is as given.
@@ -435,5 +462,19 @@ TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
     check(name, [&] { return transposed(t, true); }, 3e-6, 2, [&] { return transposed(t, false); });
   }
 }
+
+/// A tile of one position loads a vector of weights for each multiply-add: from behind the first-level cache
+/// that takes twice as long as the sums, or more.
+TEST(ConvTranspose, WeightsFromFarCachesAreUsedForSeveralPositions) {
+  DeviceSheet wide = sheet();
+  wide.float_lanes = 16, wide.vector_registers = 32, wide.halves_at_full_rate = false;
+  wide.l1_bytes = 48 << 10, wide.l2_bytes = 1 << 20;
+  // Only 1 and 13 divide these blocks of channels.
+  const TransposeCase t{1, 416, 208, {4, 4}, {4, 4}, {2, 2}, {1, 1, 1, 1}, 16, 16, "b"};
+  const ScheduleParams params = named("conv_transpose").default_params(transposed(t, true), wide);
+  EXPECT_GE(params.at("tile_x"), 3) << text(params);
+  EXPECT_GE(params.at("tile_x") * params.at("tile_c"), 12) << text(params);
+}
+
 }  // namespace
 }  // namespace baton

@@ -41,7 +41,7 @@ ReportTable kernels_of(const Dataset& data) {
            std::string(cache_state_name(of.kernel.cache)),
            of.us,
            of.weight,
-           std::exp(log_base_us(of.kernel))};
+           std::exp(log_roofline_us(of.kernel))};
     space.write(of.kernel, features.data());
     for (const float value : features) {
       if (std::isnan(value))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "baton/driver/plan/kernel_names.h"
@@ -198,11 +199,15 @@ class Planner {
     if (!as_type<TensorTypeNode>(type))
       throw NotSupported("input `" + param->name() +
                          "` is no tensor: " + (type ? type_text(type) : "not typed"));
+    input_names_.insert(param->name());
     values_[param.get()] = add_kept(param->name(), OriginSet::none(), type, device_of(param.get()));
   }
 
   Entries add_constant(const ConstantNode& constant, int device) {
-    std::string name = "p" + std::to_string(plan_.params.size());
+    // As in TVM: p0, p1, ..., but never the name of an input.
+    std::string name;
+    do name = "p" + std::to_string(next_constant_++);
+    while (input_names_.count(name));
     plan_.params.emplace_back(name, constant.value());
     const Entries made = add_kept(std::move(name), constant.origins(), constant.checked_type(), device);
     constants_[made[0]] = &constant;
@@ -355,6 +360,8 @@ class Planner {
   PlaceKernel place_;
   PointerMap<int> devices_;
   std::unordered_map<EntryId, const ConstantNode*> constants_;
+  std::set<std::string> input_names_;
+  int next_constant_ = 0;
   std::map<std::pair<EntryId, int>, size_t> copies_;  // tensor and device -> index into copy_nodes_
   std::vector<Copy> copy_nodes_;
   std::unordered_map<uint64_t, std::vector<int>> kernels_by_hash_;

@@ -216,7 +216,12 @@ class Predicting {
         const Known& known = known_[static_cast<size_t>(kernel)];
         time = &known.time;
         is_measured = known.measured;
-        in_model_.push_back({known.time, 1});
+        // All calls of a kernel are off by the same: they are one entry.
+        const auto [at, is_new] = place_in_model_.try_emplace(kernel, in_model_.size());
+        if (is_new)
+          in_model_.push_back({known.time, 1});
+        else
+          in_model_[at->second].calls += 1;
         row.target = known.kernel.backend == "llvm" ? report.target : known.kernel.backend;
       }
       row.median_us = time->us;
@@ -337,6 +342,7 @@ class Predicting {
   std::vector<PlannedSchedule> schedules_;
   std::vector<Known> known_;  ///< by kernel of the plan
   std::vector<ModelKernel> in_model_;
+  std::map<int, size_t> place_in_model_;                              ///< by kernel of the plan
   std::map<std::string, std::shared_ptr<const DeviceSheet>> sheets_;  ///< by backend
   std::vector<std::string> notes_;
   double transfers_us_ = 0;

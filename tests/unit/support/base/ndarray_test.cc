@@ -1,6 +1,9 @@
 #include "baton/support/base/ndarray.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +17,18 @@ TEST(NDArray, IsAlignedToVectorsAndPages) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(NDArray::empty({1024 + i}, DType::float_(32)).data()) %
                   NDArray::kPageAlignment,
               0u);
+  }
+}
+
+TEST(NDArray, TheVectorPastItsEndIsCleared) {
+  // Kernels compute with it: what the heap leaves there would be denormal numbers.
+  for (const int64_t count : {1, 3, 36, 1023, 1024, 1030, 600000}) {
+    void* const used = std::malloc(static_cast<size_t>(count) * 4 + 64);
+    std::memset(used, 1, static_cast<size_t>(count) * 4 + 64);
+    std::free(used);
+    const NDArray array = NDArray::empty({count}, DType::float_(32));
+    const auto* past = static_cast<const uint8_t*>(array.data()) + array.bytes();
+    EXPECT_TRUE(std::all_of(past, past + 64, [](uint8_t byte) { return byte == 0; })) << count;
   }
 }
 

@@ -1,0 +1,183 @@
+#include "baton/predict/term_base.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "baton/predict/dataset.h"
+#include "baton/predict/kernel_facts.h"
+#include "baton/predict/least_squares.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int kFits = 3;  // after each but the last, kernels that are far off are left out
+constexpr double kFarOff = 0.1, kTimesMedian = 4;
+constexpr double kLeastIntensity = 0.3;
+
+/// What a kernel computes and moves beside its heaviest operator.
+struct TermFacts : KernelFacts {
+  double elementwise = 0;  ///< elements of results of the operators beside the anchor
+  double functions = 0;    ///< of these, of operators that are polynomials and divisions
+
+  explicit TermFacts(const KernelCase& of) : KernelFacts(of) {
+    for (const DescribedOperator& op : of.kernel.operators) {
+      if (&op == anchor) continue;
+      double elements = 0;
+      for (const DescribedTensor& each : op.results) elements += each.elements();
+      elementwise += elements;
+      if (is_function(op.name)) functions += elements;
+    }
+  }
+
+  static bool is_function(const std::string& name) {
+    static constexpr std::string_view kNames[] = {
+        "sigmoid", "tanh",  "exp",    "erf",  "log",       "nn.softmax", "nn.log_softmax", "power",
+        "sqrt",    "rsqrt", "divide", "atan", "fast_tanh", "fast_exp",   "fast_erf",       "nn.fast_softmax"};
+    return std::ranges::find(kNames, name) != std::end(kNames);
+  }
+
+  double computed(double operations) const { return operations / rates.gflops / 1e3; }
+  double moved(double bytes) const { return bytes / rates.cache_gbytes / 1e3; }
+  double from_l3(double bytes, double between) const {
+    return bytes * part_lost(between, rates.cache_bytes) / rates.l3_gbytes / 1e3;
+  }
+  double from_memory(double bytes, double between) const {
+    return bytes * part_lost(between, rates.l3_bytes) / rates.memory_gbytes / 1e3;
+  }
+  double operations() const { return winograd.multiplies > 0 ? 2 * winograd.multiplies : of.kernel.flops; }
+  double steps() const { return register_tiles() * e.reduction; }
+  double loads() const {
+    const double rows = tile_rows(), columns = tile_columns();
+    return steps() / std::max(kLeastIntensity, rows * columns / (rows + columns));
+  }
+  double model() const { return std::max(of.kernel.bytes, of.model_bytes); }
+  double halo() const {
+    return (e.in_h + 2 * e.padding_h) * (e.in_w + 2 * e.padding_w) / (e.in_h * e.in_w) - 1;
+  }
+  bool weights_beyond_l1() const {
+    return e.reduction * tile_columns() * lanes() * sizeof(float) > static_cast<double>(of.sheet->l1_bytes);
+  }
+};
+
+struct Term {
+  const char* name;
+  double (*us)(const TermFacts&);
+};
+
+constexpr Term kTerms[] = {
+    {"operations", [](const TermFacts& f) { return f.computed(f.operations()); }},
+    {"operations of whole tiles", [](const TermFacts& f) { return f.rounded_compute_us(); }},
+    {"roofline of memory", [](const TermFacts& f) { return f.roofline.memory_us; }},
+    {"weights", [](const TermFacts& f) { return f.moved(f.weight_bytes); }},
+    {"data", [](const TermFacts& f) { return f.moved(f.in_bytes); }},
+    {"results", [](const TermFacts& f) { return f.moved(f.out_bytes); }},
+    {"register tiles", [](const TermFacts& f) { return f.computed(f.register_tiles() * 32); }},
+    {"steps of register tiles", [](const TermFacts& f) { return f.computed(f.steps() * 32); }},
+    {"loads of register tiles", [](const TermFacts& f) { return f.computed(f.loads() * 32); }},
+    {"steps with weights beyond L1",
+     [](const TermFacts& f) { return f.weights_beyond_l1() ? f.computed(f.steps() * 32) : 0.0; }},
+    {"rows of results",
+     [](const TermFacts& f) { return f.computed(f.e.batch * f.e.out_h * std::max(1.0, f.e.out / 16) * 32); }},
+    {"elementwise", [](const TermFacts& f) { return f.computed(f.elementwise); }},
+    {"functions", [](const TermFacts& f) { return f.computed(f.functions * 16); }},
+    {"once", [](const TermFacts&) { return 1.0; }},
+    {"transformed tiles", [](const TermFacts& f) { return f.moved(f.winograd.transformed_bytes(f.e)); }},
+    {"weights from L3", [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.model()); }},
+    {"weights from memory", [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model()); }},
+    {"activations beyond L1",
+     [](const TermFacts& f) {
+       return f.moved((f.in_bytes + f.out_bytes) *
+                      part_lost(f.of.kernel.bytes, static_cast<double>(f.of.sheet->l1_bytes)));
+     }},
+    {"activations from L3",
+     [](const TermFacts& f) { return f.from_l3(f.in_bytes + f.out_bytes, f.of.kernel.bytes); }},
+    {"activations from memory",
+     [](const TermFacts& f) { return f.from_memory(f.in_bytes + f.out_bytes, f.of.kernel.bytes); }},
+    {"padding", [](const TermFacts& f) { return f.moved(f.in_bytes * std::max(0.0, f.halo())); }},
+    {"elements", [](const TermFacts& f) { return f.computed(f.e.rows * f.e.columns); }},
+    {"elements of sums",
+     [](const TermFacts& f) { return f.computed(f.e.rows * f.e.columns * f.e.reduction); }},
+};
+constexpr size_t kCount = std::size(kTerms);
+
+std::vector<double> terms_of(const TermFacts& facts) {
+  std::vector<double> values;
+  for (const Term& term : kTerms) {
+    const double value = term.us(facts);
+    values.push_back(std::isfinite(value) ? value : 0);
+  }
+  return values;
+}
+
+/// Schedules with the same loops. Where a library chooses, its operator says the most.
+std::string kind_of(const KernelFacts& facts) {
+  const KernelCase& kernel = facts.of;
+  if (kernel.template_name.empty()) return std::string(facts.kind);
+  if (facts.winograd.multiplies <= 0) return kernel.template_name;
+  return kernel.template_name + " " + std::to_string(static_cast<int>(facts.winograd.down)) + "x" +
+         std::to_string(static_cast<int>(facts.winograd.across));
+}
+
+double sum_of(const std::vector<double>& terms, const std::vector<double>& factors) {
+  double sum = 0;
+  for (size_t i = 0; i < terms.size(); ++i) sum += terms[i] * factors[i];
+  return sum;
+}
+
+/// Kernels of one kind.
+struct KernelsOfKind {
+  std::vector<std::vector<double>> terms;
+  std::vector<double> us, weights;
+
+  std::vector<double> fit() const {
+    std::vector<bool> kept(us.size(), true);
+    std::vector<double> factors;
+    for (int round = 0; round < kFits; ++round) {
+      RelativeSquares squares(kCount);
+      for (size_t i = 0; i < us.size(); ++i)
+        if (kept[i]) squares.add(terms[i], us[i], weights[i]);
+      factors = squares.not_negative();
+      std::vector<double> errors;
+      for (size_t i = 0; i < us.size(); ++i)
+        errors.push_back(std::abs(sum_of(terms[i], factors) / us[i] - 1));
+      const double most = std::max(kFarOff, kTimesMedian * median_of(errors));
+      for (size_t i = 0; i < us.size(); ++i) kept[i] = errors[i] < most;
+    }
+    return factors;
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> base_terms() {
+  std::vector<std::string> names;
+  for (const Term& term : kTerms) names.emplace_back(term.name);
+  return names;
+}
+
+TermBase TermBase::fit(std::span<const KernelCase* const> cases, std::span<const double> us,
+                       std::span<const double> weights) {
+  std::map<std::string, KernelsOfKind> kinds;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    const TermFacts facts(*cases[i]);
+    KernelsOfKind& kind = kinds[kind_of(facts)];
+    kind.terms.push_back(terms_of(facts));
+    kind.us.push_back(us[i]);
+    kind.weights.push_back(weights[i]);
+  }
+  TermBase base;
+  for (const auto& [name, kind] : kinds)
+    if (kind.us.size() >= kLeastOfKind) base.factors.emplace(name, kind.fit());
+  return base;
+}
+
+double TermBase::us(const KernelCase& kernel) const {
+  const TermFacts facts(kernel);
+  if (const auto at = factors.find(kind_of(facts)); at != factors.end())
+    if (const double sum = sum_of(terms_of(facts), at->second); sum > 0) return sum;
+  return facts.roofline.us;
+}
+
+}  // namespace baton
