@@ -120,6 +120,11 @@ class GpuLayouts final : public KernelChoice {
     if (sheet.kind == "cuda" && has_shared_tiles(shape.rows, shape.units, shape.depth)) return false;
     return KernelChoice::packs_dense(shape, sheet);
   }
+  /// In plain layouts the sums are one reduction, which threads can share; in blocks it is one after the
+  /// other for each tap, so that a processor reads no padding.
+  ConvChoice conv_transpose(const ConvShape& shape, const DeviceSheet& sheet) const override {
+    return sheet.kind == "cuda" ? ConvChoice{} : KernelChoice::conv_transpose(shape, sheet);
+  }
 };
 
 }  // namespace

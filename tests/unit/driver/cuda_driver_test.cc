@@ -1,6 +1,8 @@
 // The runtime half of `cuda` over a stand-in for CUDA's driver (runtime/fake_cuda), which interprets the
 // kernels: right numbers, and what is said when something fails. Each test is a process of its own, since a
 // driver is looked for once in each.
+#include <algorithm>
+#include <limits>
 #include <random>
 
 #include <dlfcn.h>
@@ -80,13 +82,63 @@ void expect_as_on_processor(const IRModule& module, const BuildResult& built, do
 
 size_t used_bytes() { return reinterpret_cast<size_t (*)()>(dlsym(RTLD_DEFAULT, "fake_cuda_used_bytes"))(); }
 
+void expect_split_program_right() {
+  const BuildResult built = split_program();
+  EXPECT_GT(kernels_on(built, "cuda"), 0);
+  EXPECT_FALSE(copies_of(built).empty());
+  expect_conserved(built);
+  expect_as_on_processor(plain_program(), built, 1e-5);
+}
+
+/// Whether a type is of tensors whose extents are all known.
+bool is_constant(const Type& type) {
+  if (const auto* tuple = as_type<TupleTypeNode>(type))
+    return std::ranges::all_of(tuple->fields(), is_constant);
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  return tensor && tensor->is_static();
+}
+
+/// Whether the graph executor takes the program.
+bool has_constant_types(const IRModule& module) {
+  bool constant = true;
+  post_order(module->find("main")->body(), [&](const Expr& node) {
+    if (node->kind() == ExprKind::kCall || node->kind() == ExprKind::kVar)
+      constant &= is_constant(node->checked_type());
+  });
+  return constant;
+}
+
+/// The first `count` straight programs of constant types from seed 300 on, each operator on one device or the
+/// other.
+void expect_scattered_programs_right(int count) {
+  int looked_at = 0;
+  for (uint64_t seed = 300; looked_at < count && seed < 2000; ++seed) {
+    const IRModule module = infer_types(parse_module(properties::random_module(seed), "random.relay"));
+    if (!is_straight(module) || !has_constant_types(module)) continue;
+    std::mt19937_64 random(seed);
+    const int devices[] = {kProcessorType, kCudaKind};
+    const IRModule scattered = Scatter::over(module, [&](const Expr&) { return devices[random() % 2]; });
+    const BuildResult split = build(scattered, on({"llvm", "cuda"}));
+    ++looked_at;
+    expect_conserved(split);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    expect_as_on_processor(module, split, 1e-4);
+  }
+  EXPECT_EQ(looked_at, count);
+}
+
+void expect_kernels_timed() {
+  const BuildResult built = split_program();
+  const auto executor = make_executor(built);
+  outputs_of(*executor);
+  const auto profile = executor->run_profiled(2);
+  ASSERT_TRUE(profile.ok()) << profile.status().message;
+  for (const auto& row : profile->node_ns) EXPECT_GT(row[0], 0);
+}
+
 TEST(CudaDriver, ProgramsOnBothComputeWhatTheProcessorDoesAndLeaveNothing) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
-    const BuildResult built = split_program();
-    EXPECT_GT(kernels_on(built, "cuda"), 0);
-    EXPECT_FALSE(copies_of(built).empty());
-    expect_conserved(built);
-    expect_as_on_processor(plain_program(), built, 1e-5);
+    expect_split_program_right();
     EXPECT_EQ(used_bytes(), 0u);
   });
 }
@@ -105,33 +157,28 @@ TEST(CudaDriver, ResNet20IsRight) {
 }
 
 TEST(CudaDriver, RandomProgramsScatteredOverBothAreRight) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { expect_scattered_programs_right(6); });
+}
+
+/// Maxima are split among threads, whose parts must not start from the least finite number.
+TEST(CudaDriver, TheLargestOfMinusInfinitiesIsOne) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
-    int looked_at = 0;
-    for (uint64_t seed = 300; looked_at < 6 && seed < 500; ++seed) {
-      const IRModule module = infer_types(parse_module(properties::random_module(seed), "random.relay"));
-      if (!is_straight(module)) continue;
-      std::mt19937_64 random(seed);
-      const int devices[] = {kProcessorType, kCudaKind};
-      const IRModule scattered = Scatter::over(module, [&](const Expr&) { return devices[random() % 2]; });
-      const BuildResult split = build(scattered, on({"llvm", "cuda"}));
-      ++looked_at;
-      expect_conserved(split);
-      SCOPED_TRACE("seed " + std::to_string(seed));
-      expect_as_on_processor(module, split, 1e-4);
-    }
-    EXPECT_EQ(looked_at, 6);
+    const IRModule module = parse_module(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 20011), float32]) {
+  max(log(multiply(abs(%x), 0f)), axis=[1])
+}
+)",
+                                         "infinities.relay");
+    const BuildResult built = build(module, on({"cuda"}));
+    EXPECT_GT(kernels_on(built, "cuda"), 0);
+    const std::vector<NDArray> outputs = outputs_of(built);
+    const auto* values = static_cast<const float*>(outputs.at(0).data());
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(values[i], -std::numeric_limits<float>::infinity());
   });
 }
 
 TEST(CudaDriver, KernelsHaveTimeByItsClock) {
-  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
-    const BuildResult built = split_program();
-    const auto executor = make_executor(built);
-    outputs_of(*executor);
-    const auto profile = executor->run_profiled(2);
-    ASSERT_TRUE(profile.ok()) << profile.status().message;
-    for (const auto& row : profile->node_ns) EXPECT_GT(row[0], 0);
-  });
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { expect_kernels_timed(); });
 }
 
 TEST(CudaDriver, AKernelThatFailsIsAnErrorAndTheProcessorGoesOn) {
@@ -240,6 +287,18 @@ TEST(CudaDriver, ADriverThatLacksAFunctionSaysWhich) {
       },
       testing::ExitedWithCode(0), "");
 }
+
+/// The same on a real device, where there is one.
+class CudaDevicePrograms : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_missing(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+TEST_F(CudaDevicePrograms, OnBothComputeWhatTheProcessorDoes) { expect_split_program_right(); }
+TEST_F(CudaDevicePrograms, ScatteredOverBothAreRight) { expect_scattered_programs_right(40); }
+TEST_F(CudaDevicePrograms, HaveTimesOfKernelsByTheDevicesClock) { expect_kernels_timed(); }
 
 }  // namespace
 }  // namespace baton

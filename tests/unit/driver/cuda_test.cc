@@ -105,10 +105,14 @@ TEST_F(CudaNetworks, MobileNetAssemblesForEveryDeviceThatDriversKnow) {
   expect_assembles(built, {"sm_75", "sm_90"});  // assemblers since CUDA 13 make no code for older ones
 }
 
+/// Where nothing asks for more threads than there are elements.
 TEST(CudaBuild, LaunchesAreThoseOfOpenCl) {
-  initialize();
   const IRModule network = workloads::resnet(18, small_image());
-  const auto cuda = kernels_in(cuda_blob(build_network(network, "cuda")), kCudaCode);
+  BuildOptions options = on({"cuda"});
+  options.params = weights_by_rule(infer_types(network));
+  for (DeviceSheet& sheet : options.context.sheets)
+    if (sheet.kind == "cuda") sheet.cores = 0;
+  const auto cuda = kernels_in(cuda_blob(build(infer_types(network), options)), kCudaCode);
   const auto opencl = kernels_in(build_network(network, "opencl").code.at(0).blob, kOpenClCode);
   ASSERT_EQ(cuda.size(), opencl.size());
   for (const auto& [name, other] : opencl) {
@@ -121,6 +125,58 @@ TEST(CudaBuild, LaunchesAreThoseOfOpenCl) {
       for (DeviceLaunch& launch : each->launches) launch.function.clear();  // named by another counter
     EXPECT_EQ(mine.launches, theirs.launches) << name;
   }
+}
+
+/// The threads of each launch of a program of one kernel.
+std::vector<int64_t> threads_of(const std::string& text) {
+  const BuildResult built = build(parse_module("#[version = \"0.0.5\"]\n" + text, "one.relay"), on({"cuda"}));
+  const auto kernels = kernels_in(cuda_blob(built), kCudaCode);
+  EXPECT_EQ(kernels.size(), 1u);
+  std::vector<int64_t> threads;
+  for (const DeviceLaunch& launch : kernels.begin()->second.launches)
+    threads.push_back(int64_t{launch.blocks[0]} * launch.threads[0]);
+  return threads;
+}
+
+TEST(CudaBuild, SumsOfFewElementsAreSharedByThreads) {
+  // Parts of the largest, exp, parts of the sum, the quotients: those that need them join the parts.
+  EXPECT_THAT(threads_of("def @main(%x: Tensor[(1, 1000), float32]) { nn.softmax(%x) }"),
+              testing::ElementsAre(64, 1024, 64, 1024));
+  EXPECT_THAT(threads_of("def @main(%x: Tensor[(1, 2048), float32], %w: Tensor[(1000, 2048), float32]) { "
+                         "nn.dense(%x, %w, units=1000) }"),
+              testing::Contains(testing::Ge(30000)));
+  // Enough elements, or too few terms.
+  EXPECT_THAT(threads_of("def @main(%x: Tensor[(500000, 40), float32]) { sum(%x, axis=[1]) }"),
+              testing::ElementsAre(500032));
+  EXPECT_THAT(threads_of("def @main(%x: Tensor[(100, 9), float32]) { sum(%x, axis=[1]) }"),
+              testing::ElementsAre(128));
+}
+
+TEST(CudaBuild, DeepConvolutionsOfFewPixelsAreSharedByThreads) {
+  const auto threads = threads_of(
+      "def @main(%x: Tensor[(1, 128, 7, 7, 16), float32], %w: Tensor[(2, 128, 1, 1, 16, 16), float32]) { "
+      "nn.contrib_conv2d_NCHWc(%x, %w, channels=32, kernel_size=[1, 1], data_layout=\"NCHW16c\", "
+      "kernel_layout=\"OIHW16i16o\", out_layout=\"NCHW16c\") }");
+  ASSERT_EQ(threads.size(), 2u);
+  EXPECT_GE(threads[0], 10000);
+  EXPECT_EQ(threads[1], 1600);  // 1568 results in blocks of 64
+}
+
+TEST(CudaBuild, WhatIsOnlyReadHasNoLaunchOfItsOwn) {
+  // A weight in the order of its terms; padding; a pool's copy of its result.
+  EXPECT_EQ(threads_of("def @main(%x: Tensor[(1, 300), float32], %w: Tensor[(40, 300), float32]) { "
+                       "nn.dense(%x, %w, units=40) }")
+                .size(),
+            2u);
+  EXPECT_EQ(threads_of("def @main(%x: Tensor[(1, 4, 56, 56, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), "
+                       "float32]) { nn.relu(nn.contrib_conv2d_NCHWc(%x, %w, channels=64, kernel_size=[3, 3], "
+                       "padding=[1, 1, 1, 1], data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\", "
+                       "out_layout=\"NCHW16c\")) }")
+                .size(),
+            2u);
+  EXPECT_EQ(threads_of("def @main(%x: Tensor[(1, 4, 28, 28), float32]) { nn.relu(nn.max_pool2d(%x, "
+                       "pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1])) }"),
+            std::vector<int64_t>{832});  // 784 results in blocks of 64
 }
 
 /// The directive ".target" of the code for a target.

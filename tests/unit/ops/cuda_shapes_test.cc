@@ -134,6 +134,14 @@ TEST(CudaShapes, ProductsAssemble) {
   });
 }
 
+TEST(CudaShapes, SumsComputeWhatTheProcessorComputes) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_sums_right(kOnCuda); });
+}
+
+TEST(CudaShapes, PartsOfSumsComputeWhatTheProcessorComputes) {
+  IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_parts_right(kOnCuda); });
+}
+
 TEST(CudaShapes, ProductsComputeWhatTheProcessorComputes) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_products_right(kOnCuda); });
 }
@@ -152,6 +160,16 @@ class CudaDeviceShapes : public testing::Test {
 
 TEST_F(CudaDeviceShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
   device_shapes::expect_operators_right(kOnCuda, 8, 3, 1);
+}
+
+TEST_F(CudaDeviceShapes, ProductsComputeWhatTheProcessorComputes) {
+  device_shapes::expect_products_right(kOnCuda);
+}
+
+TEST_F(CudaDeviceShapes, SumsComputeWhatTheProcessorComputes) { device_shapes::expect_sums_right(kOnCuda); }
+
+TEST_F(CudaDeviceShapes, PartsOfSumsComputeWhatTheProcessorComputes) {
+  device_shapes::expect_parts_right(kOnCuda);
 }
 
 TEST_F(CudaDeviceShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {

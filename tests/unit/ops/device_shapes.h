@@ -28,11 +28,11 @@ using Arrays = std::vector<NDArray>;
 
 class FixedTemplate final : public KernelChoice {
  public:
-  explicit FixedTemplate(std::string name) : name_(std::move(name)) {}
-  KernelSchedule schedule(const Function&, const DeviceSheet&) const override { return {name_, {}}; }
+  explicit FixedTemplate(KernelSchedule schedule) : schedule_(std::move(schedule)) {}
+  KernelSchedule schedule(const Function&, const DeviceSheet&) const override { return schedule_; }
 
  private:
-  const std::string name_;
+  const KernelSchedule schedule_;
 };
 
 /// A tensor in device memory, with its descriptor.
@@ -55,10 +55,10 @@ struct KernelDevice {
   const char* unlearned;  ///< what a refusal of an element type says
 };
 
-inline Arrays run_on_device(const KernelDevice& on, const Function& function,
-                            const std::string& template_name, const Arrays& args) {
+inline Arrays run_on_device(const KernelDevice& on, const Function& function, const KernelSchedule& schedule,
+                            const Arrays& args) {
   BuildContext context = host_context();
-  context.choice = std::make_shared<const FixedTemplate>(template_name);
+  context.choice = std::make_shared<const FixedTemplate>(schedule);
   const BackendFunction wanted{"kernel", function};
   const Built built = find_backend(on.backend)->compile({&wanted, 1}, *context.sheet_of(on.backend), context);
   const Plugin& plugin = **Plugin::find(on.backend);
@@ -126,7 +126,7 @@ inline RunCall on_device_too(const KernelDevice& on, Taken& taken) {
     for (const std::string name : {"gpu_naive", "gpu_tiled", "gpu_shared"}) {
       Arrays got;
       try {
-        got = run_on_device(on, function, name, args);
+        got = run_on_device(on, function, {name, {}}, args);
       } catch (const NotSupported& refusal) {
         if (std::string(refusal.what()).find("does not take this kernel") == std::string::npos) throw;
         continue;
@@ -221,6 +221,80 @@ inline void expect_products_right(const KernelDevice& on) {
     evaluate(each.function, each.inputs, on_device_too(on, taken));
     EXPECT_EQ(taken.by_template["gpu_shared"], product.shared ? 1 : 0);
     EXPECT_EQ(taken.by_template["gpu_naive"], 1);
+  });
+}
+
+/// Sums, maxima and products that threads share where there are few of them; extents that nothing divides,
+/// one element, one term, none.
+inline constexpr std::pair<const char*, const char*> kSums[] = {
+    {"nn.softmax", "(1, 1000)f32[-8, 8]"},
+    {"nn.softmax", "(77, 3)f32[-8, 8], axis=0"},
+    {"nn.log_softmax", "(2, 333)f32[-4, 4]"},
+    {"sum", "(2, 13, 7, 11)f32, axis=[1, 3]"},
+    {"sum", "(5003)f32, axis=[0]"},
+    {"sum", "(3, 0)f32, axis=[1]"},
+    {"sum", "(7, 1, 7)f32, axis=[1]"},
+    {"max", "(7, 1031)f32[-9, -1], axis=[1]"},
+    {"min", "(331, 5)i32[-99, 99], axis=[0]"},
+    {"prod", "(1, 67)f64[0.5, 1.5], axis=[1]"},
+    {"argmax", "(2, 500)f32, axis=[1]"},
+    {"mean", "(3, 13, 13)f32, axis=[1, 2]"},
+    {"variance", "(2, 97)f32, (2, 1)f32, axis=[1]"},
+    {"all", "(3, 100)bool, axis=[1]"},
+    {"nn.global_avg_pool2d", "(1, 5, 7, 13)f32"},
+    {"nn.global_max_pool2d", "(1, 2, 13, 7, 4)f32[-9, -1], layout=NCHW4c"},
+    {"nn.avg_pool2d", "(1, 3, 17, 17)f32, pool_size=[8, 8], strides=[3, 3], padding=[2, 2, 2, 2]"},
+    {"nn.dense", "(1, 517)f32, (10, 517)f32, units=10"},
+    {"nn.contrib_dense_pack", "(1, 300)f32, (2, 300, 16)f32, units=27, weight_layout=NC16n"},
+    {"nn.conv2d",
+     "(1, 70, 7, 13)f32, (6, 70, 3, 3)f32, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]"},
+    {"nn.conv2d", "(1, 64, 1, 1)f32, (7, 64, 1, 1)f32, channels=7, kernel_size=[1, 1]"},
+    {"nn.conv2d_transpose",
+     "(1, 67, 4, 5)f32, (67, 3, 4, 4)f32, channels=3, kernel_size=[4, 4], strides=[2, 2], "
+     "padding=[1, 1, 1, 1], kernel_layout=IOHW"},
+    {"nn.contrib_conv2d_NCHWc",
+     "(1, 5, 7, 13, 16)f32, (3, 5, 3, 3, 16, 8)f32, padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3], "
+     "data_layout=NCHW16c, kernel_layout=OIHW16i8o, out_layout=NCHW8c"},
+    {"nn.contrib_conv2d_NCHWc",
+     "(2, 9, 1, 17, 4)f32, (2, 9, 1, 1, 4, 4)f32, channels=8, kernel_size=[1, 1], data_layout=NCHW4c, "
+     "kernel_layout=OIHW4i4o, out_layout=NCHW4c"},
+    {"nn.contrib_conv2d_NCHWc",
+     "(1, 16, 7, 7, 16)i8[-9, 9], (1, 16, 1, 1, 4, 16, 4)i8[-9, 9], channels=16, kernel_size=[1, 1], "
+     "data_layout=NCHW16c, kernel_layout=OIHW4i16o4i, out_layout=NCHW16c, out_dtype=int32"},
+};
+
+inline void expect_sums_right(const KernelDevice& on) {
+  initialize();
+  for (const auto& [name, text] : kSums) {
+    SCOPED_TRACE(std::string(name) + ": " + text);
+    Taken taken;
+    const test::TestCase each = test::test_case(*find_op(name), text);
+    evaluate(each.function, each.inputs, on_device_too(on, taken));
+    EXPECT_EQ(taken.by_template["gpu_naive"], 1);
+  }
+}
+
+/// A convolution by tiles that do not divide its axes, its sums in parts of which the last is shorter.
+inline void expect_parts_right(const KernelDevice& on) {
+  initialize();
+  const test::TestCase each = test::test_case(
+      *find_op("nn.contrib_conv2d_NCHWc"),
+      "(1, 7, 5, 11, 4)f32, (3, 7, 3, 3, 4, 8)f32, padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3], "
+      "data_layout=NCHW4c, kernel_layout=OIHW4i8o, out_layout=NCHW8c");
+  const RunCall trivial = run_kernel_of("trivial");
+  evaluate(each.function, each.inputs, [&](const CallNode& call, const Arrays& args, const Type& result) {
+    Arrays want = trivial(call, args, result);
+    using Parts = std::map<std::string, int>;
+    for (const Parts& parts : {Parts{{"tile", 4}, {"wide", 4}}, Parts{{"tile", 3}, {"second", 2}},
+                               Parts{{"tile", 11}, {"second", 3}, {"split", 2}},
+                               Parts{{"split", 5}, {"wide", 4}}, Parts{{"tile", 7}, {"split", 10}},
+                               Parts{{"tile", 2}, {"second", 2}, {"wide", 4}, {"split", 100}}}) {
+      SCOPED_TRACE(testing::PrintToString(parts));
+      const KernelSchedule schedule{"gpu_tiled", parts};
+      const Arrays got = run_on_device(on, kernel_function(call, args, result), schedule, args);
+      expect_near(got.at(0), want[0], "gpu_tiled");
+    }
+    return want;
   });
 }
 

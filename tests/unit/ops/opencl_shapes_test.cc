@@ -26,6 +26,12 @@ TEST_F(OpenClShapes, ProductsComputeWhatTheProcessorComputes) {
   device_shapes::expect_products_right(kOnOpenCl);
 }
 
+TEST_F(OpenClShapes, SumsComputeWhatTheProcessorComputes) { device_shapes::expect_sums_right(kOnOpenCl); }
+
+TEST_F(OpenClShapes, PartsOfSumsComputeWhatTheProcessorComputes) {
+  device_shapes::expect_parts_right(kOnOpenCl);
+}
+
 TEST_F(OpenClShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
   device_shapes::expect_operators_right(kOnOpenCl, 1, 0, 100);
 }

@@ -18,6 +18,10 @@ constexpr int kCapabilities[] = {30, 32, 35, 50, 61, 70, 75, 80, 86};
 /// Where no architecture is asked for: the oldest that drivers since CUDA 12 run, so on all that they run.
 constexpr int kDefaultCapability = 50;
 
+/// Multiprocessors of a usual device for computing: an A100 has 108, an H100 132. It decides into how many
+/// threads a kernel is split, so the device need not have just as many.
+constexpr int kMultiprocessors = 128;
+
 /// What TVM's target says when neither its user nor a device says anything.
 constexpr std::string_view kUnasked = "sm_20";
 
@@ -73,7 +77,10 @@ Backend cuda() {
       .device_type = kDlpackCuda,
       .device =
           [](const DeviceSheet& host) {
-            return gpu_sheet(host, "cuda", kDlpackCuda, "CUDA device", code_target(kDefaultCapability));
+            DeviceSheet sheet =
+                gpu_sheet(host, "cuda", kDlpackCuda, "CUDA device", code_target(kDefaultCapability));
+            sheet.cores = kMultiprocessors;
+            return sheet;
           },
       .with_options = with_options,
       .takes = cuda_takes,

@@ -190,6 +190,13 @@ class HostPart final : public hi::IRVisitor {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
+/// Whether a name goes on with a stage, or with a Func that Halide makes of another one.
+bool is_part_of_func(std::string_view rest) {
+  for (const std::string_view made : {"_global_wrapper", "_in_", "_intm_"})
+    if (rest.starts_with(made)) return true;
+  return rest.size() > 2 && rest.starts_with("_s") && is_digit(rest[2]);
+}
+
 /// "_pad_s1_r20__x" -> "_pad_s1_r__x", "_sum__3" -> "_sum", "_sum_3_s0_x" -> "_sum_s0_x", "_158" -> "_t":
 /// without the numbers that Halide gives unnamed loops, temporaries, and names seen before. Names of the
 /// language do not begin with "_".
@@ -202,9 +209,8 @@ std::string without_counts(std::string_view name) {
     while (end < name.size() && is_digit(name[end])) ++end;
     const bool number = end > i && i >= 2 && !is_digit(name[i - 1]);
     const bool after_two = number && name[i - 1] == '_' && name[i - 2] == '_';
-    // In names of kernels: "_sum_2_s0_..."; a stage follows.
-    const bool before_stage = number && name[i - 1] == '_' && name.substr(end).starts_with("_s") &&
-                              end + 2 < name.size() && is_digit(name[end + 2]);
+    // In names of kernels: "_sum_2_s0_..."; a stage follows, or what Halide makes of a Func.
+    const bool before_stage = number && name[i - 1] == '_' && is_part_of_func(name.substr(end));
     // And of those that were compiled before: "_kernel_.._block_id_x_3", with "_param_0" behind it in PTX.
     const std::string_view before = name.substr(0, i);
     const bool after_block =

@@ -55,8 +55,18 @@ ScheduleParams tiles_for(int64_t rows, int64_t columns, int64_t terms) {
           {"terms", first_divisor(terms, {16, 8, 4})}};
 }
 
-ScheduleParams gpu_shared_default_params(const LoweredKernel& kernel, const DeviceSheet&) {
-  return tiles_for(rows_of(kernel), columns_of(kernel), *terms_of(*product_of(kernel)));
+/// Smaller tiles where those would be fewer blocks than the device has multiprocessors.
+ScheduleParams gpu_shared_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const int rows = rows_of(kernel), columns = columns_of(kernel);
+  ScheduleParams tiles = tiles_for(rows, columns, *terms_of(*product_of(kernel)));
+  if (wanted_threads(sheet) == 1) return tiles;
+  int64_t products = 1;
+  for (int axis = 2; axis < output_of(kernel).dimensions(); ++axis)
+    products *= result_extent(kernel, -1 - axis);
+  int &wide = tiles["columns"], &high = tiles["rows"];
+  while (wide > kAcross && high > 8 && products * (rows / high) * (columns / wide) < sheet.cores)
+    (wide > high ? wide : high) /= 2;
+  return tiles;
 }
 
 std::string gpu_shared_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -79,11 +89,14 @@ std::string gpu_shared_refuses(const LoweredKernel& kernel, const DeviceSheet& s
 }
 
 std::vector<ScheduleParams> gpu_shared_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const ScheduleParams first = gpu_shared_default_params(kernel, sheet);
-  std::vector<ScheduleParams> all;
-  for (int columns = first.at("columns"); columns >= 16; columns /= 2)
-    for (int rows = first.at("rows"); rows >= 8; rows /= 2)
-      all.push_back({{"columns", columns}, {"rows", rows}, {"terms", first.at("terms")}});
+  const ScheduleParams largest =
+      tiles_for(rows_of(kernel), columns_of(kernel), *terms_of(*product_of(kernel)));
+  std::vector<ScheduleParams> all{gpu_shared_default_params(kernel, sheet)};
+  for (int columns = largest.at("columns"); columns >= 16; columns /= 2)
+    for (int rows = largest.at("rows"); rows >= 8; rows /= 2) {
+      ScheduleParams params = {{"columns", columns}, {"rows", rows}, {"terms", largest.at("terms")}};
+      if (params != all.front()) all.push_back(std::move(params));
+    }
   return all;
 }
 
@@ -120,7 +133,7 @@ void share(Func operand, const Func& sum, const RVar& pieces, int threads) {
       .gpu_threads(thread);
 }
 
-void gpu_shared_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet&) {
+void gpu_shared_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const int columns = params.at("columns"), rows = params.at("rows"), terms = params.at("terms");
   const int threads = kAcross * (rows / kRowsOfThread);
   Func out = output_of(kernel), sum = *product_of(kernel), right = anchor_stage(kernel, "right");
@@ -141,9 +154,11 @@ void gpu_shared_apply(LoweredKernel& kernel, const ScheduleParams& params, const
     for (const Stage& stage : kernel.blocks[i].stages) read.insert(stage.func.name());
     for (const Func& result : kernel.blocks[i].results) read.insert(result.name());
   }
+  std::vector<Func> stored_before;
   for (const StoredFunc& stored : stored_funcs(kernel))
     if (read.count(stored.func.name()) && stored.func.name() != out.name())
-      one_thread_per_element(stored.func);
+      stored_before.push_back(stored.func);
+  StoredLaunches(kernel, sheet).store(stored_before);
 
   const Var block("block"), thread("thread"), across("across"), down("down"), column("column"), row("row");
   const Var block_column("block_column"), block_row("block_row"), inside_column("inside_column"),

@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kNoContext = 201,
-              kInvalidPtx = 218, kNotFound = 500, kIllegalAddress = 700;
+              kInvalidImage = 200, kInvalidPtx = 218, kNotFound = 500, kIllegalAddress = 700;
 
 struct FakeModule {
   ptx::Module code;
@@ -89,12 +89,16 @@ int cuDriverGetVersion(int* version) {
   return kSuccess;
 }
 int cuGetErrorName(int code, const char** name) {
-  static const std::map<int, const char*> names = {
-      {1, "CUDA_ERROR_INVALID_VALUE"},  {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {100, "CUDA_ERROR_NO_DEVICE"},    {201, "CUDA_ERROR_INVALID_CONTEXT"},
-      {218, "CUDA_ERROR_INVALID_PTX"},  {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-      {500, "CUDA_ERROR_NOT_FOUND"},    {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-      {719, "CUDA_ERROR_LAUNCH_FAILED"}};
+  static const std::map<int, const char*> names = {{1, "CUDA_ERROR_INVALID_VALUE"},
+                                                   {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                   {100, "CUDA_ERROR_NO_DEVICE"},
+                                                   {200, "CUDA_ERROR_INVALID_IMAGE"},
+                                                   {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                                                   {218, "CUDA_ERROR_INVALID_PTX"},
+                                                   {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+                                                   {500, "CUDA_ERROR_NOT_FOUND"},
+                                                   {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                                   {719, "CUDA_ERROR_LAUNCH_FAILED"}};
   const auto at = names.find(code);
   *name = at == names.end() ? nullptr : at->second;
   return *name ? kSuccess : kInvalidValue;
@@ -218,6 +222,8 @@ int cuEventElapsedTime(float* milliseconds, void* start, void* stop) {
 #endif
 int cuModuleLoadDataEx(void** module, const void* image, unsigned options, int* names, void** values) {
   if (const int code = in_context("cuModuleLoadDataEx")) return code;
+  // What is neither text nor a binary of the driver's.
+  if (!std::strstr(static_cast<const char*>(image), ".version")) return kInvalidImage;
   try {
     *module = new FakeModule(static_cast<const char*>(image));
     return kSuccess;

@@ -36,6 +36,7 @@ std::string version_text(int version) {
 /// Has the driver compile a kernel, and uploads its constants. `names`: the kernel's, for errors.
 int build(Unit& unit, const std::string& names) {
   Device& device = unit.device;
+  if (unit.code.launches.empty()) return 0;  // a result without elements, whose text is empty
   if (const int needed = capability_of(unit.code.source); needed > device.capability)
     return fail("the code of " + names + " is for sm_" + std::to_string(needed) + " and later, and `" +
                 device.name + "` is of sm_" + std::to_string(device.capability) +
