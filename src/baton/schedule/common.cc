@@ -243,13 +243,22 @@ void reduce_in_vectors(Func sum, const Halide::RVar& r, int extent, int vectors,
   sum.update().atomic().vectorize(ri);
 }
 
+namespace {
+
+// The set is determined by the offset into a page: the cache is indexed before addresses are translated.
+constexpr int64_t kPage = 4096;
+
+}  // namespace
+
+int64_t rows_in_one_set(int64_t rows, int64_t row_bytes) {
+  const int64_t offsets = kPage / std::gcd(row_bytes, kPage);
+  return (rows + offsets - 1) / offsets;
+}
+
+int64_t ways_of_l1(const DeviceSheet& sheet) { return std::max<int64_t>(1, sheet.l1_bytes / kPage); }
+
 bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet) {
-  // The set is determined by the offset into a page: the cache is indexed before addresses are translated.
-  constexpr int64_t kPage = 4096;
-  if (row_bytes <= 0) return false;
-  const int64_t ways = std::max<int64_t>(1, sheet.l1_bytes / kPage),
-                offsets = kPage / std::gcd(row_bytes, kPage);
-  return (rows + offsets - 1) / offsets > ways;
+  return row_bytes > 0 && rows_in_one_set(rows, row_bytes) > ways_of_l1(sheet);
 }
 
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {

@@ -119,6 +119,10 @@ struct TiledProduct {
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for
 /// tiles of over 8 rows that lie a multiple of 4096 bytes apart.
 bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet);
+/// How many of `rows` rows, `row_bytes` > 0 apart, are mapped to one set of the first-level cache, at most.
+int64_t rows_in_one_set(int64_t rows, int64_t row_bytes);
+/// Lines of a set of the first-level cache.
+int64_t ways_of_l1(const DeviceSheet& sheet);
 /// Expected cycles per result for a tile; minimised by choose_register_tile.
 double register_tile_cost(const TiledProduct& product, RegisterTile tile, const DeviceSheet& sheet);
 /// Whether the columns of a tile divide those of the product, or the last tile overlaps the one before.

@@ -8,7 +8,6 @@
 //                and output transform, so that the weights are read exactly once. For small maps, whose
 //                weights are larger.
 #include <algorithm>
-#include <numeric>
 
 #include "baton/ir/inspect.h"
 #include "baton/schedule/common.h"
@@ -78,16 +77,14 @@ struct Room {
 };
 
 Room room_for(const WinogradExtents& e, int tiles, int blocks, int block, const DeviceSheet& sheet) {
-  constexpr int64_t kPage = 4096;  // see rows_conflict()
   const int64_t planes = int64_t{e.vertical.inputs} * e.horizontal.inputs;
   // Half of a set's ways are for what is read or written beside the planes.
-  const int64_t few = std::max<int64_t>(1, sheet.l1_bytes / kPage / 2);
+  const int64_t few = std::max<int64_t>(1, ways_of_l1(sheet) / 2);
   Room best{tiles, blocks};
   int64_t least = planes + 1;
   for (const Room room :
        {Room{tiles, blocks}, Room{tiles + 1, blocks}, Room{tiles, blocks + 1}, Room{tiles + 1, blocks + 1}}) {
-    const int64_t plane_bytes = int64_t{4} * block * room.tiles * room.blocks,
-                  in_one_set = (planes * std::gcd(plane_bytes, kPage) + kPage - 1) / kPage;
+    const int64_t in_one_set = rows_in_one_set(planes, int64_t{4} * block * room.tiles * room.blocks);
     if (in_one_set >= least) continue;
     least = in_one_set, best = room;
     if (least <= few) break;

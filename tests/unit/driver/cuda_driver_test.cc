@@ -5,7 +5,6 @@
 #include <limits>
 #include <random>
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,8 +78,6 @@ BuildResult split_program(const std::string& cuda = "cuda") {
 void expect_as_on_processor(const IRModule& module, const BuildResult& built, double tolerance) {
   EXPECT_LT(properties::difference(outputs_of(build(module, on({"llvm"}))), outputs_of(built)), tolerance);
 }
-
-size_t used_bytes() { return reinterpret_cast<size_t (*)()>(dlsym(RTLD_DEFAULT, "fake_cuda_used_bytes"))(); }
 
 void expect_split_program_right() {
   const BuildResult built = split_program();
@@ -289,12 +286,7 @@ TEST(CudaDriver, ADriverThatLacksAFunctionSaysWhich) {
 }
 
 /// The same on a real device, where there is one.
-class CudaDevicePrograms : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string why = cuda_missing(); !why.empty()) GTEST_SKIP() << why;
-  }
-};
+class CudaDevicePrograms : public OnCudaDevice {};
 
 TEST_F(CudaDevicePrograms, OnBothComputeWhatTheProcessorDoes) { expect_split_program_right(); }
 TEST_F(CudaDevicePrograms, ScatteredOverBothAreRight) { expect_scattered_programs_right(40); }

@@ -151,12 +151,7 @@ TEST(CudaShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
 }
 
 /// The same on a real device, where there is one.
-class CudaDeviceShapes : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string why = cuda_missing(); !why.empty()) GTEST_SKIP() << why;
-  }
-};
+class CudaDeviceShapes : public OnCudaDevice {};
 
 TEST_F(CudaDeviceShapes, SomeOperatorsComputeWhatTheProcessorComputes) {
   device_shapes::expect_operators_right(kOnCuda, 8, 3, 1);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "baton/runtime/plugin.h"
@@ -23,6 +24,14 @@ inline std::string cuda_missing() {
   const Result<const Plugin*> plugin = Plugin::find("cuda");
   return plugin.ok() ? (*plugin)->has_device(kCudaKind, 0).message : plugin.status().message;
 }
+
+/// Tests that need a device of NVIDIA's: skipped where there is none, as on most machines that build Baton.
+class OnCudaDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_missing(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
 
 /// The path of ptxas; empty when it is not here.
 inline std::string ptxas() {

@@ -198,9 +198,9 @@ bool is_only_read(const Func& func, const std::set<std::string>& stored) {
 }
 
 void gpu_naive_apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {
-  std::vector<Func> funcs;
-  for (const StoredFunc& stored : stored_funcs(kernel)) funcs.push_back(stored.func);
-  StoredLaunches(kernel, sheet).store(funcs);
+  std::set<std::string> names;
+  for (const StoredFunc& stored : stored_funcs(kernel)) names.insert(stored.func.name());
+  StoredLaunches(kernel, sheet).store(names);
 }
 
 }  // namespace
@@ -214,6 +214,23 @@ void one_thread_per_element(Func func) {
   func.compute_root();
   launch_definition(func);
   for (int i = 0; i < func.num_update_definitions(); ++i) launch_definition(func.update(i));
+}
+
+std::set<std::string> read_by_anchor(const LoweredKernel& kernel) {
+  std::vector<bool> before(kernel.blocks.size());
+  for (const int producer : anchor_of(kernel).producers)
+    if (producer >= 0) before[producer] = true;
+  for (size_t i = kernel.blocks.size(); i-- > 0;)
+    if (before[i])
+      for (const int producer : kernel.blocks[i].producers)
+        if (producer >= 0) before[producer] = true;
+  std::set<std::string> read;
+  for (size_t i = 0; i < kernel.blocks.size(); ++i) {
+    if (!before[i]) continue;
+    for (const Stage& stage : kernel.blocks[i].stages) read.insert(stage.func.name());
+    for (const Func& result : kernel.blocks[i].results) read.insert(result.name());
+  }
+  return read;
 }
 
 bool can_be_split(const Func& func, int update) {
@@ -263,7 +280,8 @@ std::vector<StoredLaunches::Read> StoredLaunches::reads_of(const hi::Definition&
   return std::move(reads.all);
 }
 
-StoredLaunches::StoredLaunches(const LoweredKernel& kernel, const DeviceSheet& sheet) : sheet_(sheet) {
+StoredLaunches::StoredLaunches(const LoweredKernel& kernel, const DeviceSheet& sheet)
+    : kernel_(kernel), sheet_(sheet) {
   for (const Tensor& output : kernel.outputs) outputs_.insert(output.func().name());
   const std::vector<StoredFunc> all = stored_funcs(kernel);
   bool sums = false;
@@ -313,7 +331,10 @@ bool StoredLaunches::is_computed_in_place(const Func& func) const {
   return !func.value().as<hi::Select>() || reads <= kMostReads * elements_of(func.name());
 }
 
-void StoredLaunches::store(const std::vector<Func>& funcs) const {
+void StoredLaunches::store(const std::set<std::string>& names) const {
+  std::vector<Func> funcs;
+  for (const StoredFunc& stored : stored_funcs(kernel_))
+    if (names.contains(stored.func.name())) funcs.push_back(stored.func);
   for (Func func : funcs) {
     if (!stored_.contains(func.name())) continue;
     if (!func.has_update_definition() || outputs_.contains(func.name()) || !is_element_by_element(func)) {

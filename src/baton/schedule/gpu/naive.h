@@ -21,6 +21,9 @@ int64_t wanted_threads(const DeviceSheet& sheet);
 /// loops are called "block" and "thread".
 void one_thread_per_element(Halide::Func func);
 
+/// Names of the stages and results of the blocks that the anchor reads, directly or indirectly.
+std::set<std::string> read_by_anchor(const LoweredKernel& kernel);
+
 /// Whether partial results of the update are the whole result when they are joined in any order.
 bool can_be_split(const Halide::Func& func, int update);
 
@@ -28,9 +31,10 @@ bool can_be_split(const Halide::Func& func, int update);
 /// complete, and long sums of few elements are computed in parts, by threads of their own.
 class StoredLaunches {
  public:
+  /// `kernel` must outlive this.
   StoredLaunches(const LoweredKernel& kernel, const DeviceSheet& sheet);
-  /// Schedules these, of stored_funcs().
-  void store(const std::vector<Halide::Func>& funcs) const;
+  /// Schedules those of stored_funcs() that are named.
+  void store(const std::set<std::string>& names) const;
 
  private:
   /// An element that a stored Func reads of another one, or of a parameter.
@@ -51,6 +55,7 @@ class StoredLaunches {
   int split(Halide::Func func, int update) const;
   bool reads_along_sum(const Halide::Func& func, int update) const;
 
+  const LoweredKernel& kernel_;
   const DeviceSheet& sheet_;
   std::set<std::string> stored_, outputs_;
   std::map<std::string, int64_t> elements_;  ///< without those that data determine

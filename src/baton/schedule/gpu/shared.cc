@@ -141,24 +141,9 @@ void gpu_shared_apply(LoweredKernel& kernel, const ScheduleParams& params, const
 
   // What the operands are made of is stored, as in the fallback; the operands are computed where they are
   // copied.
-  std::vector<bool> before(kernel.blocks.size());
-  for (const int producer : anchor_of(kernel).producers)
-    if (producer >= 0) before[producer] = true;
-  for (size_t i = kernel.blocks.size(); i-- > 0;)
-    if (before[i])
-      for (const int producer : kernel.blocks[i].producers)
-        if (producer >= 0) before[producer] = true;
-  std::set<std::string> read;
-  for (size_t i = 0; i < kernel.blocks.size(); ++i) {
-    if (!before[i]) continue;
-    for (const Stage& stage : kernel.blocks[i].stages) read.insert(stage.func.name());
-    for (const Func& result : kernel.blocks[i].results) read.insert(result.name());
-  }
-  std::vector<Func> stored_before;
-  for (const StoredFunc& stored : stored_funcs(kernel))
-    if (read.count(stored.func.name()) && stored.func.name() != out.name())
-      stored_before.push_back(stored.func);
-  StoredLaunches(kernel, sheet).store(stored_before);
+  std::set<std::string> read = read_by_anchor(kernel);
+  read.erase(out.name());
+  StoredLaunches(kernel, sheet).store(read);
 
   const Var block("block"), thread("thread"), across("across"), down("down"), column("column"), row("row");
   const Var block_column("block_column"), block_row("block_row"), inside_column("inside_column"),

@@ -122,24 +122,6 @@ std::vector<ScheduleParams> gpu_tiled_candidates(const LoweredKernel& kernel, co
   return all;
 }
 
-/// Names of what the anchor reads, directly or indirectly, with the anchor's own stages.
-std::set<std::string> read_by_anchor(const LoweredKernel& kernel) {
-  std::vector<bool> before(kernel.blocks.size());
-  before[kernel.anchor] = true;
-  for (size_t i = kernel.blocks.size(); i-- > 0;)
-    if (before[i])
-      for (const int producer : kernel.blocks[i].producers)
-        if (producer >= 0) before[producer] = true;
-  std::set<std::string> read;
-  for (size_t i = 0; i < kernel.blocks.size(); ++i) {
-    if (!before[i]) continue;
-    for (const Stage& stage : kernel.blocks[i].stages) read.insert(stage.func.name());
-    for (const Func& result : kernel.blocks[i].results) read.insert(result.name());
-  }
-  for (const Func& result : anchor_of(kernel).results) read.erase(result.name());
-  return read;
-}
-
 /// Stores `stored` by threads that compute a tile of it each: `sum`, in registers. `extents`: of the result.
 void store_tiles(Func stored, Func sum, const TiledSum& tiled, const PartsOnGpu& parts,
                  const std::vector<int>& extents) {
@@ -276,16 +258,15 @@ void gpu_tiled_apply(LoweredKernel& kernel, const ScheduleParams& params, const 
 
   // What the sum reads is stored, as in the fallback; what follows it is computed in place.
   std::set<std::string> read = read_by_anchor(kernel);
+  for (const Stage& stage : anchor_of(kernel).stages) read.insert(stage.func.name());
+  for (const Func& result : anchor_of(kernel).results) read.erase(result.name());
   const Func data = wide_data(kernel, sheet), *padded = anchor_of(kernel).stage("pad");
   // A launch of its own would take longer than conditions where data are loaded. What others compute in this
   // kernel is not computed again for each tap.
   if (padded && data.defined() && anchor_of(kernel).producers[0] < 0) read.erase(padded->name());
-  std::vector<Func> before;
-  for (const StoredFunc& stored : stored_funcs(kernel))
-    if (read.count(stored.func.name()) && stored.func.name() != sum.name() &&
-        stored.func.name() != out.name())
-      before.push_back(stored.func);
-  StoredLaunches(kernel, sheet).store(before);
+  read.erase(sum.name());
+  read.erase(out.name());
+  StoredLaunches(kernel, sheet).store(read);
 
   const std::vector<int> terms = term_extents(sum);
   const int most_at_once = wanted_threads(sheet) > 1 && !terms.empty() ? kTermsAtOnce : 1;
