@@ -222,20 +222,26 @@ struct DatasetBuilder::State {
     return calls;
   }
 
-  /// One kernel takes longer in a model whose weights pass through its caches between two calls: one sample
-  /// per size of these. Call once, when all rows are there.
+  static double size_of(double bytes) {
+    return std::round(kSizesPerOctave * std::log2(std::max(bytes, 1.0)));
+  }
+
+  /// One kernel takes longer in a model whose weights and results pass through its caches between two calls:
+  /// one sample per size of these. Call once, when all rows are there.
   void merge_kernels() {
     std::map<std::string, std::string> moved;
     for (auto& [key, model] : models) {
       CalledKernels all;
       for (const auto& [kernel, calls] : calls_of(model))
         all.emplace_back(&kernels.at(kernel).of.kernel.kernel, calls);
-      const double bytes = working_set_bytes(all);
-      const double size = std::round(kSizesPerOctave * std::log2(std::max(bytes, 1.0)));
+      const ModelTraffic model_traffic = traffic_of(all);
+      const double size = size_of(model_traffic.working_set), distinct = size_of(model_traffic.distinct);
       for (const auto& [node, member] : model.members) {
         Kernel& kernel = kernels.at(member.kernel);
-        kernel.of.kernel.model_bytes = std::exp2(size / kSizesPerOctave);
-        moved[member.kernel] = key_of({kernel.group, std::to_string(static_cast<int>(size))});
+        kernel.of.kernel.model = {std::exp2(size / kSizesPerOctave), std::exp2(distinct / kSizesPerOctave),
+                                  std::exp2(size_of(model_traffic.moved) / kSizesPerOctave)};
+        moved[member.kernel] = key_of({kernel.group, std::to_string(static_cast<int>(size)),
+                                       std::to_string(static_cast<int>(distinct))});
       }
       for (auto& [node, member] : model.members) member.kernel = moved.at(member.kernel);
     }

@@ -19,8 +19,8 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr int kRegisterTile = 6;  // rows of the register tile of products on processors
 
 double log2_of(double value) { return std::log2(std::max(value, 1.0)); }
-double of_model(const KernelFacts& f, double unit) {
-  return f.of.model_bytes > 0 ? std::log2(f.of.model_bytes / unit) : static_cast<double>(kUnknown);
+double of_model(double bytes, double unit = 1) {
+  return bytes > 0 ? std::log2(bytes / unit) : static_cast<double>(kUnknown);
 }
 
 struct Feature {
@@ -117,18 +117,23 @@ constexpr Feature kFeatures[] = {
     {"block rounding", "a block of the result's channels in full vectors over the block", false, false,
      [](const KernelFacts& f) { return rounding(f.e.out_block, f.lanes()); }},
     {"log2 register tiles", "of the schedule, that cover the result", false, false,
-     [](const KernelFacts& f) { return log2_of(f.register_tiles()); }},
+     [](const KernelFacts& f) { return log2_of(f.loops.tiles); }},
     {"register tile intensity", "multiply-adds over loads of a register tile of the schedule", false, false,
-     [](const KernelFacts& f) {
-       const double rows = f.tile_rows(), columns = f.tile_columns();
-       return rows * columns / (rows + columns);
-     }},
+     [](const KernelFacts& f) { return f.loops.rows * f.loops.columns / (f.loops.rows + f.loops.columns); }},
     {"log2 rounded compute us", "at the sheet's peak, whole register tiles and vectors", false, false,
      [](const KernelFacts& f) { return std::log2(f.rounded_compute_us() + 1e-4); }},
+    {"log2 steps", "of all register tiles", false, false,
+     [](const KernelFacts& f) { return log2_of(f.loops.steps()); }},
+    {"log2 transforms", "vectors of Winograd's transforms", false, false,
+     [](const KernelFacts& f) { return log2_of(f.loops.transforms); }},
+    {"in block pieces", "loads of a block of the data's channels", false, false,
+     [](const KernelFacts& f) { return pieces(f.e.in_block, f.lanes()); }},
+    {"out block pieces", "stores of a block of the result's", false, false,
+     [](const KernelFacts& f) { return pieces(f.e.out_block, f.lanes()); }},
     {"log2 tile weights over L1", "what a column of register tiles of the schedule reads again for each",
      false, false,
      [](const KernelFacts& f) {
-       const double bytes = std::max(1.0, f.e.reduction) * f.tile_columns() * f.lanes() * sizeof(float);
+       const double bytes = f.loops.depth * f.loops.columns * f.lanes() * sizeof(float);
        return std::log2(bytes / static_cast<double>(f.of.sheet->l1_bytes));
      }},
     {"log2 window rows over L1", "the rows of data that a row of results reads", false, false,
@@ -185,11 +190,15 @@ constexpr Feature kFeatures[] = {
        return std::log2(std::max(f.weight_bytes, 1.0) / static_cast<double>(f.of.sheet->l2_bytes));
      }},
     {"log2 model bytes", "weights and largest activations of the model that it runs in", false, false,
-     [](const KernelFacts& f) { return of_model(f, 1); }},
+     [](const KernelFacts& f) { return of_model(f.of.model.working_set); }},
+    {"log2 model distinct bytes", "its weights and the results of all calls, as if none shared memory", false,
+     false, [](const KernelFacts& f) { return of_model(f.of.model.distinct); }},
+    {"log2 model moved bytes", "inputs and results of all its calls", false, false,
+     [](const KernelFacts& f) { return of_model(f.of.model.moved); }},
     {"log2 model over L2", "", false, false,
-     [](const KernelFacts& f) { return of_model(f, static_cast<double>(f.of.sheet->l2_bytes)); }},
+     [](const KernelFacts& f) { return of_model(f.of.model.working_set, double(f.of.sheet->l2_bytes)); }},
     {"log2 model over L3", "", false, false,
-     [](const KernelFacts& f) { return of_model(f, static_cast<double>(f.of.sheet->l3_bytes)); }},
+     [](const KernelFacts& f) { return of_model(f.of.model.working_set, double(f.of.sheet->l3_bytes)); }},
     {"log2 compute us", "at the sheet's peak", false, false,
      [](const KernelFacts& f) { return std::log2(f.roofline.compute_us + 1e-4); }},
     {"log2 memory us", "at the sheet's rates", false, false,

@@ -176,14 +176,26 @@ double KernelDescription::weight_bytes() const {
   return all;
 }
 
-double working_set_bytes(const CalledKernels& kernels) {
-  double weights = 0, activations = 0;
+double KernelDescription::result_bytes() const {
+  double bytes = 0;
+  if (!operators.empty())
+    for (const DescribedTensor& each : operators.back().results) bytes += each.bytes();
+  return bytes;
+}
+
+ModelTraffic traffic_of(const CalledKernels& kernels) {
+  ModelTraffic all;
+  double largest = 0;
   for (const auto& [kernel, calls] : kernels) {
-    const double mine = kernel->weight_bytes();
-    weights += calls * mine;
-    activations = std::max(activations, kernel->bytes - mine);
+    const double weights = kernel->weight_bytes(), others = kernel->bytes - weights;
+    all.working_set += calls * weights;
+    all.distinct += calls * (weights + kernel->result_bytes());
+    all.moved += calls * others;
+    largest = std::max(largest, others);
   }
-  return weights + activations;
+  all.working_set += largest;
+  all.distinct = std::max(all.distinct, all.working_set);
+  return all;
 }
 
 KernelDescription describe(const FunctionNode& function) {

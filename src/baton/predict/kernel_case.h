@@ -42,14 +42,20 @@ struct KernelDescription {
   const DescribedOperator* anchored() const { return anchor < 0 ? nullptr : &operators[anchor]; }
   /// Of the anchor's operands but the first, where it is a convolution or a product: read once per call.
   double weight_bytes() const;
+  double result_bytes() const;
 };
 
 /// Kernels of a model, and how often a run calls each.
 using CalledKernels = std::vector<std::pair<const KernelDescription*, double>>;
 
-/// What passes through the caches between two calls of one kernel of the model, about: all weights, and the
-/// largest activations, whose memory the others share. In bytes.
-double working_set_bytes(const CalledKernels& kernels);
+/// What passes through the caches between two calls of one kernel of a model, in bytes; 0: not known.
+struct ModelTraffic {
+  double working_set = 0;  ///< all weights, and the largest activations, whose memory the others share
+  double distinct = 0;     ///< all weights and all results, as if none shared memory
+  double moved = 0;        ///< inputs and results of all calls, without weights
+};
+
+ModelTraffic traffic_of(const CalledKernels& kernels);
 
 /// `function`: typed, extents are constants. Throws NotSupported for an unknown extent.
 KernelDescription describe(const FunctionNode& function);
@@ -67,7 +73,7 @@ struct KernelCase {
   std::shared_ptr<const DeviceSheet> sheet;
   int threads = 1;
   CacheState cache = CacheState::kInModel;
-  double model_bytes = 0;  ///< working_set_bytes of the model that it runs in; 0: not known
+  ModelTraffic model;  ///< of the model that it runs in
 };
 
 /// The case of a measured kernel or part. `sheet`: the measurement's, shared by all cases of a device.

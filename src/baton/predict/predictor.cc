@@ -381,7 +381,8 @@ std::vector<double> Predictor::shares(std::span<const KernelCase* const> of) con
     for (const LogTime& each : at->second.log_times(of)) times.push_back(std::exp(each.log_us));
   } else {  // none was measured: operations and results, without the cost of a launch for each
     for (const KernelCase* each : of) {
-      const RooflineTime time = roofline_time(each->kernel, *each->sheet, each->threads, each->model_bytes);
+      const RooflineTime time =
+          roofline_time(each->kernel, *each->sheet, each->threads, each->model.working_set);
       times.push_back(std::max(1e-6, time.us - time.launch_us));
     }
   }

@@ -199,7 +199,7 @@ void add_mean(const std::vector<Trees>& all, const FeatureRows& rows, std::vecto
 }  // namespace
 
 double log_roofline_us(const KernelCase& kernel) {
-  return std::log(roofline_time(kernel.kernel, *kernel.sheet, kernel.threads, kernel.model_bytes).us);
+  return std::log(roofline_time(kernel.kernel, *kernel.sheet, kernel.threads, kernel.model.working_set).us);
 }
 
 double conformal_score(std::span<const double> scores, double level) {

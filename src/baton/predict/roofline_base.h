@@ -13,7 +13,8 @@ struct RooflineTime {
 };
 
 /// Rates that a sheet lacks (peaks are measured by `baton profile`) are estimated from its lanes, at 3 GHz.
-/// `model_bytes`: of the model that it runs in, as of KernelCase; 0: its weights are where its other data is.
+/// `model_bytes`: ModelTraffic::working_set of the model that it runs in; 0: its weights are where its other
+/// data is.
 RooflineTime roofline_time(const KernelDescription& kernel, const DeviceSheet& sheet, int threads,
                            double model_bytes = 0);
 

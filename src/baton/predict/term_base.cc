@@ -46,17 +46,17 @@ struct TermFacts : KernelFacts {
     return bytes * part_lost(between, rates.l3_bytes) / rates.memory_gbytes / 1e3;
   }
   double operations() const { return winograd.multiplies > 0 ? 2 * winograd.multiplies : of.kernel.flops; }
-  double steps() const { return register_tiles() * e.reduction; }
   double loads() const {
-    const double rows = tile_rows(), columns = tile_columns();
-    return steps() / std::max(kLeastIntensity, rows * columns / (rows + columns));
+    return loops.steps() /
+           std::max(kLeastIntensity, loops.rows * loops.columns / (loops.rows + loops.columns));
   }
-  double model() const { return std::max(of.kernel.bytes, of.model_bytes); }
+  double model() const { return std::max(of.kernel.bytes, of.model.working_set); }
+  double all_results() const { return std::max(of.kernel.bytes, of.model.distinct); }
   double halo() const {
     return (e.in_h + 2 * e.padding_h) * (e.in_w + 2 * e.padding_w) / (e.in_h * e.in_w) - 1;
   }
   bool weights_beyond_l1() const {
-    return e.reduction * tile_columns() * lanes() * sizeof(float) > static_cast<double>(of.sheet->l1_bytes);
+    return loops.depth * loops.columns * lanes() * sizeof(float) > static_cast<double>(of.sheet->l1_bytes);
   }
 };
 
@@ -72,19 +72,29 @@ constexpr Term kTerms[] = {
     {"weights", [](const TermFacts& f) { return f.moved(f.weight_bytes); }},
     {"data", [](const TermFacts& f) { return f.moved(f.in_bytes); }},
     {"results", [](const TermFacts& f) { return f.moved(f.out_bytes); }},
-    {"register tiles", [](const TermFacts& f) { return f.computed(f.register_tiles() * 32); }},
-    {"steps of register tiles", [](const TermFacts& f) { return f.computed(f.steps() * 32); }},
+    {"register tiles", [](const TermFacts& f) { return f.computed(f.loops.tiles * 32); }},
+    {"steps of register tiles", [](const TermFacts& f) { return f.computed(f.loops.steps() * 32); }},
     {"loads of register tiles", [](const TermFacts& f) { return f.computed(f.loads() * 32); }},
     {"steps with weights beyond L1",
-     [](const TermFacts& f) { return f.weights_beyond_l1() ? f.computed(f.steps() * 32) : 0.0; }},
+     [](const TermFacts& f) { return f.weights_beyond_l1() ? f.computed(f.loops.steps() * 32) : 0.0; }},
     {"rows of results",
      [](const TermFacts& f) { return f.computed(f.e.batch * f.e.out_h * std::max(1.0, f.e.out / 16) * 32); }},
     {"elementwise", [](const TermFacts& f) { return f.computed(f.elementwise); }},
     {"functions", [](const TermFacts& f) { return f.computed(f.functions * 16); }},
     {"once", [](const TermFacts&) { return 1.0; }},
     {"transformed tiles", [](const TermFacts& f) { return f.moved(f.winograd.transformed_bytes(f.e)); }},
+    {"transforms", [](const TermFacts& f) { return f.computed(f.loops.transforms * 32); }},
     {"weights from L3", [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.model()); }},
     {"weights from memory", [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model()); }},
+    {"weights from L3, past all results",
+     [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.all_results()); }},
+    {"weights from memory, past all results",
+     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results()); }},
+    // The L3 of a sheet is one core's part of it: of more, some may be there, too.
+    {"weights from memory, past two L3",
+     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model() / 2); }},
+    {"weights from memory, past all results and two L3",
+     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results() / 2); }},
     {"activations beyond L1",
      [](const TermFacts& f) {
        return f.moved((f.in_bytes + f.out_bytes) *

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "baton/ops/shared/conv_positions.h"
+#include "baton/ir/rules/conv_positions.h"
 #include "baton/schedule/layout_cost.h"
 
 namespace baton {
@@ -241,23 +241,19 @@ double plain_cost(const ConvShape& s, const LayerSurroundings& around, const Dev
   const bool strided = s.stride_height * s.stride_width > 1;
   // Rows of one-pixel windows are joined (OnePixelRule).
   const bool one_pixel = s.kernel_height * s.kernel_width == 1 && around.pad_top + around.pad_left == 0;
-  const int64_t out_height = one_pixel ? 1 : s.out_height,
-                out_width = one_pixel ? s.out_height * s.out_width : s.out_width;
-  std::vector<int64_t> data{s.batch, s.in_channels, around.in_height, around.in_width},
-      strides{s.stride_height, s.stride_width};
-  if (one_pixel) data = {s.batch, s.in_channels, 1, out_width}, strides = {1, 1};
-  const auto p = conv_positions({data,
-                                 {s.out_channels, s.in_channels / s.groups, s.kernel_height, s.kernel_width},
-                                 {s.batch, s.out_channels, out_height, out_width},
-                                 strides,
-                                 {s.dilation_height, s.dilation_width},
-                                 {around.pad_top, around.pad_left},
-                                 s.groups});
+  const auto p =
+      conv_positions(join_pixels({{s.batch, s.in_channels, around.in_height, around.in_width},
+                                  {s.out_channels, s.in_channels / s.groups, s.kernel_height, s.kernel_width},
+                                  {s.batch, s.out_channels, s.out_height, s.out_width},
+                                  {s.stride_height, s.stride_width},
+                                  {s.dilation_height, s.dilation_width},
+                                  {around.pad_top, around.pad_left},
+                                  s.groups}));
   if (!p) return 1e300;
   const int64_t summed = p->bands * tiles(p->positions(), kTile) * kTile * p->tiles * p->tile * s.groups;
-  const double busy = double(out_height * out_width * s.out_channels) / double(summed);
+  const double busy = double(s.out_height * s.out_width * s.out_channels) / double(summed);
   const double copied = !one_pixel ? data_elements(s, around)
-                        : strided  ? double(s.batch * s.in_channels * out_width)
+                        : strided  ? double(s.batch * s.in_channels * s.out_height * s.out_width)
                                    : 0;
   const double moved =
       (around.data_blocked ? data_elements(s, around) : 0) + (around.result_blocked ? result_elements(s) : 0);

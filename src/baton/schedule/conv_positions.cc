@@ -1,9 +1,9 @@
 // Convolutions on plain layouts, and transposed ones without strides: vectors over the positions of a band of
-// rows (ops/shared/conv_positions.h). A task sums a band for all channels of a group. A register tile of
+// rows (ir/rules/conv_positions.h). A task sums a band for all channels of a group. A register tile of
 // vectors x channels goes over the taps of a chunk of input channels; the tiles of a chunk come before the
 // next chunk, so that the first-level cache holds what they read of the data, and the sums stay in the
 // second-level cache.
-#include "baton/ops/shared/conv_positions.h"
+#include "baton/ir/rules/conv_positions.h"
 
 #include <algorithm>
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <memory>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include <gmock/gmock.h>
 
@@ -156,6 +158,35 @@ TEST_P(Processors, EveryTemplateCompilesAndComputesTheSame) {
   const std::vector<NDArray> got = outputs(result), want = outputs(built_for(DeviceSheet::host()));
   for (size_t i = 0; i < want.size(); ++i)
     EXPECT_LE(test::largest_difference(got[i], want[i]), 2e-5 * largest(want[i])) << "output " << i;
+}
+
+int lines_with(const std::string& assembly, const std::string& start, const std::string& also) {
+  std::istringstream lines(assembly);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find(start);
+    count += at != std::string::npos && line.find(also, at) != std::string::npos;
+  }
+  return count;
+}
+
+// LLVM's limits on large functions left the sums of the second loop (over 9 of 19 channels) in memory.
+TEST(LargeKernels, KeepSumsInRegisters) {
+  if (processor_machine() != "x86-64-linux") GTEST_SKIP() << "this is the code of x86-64";
+  initialize();
+  DeviceSheet sheet = DeviceSheet::host();
+  sheet.code_target = std::string(processor_machine()) + kAvx512.features;
+  sheet.float_lanes = kAvx512.lanes, sheet.vector_registers = kAvx512.registers;
+  const IRModule module = infer_types(
+      parse_module("#[version = \"0.0.5\"]\n"
+                   "def @main(%x: Tensor[(8, 19, 48, 48), float32], %w: Tensor[(28, 19, 7, 7), float32]) {\n"
+                   "  nn.conv2d(%x, %w, padding=[3, 3, 3, 3], channels=28, kernel_size=[7, 7])\n}",
+                   "seven.relay"));
+  const std::string code = kernel_listing({module->find("main"), {}, {}, {}}, sheet).assembly;
+  const int products = lines_with(code, "vfmadd", "zmm"),
+            stores = lines_with(code, "vmov", "%zmm") - lines_with(code, "vmov", "), %zmm");
+  EXPECT_GT(products, 100);
+  EXPECT_LT(stores, products / 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ends, Processors, testing::Values(kSse2, kAvx512),

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/predict/kernel_facts.h"
 #include "baton/predict/roofline_base.h"
 #include "baton/profile/record/work.h"
 #include "baton/support/error.h"
@@ -94,6 +95,70 @@ TEST_F(PredictFeatures, TilesOfWinogradFollowFromItsWeight) {
   EXPECT_FLOAT_EQ(value(space, kernel, "winograd waste"), 16.0F * 16 / (14 * 14));
   EXPECT_EQ(value(space, plain, "winograd tile"), 0);
   EXPECT_EQ(value(space, plain, "winograd waste"), 1);
+}
+
+// float_lanes of made_up::Machine follow the host: those of the tests here are 16.
+class PredictLoops : public PredictFeatures {
+ protected:
+  static LoopCounts loops(const std::string& text, const std::string& of_template,
+                          std::map<std::string, double> parameters) {
+    KernelCase kernel = with(describe(*function_of_text(text)));
+    DeviceSheet sheet = *kernel.sheet;
+    sheet.float_lanes = 16;
+    kernel.sheet = std::make_shared<const DeviceSheet>(sheet);
+    kernel.template_name = of_template;
+    kernel.parameters = std::move(parameters);
+    return KernelFacts(kernel).loops;
+  }
+  static double flops(const std::string& text) { return describe(*function_of_text(text)).flops; }
+};
+
+TEST_F(PredictLoops, TilesThatFitComputeWhatIsWanted) {
+  const LoopCounts counts = loops(kBlocked, "conv_direct", {{"tile_x", 7}, {"tile_c", 2}});
+  EXPECT_EQ(counts.tiles, 7 * 2);
+  EXPECT_EQ(counts.depth, 16 * 9);
+  EXPECT_EQ(counts.operations(), 2.0 * 64 * 49 * 16 * 9);
+  EXPECT_EQ(loops(kBlocked, "conv_direct", {{"tile_x", 4}, {"tile_y", 2}, {"tile_c", 4}}).tiles, 2 * 4);
+}
+
+TEST_F(PredictLoops, RowsOfPixelsAreSummedWithTheirPadding) {
+  const std::string seven =
+      "fn (%p0: Tensor[(1, 19, 24, 24), float32], %p1: Tensor[(28, 19, 7, 7), float32]) {\n"
+      "  nn.conv2d(%p0, %p1, padding=[3, 3, 3, 3], channels=28, kernel_size=[7, 7])\n}";
+  const double computed = loops(seven, "conv_positions", {{"vectors", 6}}).operations();
+  EXPECT_GT(computed, flops(seven) * 27 / 24);
+  EXPECT_LT(computed, flops(seven) * 1.6);
+  const std::string one =
+      "fn (%p0: Tensor[(2, 16, 24, 24), float32], %p1: Tensor[(28, 16, 1, 1), float32]) {\n"
+      "  nn.conv2d(%p0, %p1, padding=[0, 0, 0, 0], channels=28, kernel_size=[1, 1])\n}";
+  EXPECT_EQ(loops(one, "conv_positions", {{"vectors", 6}}).operations(), flops(one));
+}
+
+TEST_F(PredictLoops, TransformsCountVectorsOfBlocks) {
+  const auto transforms = [](const char* in, const char* out) {
+    const std::string text =
+        std::string("fn (%p0: Tensor[(1, ") + in + "), float32], %p1: Tensor[(6, 6, " + out +
+        "), float32]) {\n  nn.contrib_conv2d_winograd_without_weight_transform(%p0, %p1, tile_size=4, "
+        "padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3], ";
+    return text;
+  };
+  const std::string whole = transforms("2, 8, 8, 16", "2, 2, 16, 16") +
+                            "data_layout=\"NCHW16c\", kernel_layout=\"HWOI16i16o\", "
+                            "out_layout=\"NCHW16c\")\n}",
+                    single = transforms("31, 8, 8, 1", "2, 31, 1, 16") +
+                             "data_layout=\"NCHW1c\", kernel_layout=\"HWOI1i16o\", "
+                             "out_layout=\"NCHW16c\")\n}";
+  const std::map<std::string, double> parameters{{"rows", 2}, {"tile_t", 4}, {"tile_c", 2}};
+  EXPECT_EQ(loops(whole, "conv_winograd", parameters).transforms, 4 * 36 * (2 + 2));
+  EXPECT_EQ(loops(single, "conv_winograd", parameters).transforms, 4 * 36 * (31 + 2));
+  EXPECT_EQ(loops(whole, "conv_winograd", parameters).operations(), 2.0 * 4 * 36 * 32 * 32);
+}
+
+TEST_F(PredictLoops, PiecesAreVectorsAndPowersOfTwo) {
+  EXPECT_EQ(pieces(16, 16), 1);
+  EXPECT_EQ(pieces(11, 16), 3);
+  EXPECT_EQ(pieces(1, 16), 1);
+  EXPECT_EQ(pieces(28, 16), 3);
 }
 
 TEST_F(PredictFeatures, ListsOfAnotherVersionAreRefused) {

@@ -116,8 +116,8 @@ class Predicting {
     CalledKernels all;
     for (size_t i = 0; i < known_.size(); ++i)
       if (known_[i].called) all.emplace_back(&known_[i].kernel.kernel, calls[i]);
-    const double bytes = working_set_bytes(all);
-    for (Known& known : known_) known.kernel.model_bytes = bytes;
+    const ModelTraffic model = traffic_of(all);
+    for (Known& known : known_) known.kernel.model = model;
   }
 
   void predict_kernels() {

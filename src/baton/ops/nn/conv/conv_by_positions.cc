@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "baton/ops/shared/conv_positions.h"
+#include "baton/ir/rules/conv_positions.h"
 
 namespace baton {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Convolutions on plain layouts with vectors over positions (ops/shared/conv_positions.h).
+// Convolutions on plain layouts with vectors over positions (ir/rules/conv_positions.h).
 #include "baton/ops/compute.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 

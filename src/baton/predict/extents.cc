@@ -1,6 +1,14 @@
-#include "baton/predict/kernel_facts.h"
+#include "baton/predict/extents.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/cost.h"
 
 namespace baton {
 
@@ -73,6 +81,20 @@ Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op)
     e.rows = results / std::max(e.inner, 1.0);
   }
   return e;
+}
+
+WinogradTiles::WinogradTiles(const DescribedOperator* op, const Extents& e) {
+  if (!op || op->name.find("winograd") == std::string::npos || op->inputs.size() < 2) return;
+  const std::vector<int64_t>& weight = op->inputs[1].extents;
+  if (weight.size() < 2) return;
+  down = static_cast<double>(weight[0]) - e.kernel_h + 1;
+  across = static_cast<double>(weight[1]) - e.kernel_w + 1;
+  if (down < 1 || across < 1) {
+    down = across = 0;
+    return;
+  }
+  tiles_down = std::ceil(e.out_h / down), tiles_across = std::ceil(e.out_w / across);
+  multiplies = tiles(e) * inputs(e) * e.in * e.out;
 }
 
 }  // namespace baton

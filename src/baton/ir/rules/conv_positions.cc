@@ -1,4 +1,4 @@
-#include "baton/ops/shared/conv_positions.h"
+#include "baton/ir/rules/conv_positions.h"
 
 #include <algorithm>
 #include <utility>
@@ -74,6 +74,19 @@ ConvPositionsOf as_convolution(ConvPositionsOf transposed) {
     conv.before[k] = (conv.weight[2 + k] - 1) * conv.dilation[k] - conv.before[k];
   const int64_t in = conv.weight[0], out_per_group = conv.weight[1];
   conv.weight[0] = out_per_group * conv.groups, conv.weight[1] = conv.groups < 1 ? 0 : in / conv.groups;
+  return conv;
+}
+
+ConvPositionsOf join_pixels(ConvPositionsOf conv) {
+  const auto each_is = [](const std::vector<int64_t>& values, int64_t wanted) {
+    return std::ranges::all_of(values, [&](int64_t value) { return value == wanted; });
+  };
+  if (conv.strides.size() != 2 || conv.weight.size() != 4 || conv.weight[2] * conv.weight[3] != 1 ||
+      !each_is(conv.before, 0))
+    return conv;
+  const int64_t pixels = conv.out[2] * conv.out[3];
+  conv.data = {conv.data[0], conv.data[1], 1, pixels}, conv.out = {conv.out[0], conv.out[1], 1, pixels};
+  conv.strides = {1, 1};
   return conv;
 }
 

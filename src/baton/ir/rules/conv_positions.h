@@ -49,6 +49,10 @@ struct ConvPositionsOf {
 /// where all strides are 1: with the taps in reverse order.
 ConvPositionsOf as_convolution(ConvPositionsOf transposed);
 
+/// A convolution of windows of one pixel without padding, as OnePixelRule makes it: rows are joined.
+/// Others, and those with other than two spatial axes, are returned as they are.
+ConvPositionsOf join_pixels(ConvPositionsOf conv);
+
 /// Nullopt for what the form does not serve: no elements, or one channel per group on both sides, whose sums
 /// are too short for tiles of channels.
 std::optional<ConvPositions> conv_positions(const ConvPositionsOf& conv);
