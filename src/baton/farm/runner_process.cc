@@ -46,14 +46,18 @@ void RunnerProcess::start() {
   std::vector<std::string> words = {program, "--serve", "--wait", std::to_string(options_.wait_s)};
   if (options_.under_load) words.emplace_back("--under-load");
   if (!options_.trusted_keys.empty()) words.insert(words.end(), {"--trusted-keys", options_.trusted_keys});
-  if (const Status status = process_.start(words); !status.ok())
-    throw Error("the runner `" + program + "` cannot be started: " + status.message);
-  const std::optional<std::string> line = process_.read_line(options_.start_s);
-  if (!line) {
+  std::optional<std::string> line;  // one that is killed before it greets has cost nothing yet
+  for (int starts = 1; !line; ++starts) {
+    if (const Status status = process_.start(words); !status.ok())
+      throw Error("the runner `" + program + "` cannot be started: " + status.message);
+    line = process_.read_line(options_.start_s);
+    if (line) break;
     const bool silent = !process_.ended();
     const std::string how = process_.finish();
-    throw Error("the runner `" + program + "` " +
-                (silent ? "said nothing for " + seconds_text(options_.start_s) : how + " before it greeted"));
+    if (silent || starts == kMostStarts)
+      throw Error(
+          "the runner `" + program + "` " +
+          (silent ? "said nothing for " + seconds_text(options_.start_s) : how + " before it greeted"));
   }
   machine_ = read_greeting(*line);
 }

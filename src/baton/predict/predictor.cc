@@ -16,7 +16,7 @@ namespace baton {
 
 namespace {
 
-constexpr double kModelInRange = 0.925;  // of models held out
+constexpr double kModelInRange = 0.91;  // of models held out
 constexpr double kLeastModelSpread = 0.005;
 constexpr double kMostNovelty = 4;    // that one kernel adds to its model's
 constexpr double kUsual = 0.95;       // of the same, in whose units novelty and spread are compared

@@ -18,14 +18,13 @@ constexpr double kLeastIntensity = 0.3;
 /// What a kernel computes and moves beside its heaviest operator.
 struct TermFacts : KernelFacts {
   double elementwise = 0;  ///< elements of results of the operators beside the anchor
-  double functions = 0;    ///< of these, of operators that are polynomials and divisions
+  double functions = 0;    ///< the same of all operators that are polynomials and divisions
 
   explicit TermFacts(const KernelCase& of) : KernelFacts(of) {
     for (const DescribedOperator& op : of.kernel.operators) {
-      if (&op == anchor) continue;
       double elements = 0;
       for (const DescribedTensor& each : op.results) elements += each.elements();
-      elementwise += elements;
+      if (&op != anchor) elementwise += elements;
       if (is_function(op.name)) functions += elements;
     }
   }
@@ -135,6 +134,10 @@ double sum_of(const std::vector<double>& terms, const std::vector<double>& facto
   return sum;
 }
 
+/// Parts of the time, in the mean over kernels, from which on a kind tells a term's factor to others, and up
+/// to which it takes theirs.
+constexpr double kTellsPart = 0.02, kTakesPart = 0.01;
+
 /// Kernels of one kind.
 struct KernelsOfKind {
   std::vector<std::vector<double>> terms;
@@ -156,7 +159,30 @@ struct KernelsOfKind {
     }
     return factors;
   }
+
+  /// Which part of the kernels' time the term would be, in the mean.
+  double part_of(size_t term, double factor) const {
+    double sum = 0;
+    for (size_t i = 0; i < us.size(); ++i) sum += factor * terms[i][term] / us[i];
+    return sum / static_cast<double>(us.size());
+  }
 };
+
+/// Where next to no kernel of a kind has a term, what little there is decides its factor, and kernels in
+/// which it is much are far off: sigmoids of elementwise kernels, where training had only reciprocal roots of
+/// one column. Such terms have the factor that they have elsewhere, in the median.
+void share_factors(const std::map<std::string, KernelsOfKind>& kinds,
+                   std::map<std::string, std::vector<double>>& factors) {
+  for (size_t term = 0; term < kCount; ++term) {
+    std::vector<double> told;
+    for (const auto& [name, mine] : factors)
+      if (kinds.at(name).part_of(term, mine[term]) >= kTellsPart) told.push_back(mine[term]);
+    if (told.empty()) continue;
+    const double usual = median_of(told);
+    for (auto& [name, mine] : factors)
+      if (kinds.at(name).part_of(term, usual) <= kTakesPart) mine[term] = usual;
+  }
+}
 
 }  // namespace
 
@@ -180,6 +206,7 @@ TermBase TermBase::fit(std::span<const KernelCase* const> cases, std::span<const
   TermBase base;
   for (const auto& [name, kind] : kinds)
     if (kind.us.size() >= kLeastOfKind) base.factors.emplace(name, kind.fit());
+  share_factors(kinds, base.factors);
   return base;
 }
 

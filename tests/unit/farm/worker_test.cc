@@ -134,6 +134,13 @@ TEST_F(Workers, ARunnerThatNeverMeasuresIsAnError) {
   EXPECT_THAT([&] { worker.next(20); }, ThrowsMessage<Error>(HasSubstr("3 times in a row")));
 }
 
+TEST_F(Workers, ARunnerThatIsKilledBeforeItGreetsIsStartedAgain) {
+  RunnerProcess worker({.program = script("echo x >> \"$0.starts\"\n"
+                                          "[ $(wc -l < \"$0.starts\") = 3 ] || kill -9 $$\n"
+                                          "printf '%s\\n' \"$greeting\"\nread -r job\n")});
+  EXPECT_EQ(starts(), 3);
+}
+
 TEST_F(Workers, WhatDoesNotGreetIsNoRunner) {
   EXPECT_THAT([&] { RunnerProcess({.program = "/nowhere/runner"}); },
               ThrowsMessage<Error>(HasSubstr("cannot be started")));

@@ -11,6 +11,7 @@
 #include "baton/predict/evaluation.h"
 #include "baton/predict/least_squares.h"
 #include "baton/predict/predictor_file.h"
+#include "baton/predict/term_base.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
 
@@ -326,6 +327,41 @@ TEST_F(PredictTimes, TheBaseGoesOnBeyondTheSizesInTraining) {
   ASSERT_GT(one.kernel.flops, 4 * largest->kernel.flops);
   const double us = made_up::exact_us(Machine(), layer);
   EXPECT_NEAR(predictor_->kernels.at("llvm").base.us(one) / us, 1, 0.1);
+}
+
+// Elementwise kernels with functions only of one column, which are ten times as slow there, and dense layers
+// that tell what a function takes.
+TEST_F(PredictTimes, ATermThatAKindCannotTellIsAsElsewhere) {
+  constexpr double kElement = 1e-4, kFunction = 1e-3, kProduct = 1e-5;  // us
+  std::vector<KernelCase> kernels;
+  std::vector<double> us;
+  const auto add = [&](const std::string& text, const char* of_template, double time) {
+    KernelCase kernel;
+    kernel.kernel = describe(*function_of_text(text));
+    kernel.backend = "llvm", kernel.template_name = of_template, kernel.parameters = {{"unroll", 4}};
+    kernel.sheet = std::make_shared<const DeviceSheet>(Machine().sheet());
+    kernels.push_back(std::move(kernel)), us.push_back(time);
+  };
+  const auto column = [](int n, const std::string& wide, const std::string& call) {
+    return "fn (%p0: Tensor[(" + std::to_string(n) + ", " + wide + "), float32]) { " + call + "(%p0) }";
+  };
+  for (int i = 1; i <= 80; ++i) {
+    const int n = 500 * i;
+    add(column(n, "64", "nn.relu"), "pointwise", n * 64 * kElement);
+    for (const bool function : {false, true})
+      add("fn (%p0: Tensor[(" + std::to_string(i) + ", 256), float32], %p1: Tensor[(512, 256), float32]) { " +
+              "%0 = nn.dense(%p0, %p1, units=512); " + (function ? "sigmoid" : "nn.relu") + "(%0) }",
+          "gemm", i * 512 * (256 * kProduct + (function ? kFunction : 0)));
+  }
+  add("fn (%p0: Tensor[(300, 1), float32], %p1: Tensor[(300, 64), float32]) { %0 = rsqrt(%p0); "
+      "multiply(%p1, %0) }",
+      "pointwise", 300 * 64 * kElement + 300 * 10 * kFunction);
+  std::vector<const KernelCase*> cases;
+  for (const KernelCase& each : kernels) cases.push_back(&each);
+  const TermBase base = TermBase::fit(cases, us, std::vector<double>(us.size(), 1.0));
+  add(column(20000, "64", "sigmoid"), "pointwise", 20000 * 64 * (kElement + kFunction));
+  EXPECT_GT(base.us(kernels.back()) / us.back(), 0.5);
+  EXPECT_LT(base.us(kernels.back()) / us.back(), 2);
 }
 
 TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
