@@ -12,8 +12,6 @@ struct Extents {
   double in_h = 1, in_w = 1, out_h = 1, out_w = 1, kernel_h = 1, kernel_w = 1;
   double stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, padding_h = 0, padding_w = 0;
   double reduction = 1, rows = 1, columns = 1, in_block = 1, out_block = 1, inner = 1;
-
-  double taps() const { return kernel_h * kernel_w; }
 };
 
 Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/ir/rules/conv_positions.h"
+#include "baton/ir/rules/cost.h"
 
 namespace baton {
 
@@ -75,7 +76,7 @@ class Counting {
       of.dilation.push_back(op.number("dilation", i, 1));
       of.before.push_back(op.number("padding", i, 0));
     }
-    const bool transposed = of.weight[0] != of.out[1];
+    const bool transposed = op.op && op.op->cost == conv_transpose_cost;
     const auto form = conv_positions(transposed ? as_convolution(std::move(of)) : join_pixels(std::move(of)));
     if (!form) return false;
     counts_.rows = form->tile;

@@ -89,7 +89,7 @@ constexpr Term kTerms[] = {
      [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.all_results()); }},
     {"weights from memory, past all results",
      [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results()); }},
-    // The L3 of a sheet is one core's part of it: of more, some may be there, too.
+    // A sheet's L3 is as large as programs that still read at its rate: of larger ones some is there, too.
     {"weights from memory, past two L3",
      [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model() / 2); }},
     {"weights from memory, past all results and two L3",

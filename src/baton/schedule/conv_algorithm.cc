@@ -239,8 +239,6 @@ double plain_cost(const ConvShape& s, const LayerSurroundings& around, const Dev
   constexpr double kSums = 0.8;  // of the peak: vectors are read at any address
   constexpr int64_t kTile = 24;  // positions of a register tile, mostly
   const bool strided = s.stride_height * s.stride_width > 1;
-  // Rows of one-pixel windows are joined (OnePixelRule).
-  const bool one_pixel = s.kernel_height * s.kernel_width == 1 && around.pad_top + around.pad_left == 0;
   const auto p =
       conv_positions(join_pixels({{s.batch, s.in_channels, around.in_height, around.in_width},
                                   {s.out_channels, s.in_channels / s.groups, s.kernel_height, s.kernel_width},
@@ -252,9 +250,9 @@ double plain_cost(const ConvShape& s, const LayerSurroundings& around, const Dev
   if (!p) return 1e300;
   const int64_t summed = p->bands * tiles(p->positions(), kTile) * kTile * p->tiles * p->tile * s.groups;
   const double busy = double(s.out_height * s.out_width * s.out_channels) / double(summed);
-  const double copied = !one_pixel ? data_elements(s, around)
-                        : strided  ? double(s.batch * s.in_channels * s.out_height * s.out_width)
-                                   : 0;
+  const double copied = !p->one_pixel ? data_elements(s, around)
+                        : strided     ? double(s.batch * s.in_channels * s.out_height * s.out_width)
+                                      : 0;
   const double moved =
       (around.data_blocked ? data_elements(s, around) : 0) + (around.result_blocked ? result_elements(s) : 0);
   return direct_cost(s, sheet) / (kSums * busy) + kMove * (copied + moved) / sheet.float_lanes;
