@@ -11,6 +11,8 @@ from . import browser, debian, wheels
 from .report import Failure, Steps, explain
 from .state import Build, venv_python
 
+# CMake targets that verbs need beside the program; Python may call any verb.
+ALSO_NEEDED = {"measure": ("baton-runner",), "python": ("_baton", "baton-runner")}
 SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled headers and objects of one preset
 
 
@@ -30,10 +32,9 @@ def run(build, verb, arguments, peers):
                     prepare(Build(build.root, preset), program, bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.SLOW)
             return checks.run(build, options)
-        prepare(build, "baton", bench=peers)
         from_python = peers and any("python" in word for word in arguments)  # baton bench --peers python
-        if verb == "python" or from_python:
-            prepare(build, "_baton", bench=peers)
+        for target in ("baton", *ALSO_NEEDED.get("python" if from_python else verb, ())):
+            prepare(build, target, bench=peers)
     except Failure as failure:
         print(f"{failure}", file=sys.stderr)
         return 1

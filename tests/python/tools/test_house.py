@@ -449,6 +449,27 @@ def test_python_is_that_of_the_environment_with_the_package(tmp_path, monkeypatc
     assert calls == [(python, [python, "-m", "baton.tvm", "script.py"], path)]
 
 
+@pytest.mark.parametrize("verb, targets", [
+    ("profile", ["baton"]),
+    ("measure", ["baton", "baton-runner"]),
+    ("python", ["baton", "_baton", "baton-runner"]),
+])
+def test_a_verb_gets_the_programs_that_it_starts(tree, monkeypatch, verb, targets):
+    made = []
+    monkeypatch.setattr(setup, "prepare", lambda build, target, **_: made.append(target))
+    monkeypatch.setattr(os, "execv", lambda program, arguments: None)
+    setup.run(tree, verb, [], False)
+    assert made == targets
+
+
+def test_measuring_asks_for_its_second_program_although_the_first_is_current(tree):
+    (pathlib.Path(tree.root) / "tools" / "house" / "setup.py").write_text(
+        "def run(build, verb, *_):\n    print('prepares', verb)\n    return 0\n")
+    done = subprocess.run([sys.executable, os.path.join(tree.root, "baton"), "measure", "resnet-18"], capture_output=True, text=True,
+                          check=False)
+    assert (done.stdout, done.stderr) == ("prepares measure\n", "")
+
+
 def test_an_early_interrupt_ends_the_launcher_without_a_traceback(tree):
     """It ends as programs do, by the signal; what Python does before it reads the script is not ours."""
     (pathlib.Path(tree.root) / "tools" / "house" / "__init__.py").write_text(
