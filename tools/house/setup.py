@@ -27,14 +27,13 @@ def run(build, verb, arguments, peers):
             prepare(build, "all", bench=options.slow, packages=debian.TESTS, with_browser=True)
             if options.slow:
                 for preset in checks.COMPILED:
-                    prepare(Build(build.root, preset), None, bench=True)
+                    prepare(Build(build.root, preset), bench=True)
                 for preset, program in checks.SANITIZED:
                     prepare(Build(build.root, preset), program, bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.SLOW)
             return checks.run(build, options)
         from_python = peers and any("python" in word for word in arguments)  # baton bench --peers python
-        for target in ("baton", *ALSO_NEEDED.get("python" if from_python else verb, ())):
-            prepare(build, target, bench=peers)
+        prepare(build, "baton", *ALSO_NEEDED.get("python" if from_python else verb, ()), bench=peers)
     except Failure as failure:
         print(f"{failure}", file=sys.stderr)
         return 1
@@ -53,8 +52,8 @@ def run(build, verb, arguments, peers):
     return build.become_program([verb, *arguments] if verb else [])
 
 
-def prepare(build, target, *, bench=False, packages=(), with_browser=False):
-    """Makes `target` (a CMake target; None: only what CMake writes) current, with wheels and Debian's packages (`packages`
+def prepare(build, *targets, bench=False, packages=(), with_browser=False):
+    """Makes `targets` of CMake (none: only what CMake writes) current, with wheels and Debian's packages (`packages`
     beside those of every build; with a browser if it can be had)."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
@@ -74,9 +73,9 @@ def prepare(build, target, *, bench=False, packages=(), with_browser=False):
             wheels.ensure(steps, build.root, bench, keep)
             # Read before compiling: files edited meanwhile are newer than the stamp and built by the next call.
             inputs = build.inputs()
-            _configure(build, steps, keep, always=not target)
-            if target:
-                _compile(build, steps, target, keep)
+            _configure(build, steps, keep, always=not targets)
+            if targets:
+                _compile(build, steps, targets, keep)
                 _write(build.stamp, inputs)
         finally:
             steps.close()
@@ -123,9 +122,10 @@ def _configure(build, steps, keep, always=False):
     _write(stamp, wanted)
 
 
-def _compile(build, steps, target, keep):
-    steps.step(f"building {'everything' if target == 'all' else target} (build/{build.preset})")
-    ninja = [os.path.join(build.root, "build", "venv", "bin", "ninja"), "-C", build.folder, f"-j{_jobs()}", target]
+def _compile(build, steps, targets, keep):
+    what = "everything" if targets == ("all",) else ", ".join(targets)
+    steps.step(f"building {what} (build/{build.preset})")
+    ninja = [os.path.join(build.root, "build", "venv", "bin", "ninja"), "-C", build.folder, f"-j{_jobs()}", *targets]
     status, output = steps.run(ninja, keep=keep)
     if status != 0:
         failure = explain("the build failed", ninja, output, "", f"see the errors above, or {steps.log_path}")

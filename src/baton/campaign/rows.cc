@@ -62,8 +62,9 @@ class Rows {
       std::ranges::sort(lower);
       lower.resize(std::max<size_t>(1, lower.size() / 2));
       m.median_us = median(lower);
-      m.unreliable = "other programs took the processor during " + std::to_string(row.disturbed.size()) +
-                     " of " + std::to_string(row.samples_us.size()) + " samples";
+      m.unreliable = "other programs, other virtual machines or a slow core disturbed " +
+                     std::to_string(row.disturbed.size()) + " of " + std::to_string(row.samples_us.size()) +
+                     " samples";
     } else {
       m.median_us = median(kept);
     }

@@ -16,37 +16,37 @@ namespace baton {
 
 namespace {
 
-constexpr double kModelInRange = 0.91;  // of models held out
 constexpr double kLeastModelSpread = 0.005;
-constexpr double kMostNovelty = 4;    // that one kernel adds to its model's
-constexpr double kUsual = 0.95;       // of the same, in whose units novelty and spread are compared
-constexpr double kOfFewModels = 1.2;  // the limit where there are too few to calibrate one
+constexpr double kMostNovelty = 4;  // that one kernel adds to its model's
 // Of a model's time over the sum of its kernels, in logarithms from the median: measurements that do not fit.
 constexpr double kFarTotal = 0.1;
 constexpr size_t kLeastParts = 60;
-constexpr size_t kLeastModels = 8;  // to calibrate intervals of models
 
 /// A model of the data as its kernels' predictions add up.
 struct ModelSum {
-  double sum_us = 0, calls = 0, spread = 0, novelty = 0;
+  double sum_us = 0, calls = 0;
+  ModelDoubts doubts;
 };
 
 /// The errors of kernels are taken as independent: their squares add up. (Intervals of held-out models are a
 /// tenth narrower than with a sum of the errors, and cover as much.)
 ModelSum sum_of(std::span<const ModelKernel> kernels) {
   ModelSum sum;
+  ModelDoubts& doubts = sum.doubts;
   for (const ModelKernel& each : kernels) {
     const double us = each.time.us * each.calls;
     sum.sum_us += us;
     sum.calls += each.calls;
-    sum.spread += us * each.time.spread * (us * each.time.spread);
-    sum.novelty += us * std::min(each.time.novelty, kMostNovelty);
+    doubts.spread += us * each.time.spread * (us * each.time.spread);
+    doubts.novelty += us * std::min(each.time.novelty, kMostNovelty);
+    doubts.disagreement += us * each.time.disagreement;
+    if (each.time.novelty >= kUnseenNovelty) doubts.unseen += us;
   }
   if (sum.sum_us > 0) {
-    sum.spread = std::sqrt(sum.spread) / sum.sum_us;
-    sum.novelty /= sum.sum_us;
+    doubts.spread = std::sqrt(doubts.spread) / sum.sum_us;
+    for (double* each : {&doubts.novelty, &doubts.disagreement, &doubts.unseen}) *each /= sum.sum_us;
   }
-  sum.spread += kLeastModelSpread;
+  doubts.spread += kLeastModelSpread;
   return sum;
 }
 
@@ -167,6 +167,7 @@ class Training {
       one.time.us = std::exp(at->second.log_us);
       one.time.spread = at->second.spread;
       one.time.novelty = at->second.novelty;
+      one.time.disagreement = at->second.disagreement;
       one.calls = calls;
       all.push_back(one);
     }
@@ -197,21 +198,14 @@ class Training {
       // What the kernels add up to is a matter of measured times, whatever the predictor's errors are.
       for (const Held& each : held) equations.push_back({{each.measured_sum_us, each.sum.calls, 1}, each.us});
       fit_terms(equations, total);
-      std::vector<double> novelties, spreads, strange;
+      std::vector<ModelDoubts> doubts;
       for (const Held& each : held) {
         total.scores.push_back(std::abs(std::log(each.us / total.us(each.sum.sum_us, each.sum.calls))) /
-                               each.sum.spread);
-        novelties.push_back(each.sum.novelty);
-        spreads.push_back(each.sum.spread);
+                               each.sum.doubts.spread);
+        doubts.push_back(each.sum.doubts);
       }
       std::ranges::sort(total.scores);
-      std::ranges::sort(novelties);
-      std::ranges::sort(spreads);
-      total.usual_novelty = std::max(1e-6, quantile_of(novelties, kUsual));
-      total.usual_spread = std::max(kLeastModelSpread, quantile_of(spreads, kUsual));
-      for (const Held& each : held) strange.push_back(total.strangeness(each.sum.novelty, each.sum.spread));
-      std::ranges::sort(strange);
-      total.limit = held.size() >= kLeastModels ? quantile_of(strange, kModelInRange) : kOfFewModels;
+      total.range = ModelRange::of(doubts);
       total.trained_on = static_cast<int64_t>(held.size());
     }
   }
@@ -355,21 +349,19 @@ TimePrediction Predictor::predict_model(const std::string& backend, std::span<co
   const ModelSum sum = sum_of(kernels);
   const auto at = totals.find(backend);
   if (at == totals.end()) {
-    TimePrediction one = around(sum.sum_us + transfers_us, 2 * sum.spread);
-    one.spread = sum.spread;
-    one.novelty = sum.novelty;
+    TimePrediction one = around(sum.sum_us + transfers_us, 2 * sum.doubts.spread);
+    one.spread = sum.doubts.spread;
+    one.novelty = sum.doubts.novelty;
     one.out_of_range = "no whole model of this backend was measured: the sum of its kernels";
     return one;
   }
   const ModelTotal& total = at->second;
   TimePrediction one = around(total.us(sum.sum_us + transfers_us, sum.calls),
-                              conformal_score(total.scores, level) * sum.spread);
-  one.spread = sum.spread;
-  one.novelty = total.strangeness(sum.novelty, sum.spread) / total.limit;
-  if (one.novelty > 1)
-    one.out_of_range = sum.novelty / total.usual_novelty > sum.spread / total.usual_spread
-                           ? "its kernels are far from those in training"
-                           : "it spends its time in kernels whose predictions are often far off";
+                              conformal_score(total.scores, level) * sum.doubts.spread);
+  one.spread = sum.doubts.spread;
+  one.novelty = total.range.relative(sum.doubts);
+  one.disagreement = sum.doubts.disagreement;
+  one.out_of_range = total.range.outside(sum.doubts);
   return one;
 }
 
@@ -460,6 +452,7 @@ BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> can
       RegressorOptions tried = options.regressor;
       tried.boost = candidate;
       tried.spread_rounds = 1;
+      tried.disagreement = false;
       try {
         const FittedRegressor fitted = fit_regressor(set, folds, tried);
         for (size_t f = 0; f < folds.size(); ++f)

@@ -1,7 +1,6 @@
 #pragma once
 // Predictors of the times of kernels, their insides, transfers and whole models: what `baton train` writes
 // and `baton predict` reads. See docs/design/0039-prediction.md.
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "baton/predict/dataset.h"
+#include "baton/predict/model_range.h"
 #include "baton/predict/regressor.h"
 
 namespace baton {
@@ -18,13 +18,7 @@ namespace baton {
 struct ModelTotal {
   double scale = 1, per_call_us = 0, once_us = 0;
   std::vector<double> scores;  ///< |error| / spread of models held out, ascending
-  /// A model's novelty and spread are the means of its kernels', by their time. It is out of range when the
-  /// larger of the two, in units of what 95 % of the models held out in training had, is above `limit`: that
-  /// of 92.5 % of these.
-  double usual_novelty = 1, usual_spread = 1, limit = 1;
-  double strangeness(double novelty, double spread) const {
-    return std::max(novelty / usual_novelty, spread / usual_spread);
-  }
+  ModelRange range;
   int64_t trained_on = 0;  ///< models
 
   double us(double sum_us, double calls) const { return scale * sum_us + per_call_us * calls + once_us; }

@@ -157,9 +157,8 @@ Json total_json(const ModelTotal& of) {
           {"per_call_us", of.per_call_us},
           {"once_us", of.once_us},
           {"scores", thinned(of.scores)},
-          {"usual_novelty", of.usual_novelty},
-          {"usual_spread", of.usual_spread},
-          {"limit", of.limit},
+          {"doubts", {thinned(of.range.doubts[0]), thinned(of.range.doubts[1]), thinned(of.range.doubts[2])}},
+          {"limit", of.range.limit},
           {"trained_on", of.trained_on}};
 }
 
@@ -184,9 +183,8 @@ Predictor predictor_of(const Json& json, const std::string& blob) {
     each.at("per_call_us").get_to(total.per_call_us);
     each.at("once_us").get_to(total.once_us);
     each.at("scores").get_to(total.scores);
-    each.at("usual_novelty").get_to(total.usual_novelty);
-    each.at("usual_spread").get_to(total.usual_spread);
-    each.at("limit").get_to(total.limit);
+    each.at("doubts").get_to(total.range.doubts);
+    each.at("limit").get_to(total.range.limit);
     each.at("trained_on").get_to(total.trained_on);
   }
   for (const auto& [link, each] : json.at("transfers").items()) {

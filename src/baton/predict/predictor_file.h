@@ -6,7 +6,7 @@
 
 namespace baton {
 
-constexpr int kPredictorFormat = 3;
+constexpr int kPredictorFormat = 4;
 
 std::string predictor_bytes(const Predictor& predictor);
 /// `shown`: the file's name, in errors. Throws Error when it is no predictor, damaged, of a newer format or

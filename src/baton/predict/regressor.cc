@@ -16,9 +16,10 @@ namespace {
 constexpr double kLeastError = 0.01;  // errors below are all the same: measurements are not better
 constexpr double kInRange = 0.975;    // of held-out kernels
 constexpr double kLeastSpread = 0.005, kMostSpread = 3;
-constexpr double kUnseenNovelty = 3;     // of an operator that training had not
 constexpr double kOutsideNovelty = 1.5;  // of an extent beyond those in training
-constexpr double kTooFew = 1.5;          // widens an interval that the calibration set is too small for
+// Of a member, to tell where members disagree: more tell no more.
+constexpr size_t kDisagreeTrees = 50;
+constexpr double kTooFew = 1.5;  // widens an interval that the calibration set is too small for
 
 std::vector<double> log_bases(std::span<const KernelCase* const> cases, const Regressor& of) {
   std::vector<double> logs;
@@ -46,6 +47,28 @@ FeatureRows rows_of(const FeatureRows& all, std::span<const int> chosen) {
   return rows;
 }
 
+/// Standard deviations of what several say of each of some things.
+class Disagreement {
+ public:
+  explicit Disagreement(size_t things) : sums_(things), squares_(things) {}
+  void add(const std::vector<double>& values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      sums_[i] += values[i];
+      squares_[i] += values[i] * values[i];
+    }
+    ++count_;
+  }
+  double of(size_t i) const {
+    if (count_ < 2) return 0;
+    const double mean = sums_[i] / count_;
+    return std::sqrt(std::max(0.0, (squares_[i] - count_ * mean * mean) / (count_ - 1)));
+  }
+
+ private:
+  std::vector<double> sums_, squares_;
+  double count_ = 0;
+};
+
 double spread_of(double log_spread) { return std::clamp(std::exp(log_spread), kLeastSpread, kMostSpread); }
 
 /// The steps of fit_regressor().
@@ -60,6 +83,7 @@ class Fitting {
       Fold& kept = folds_.emplace_back();
       for (const int i : fold.train)
         if (set.weights[static_cast<size_t>(i)] > 0) kept.train.push_back(i);
+      std::ranges::sort(kept.train);
       kept.test = fold.test;
     }
     std::vector<const KernelCase*> learned;
@@ -88,7 +112,9 @@ class Fitting {
 
   FittedRegressor run() {
     for (const Fold& fold : folds_) fit_member(fold);
-    if (fitted_.regressor.members.empty()) fitted_.regressor.members.push_back(trees_of(learned_));
+    if (options_.disagreement) find_disagreement();
+    if (fitted_.regressor.members.empty())
+      fitted_.regressor.members.push_back(trees_of(learned_, options_.boost.rounds));
     fit_spreads();
     Regressor& made = fitted_.regressor;
     made.range = RangeCheck::of(made.space, rows_of(rows_, learned_));
@@ -109,31 +135,51 @@ class Fitting {
     return fold.train.size() >= kLeastKernels / 2 && !fold.test.empty();
   }
 
-  Trees trees_of(const std::vector<int>& chosen) const {
+  Trees trees_of(const std::vector<int>& chosen, int rounds) const {
     std::vector<float> labels, weights;
     for (const int i : chosen) {
       const auto at = static_cast<size_t>(i);
       labels.push_back(static_cast<float>(std::log(set_.us[at]) - bases_[at] - fitted_.regressor.centre));
       weights.push_back(static_cast<float>(set_.weights[at]));
     }
-    return boost(rows_of(rows_, chosen), labels, weights, options_.boost);
+    BoostOptions options = options_.boost;
+    options.rounds = rounds;
+    return boost(rows_of(rows_, chosen), labels, weights, options);
   }
 
   void fit_member(const Fold& fold) {
     std::vector<LogTime>& held = fitted_.held_out.emplace_back();
     if (!is_usable(fold)) return;
-    const Trees trees = trees_of(fold.train);
+    const Trees trees = trees_of(fold.train, options_.boost.rounds);
     const FeatureRows tests = rows_of(rows_, fold.test);
     const RangeCheck range = RangeCheck::of(fitted_.regressor.space, rows_of(rows_, fold.train));
     const std::vector<double> sums = trees.sums(tests);
     for (size_t i = 0; i < fold.test.size(); ++i) {
       const auto at = static_cast<size_t>(fold.test[i]);
-      held.push_back({bases_[at] + fitted_.regressor.centre + sums[i], 0, range.distance(tests.row(i))});
+      held.push_back({bases_[at] + fitted_.regressor.centre + sums[i], 0, range.distance(tests.row(i)), 0});
       if (set_.weights[at] > 0) distances_.push_back(held.back().novelty);
       if (!range.outside(tests.row(i), fitted_.regressor.space).empty())
         outside_.emplace(fitted_.held_out.size() - 1, i);
     }
     fitted_.regressor.members.push_back(trees);
+  }
+
+  /// Of each kernel held out: only one member has not seen it, so that others are made without two folds.
+  void find_disagreement() {
+    std::vector<Disagreement> all;
+    for (const auto& held : fitted_.held_out) all.emplace_back(held.size());
+    for (size_t f = 0; f < folds_.size(); ++f)
+      for (size_t g = f + 1; g < folds_.size(); ++g) {
+        if (fitted_.held_out[f].empty() || fitted_.held_out[g].empty()) continue;
+        std::vector<int> both;
+        std::ranges::set_intersection(folds_[f].train, folds_[g].train, std::back_inserter(both));
+        if (both.size() < kLeastKernels / 2) continue;
+        const Trees trees = trees_of(both, std::min<int>(options_.boost.rounds, kDisagreeTrees));
+        for (const size_t fold : {f, g}) all[fold].add(trees.sums(rows_of(rows_, folds_[fold].test)));
+      }
+    for (size_t f = 0; f < all.size(); ++f)
+      for (size_t i = 0; i < fitted_.held_out[f].size(); ++i)
+        fitted_.held_out[f][i].disagreement = all[f].of(i);
   }
 
   double error(size_t fold, size_t i) const {
@@ -189,13 +235,6 @@ class Fitting {
   FittedRegressor fitted_;
 };
 
-void add_mean(const std::vector<Trees>& all, const FeatureRows& rows, std::vector<double>& to) {
-  for (const Trees& each : all) {
-    const std::vector<double> sums = each.sums(rows);
-    for (size_t i = 0; i < to.size(); ++i) to[i] += sums[i] / static_cast<double>(all.size());
-  }
-}
-
 }  // namespace
 
 double log_roofline_us(const KernelCase& kernel) {
@@ -219,12 +258,22 @@ std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cas
 std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cases,
                                           const FeatureRows& rows) const {
   std::vector<double> sums = log_bases(cases, *this), spread(cases.size());
-  add_mean(members, rows, sums);
-  add_mean(spreads, rows, spread);
+  Disagreement disagreement(cases.size());
+  for (const Trees& each : members) {
+    std::vector<double> its = each.sums(rows, 0, kDisagreeTrees);
+    disagreement.add(its);
+    const std::vector<double> rest = each.sums(rows, kDisagreeTrees);
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] += (its[i] + rest[i]) / static_cast<double>(members.size());
+  }
+  for (const Trees& each : spreads) {
+    const std::vector<double> its = each.sums(rows);
+    for (size_t i = 0; i < spread.size(); ++i) spread[i] += its[i] / static_cast<double>(spreads.size());
+  }
   std::vector<LogTime> times;
   for (size_t i = 0; i < cases.size(); ++i)
     times.push_back({sums[i] + centre, spreads.empty() ? kMostSpread : spread_of(spread[i]),
-                     range.distance(rows.row(i)) / range.limit});
+                     range.distance(rows.row(i)) / range.limit, disagreement.of(i)});
   return times;
 }
 
@@ -238,6 +287,7 @@ std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const
     one.us = std::exp(times[i].log_us);
     one.spread = times[i].spread;
     one.novelty = times[i].novelty;
+    one.disagreement = times[i].disagreement;
     const double half = scores.empty() ? kMostSpread : score * times[i].spread;
     one.low_us = one.us * std::exp(-half);
     one.high_us = one.us * std::exp(half);

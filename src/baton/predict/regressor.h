@@ -16,15 +16,16 @@ namespace baton {
 /// A time on a logarithmic scale.
 struct LogTime {
   double log_us = 0;
-  double spread = 0;   ///< the size of error to expect, in the logarithm
-  double novelty = 0;  ///< distance over the limit: above 1 out of range
+  double spread = 0;        ///< the size of error to expect, in the logarithm
+  double novelty = 0;       ///< distance over the limit: above 1 out of range
+  double disagreement = 0;  ///< standard deviation of what the members say, by their first trees
 };
 
 /// A predicted time.
 struct TimePrediction {
-  double us = 0, low_us = 0, high_us = 0;  ///< the interval has the level asked for
-  double spread = 0, novelty = 0;          ///< as of LogTime
-  std::string out_of_range;                ///< why the prediction is only a guess; empty: it is not
+  double us = 0, low_us = 0, high_us = 0;            ///< the interval has the level asked for
+  double spread = 0, novelty = 0, disagreement = 0;  ///< as of LogTime
+  std::string out_of_range;                          ///< why the prediction is only a guess; empty: it is not
 };
 
 /// Kernels to train with: one entry of each list per kernel.
@@ -73,6 +74,7 @@ struct FittedRegressor {
 struct RegressorOptions {
   BoostOptions boost;
   int spread_rounds = 100;
+  bool disagreement = true;  ///< whether to learn how members disagree about kernels that they have not seen
 };
 
 /// Throws Error when there are too few kernels (kLeastKernels).
@@ -81,6 +83,7 @@ FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> fold
                               std::shared_ptr<const Regressor> source = nullptr);
 
 constexpr size_t kLeastKernels = 20;
+constexpr double kUnseenNovelty = 3;  // of an operator that training had not
 
 /// Split-conformal: the score that a fraction `level` of new cases stays below, by exchangeability with
 /// `scores` (ascending). Where there are too few for the level, the greatest score, widened.

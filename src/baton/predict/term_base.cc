@@ -143,6 +143,12 @@ struct KernelsOfKind {
   std::vector<std::vector<double>> terms;
   std::vector<double> us, weights;
 
+  void add(const std::vector<double>& its_terms, double its_us, double weight) {
+    terms.push_back(its_terms);
+    us.push_back(its_us);
+    weights.push_back(weight);
+  }
+
   std::vector<double> fit() const {
     std::vector<bool> kept(us.size(), true);
     std::vector<double> factors;
@@ -194,25 +200,31 @@ std::vector<std::string> base_terms() {
 
 TermBase TermBase::fit(std::span<const KernelCase* const> cases, std::span<const double> us,
                        std::span<const double> weights) {
-  std::map<std::string, KernelsOfKind> kinds;
+  std::map<std::string, KernelsOfKind> kinds, classes;
   for (size_t i = 0; i < cases.size(); ++i) {
     if (weights[i] <= 0) continue;
     const TermFacts facts(*cases[i]);
-    KernelsOfKind& kind = kinds[kind_of(facts)];
-    kind.terms.push_back(terms_of(facts));
-    kind.us.push_back(us[i]);
-    kind.weights.push_back(weights[i]);
+    const std::vector<double> terms = terms_of(facts);
+    kinds[kind_of(facts)].add(terms, us[i], weights[i]);
+    classes[std::string(facts.kind)].add(terms, us[i], weights[i]);
   }
   TermBase base;
-  for (const auto& [name, kind] : kinds)
-    if (kind.us.size() >= kLeastOfKind) base.factors.emplace(name, kind.fit());
+  const auto fit_all = [&](const std::map<std::string, KernelsOfKind>& all) {
+    for (const auto& [name, kernels] : all)
+      if (kernels.us.size() >= kLeastOfKind && !base.factors.count(name))
+        base.factors.emplace(name, kernels.fit());
+  };
+  fit_all(kinds);
   share_factors(kinds, base.factors);
+  fit_all(classes);
   return base;
 }
 
 double TermBase::us(const KernelCase& kernel) const {
   const TermFacts facts(kernel);
-  if (const auto at = factors.find(kind_of(facts)); at != factors.end())
+  auto at = factors.find(kind_of(facts));
+  if (at == factors.end()) at = factors.find(std::string(facts.kind));
+  if (at != factors.end())
     if (const double sum = sum_of(terms_of(facts), at->second); sum > 0) return sum;
   return facts.roofline.us;
 }

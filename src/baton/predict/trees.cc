@@ -53,19 +53,19 @@ void Trees::add(const std::vector<TreeNode>& tree) {
 
 // Tree by tree: its nodes stay in the nearest cache for all rows. Some rows together, and without branches:
 // each step of a row waits for the one before.
-std::vector<double> Trees::sums(const FeatureRows& rows, size_t most) const {
+std::vector<double> Trees::sums(const FeatureRows& rows, size_t first, size_t last) const {
   constexpr size_t kTogether = 8;
   std::vector<double> sums(rows.rows());
-  for (size_t t = 0; t < std::min(most, trees_.size()); ++t)
+  for (size_t t = first; t < std::min(last, trees_.size()); ++t)
     for (size_t begin = 0; begin < sums.size(); begin += kTogether) {
       const size_t count = std::min(kTogether, sums.size() - begin);
-      const float* first = rows.values.data() + begin * rows.columns;
+      const float* values = rows.values.data() + begin * rows.columns;
       uint32_t at[kTogether];
       std::fill_n(at, count, trees_[t].root);
       for (uint32_t step = 0; step < trees_[t].depth; ++step)
         for (size_t i = 0; i < count; ++i) {
           const Node& node = nodes_[at[i]];
-          const float value = first[i * rows.columns + node.feature()];
+          const float value = values[i * rows.columns + node.feature()];
           const uint32_t right = static_cast<uint32_t>(value >= node.value) |
                                  (static_cast<uint32_t>(value != value) & node.split >> 1);
           at[i] = node.left + (right & node.split & 1U);

@@ -26,8 +26,8 @@ class Trees {
   /// `tree`: its root first, every node but that the child of one that comes before it.
   void add(const std::vector<TreeNode>& tree);
   size_t count() const { return trees_.size(); }
-  /// The sum of the first `most` trees for each row.
-  std::vector<double> sums(const FeatureRows& rows, size_t most = SIZE_MAX) const;
+  /// The sum of the trees from `first` to before `last` for each row.
+  std::vector<double> sums(const FeatureRows& rows, size_t first = 0, size_t last = SIZE_MAX) const;
   double sum(std::span<const float> row) const;
   /// Adds the loss reductions of each feature's splits: how often trees ask for it, by rows that it parts.
   void add_uses(std::vector<double>& uses) const;

@@ -456,7 +456,7 @@ def test_python_is_that_of_the_environment_with_the_package(tmp_path, monkeypatc
 ])
 def test_a_verb_gets_the_programs_that_it_starts(tree, monkeypatch, verb, targets):
     made = []
-    monkeypatch.setattr(setup, "prepare", lambda build, target, **_: made.append(target))
+    monkeypatch.setattr(setup, "prepare", lambda build, *targets, **_: made.extend(targets))
     monkeypatch.setattr(os, "execv", lambda program, arguments: None)
     setup.run(tree, verb, [], False)
     assert made == targets

@@ -364,6 +364,26 @@ TEST_F(PredictTimes, ATermThatAKindCannotTellIsAsElsewhere) {
   EXPECT_LT(base.us(kernels.back()) / us.back(), 2);
 }
 
+TEST_F(PredictTimes, AScheduleThatTrainingHasNotHasTheBaseOfItsClass) {
+  const TermBase& base = predictor_->kernels.at("llvm").base;
+  for (const Layer& layer : {Layer{64, 64, 20, 3}, Layer{.in = 96, .out = 160, .size = 20, .dense = true}}) {
+    KernelCase known = case_of_layer(layer), unseen = known;
+    unseen.template_name = "another";
+    EXPECT_NEAR(base.us(unseen) / base.us(known), 1, 0.3);
+    EXPECT_GT(std::abs(std::log(base.us(unseen)) - log_roofline_us(unseen)), 0.01);
+  }
+}
+
+TEST_F(PredictTimes, MembersDisagreeAboutWhatTrainingHasNot) {
+  const double usual = predicted({64, 64, 20, 3, true}).disagreement;
+  EXPECT_GT(usual, 0);
+  EXPECT_LT(usual, 0.1);
+  const Predictor wide = train(made_up::dataset(campaign(Machine(), 40, 3, {"wide"})), small());
+  const KernelCase dense = case_of_layer({64, 64, 20, 3, true, true});
+  const KernelCase* all[] = {&dense};
+  EXPECT_GT(wide.predict(all).front().disagreement, 2 * predicted({64, 64, 20, 3, true, true}).disagreement);
+}
+
 TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
   TrainOptions options = small();
   options.regressor.boost.rounds = 20;
@@ -385,6 +405,9 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
   EXPECT_EQ(before.us, after.us);
   EXPECT_EQ(before.low_us, after.low_us);
   EXPECT_EQ(before.novelty, after.novelty);
+  EXPECT_EQ(before.disagreement, after.disagreement);
+  EXPECT_EQ(again.totals.at("llvm").range.limit, predictor_->totals.at("llvm").range.limit);
+  EXPECT_EQ(again.totals.at("llvm").range.doubts, predictor_->totals.at("llvm").range.doubts);
   EXPECT_EQ(again.card.families.at("wide"), 40);
   EXPECT_EQ(again.sheets.at("llvm"), Machine().sheet());
   std::string damaged = bytes;
