@@ -30,7 +30,6 @@ ModelRange ModelRange::of(std::span<const ModelDoubts> held_out) {
   }
   for (std::vector<double>& each : range.doubts) std::ranges::sort(each);
   if (held_out.size() < kLeastModels) return range;
-  range.limit = 1;  // for strangeness()
   std::vector<double> all;
   for (const ModelDoubts& model : held_out) all.push_back(range.strangeness(model));
   std::ranges::sort(all);
@@ -50,15 +49,18 @@ std::array<double, 3> ModelRange::p_values(const ModelDoubts& model) const {
 }
 
 double ModelRange::strangeness(const ModelDoubts& model) const {
-  if (limit <= 0) return model.novelty;
   double sum = 0;
   for (const double p : p_values(model)) sum -= std::log(p);
   return sum;
 }
 
+double ModelRange::relative(const ModelDoubts& model) const {
+  return std::max(model.unseen / kMostUnseen, limit > 0 ? strangeness(model) / limit : model.novelty);
+}
+
 std::string ModelRange::outside(const ModelDoubts& model) const {
-  if (model.unseen > kMostUnseen) return "it spends its time in kernels unlike all in training";
   if (relative(model) <= 1) return "";
+  if (model.unseen > kMostUnseen) return "it spends its time in kernels unlike all in training";
   if (limit <= 0) return kReasons[0];
   const auto all = p_values(model);
   return kReasons[std::ranges::min_element(all) - all.begin()];

@@ -21,14 +21,13 @@ struct ModelDoubts {
 /// have small errors expected.
 struct ModelRange {
   std::array<std::vector<double>, 3> doubts;  ///< novelty, spread, disagreement of models held out, ascending
-  double limit = 0;                           ///< of strangeness(); 0: too few models to tell
+  double limit = 0;                           ///< of strangeness(); 0: too few models to take one from
 
   static ModelRange of(std::span<const ModelDoubts> held_out);
-  /// Minus the logarithms of the three p-values, summed up: 0 for a model without doubts. Where there are too
-  /// few models, the novelty.
+  /// Minus the logarithms of the three p-values, summed up: 0 for a model without doubts.
   double strangeness(const ModelDoubts& model) const;
-  /// strangeness() in units of what is in range.
-  double relative(const ModelDoubts& model) const { return strangeness(model) / (limit > 0 ? limit : 1); }
+  /// Above 1: out of range. Without a limit the novelty tells.
+  double relative(const ModelDoubts& model) const;
   /// Why the model's prediction is only a guess; empty: it is not.
   std::string outside(const ModelDoubts& model) const;
 

@@ -228,6 +228,7 @@ class Training {
       }
       RegressorOptions options = options_.regressor;
       options.boost.rounds = std::min(options.boost.rounds, 300);
+      options.disagreement = false;  // of whole models only
       made_.parts.emplace(backend, fit_regressor(set, folds, options).regressor);
     }
   }

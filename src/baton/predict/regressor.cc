@@ -83,7 +83,7 @@ class Fitting {
       Fold& kept = folds_.emplace_back();
       for (const int i : fold.train)
         if (set.weights[static_cast<size_t>(i)] > 0) kept.train.push_back(i);
-      std::ranges::sort(kept.train);
+      std::ranges::sort(kept.train);  // find_disagreement() intersects them
       kept.test = fold.test;
     }
     std::vector<const KernelCase*> learned;

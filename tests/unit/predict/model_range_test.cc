@@ -54,6 +54,7 @@ TEST(ModelRange, OneDoubtIsEnoughWhereItIsBeyondAllModels) {
   const ModelRange range = ModelRange::of(held_out());
   EXPECT_NE(range.outside({.novelty = 4, .spread = 0.05, .disagreement = 0.005}), "");
   EXPECT_THAT(range.outside({.unseen = 0.3}), HasSubstr("unlike all in training"));
+  EXPECT_GT(range.relative({.unseen = 0.3}), 1);
   EXPECT_EQ(range.outside({.unseen = 0.05}), "");
 }
 
