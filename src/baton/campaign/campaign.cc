@@ -64,6 +64,7 @@ class Campaign {
     plan_ = plan_campaign(design_, options_.context);
     report_.configurations = static_cast<int>(plan_.configurations.size());
     leave_out_finished();
+    stage_ = {"", begin_, report_.finished_before, 0, report_.configurations};
     try {
       if (!plan_.configurations.empty()) measure_all();
     } catch (const Interrupted&) {
@@ -82,6 +83,13 @@ class Campaign {
     std::string visit;
     int retries = 0;
     int64_t begun_s = 0;
+  };
+
+  /// What the progress is of: all configurations, or those that are visited again.
+  struct Stage {
+    std::string suffix;  // of the phase: " again"
+    int64_t begin = 0;
+    int done_before = 0, done = 0, total = 0;
   };
 
   /// When a machine's reference was last asked for, and how many jobs had been submitted.
@@ -289,6 +297,7 @@ class Campaign {
     if (rows.empty()) return fail(job, "it computes nothing that could be measured", &result);
     report_.rows += store_.insert(rows);
     job.visit.empty() ? ++report_.measured : ++report_.revisited;
+    ++stage_.done;
     drifted_ += has_drifted(times_[result.machine]);
     bool steady = true;
     for (const Measurement& row : rows) {
@@ -316,6 +325,7 @@ class Campaign {
     }
     report_.rows += store_.insert({&row, 1});
     ++report_.failed;
+    ++stage_.done;
     report_.failures.push_back(
         {job.configuration->key, job.program->subject->name, job.configuration->backend, why});
   }
@@ -356,6 +366,7 @@ class Campaign {
       std::vector<const Configuration*> again;
       std::swap(again, unsteady_);
       std::ranges::stable_sort(again, {}, [](const Configuration* each) { return each->subject; });
+      stage_ = {" again", monotonic_ns(), 0, 0, static_cast<int>(again.size())};
       for (size_t next = 0; next < again.size() && !late();) {
         std::vector<Program> programs;
         for (; next < again.size(); ++next) {
@@ -496,14 +507,13 @@ class Campaign {
   void show(const std::string& phase) {
     if (!options_.progress) return;
     CampaignProgress now;
-    now.phase = phase;
-    now.total = report_.configurations;
-    const int done = report_.measured + report_.failed;
-    now.done = report_.finished_before + done;
-    const double seconds = elapsed_s(begin_);
-    if (done > 0 && seconds > 0) {
-      now.per_hour = done * 3600 / seconds;
-      now.seconds_left = std::max(0, now.total - now.done) * seconds / done;
+    now.phase = phase + stage_.suffix;
+    now.total = stage_.total;
+    now.done = stage_.done_before + stage_.done;
+    const double seconds = elapsed_s(stage_.begin);
+    if (stage_.done > 0 && seconds > 0) {
+      now.per_hour = stage_.done * 3600 / seconds;
+      now.seconds_left = std::max(0, now.total - now.done) * seconds / stage_.done;
     }
     options_.progress(now);
   }
@@ -530,6 +540,7 @@ class Campaign {
   std::vector<NDArray> expected_;
   int drifted_ = 0;  // configurations
   int64_t begin_ = 0;
+  Stage stage_;
 };
 
 }  // namespace

@@ -15,9 +15,9 @@
 namespace baton {
 
 struct CampaignProgress {
-  std::string phase;  ///< "building", "measuring", "waiting: ..."
-  int done = 0, total = 0;
-  double per_hour = 0;  ///< configurations, of this session; 0: not known
+  std::string phase;        ///< "building", "measuring", "measuring again", "waiting: ..."
+  int done = 0, total = 0;  ///< of the design, or, "again", of those that are visited again
+  double per_hour = 0;      ///< configurations, of this session; 0: not known
   std::optional<double> seconds_left;
 };
 

@@ -109,8 +109,8 @@ struct Measurement {
   std::string simulated;                ///< of which device the time is computed; empty: it was measured
   double load = 0;                      ///< the one-minute load average at the start
   double others_busy = 0;               ///< CPUs used by other programs meanwhile
-  /// Of a loop of arithmetic in registers (core_pace.h), nanoseconds, at the time of the samples: the clock
-  /// of the processor; 0: not read.
+  /// Of the loop that fills the core (core_pace.h), nanoseconds, at the time of the samples: the clock of the
+  /// processor; 0: not read.
   double core_ns = 0;
   double reference_us = 0;  ///< the machine's reference kernel at that time; 0: not measured
   int64_t begun_s = 0;      ///< seconds since 1970

@@ -229,7 +229,10 @@ def test_unknown_and_useless_targets():
     assert "did you mean `dnnl`?" in refused("map", "mlp", "--targets", "dnl")
     assert "two backends at least" in refused("map", "mlp", "--targets", "llvm")
     found = report("mlp", "--targets", "sim_npu")  # of integers only
-    assert found["chosen"] == "llvm" and "sim_npu takes no operator of this model" in found["notes"]
+    assert "sim_npu takes no operator of this model" in found["notes"]
+    # A mapping to the processor alone may still choose other schedules than the build does, and be faster.
+    chosen = next(each for each in found["models"] if each["name"] == found["chosen"])
+    assert chosen["regions"] == 0 and list(chosen["operators"]) == ["llvm"]
     assert "--pin nn.dense=sim_npu: sim_npu does not compute" in refused("map", "mlp", "--targets", "sim_npu", "--pin", "nn.dense=sim_npu",
                                                                          "--max-seconds", 1)
 

@@ -279,7 +279,12 @@ TEST_F(Campaigns, UnsteadyAndDisturbedConfigurationsAreVisitedAgain) {
         for (JobRow& row : result.rows) change(row);
       return result;
     };
+    std::vector<std::string> shown;
+    options_.progress = [&](const CampaignProgress& now) {
+      shown.push_back(now.phase + " " + std::to_string(now.done) + "/" + std::to_string(now.total));
+    };
     EXPECT_EQ(run_campaign(kept, design_, worker_, options_).revisited, 1);
+    EXPECT_THAT(shown, testing::IsSupersetOf({"measuring 5/5", "building again 0/1", "measuring again 1/1"}));
     EXPECT_EQ(campaign_status(kept, options_.name).configurations, 5u);
   }
 }

@@ -9,34 +9,69 @@ namespace baton {
 
 namespace {
 
-constexpr int kIterations = 1000;
+constexpr int kIterations = 1000, kChainSteps = 700;
+constexpr int kLooks = 3;
 constexpr size_t kKept = 8192, kFirst = 64, kLearnEvery = 512;
 constexpr double kUsual = 0.1;  // quantile: a disturbed machine is at its usual speed now and then
-// Changes of the clock are within some percent; a shared core is 1.2 times as slow or more.
-constexpr double kSlow = 1.1;
+// Of one loop to the other this is within one percent on a core that nobody else uses; 1.2 or more on others.
+constexpr double kShared = 1.1;
+// Behind AVX-512 all takes 1.2 times as long (Granite Rapids): only a throttled processor is as slow as this.
+constexpr double kThrottled = 1.6;
 
-// As every processor has them; sums of eight fill two units of four cycles each.
+// As every processor has them.
 using Lanes = float __attribute__((vector_size(16)));
+constexpr Lanes kFactor = {0.999F, 0.998F, 0.997F, 0.996F};
 
-}  // namespace
-
-double core_loop_ns() {
+/// Sums in the first-level cache: each step loads, computes and stores, so that all of a core's units are
+/// busy.
+double filled_ns() {
   Lanes sums[8];
   for (int i = 0; i < 8; ++i) sums[i] = Lanes{1, 2, 3, 4} + static_cast<float>(i);
-  const Lanes factor = {0.999F, 0.998F, 0.997F, 0.996F};
   const int64_t begin = monotonic_ns();
   for (int n = 0; n < kIterations; ++n)
     for (Lanes& sum : sums) {
-      sum = sum * factor + factor;
-      asm volatile("" : "+x"(sum));
+      sum = sum * kFactor + kFactor;
+      asm volatile("" : "+m"(sum));
     }
   return static_cast<double>(monotonic_ns() - begin);
 }
 
+double chain_ns() {
+  Lanes sum{1, 2, 3, 4};
+  const int64_t begin = monotonic_ns();
+  for (int n = 0; n < kChainSteps; ++n) {
+    sum = sum * kFactor + kFactor;
+    asm volatile("" : "+x"(sum));
+  }
+  return static_cast<double>(monotonic_ns() - begin);
+}
+
+double share(const CoreReading& reading) {
+  return reading.chain_ns > 0 ? reading.filled_ns / reading.chain_ns : 0;
+}
+
+}  // namespace
+
+CoreReading read_core() {
+  const CoreReading first{filled_ns(), chain_ns()};
+  return {std::min(first.filled_ns, filled_ns()), std::min(first.chain_ns, chain_ns())};
+}
+
 bool CorePace::is_slow() {
-  do learn(last_ns_ = read_());
-  while (readings_.size() < kFirst);
-  return last_ns_ > kSlow * usual_ns_;
+  while (readings_.size() < kFirst) learn(read_());
+  // A processor that changes its clock behind a kernel stands still for a microsecond or two meanwhile, and
+  // some (Granite Rapids) take several times as long for the first thing after it: over at the next look.
+  bool slow = true;
+  for (int i = 0; i < kLooks && slow; ++i) {
+    last_ = read_();
+    slow = seems_slow();
+  }
+  learn(last_);
+  return slow;
+}
+
+bool CorePace::seems_slow() const {
+  return share(last_) > kShared * share(usual_) || last_.chain_ns > kThrottled * usual_.chain_ns;
 }
 
 bool core_is_slow() {
@@ -46,20 +81,25 @@ bool core_is_slow() {
   return pace.is_slow();
 }
 
-void CorePace::learn(double ns) {
+void CorePace::learn(const CoreReading& reading) {
   if (readings_.size() < kKept) {
-    readings_.push_back(ns);
+    readings_.push_back(reading);
     next_ = 0;
   } else {
-    readings_[next_] = ns;
+    readings_[next_] = reading;
     next_ = (next_ + 1) % kKept;
   }
-  if (++since_learned_ < kLearnEvery && readings_.size() != kFirst && usual_ns_ > 0) return;
+  if (++since_learned_ < kLearnEvery && readings_.size() != kFirst && usual_.filled_ns > 0) return;
   since_learned_ = 0;
-  std::vector<double> sorted = readings_;
-  const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(kUsual * static_cast<double>(sorted.size()));
-  std::ranges::nth_element(sorted, at);
-  usual_ns_ = *at;
+  std::vector<double> sorted(readings_.size());
+  const auto usual = [&](auto value) {
+    std::ranges::transform(readings_, sorted.begin(), value);
+    const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(kUsual * static_cast<double>(sorted.size()));
+    std::ranges::nth_element(sorted, at);
+    return *at;
+  };
+  usual_.chain_ns = usual(&CoreReading::chain_ns);
+  usual_.filled_ns = usual_.chain_ns * usual(share);
 }
 
 }  // namespace baton

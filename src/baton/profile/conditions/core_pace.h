@@ -1,36 +1,45 @@
 #pragma once
 // Whether the core runs at its usual speed. Another hyperthread of the core may belong to another virtual
 // machine: no counter of this one shows it, and code that fills the core takes 1.2 to 2 times as long
-// meanwhile, for seconds at a time. A loop of arithmetic in registers shows it, and leaves the caches as they
-// are.
+// meanwhile, for seconds at a time. Two loops of arithmetic show it: one that fills the core, and one of
+// which each step waits for the one before, so that another hyperthread hardly slows it down. The clock
+// changes both alike. (On processors of Intel it depends on what ran last: it is a fifth lower behind kernels
+// of AVX-512.)
 #include <cstddef>
 #include <functional>
 #include <vector>
 
 namespace baton {
 
-/// Nanoseconds of the loop: 2 to 5 us on a processor of today.
-double core_loop_ns();
+struct CoreReading {
+  double filled_ns = 0;  ///< of the loop that fills the core, 2 to 5 us on a processor of today
+  double chain_ns = 0;   ///< of the loop of dependent steps, about 1 us: the clock
+};
+
+/// The shorter of two times of each loop, 6 to 12 us in all. The caches are left as they are.
+CoreReading read_core();
 
 /// What is usual is learned from all readings so far, so that one object should live as long as the process.
 class CorePace {
  public:
-  explicit CorePace(std::function<double()> read = core_loop_ns) : read_(std::move(read)) {}
+  explicit CorePace(std::function<CoreReading()> read = read_core) : read_(std::move(read)) {}
 
-  /// Reads the loop's time. True: it is longer than usual, or too few readings are known to tell.
+  /// Reads the core. True: it is shared with another hyperthread, or its clock is far lower than usual.
   bool is_slow();
-  /// Of the loop, in nanoseconds: the reading that is_slow() judged last; 0 before the first.
-  double last_ns() const { return last_ns_; }
-  /// Of the loop, in nanoseconds; 0 before the first readings.
-  double usual_ns() const { return usual_ns_; }
+  /// Of the loop that fills the core, in nanoseconds: the reading that is_slow() judged last; 0 before the
+  /// first.
+  double last_ns() const { return last_.filled_ns; }
+  /// As is_slow() learned them; 0 before the first readings.
+  const CoreReading& usual() const { return usual_; }
 
  private:
-  void learn(double ns);
+  void learn(const CoreReading& reading);
+  bool seems_slow() const;
 
-  std::function<double()> read_;
-  std::vector<double> readings_;  // the last kKept of them
+  std::function<CoreReading()> read_;
+  std::vector<CoreReading> readings_;  // the last kKept of them
   size_t next_ = 0, since_learned_ = 0;
-  double last_ns_ = 0, usual_ns_ = 0;
+  CoreReading last_, usual_;
 };
 
 /// CorePace::is_slow() of this process, which all measurements teach what is usual.
