@@ -17,7 +17,7 @@ add_library(baton_core SHARED)
 set_target_properties(baton_core PROPERTIES OUTPUT_NAME baton DEFINE_SYMBOL "")
 target_include_directories(baton_core PUBLIC "${CMAKE_SOURCE_DIR}/src")
 target_link_libraries(baton_core PUBLIC nlohmann_json::nlohmann_json
-                                 PRIVATE baton_options libzip ZLIB::ZLIB SQLite::SQLite3 Threads::Threads ${CMAKE_DL_LIBS})
+                                 PRIVATE baton_options libzip ZLIB::ZLIB SQLite3::SQLite3 Threads::Threads ${CMAKE_DL_LIBS})
 if(TARGET baton_runtime)
   target_link_libraries(baton_core PUBLIC baton_runtime)
 endif()

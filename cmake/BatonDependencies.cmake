@@ -26,6 +26,9 @@ find_package(CLI11 2.1 REQUIRED)
 
 find_package(ZLIB REQUIRED)
 find_package(SQLite3 3.38 REQUIRED)
+if(NOT TARGET SQLite3::SQLite3)  # its name before CMake 4.3
+  add_library(SQLite3::SQLite3 ALIAS SQLite::SQLite3)
+endif()
 
 # libzip reads and writes .npz. Its CMake package names programs that Debian packs separately, so it cannot be used.
 find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)

@@ -13,6 +13,7 @@
 #include "baton/predict/model/predict_model.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/store/store.h"
+#include "baton/support/base/statistics.h"
 
 #include "bars/bar.h"
 
@@ -85,7 +86,7 @@ void report_time(const Predictor& predictor) {
   }
   std::printf("%-62s %.0f ms, schedules %.0f ms\n", "ResNet-50 to its fused module", 1e3 * plan_s,
               1e3 * schedules_s);
-  bars::report("prediction of ResNet-50", 5, median_of(ms), "ms");
+  bars::report("prediction of ResNet-50", 5, median(ms), "ms");
 }
 
 }  // namespace

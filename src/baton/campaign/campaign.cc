@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <map>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -29,11 +32,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kReferenceBackend[] = "llvm";
-constexpr char kSecondVisit[] = "#";  // behind a configuration's key: the number of the visit
-constexpr int kMostRetries = 2;       // of a job whose worker was lost
-constexpr double kAskS = 1;           // for results
-constexpr double kNoAnswerS = 600;    // beyond the time limit, after which the service counts as gone
-constexpr double kBusyShare = 0.05;   // of the processors, from which on it is worth waiting
+constexpr char kVisit[] = "#";       // behind a configuration's key: the number of the second visit, or later
+constexpr int kMostRetries = 2;      // of a job whose worker was lost
+constexpr double kAskS = 1;          // for results
+constexpr double kNoAnswerS = 600;   // beyond the time limit, after which the service counts as gone
+constexpr double kBusyShare = 0.05;  // of the processors, from which on it is worth waiting
 constexpr double kLookS = 0.3;
 
 double elapsed_s(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
@@ -44,8 +47,15 @@ void shuffle(std::vector<T>& list, Choice& choose) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[choose.index(i)]);
 }
 
-bool is_of_computation(const Measurement& row) {
-  return row.work.kind == WorkKind::kKernel || row.work.kind == WorkKind::kModel;
+bool is_of_computation(WorkKind kind) { return kind == WorkKind::kKernel || kind == WorkKind::kModel; }
+
+std::string visit_suffix(int visit) { return visit == 1 ? "" : kVisit + std::to_string(visit); }
+
+/// The configuration's key, and which visit the row is of.
+std::pair<std::string, int> key_and_visit(const std::string& configuration) {
+  const size_t at = configuration.find(kVisit);
+  if (at == std::string::npos) return {configuration, 1};
+  return {configuration.substr(0, at), std::max(1, std::atoi(configuration.c_str() + at + 1))};
 }
 
 class Campaign {
@@ -66,7 +76,7 @@ class Campaign {
     leave_out_finished();
     stage_ = {"", begin_, report_.finished_before, 0, report_.configurations};
     try {
-      if (!plan_.configurations.empty()) measure_all();
+      if (!plan_.configurations.empty() || !unsteady_.empty()) measure_all();
     } catch (const Interrupted&) {
       report_.partial = "interrupted";
     }
@@ -80,7 +90,7 @@ class Campaign {
     const Configuration* configuration = nullptr;
     const Program* program = nullptr;
     Job job;
-    std::string visit;
+    int visit = 1;
     int retries = 0;
     int64_t begun_s = 0;
   };
@@ -97,6 +107,40 @@ class Campaign {
     int64_t at_ns = 0, submitted = 0;
   };
 
+  /// The last visit of a configuration by the rows of earlier sessions.
+  struct Visited {
+    int visit = 0;
+    bool unsteady = false, failed = false;
+  };
+
+  std::map<std::string, Visited> visited_before() const {
+    std::map<std::string, Visited> all;
+    StoreQuery query;
+    query.campaign = options_.name;
+    for (const auto& row : store_.table(query, {"configuration", "kind", "unreliable", "cv", "cache"}).rows) {
+      const auto text = [&](size_t i) {
+        const auto* value = std::get_if<std::string>(&row[i]);
+        return value ? *value : std::string();
+      };
+      const auto [key, visit] = key_and_visit(text(0));
+      Visited& last = all[key];
+      if (visit < last.visit) continue;
+      if (visit > last.visit) last = {visit, false, false};
+      const std::string unreliable = text(2);
+      last.failed |= unreliable.starts_with("failed: ");
+      const auto kind = work_kind_named(text(1));
+      if (!kind || !is_of_computation(*kind)) continue;
+      const auto* cv = std::get_if<double>(&row[3]);
+      last.unsteady |= !is_steady(unreliable, cv ? *cv : 0, cache_state_named(text(4)));
+    }
+    return all;
+  }
+
+  /// Whether the time is as sure as it gets. A kernel in a model varies with its neighbours, too.
+  bool is_steady(const std::string& unreliable, double cv, std::optional<CacheState> cache) const {
+    return unreliable.empty() && (cv <= design_.protocol.cv || cache == CacheState::kInModel);
+  }
+
   void leave_out_finished() {
     const std::vector<std::string> finished = store_.finished(options_.name);
     std::set<std::string> known(finished.begin(), finished.end());
@@ -107,8 +151,17 @@ class Campaign {
       report_.retried = static_cast<int>(std::ranges::count_if(
           plan_.configurations, [&](const Configuration& each) { return failed.contains(each.key); }));
     }
-    std::erase_if(plan_.configurations, [&](const Configuration& each) { return known.contains(each.key); });
-    report_.finished_before = report_.configurations - static_cast<int>(plan_.configurations.size());
+    const auto rest = std::ranges::stable_partition(
+        plan_.configurations, [&](const Configuration& each) { return !known.contains(each.key); });
+    finished_.assign(rest.begin(), rest.end());
+    plan_.configurations.erase(rest.begin(), rest.end());
+    report_.finished_before = static_cast<int>(finished_.size());
+    std::map<std::string, Visited> before = visited_before();
+    for (const Configuration& each : finished_) {
+      const Visited& last = before[each.key];
+      if (last.unsteady && !last.failed && last.visit < design_.visits)
+        unsteady_[last.visit].push_back(&each);
+    }
   }
 
   bool late() const { return elapsed_s(begin_) >= options_.max_seconds; }
@@ -147,11 +200,11 @@ class Campaign {
       programs.back().configurations.push_back(&each);
       ++last;
     }
-    measure_programs(programs, "");
+    measure_programs(programs, 1);
     return last;
   }
 
-  void measure_programs(std::vector<Program>& programs, const std::string& visit) {
+  void measure_programs(std::vector<Program>& programs, int visit) {
     const int64_t building = monotonic_ns();
     show("building");
     build_programs(programs, context_);
@@ -296,22 +349,18 @@ class Campaign {
     }
     if (rows.empty()) return fail(job, "it computes nothing that could be measured", &result);
     report_.rows += store_.insert(rows);
-    job.visit.empty() ? ++report_.measured : ++report_.revisited;
+    job.visit == 1 ? ++report_.measured : ++report_.revisited;
     ++stage_.done;
     drifted_ += has_drifted(times_[result.machine]);
     bool steady = true;
     for (const Measurement& row : rows) {
-      if (!is_of_computation(row)) continue;
-      if (!row.unreliable.empty()) {
-        steady = false;
-        continue;
-      }
+      if (!is_of_computation(row.work.kind)) continue;
+      steady &= is_steady(row.unreliable, row.cv, row.cache);
+      if (!row.unreliable.empty()) continue;
       ++report_.timed_rows;
-      const bool is_steady = row.cv <= design_.protocol.cv;
-      report_.steady_rows += is_steady;
-      steady &= is_steady || row.cache == CacheState::kInModel;
+      report_.steady_rows += row.cv <= design_.protocol.cv;
     }
-    if (!steady && job.visit.empty()) unsteady_.push_back(job.configuration);
+    if (!steady) unsteady_[job.visit].push_back(job.configuration);
     show("measuring");
   }
 
@@ -345,7 +394,7 @@ class Campaign {
     source.configuration = job.configuration;
     source.context = &context_;
     source.campaign = options_.name;
-    source.visit = job.visit;
+    source.visit = visit_suffix(job.visit);
     source.reference_us = times.last_us();
     source.begun_s = job.begun_s;
     source.unreliable = loaded_.empty() && note.starts_with("measured under load") ? note : loaded_;
@@ -360,14 +409,17 @@ class Campaign {
   }
 
   /// Those that were disturbed or whose samples varied too much, once more at the end, when the machine may
-  /// be quieter.
+  /// be quieter; also those of earlier sessions.
   void visit_again() {
-    for (int visit = 2; visit <= design_.visits && !unsteady_.empty() && !late(); ++visit) {
-      std::vector<const Configuration*> again;
-      std::swap(again, unsteady_);
+    for (int visit = 2; visit <= design_.visits; ++visit) {
+      std::vector<const Configuration*> again = std::exchange(unsteady_[visit - 1], {});
       std::ranges::stable_sort(again, {}, [](const Configuration* each) { return each->subject; });
       stage_ = {" again", monotonic_ns(), 0, 0, static_cast<int>(again.size())};
-      for (size_t next = 0; next < again.size() && !late();) {
+      for (size_t next = 0; next < again.size();) {
+        if (late()) {
+          report_.partial = "time";
+          return;
+        }
         std::vector<Program> programs;
         for (; next < again.size(); ++next) {
           const Configuration& each = *again[next];
@@ -379,7 +431,7 @@ class Campaign {
           }
           programs.back().configurations.push_back(&each);
         }
-        measure_programs(programs, kSecondVisit + std::to_string(visit));
+        measure_programs(programs, visit);
       }
     }
   }
@@ -529,13 +581,14 @@ class Campaign {
   CampaignPlan plan_;
   CampaignReport report_;
   std::optional<Reference> reference_;
-  std::vector<const Configuration*> unsteady_;
-  std::optional<DeviceSheet> sheet_;             // of this machine, with its peak rates
-  std::map<std::string, ReferenceTimes> times_;  // by machine
-  std::map<std::string, int64_t> asked_;         // references that are not answered, by id: since when
-  std::map<std::string, Asked> asked_at_;        // by machine
-  int64_t submitted_ = 0;                        // jobs
-  std::string loaded_;                           // why no row of this batch is reliable
+  std::vector<Configuration> finished_;                        // in earlier sessions
+  std::map<int, std::vector<const Configuration*>> unsteady_;  // by their last visit
+  std::optional<DeviceSheet> sheet_;                           // of this machine, with its peak rates
+  std::map<std::string, ReferenceTimes> times_;                // by machine
+  std::map<std::string, int64_t> asked_;   // references that are not answered, by id: since when
+  std::map<std::string, Asked> asked_at_;  // by machine
+  int64_t submitted_ = 0;                  // jobs
+  std::string loaded_;                     // why no row of this batch is reliable
   const Subject* expected_of_ = nullptr;
   std::vector<NDArray> expected_;
   int drifted_ = 0;  // configurations
@@ -586,13 +639,12 @@ CampaignStatus campaign_status(const Store& store, const std::string& name) {
     ++status.rows;
     if (row.work.kind == WorkKind::kReference) return ++status.references, true;
     if (row.unreliable.starts_with("failed: ")) return true;
-    configurations.insert(row.configuration.substr(0, row.configuration.find(kSecondVisit)));
+    configurations.insert(key_and_visit(row.configuration).first);
     ++status.rows_of[std::string(work_kind_name(row.work.kind)) + " " + row.build.backend];
     return true;
   });
   status.configurations = configurations.size();
-  for (const std::string& key : store.failed(name))
-    status.failed += key.find(kSecondVisit) == std::string::npos;
+  for (const std::string& key : store.failed(name)) status.failed += key_and_visit(key).second == 1;
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "baton/support/base/checksum.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -30,23 +31,10 @@ uint64_t hash_of(const std::string& text, uint32_t seed) {
 /// longer: the shorter times are nearer to what it takes by itself.
 double typical_of(std::vector<double> times) {
   std::ranges::sort(times);
-  return quantile_of(times, 0.25);
+  return quantile(times, 0.25);
 }
 
 }  // namespace
-
-double quantile_of(std::span<const double> sorted, double part) {
-  if (sorted.empty()) return 0;
-  const double at = std::clamp(part, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<size_t>(at);
-  const size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return quantile_of(values, 0.5);
-}
 
 std::set<std::string> Dataset::backends() const {
   std::set<std::string> all;
@@ -108,7 +96,7 @@ struct DatasetBuilder::State {
   /// those at the clock that is usual where they were measured. Call once, when all rows are there.
   void scale_to_usual_clock() {
     std::map<const DeviceSheet*, double> usual;
-    for (const auto& [sheet, readings] : core_ns) usual[sheet] = median_of(readings);
+    for (const auto& [sheet, readings] : core_ns) usual[sheet] = median(readings);
     const auto scale = [&](std::vector<Time>& times) {
       for (Time& time : times)
         if (time.core_ns > 0) time.us *= usual.at(time.sheet) / time.core_ns;
@@ -272,7 +260,7 @@ struct DatasetBuilder::State {
       of.weight = 0;
       if (!times.empty()) {
         of.us = typical_of(times);
-        const double cv = std::max(median_of(kernel.cvs), kSureCv);
+        const double cv = std::max(median(kernel.cvs), kSureCv);
         of.weight =
             kSureCv * kSureCv / (cv * cv) * std::min<double>(3, std::sqrt(static_cast<double>(times.size())));
         of.weight = std::max(of.weight, 0.05);
@@ -298,7 +286,7 @@ struct DatasetBuilder::State {
       }
       for (const Time& time : model.times) model.of.again_us.push_back(time.us);
       model.of.us = typical_of(model.of.again_us);
-      model.of.cv = median_of(model.cvs);
+      model.of.cv = median(model.cvs);
       if (sum < kLeastOfModel * model.of.us || sum > kMostOfModel * model.of.us) {
         leave_out("models whose kernels do not sum up to their time");
         continue;

@@ -93,8 +93,4 @@ std::vector<Split> family_splits(const Dataset& data, std::span<const int> kerne
 /// The same tests with all kernels of other models in training: `seen kernels allowed`.
 Split with_seen_kernels(const Dataset& data, const Split& split);
 
-double median_of(std::vector<double> values);
-/// Of sorted values; 0 of none.
-double quantile_of(std::span<const double> sorted, double part);
-
 }  // namespace baton

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "baton/predict/least_squares.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -55,7 +56,7 @@ Simple by_operations(const std::vector<const KernelSample*>& learned) {
   const auto found = least_relative_squares(equations, 2);
   std::vector<double> times;
   for (const KernelSample* each : learned) times.push_back(each->us);
-  const double middle = median_of(times);
+  const double middle = median(times);
   return [found, middle](const KernelSample& kernel) {
     const double us = found ? (*found)[0] * kernel.kernel.kernel.flops + (*found)[1] : middle;
     return std::max(us, middle * 1e-3);
@@ -66,7 +67,7 @@ Simple by_roofline(const std::vector<const KernelSample*>& learned) {
   std::vector<double> ratios;
   for (const KernelSample* each : learned)
     ratios.push_back(std::log(each->us) - log_roofline_us(each->kernel));
-  return [middle = median_of(ratios)](const KernelSample& kernel) {
+  return [middle = median(ratios)](const KernelSample& kernel) {
     return std::exp(log_roofline_us(kernel.kernel) + middle);
   };
 }
@@ -225,7 +226,7 @@ class Evaluating {
         ratios.push_back(model.us /
                          sum_of_model(model, [](const KernelSample& kernel) { return kernel.us; }));
     }
-    const double scale = ratios.empty() ? 1 : median_of(ratios);
+    const double scale = ratios.empty() ? 1 : median(ratios);
     for (const int m : split.test_models) {
       const ModelSample& model = data_.models[static_cast<size_t>(m)];
       if (model.backend != backend) continue;
@@ -236,7 +237,7 @@ class Evaluating {
 
   void calibrate(const std::string& of, const std::string& backend, const std::string& held_out,
                  std::span<const double> scores, double measured_us, const TimePrediction& time) {
-    const double score = std::abs(std::log(measured_us / time.us)) / time.spread;
+    const double score = std::abs(std::log(measured_us / time.us)) / time.doubts.spread;
     auto& counts = calibration_[{of, backend, held_out, ""}];
     for (size_t i = 0; i < kLevels.size(); ++i)
       counts.hits[i] += score <= conformal_score(scores, kLevels[i]);
@@ -318,15 +319,15 @@ Accuracy accuracy_of(std::span<const PredictedTime> times, bool has_intervals) {
   const auto within = [&](double most) {
     return static_cast<double>(std::ranges::upper_bound(errors, most) - errors.begin()) / n;
   };
-  made.median_error = quantile_of(errors, 0.5);
-  made.p90_error = quantile_of(errors, 0.9);
+  made.median_error = quantile(errors, 0.5);
+  made.p90_error = quantile(errors, 0.9);
   made.within_5 = within(0.05);
   made.within_10 = within(0.1);
   made.within_20 = within(0.2);
   made.kendall_tau = kendall_tau(std::move(pairs));
   if (has_intervals) {
     made.coverage = static_cast<double>(hits) / n;
-    made.width = median_of(widths);
+    made.width = median(widths);
   }
   made.flagged = static_cast<double>(flagged) / n;
   if (made.large > 0)

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "baton/predict/dataset.h"
+#include "baton/support/base/statistics.h"
 
 namespace baton {
 
@@ -33,7 +34,7 @@ ModelRange ModelRange::of(std::span<const ModelDoubts> held_out) {
   std::vector<double> all;
   for (const ModelDoubts& model : held_out) all.push_back(range.strangeness(model));
   std::ranges::sort(all);
-  range.limit = quantile_of(all, kInRange);
+  range.limit = quantile(all, kInRange);
   return range;
 }
 

@@ -9,6 +9,7 @@
 #include "baton/predict/least_squares.h"
 #include "baton/predict/roofline_base.h"
 #include "baton/support/base/checksum.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
 
@@ -37,10 +38,10 @@ ModelSum sum_of(std::span<const ModelKernel> kernels) {
     const double us = each.time.us * each.calls;
     sum.sum_us += us;
     sum.calls += each.calls;
-    doubts.spread += us * each.time.spread * (us * each.time.spread);
-    doubts.novelty += us * std::min(each.time.novelty, kMostNovelty);
-    doubts.disagreement += us * each.time.disagreement;
-    if (each.time.novelty >= kUnseenNovelty) doubts.unseen += us;
+    doubts.spread += us * each.time.doubts.spread * (us * each.time.doubts.spread);
+    doubts.novelty += us * std::min(each.time.doubts.novelty, kMostNovelty);
+    doubts.disagreement += us * each.time.doubts.disagreement;
+    if (each.time.doubts.novelty >= kUnseenNovelty) doubts.unseen += us;
   }
   if (sum.sum_us > 0) {
     doubts.spread = std::sqrt(doubts.spread) / sum.sum_us;
@@ -55,7 +56,7 @@ ModelSum sum_of(std::span<const ModelKernel> kernels) {
 void fit_terms(std::vector<TimeEquation> equations, ModelTotal& total) {
   std::vector<double> ratios;
   for (const TimeEquation& each : equations) ratios.push_back(each.us / each.terms[0]);
-  const double usual = median_of(ratios);
+  const double usual = median(ratios);
   std::erase_if(equations, [&](const TimeEquation& each) {
     return std::abs(std::log(each.us / each.terms[0] / usual)) > kFarTotal;
   });
@@ -165,9 +166,7 @@ class Training {
       if (at == held_[fold].end()) return std::nullopt;
       ModelKernel one;
       one.time.us = std::exp(at->second.log_us);
-      one.time.spread = at->second.spread;
-      one.time.novelty = at->second.novelty;
-      one.time.disagreement = at->second.disagreement;
+      one.time.doubts = at->second.doubts;
       one.calls = calls;
       all.push_back(one);
     }
@@ -252,7 +251,7 @@ class Training {
       } else {  // of one size only, or faster the larger
         std::vector<double> times;
         for (const TransferSample& each : all) times.push_back(each.us);
-        time.latency_us = median_of(times);
+        time.latency_us = median(times);
       }
       for (const TransferSample& each : all)
         time.scores.push_back(std::abs(std::log(each.us / std::max(1e-6, time.us(each.bytes)))));
@@ -351,17 +350,14 @@ TimePrediction Predictor::predict_model(const std::string& backend, std::span<co
   const auto at = totals.find(backend);
   if (at == totals.end()) {
     TimePrediction one = around(sum.sum_us + transfers_us, 2 * sum.doubts.spread);
-    one.spread = sum.doubts.spread;
-    one.novelty = sum.doubts.novelty;
+    one.doubts = {sum.doubts.spread, sum.doubts.novelty, sum.doubts.disagreement};
     one.out_of_range = "no whole model of this backend was measured: the sum of its kernels";
     return one;
   }
   const ModelTotal& total = at->second;
   TimePrediction one = around(total.us(sum.sum_us + transfers_us, sum.calls),
                               conformal_score(total.scores, level) * sum.doubts.spread);
-  one.spread = sum.doubts.spread;
-  one.novelty = total.range.relative(sum.doubts);
-  one.disagreement = sum.doubts.disagreement;
+  one.doubts = {sum.doubts.spread, total.range.relative(sum.doubts), sum.doubts.disagreement};
   one.out_of_range = total.range.outside(sum.doubts);
   return one;
 }

@@ -7,6 +7,7 @@
 
 #include "baton/predict/dataset.h"
 #include "baton/predict/roofline_base.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -119,10 +120,10 @@ class Fitting {
     Regressor& made = fitted_.regressor;
     made.range = RangeCheck::of(made.space, rows_of(rows_, learned_));
     std::ranges::sort(distances_);
-    made.range.limit = std::max(1e-3, quantile_of(distances_, kInRange));
+    made.range.limit = std::max(1e-3, quantile(distances_, kInRange));
     for (size_t f = 0; f < folds_.size(); ++f)
       for (size_t i = 0; i < fitted_.held_out[f].size(); ++i) {
-        double& novelty = fitted_.held_out[f][i].novelty;
+        double& novelty = fitted_.held_out[f][i].doubts.novelty;
         novelty /= made.range.limit;
         if (outside_.count({f, i})) novelty = std::max(novelty, kOutsideNovelty);
       }
@@ -156,8 +157,9 @@ class Fitting {
     const std::vector<double> sums = trees.sums(tests);
     for (size_t i = 0; i < fold.test.size(); ++i) {
       const auto at = static_cast<size_t>(fold.test[i]);
-      held.push_back({bases_[at] + fitted_.regressor.centre + sums[i], 0, range.distance(tests.row(i)), 0});
-      if (set_.weights[at] > 0) distances_.push_back(held.back().novelty);
+      held.push_back(
+          {bases_[at] + fitted_.regressor.centre + sums[i], {.novelty = range.distance(tests.row(i))}});
+      if (set_.weights[at] > 0) distances_.push_back(held.back().doubts.novelty);
       if (!range.outside(tests.row(i), fitted_.regressor.space).empty())
         outside_.emplace(fitted_.held_out.size() - 1, i);
     }
@@ -179,7 +181,7 @@ class Fitting {
       }
     for (size_t f = 0; f < all.size(); ++f)
       for (size_t i = 0; i < fitted_.held_out[f].size(); ++i)
-        fitted_.held_out[f][i].disagreement = all[f].of(i);
+        fitted_.held_out[f][i].doubts.disagreement = all[f].of(i);
   }
 
   double error(size_t fold, size_t i) const {
@@ -214,9 +216,9 @@ class Fitting {
       const std::vector<double> sums = trees.sums(rows_of(rows_, folds_[f].test));
       for (size_t i = 0; i < sums.size(); ++i) {
         LogTime& held = fitted_.held_out[f][i];
-        held.spread = spread_of(sums[i] + static_cast<double>(mean));
+        held.doubts.spread = spread_of(sums[i] + static_cast<double>(mean));
         if (set_.weights[static_cast<size_t>(folds_[f].test[i])] > 0)
-          made.scores.push_back(error(f, i) / held.spread);
+          made.scores.push_back(error(f, i) / held.doubts.spread);
       }
       // A tree of one leaf carries the mean.
       Trees with_mean = trees;
@@ -272,8 +274,10 @@ std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cas
   }
   std::vector<LogTime> times;
   for (size_t i = 0; i < cases.size(); ++i)
-    times.push_back({sums[i] + centre, spreads.empty() ? kMostSpread : spread_of(spread[i]),
-                     range.distance(rows.row(i)) / range.limit, disagreement.of(i)});
+    times.push_back({sums[i] + centre,
+                     {.spread = spreads.empty() ? kMostSpread : spread_of(spread[i]),
+                      .novelty = range.distance(rows.row(i)) / range.limit,
+                      .disagreement = disagreement.of(i)}});
   return times;
 }
 
@@ -285,19 +289,18 @@ std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const
   for (size_t i = 0; i < cases.size(); ++i) {
     TimePrediction one;
     one.us = std::exp(times[i].log_us);
-    one.spread = times[i].spread;
-    one.novelty = times[i].novelty;
-    one.disagreement = times[i].disagreement;
-    const double half = scores.empty() ? kMostSpread : score * times[i].spread;
+    one.doubts = times[i].doubts;
+    double& novelty = one.doubts.novelty;
+    const double half = scores.empty() ? kMostSpread : score * one.doubts.spread;
     one.low_us = one.us * std::exp(-half);
     one.high_us = one.us * std::exp(half);
     if (const std::string unseen = space.unseen(*cases[i]); !unseen.empty()) {
       one.out_of_range = "never seen in training: " + unseen;
-      one.novelty = std::max(one.novelty, kUnseenNovelty);
+      novelty = std::max(novelty, kUnseenNovelty);
     } else if (const std::string outside = range.outside(rows.row(i), space); !outside.empty()) {
       one.out_of_range = outside;
-      one.novelty = std::max(one.novelty, kOutsideNovelty);
-    } else if (one.novelty > 1) {
+      novelty = std::max(novelty, kOutsideNovelty);
+    } else if (novelty > 1) {
       one.out_of_range = "far from all kernels in training";
     }
     all.push_back(std::move(one));

@@ -13,19 +13,24 @@
 
 namespace baton {
 
-/// A time on a logarithmic scale.
-struct LogTime {
-  double log_us = 0;
+/// How far off a prediction may be.
+struct Doubts {
   double spread = 0;        ///< the size of error to expect, in the logarithm
   double novelty = 0;       ///< distance over the limit: above 1 out of range
   double disagreement = 0;  ///< standard deviation of what the members say, by their first trees
 };
 
+/// A time on a logarithmic scale.
+struct LogTime {
+  double log_us = 0;
+  Doubts doubts;
+};
+
 /// A predicted time.
 struct TimePrediction {
-  double us = 0, low_us = 0, high_us = 0;            ///< the interval has the level asked for
-  double spread = 0, novelty = 0, disagreement = 0;  ///< as of LogTime
-  std::string out_of_range;                          ///< why the prediction is only a guess; empty: it is not
+  double us = 0, low_us = 0, high_us = 0;  ///< the interval has the level asked for
+  Doubts doubts;
+  std::string out_of_range;  ///< why the prediction is only a guess; empty: it is not
 };
 
 /// Kernels to train with: one entry of each list per kernel.

@@ -6,6 +6,7 @@
 #include "baton/predict/dataset.h"
 #include "baton/predict/kernel_facts.h"
 #include "baton/predict/least_squares.h"
+#include "baton/support/base/statistics.h"
 
 namespace baton {
 
@@ -160,7 +161,7 @@ struct KernelsOfKind {
       std::vector<double> errors;
       for (size_t i = 0; i < us.size(); ++i)
         errors.push_back(std::abs(sum_of(terms[i], factors) / us[i] - 1));
-      const double most = std::max(kFarOff, kTimesMedian * median_of(errors));
+      const double most = std::max(kFarOff, kTimesMedian * median(errors));
       for (size_t i = 0; i < us.size(); ++i) kept[i] = errors[i] < most;
     }
     return factors;
@@ -184,7 +185,7 @@ void share_factors(const std::map<std::string, KernelsOfKind>& kinds,
     for (const auto& [name, mine] : factors)
       if (kinds.at(name).part_of(term, mine[term]) >= kTellsPart) told.push_back(mine[term]);
     if (told.empty()) continue;
-    const double usual = median_of(told);
+    const double usual = median(told);
     for (auto& [name, mine] : factors)
       if (kinds.at(name).part_of(term, usual) <= kTakesPart) mine[term] = usual;
   }

@@ -289,6 +289,42 @@ TEST_F(Campaigns, UnsteadyAndDisturbedConfigurationsAreVisitedAgain) {
   }
 }
 
+TEST_F(Campaigns, SecondVisitsGoOnWhereTheyEnded) {
+  Store kept = store();
+  std::map<std::string, int> asked;
+  int left = 2;
+  recorded_->answer = [&](const Job& job) {
+    if (++asked[job.id] == 2 && job.id.size() > 20 && left-- == 0) throw Interrupted("killed");
+    JobResult result = steady(job, 100);
+    for (JobRow& row : result.rows)
+      for (size_t i = 0; i < row.samples_us.size(); i += 2) row.samples_us[i] *= 2;
+    return result;
+  };
+  const auto run = [&] {
+    recorded_->answered = recorded_->jobs.size();
+    return run_campaign(kept, design_, worker_, options_);
+  };
+  const CampaignReport first = run();
+  EXPECT_EQ(first.partial, "interrupted");
+  EXPECT_EQ(first.measured, 5);
+  EXPECT_EQ(first.revisited, 2);
+  const CampaignReport second = run();
+  EXPECT_EQ(second.partial, "");
+  EXPECT_EQ(second.finished_before, 5);
+  EXPECT_EQ(second.measured, 0);
+  EXPECT_EQ(second.revisited, 3);
+  EXPECT_EQ(run().revisited, 0);
+  design_.visits = 4;
+  EXPECT_EQ(run().revisited, 10);
+  EXPECT_EQ(campaign_status(kept, options_.name).configurations, 5u);
+  std::set<std::string> rows;
+  kept.each({}, [&](const Measurement& row) {
+    if (row.work.kind == WorkKind::kReference) return true;
+    EXPECT_TRUE(rows.insert(row.configuration + " " + std::to_string(row.node)).second) << row.configuration;
+    return true;
+  });
+}
+
 TEST_F(Campaigns, MeasureInARunnerProcess) {
   Store kept = store();
   design_.caches = {CacheState::kHot, CacheState::kFlushed};

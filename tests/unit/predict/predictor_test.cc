@@ -13,6 +13,7 @@
 #include "baton/predict/predictor_file.h"
 #include "baton/predict/term_base.h"
 #include "baton/support/base/files.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 
 #include "predict/made_up_machine.h"
@@ -82,7 +83,7 @@ TEST_F(PredictTimes, NewKernelsArePredictedAndTheirIntervalsHold) {
     const double measured = made_up::measured(machine, layer, random).median_us;
     hits += measured >= time.low_us && measured <= time.high_us;
   }
-  EXPECT_LT(median_of(errors), 0.06);
+  EXPECT_LT(median(errors), 0.06);
   EXPECT_GE(hits, 0.84 * kTests);
   EXPECT_LE(hits, 0.99 * kTests);
 }
@@ -375,13 +376,14 @@ TEST_F(PredictTimes, AScheduleThatTrainingHasNotHasTheBaseOfItsClass) {
 }
 
 TEST_F(PredictTimes, MembersDisagreeAboutWhatTrainingHasNot) {
-  const double usual = predicted({64, 64, 20, 3, true}).disagreement;
+  const double usual = predicted({64, 64, 20, 3, true}).doubts.disagreement;
   EXPECT_GT(usual, 0);
   EXPECT_LT(usual, 0.1);
   const Predictor wide = train(made_up::dataset(campaign(Machine(), 40, 3, {"wide"})), small());
   const KernelCase dense = case_of_layer({64, 64, 20, 3, true, true});
   const KernelCase* all[] = {&dense};
-  EXPECT_GT(wide.predict(all).front().disagreement, 2 * predicted({64, 64, 20, 3, true, true}).disagreement);
+  EXPECT_GT(wide.predict(all).front().doubts.disagreement,
+            2 * predicted({64, 64, 20, 3, true, true}).doubts.disagreement);
 }
 
 TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
@@ -404,8 +406,8 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
                        after = again.predict(all, 0.8).front();
   EXPECT_EQ(before.us, after.us);
   EXPECT_EQ(before.low_us, after.low_us);
-  EXPECT_EQ(before.novelty, after.novelty);
-  EXPECT_EQ(before.disagreement, after.disagreement);
+  EXPECT_EQ(before.doubts.novelty, after.doubts.novelty);
+  EXPECT_EQ(before.doubts.disagreement, after.doubts.disagreement);
   EXPECT_EQ(again.totals.at("llvm").range.limit, predictor_->totals.at("llvm").range.limit);
   EXPECT_EQ(again.totals.at("llvm").range.doubts, predictor_->totals.at("llvm").range.doubts);
   EXPECT_EQ(again.card.families.at("wide"), 40);

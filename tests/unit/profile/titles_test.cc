@@ -1,4 +1,4 @@
-// Names of kernels, sizes from types, sums by kind, memory, percentiles.
+// Names of kernels, sizes from types, sums by kind, memory.
 #include "baton/profile/report/titles.h"
 
 #include <limits>
@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 
 #include "baton/profile/report/memory.h"
-#include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/source_lines.h"
 #include "baton/profile/write/summary_table.h"
 #include "baton/profile/write/table.h"
@@ -166,16 +165,6 @@ TEST(ReportTables, RowsOfSeveralModelsSayWhichTheyAreOf) {
   EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "net");
   EXPECT_EQ(std::get<std::string>(table.rows[7][0]), "other");
   EXPECT_EQ(std::get<int64_t>(table.rows[7][3]), 4);
-}
-
-TEST(Percentiles, AreSamples) {
-  EXPECT_EQ(percentile({}, 0.5), 0);
-  EXPECT_EQ(percentile({3}, 0.99), 3);
-  EXPECT_EQ(percentile({4, 1, 3, 2}, 0.5), 2);
-  std::vector<double> hundred;
-  for (int i = 100; i >= 1; --i) hundred.push_back(i);
-  EXPECT_EQ(percentile(hundred, 0.99), 99);
-  EXPECT_EQ(percentile(hundred, 0.9), 90);
 }
 
 TEST(Memory, OfASmallNet) {

@@ -145,7 +145,7 @@ class Predicting {
         known.time = {};
         known.time.us = found->median_us;
         const double half = found->plus_minus_us.value_or(kSure * found->cv * found->median_us);
-        known.time.spread = half / kSure / found->median_us;
+        known.time.doubts.spread = half / kSure / found->median_us;
         known.time.low_us = std::max(0.0, found->median_us - half);
         known.time.high_us = found->median_us + half;
       }

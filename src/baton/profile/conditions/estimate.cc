@@ -40,14 +40,6 @@ double incomplete_beta(double x, double a, double b) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 double coefficient_of_variation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
   double sum = 0;

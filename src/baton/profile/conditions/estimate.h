@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "baton/support/base/statistics.h"
+
 namespace baton {
 
-/// The median; mean of the two middle values for even counts, 0 for none.
-double median(std::vector<double> values);
 /// Standard deviation over mean; 0 for fewer than two values.
 double coefficient_of_variation(const std::vector<double>& values);
 

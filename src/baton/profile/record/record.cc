@@ -7,7 +7,7 @@
 
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
-#include "baton/profile/report/percentiles.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"

@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "baton/ir/inspect.h"
-#include "baton/profile/report/percentiles.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/ndarray.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"

@@ -6,9 +6,9 @@
 
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/measure/measure.h"
-#include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/titles.h"
 #include "baton/profile/write/comparison_json.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/support/json_fields.h"
 

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "baton/profile/measure/measure.h"
-#include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/write/comparison_table.h"
 #include "baton/profile/write/operators_table.h"
 #include "baton/profile/write/summary_table.h"
 #include "baton/profile/write/table_format.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/text/html.h"

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/record_json.h"
-#include "baton/profile/report/percentiles.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/report/titles.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 
