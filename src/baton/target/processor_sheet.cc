@@ -74,9 +74,11 @@ void each_attribute(const Target& target, Apply&& apply) {
 }
 
 // Features of x86 by Halide's names. Each level has what those before it have; code generation relies on
-// that.
+// that. The last one has VNNI and BF16, and a name for each vendor: LLVM makes code for a processor of AMD or
+// of Intel, which both have instructions that the other lacks (SSE4a; FP16).
 constexpr std::array<std::string_view, 9> kX86Levels{
     "sse41", "avx", "f16c", "fma", "avx2", "avx512", "avx512_skylake", "avx512_cannonlake", "avx512_zen4"};
+constexpr std::string_view kOfIntel = "avx512_sapphirerapids";
 enum X86Level {
   kUpToNone,
   kUpToSse41,
@@ -86,13 +88,14 @@ enum X86Level {
   kUpToAvx2,
   kUpToAvx512 = 7,
   kUpToCannonlake,
-  kUpToZen4
+  kUpToBf16
 };
 
 struct NamedX86 {
   std::string_view name;
   X86Level level;
   std::string_view tune = {};
+  std::string_view bf16 = kX86Levels[kUpToBf16 - 1];  // the name of the last level
 };
 
 // -mcpu's names of LLVM. Foundation AVX-512 without its byte and short vectors (knl, knm) is not told apart
@@ -146,21 +149,23 @@ constexpr NamedX86 kX86[] = {
     {"icelake-server", kUpToCannonlake},
     {"tigerlake", kUpToCannonlake},
     {"rocketlake", kUpToCannonlake},
-    {"sapphirerapids", kUpToZen4},
-    {"emeraldrapids", kUpToZen4},
-    {"graniterapids", kUpToZen4},
-    {"znver4", kUpToZen4, "tune_znver4"},
-    {"znver5", kUpToZen4, "tune_znver5"},
+    {"sapphirerapids", kUpToBf16, {}, kOfIntel},
+    {"emeraldrapids", kUpToBf16, {}, kOfIntel},
+    {"graniterapids", kUpToBf16, {}, kOfIntel},
+    {"znver4", kUpToBf16, "tune_znver4"},
+    {"znver5", kUpToBf16, "tune_znver5"},
 };
 
 /// The features of code for an x86 processor: those of -mcpu, with -mattr's added and removed.
 DeviceSheet x86_sheet(const Target& target, const std::string& cpu) {
-  std::array<bool, kX86Levels.size()> has{};
+  auto levels = kX86Levels;
+  std::array<bool, levels.size()> has{};
   std::string_view tune;
   if (const auto* at = std::ranges::find(kX86, std::string_view(cpu), &NamedX86::name);
       at != std::end(kX86)) {
     std::fill_n(has.begin(), static_cast<size_t>(at->level), true);
     tune = at->tune;
+    levels.back() = at->bf16;
   }
   bool bytes = has[kUpToAvx512 - 1], words = bytes, lengths = bytes;  // AVX512-BW, -DQ, -VL
   each_attribute(target, [&](const std::string& name, bool on) {
@@ -187,7 +192,7 @@ DeviceSheet x86_sheet(const Target& target, const std::string& cpu) {
   sheet.code_target = "x86-64-linux";
   if (!tune.empty()) sheet.code_target += "-" + std::string(tune);
   for (size_t i = 0; i < has.size(); ++i)
-    if (has[i]) sheet.code_target += "-" + std::string(kX86Levels[i]);
+    if (has[i]) sheet.code_target += "-" + std::string(levels[i]);
   set_vector_widths(sheet);
   return sheet;
 }

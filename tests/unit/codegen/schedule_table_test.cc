@@ -95,6 +95,8 @@ TEST_F(Tables, ProcessorsOfAFamilyShareOne) {
   EXPECT_EQ(family("x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake"), "avx512");
   EXPECT_EQ(family("x86-64-linux-avx-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4"),
             "avx512_bf16");
+  EXPECT_EQ(family("x86-64-linux-avx-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_sapphirerapids"),
+            "avx512_bf16");
 }
 
 TEST_F(Tables, ALayerIsTheSameWithAnotherEpilogue) {

@@ -38,6 +38,11 @@ TEST(ProcessorSheet, FeaturesComeWithThoseTheyNeed) {
       {"llvm -mcpu=skylake-avx512 -mattr=-avx512vl", v3},
       {"llvm -mattr=+avx512f,+avx512bw,+avx512dq,+avx512vl", v4},
       {"llvm -mattr=+avx2", "x86-64-linux-sse41-avx-avx2"},
+      // What Zen 4 and Sapphire Rapids have in common is no target of LLVM's.
+      {"llvm -mcpu=znver4", "x86-64-linux-tune_znver4" + v4.substr(12) + "-avx512_cannonlake-avx512_zen4"},
+      {"llvm -mcpu=graniterapids", v4 + "-avx512_cannonlake-avx512_sapphirerapids"},
+      {"llvm -mcpu=icelake-server", v4 + "-avx512_cannonlake"},
+      {"llvm -mcpu=sapphirerapids -mattr=-avx512bf16", v4},
       {"llvm -mcpu=znver2", "x86-64-linux-tune_znver2-sse41-avx-f16c-fma-avx2"},
       {"llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72", "arm-64-linux"},
       {"llvm -mtriple=aarch64-unknown-linux-gnu -mcpu=neoverse-n1", "arm-64-linux-arm_dot_prod"},

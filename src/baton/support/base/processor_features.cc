@@ -68,12 +68,17 @@ std::vector<std::string> processor_features() {
   const bool skylake =
       foundation && has_bit(seven.b, 31) && has_bit(seven.b, 30) && has_bit(seven.b, 17);  // VL, BW, DQ
   const bool cannonlake = skylake && has_bit(seven.b, 21) && has_bit(seven.c, 1);          // IFMA, VBMI
-  const bool zen4 =
-      cannonlake && vnni && bf16 && has_bit(seven.c, 6) && has_bit(seven.c, 12) && has_bit(seven.c, 14);
+  // And VBMI2, GFNI, BITALG, VPOPCNTDQ.
+  const bool later = cannonlake && vnni && bf16 && has_bit(seven.c, 6) && has_bit(seven.c, 8) &&
+                     has_bit(seven.c, 12) && has_bit(seven.c, 14);
   if (foundation) names.emplace_back("avx512");
   if (skylake) names.emplace_back("avx512_skylake");
   if (cannonlake) names.emplace_back("avx512_cannonlake");
-  if (zen4) names.emplace_back("avx512_zen4");
+  // Code for Zen 4 has instructions that no processor of Intel knows, and the other way round.
+  if (later && has_bit(features_leaf(0x80000001).c, 6))  // SSE4a
+    names.emplace_back("avx512_zen4");
+  else if (later && has_bit(seven.d, 23) && has_bit(seven_one.a, 4))  // FP16, AVX-VNNI
+    names.emplace_back("avx512_sapphirerapids");
   return names;
 }
 
