@@ -294,7 +294,7 @@ TEST_F(Campaigns, SecondVisitsGoOnWhereTheyEnded) {
   std::map<std::string, int> asked;
   int left = 2;
   recorded_->answer = [&](const Job& job) {
-    if (++asked[job.id] == 2 && job.id.size() > 20 && left-- == 0) throw Interrupted("killed");
+    if (!job.id.starts_with("reference") && ++asked[job.id] == 2 && left-- == 0) throw Interrupted("killed");
     JobResult result = steady(job, 100);
     for (JobRow& row : result.rows)
       for (size_t i = 0; i < row.samples_us.size(); i += 2) row.samples_us[i] *= 2;

@@ -98,7 +98,7 @@ class PacedJobs : public testing::Test {
 };
 
 TEST_F(PacedJobs, WaitForTheCore) {
-  constexpr int kFast = 64, kSlow = 1000;
+  constexpr int kFast = 64, kSlow = 3000;
   int readings = 0;
   CorePace pace([&] { return ++readings > kFast && readings <= kFast + kSlow ? shared() : at(1700); });
   Protocol protocol;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "baton/runtime/timers.h"
+#include "baton/support/base/statistics.h"
 
 namespace baton {
 
@@ -12,8 +14,9 @@ namespace {
 constexpr int kIterations = 1000, kChainSteps = 700;
 constexpr int kLooks = 3;
 constexpr size_t kKept = 8192, kFirst = 64, kLearnEvery = 512;
-constexpr double kUsual = 0.1;  // quantile: a disturbed machine is at its usual speed now and then
-// Of one loop to the other this is within one percent on a core that nobody else uses; 1.2 or more on others.
+constexpr double kUsual = 0.1;  // percentile: a disturbed machine is at its usual speed now and then
+// On a core that nobody else uses most ratios of the loops are within one percent; the first loop alone takes
+// 1.2 times as long or more on others.
 constexpr double kShared = 1.1;
 // Behind AVX-512 all takes 1.2 times as long (Granite Rapids): only a throttled processor is as slow as this.
 constexpr double kThrottled = 1.6;
@@ -91,12 +94,10 @@ void CorePace::learn(const CoreReading& reading) {
   }
   if (++since_learned_ < kLearnEvery && readings_.size() != kFirst && usual_.filled_ns > 0) return;
   since_learned_ = 0;
-  std::vector<double> sorted(readings_.size());
   const auto usual = [&](auto value) {
-    std::ranges::transform(readings_, sorted.begin(), value);
-    const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(kUsual * static_cast<double>(sorted.size()));
-    std::ranges::nth_element(sorted, at);
-    return *at;
+    std::vector<double> values(readings_.size());
+    std::ranges::transform(readings_, values.begin(), value);
+    return percentile(std::move(values), kUsual);
   };
   usual_.chain_ns = usual(&CoreReading::chain_ns);
   usual_.filled_ns = usual_.chain_ns * usual(share);

@@ -16,7 +16,7 @@ struct CoreReading {
   double chain_ns = 0;   ///< of the loop of dependent steps, about 1 us: the clock
 };
 
-/// The shorter of two times of each loop, 6 to 12 us in all. The caches are left as they are.
+/// The shorter of two times of each loop, some 8 us in all (Granite Rapids). The caches are left as they are.
 CoreReading read_core();
 
 /// What is usual is learned from all readings so far, so that one object should live as long as the process.
