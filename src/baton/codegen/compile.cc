@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/contraction.h"
 #include "baton/codegen/kernel/device_code.h"
 #include "baton/codegen/kernel/device_scope.h"
 #include "baton/codegen/kernel/join_axes.h"
@@ -79,11 +80,13 @@ auto guarded(const FunctionNode& function, const std::string& template_name, Bod
   }
 }
 
-Halide::Target target_of(const DeviceSheet& sheet, bool strict) {
-  const Halide::Target target = Halide::Target(sheet.code_target)
-                                    .with_feature(Halide::Target::NoAsserts)
-                                    .with_feature(Halide::Target::NoBoundsQuery);
-  return strict ? target.with_feature(Halide::Target::StrictFloat) : target;
+/// Floats are IEEE in every kernel; whether a multiply and an add may be one rounding is the
+/// ContractionScope's to say.
+Halide::Target target_of(const DeviceSheet& sheet) {
+  return Halide::Target(sheet.code_target)
+      .with_feature(Halide::Target::NoAsserts)
+      .with_feature(Halide::Target::NoBoundsQuery)
+      .with_feature(Halide::Target::StrictFloat);
 }
 
 struct Scheduled {
@@ -167,7 +170,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   StableLoopNames stable;
   StreamAheadPass streams(scheduled.kernel.streams);
   DataOnDevicePass data;
-  DeviceFunctionsPass functions;
+  DeviceFunctionsPass functions(target.has_feature(Halide::Target::CUDA));
   ThreadTilesPass tiles;
   if (target.has_gpu_feature()) {
     pipeline.add_custom_lowering_pass(&data, [] {});
@@ -258,10 +261,11 @@ Lowered lower_request(const KernelRequest& request, const DeviceSheet& sheet) {
   kernel.key = kernel_key(request, sheet);
   kernel.symbol = kernel_symbol(kernel.key);
   const std::string symbol = unseen_symbol(kernel.key);
+  const ContractionScope contraction(!request.strict);  // GPUs' code is made while lowering
   return guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(sheet, request.strict).with_feature(Halide::Target::NoRuntime);
+    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::NoRuntime);
     Halide::Module module = make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     std::vector<Halide::Func> outputs;
     for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
@@ -301,6 +305,7 @@ void extract_device_code(Lowered& lowered) {
 
 /// Compiles one module. Objects of single kernels are cut like those of several: the bytes are the same.
 void compile_alone(Lowered& lowered) {
+  const ContractionScope contraction(!lowered.request->strict);
   guarded(*lowered.request->function, lowered.request->template_name, [&] {
     const Halide::Buffer<uint8_t> object = lowered.module.compile_to_buffer();
     std::optional<std::string> part = part_of(object, lowered);
@@ -312,8 +317,9 @@ void compile_alone(Lowered& lowered) {
 
 /// Compiles the modules as one. Kernels that fail, or cannot be told apart, are left without an object.
 void compile_joined(const std::vector<Lowered*>& all) {
+  const ContractionScope contraction(!all.front()->request->strict);
   Halide::Module joined("kernels", all.front()->module.target());
-  joined.set_any_strict_float(all.front()->module.any_strict_float());
+  joined.set_any_strict_float(true);
   for (const Lowered* each : all)
     for (const Halide::Internal::LoweredFunc& function : each->module.functions()) joined.append(function);
   try {
@@ -328,15 +334,14 @@ void compile_joined(const std::vector<Lowered*>& all) {
 bool is_split(const DeviceSheet& sheet) { return sheet.code_target.starts_with("x86-64"); }
 
 /// Which modules may be joined: tables of constants are in one section, whichever kernel they belong to, and
-/// strictness is a property of a module.
+/// contraction is decided for a module.
 std::vector<std::vector<Lowered*>> groups_of(std::vector<Lowered>& all) {
   std::vector<std::vector<Lowered*>> groups;
   for (Lowered& each : all) {
     if (!each.module.buffers().empty() || !each.kernel.object.empty()) continue;
     const auto fits = [&](const std::vector<Lowered*>& group) {
       const Halide::Module& other = group.front()->module;
-      return other.any_strict_float() == each.module.any_strict_float() &&
-             other.target() == each.module.target();
+      return group.front()->request->strict == each.request->strict && other.target() == each.module.target();
     };
     auto group = std::ranges::find_if(groups, fits);
     if (group == groups.end()) group = groups.insert(group, std::vector<Lowered*>());
@@ -348,6 +353,7 @@ std::vector<std::vector<Lowered*>> groups_of(std::vector<Lowered>& all) {
 /// The assembly text comes with an object of its own, whose code is that of the kernel.
 KernelListing list(const KernelRequest& request, const DeviceSheet& sheet, Kernel* kernel) {
   Lowered lowered = lower_request(request, sheet);
+  const ContractionScope contraction(!request.strict);
   const std::string &from = lowered.symbol, &to = lowered.kernel.symbol;
   KernelListing listing;
   guarded(*request.function, request.template_name, [&] {
@@ -425,10 +431,11 @@ JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   prepare_halide();
   set_jit_handlers();
   const std::string symbol = unseen_symbol(kernel_key(request, sheet));
+  const ContractionScope contraction(!request.strict);
   return guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(sheet, request.strict).with_feature(Halide::Target::JIT);
+    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::JIT);
     const Halide::Module module =
         make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     Halide::Internal::JITModule services;

@@ -159,6 +159,7 @@ namespace {
 /// The context with the choice of a build for `targets`.
 BuildContext with_choice(const std::vector<TargetRef>& targets, const BuildContext& context) {
   BuildContext chosen = context;
+  chosen.exact_floats = true;
   const BackendRef backend = backend_of_kind(targets.front()->kind);
   if (!chosen.choice && has_several_kinds(targets)) chosen.choice = std::make_shared<const ChoiceByDevice>();
   if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();

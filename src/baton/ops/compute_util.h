@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baton/ops/compute.h"
+#include "baton/ops/ieee.h"
 
 namespace baton {
 

@@ -4,8 +4,11 @@
 // nodes).
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include <Halide.h>
+
+#include "baton/ops/ieee.h"
 
 namespace baton {
 
@@ -27,60 +30,127 @@ Halide::Expr with_value(const char* name, const Halide::Expr& x, Body&& body) {
 inline Halide::Expr round_away(const Halide::Expr& value) {
   return with_value("round_x", value, [](const Halide::Expr& x) {
     const Halide::Expr whole = trunc(x), one = cast(x.type(), 1);  // x - whole is exact
-    return whole +
-           select(abs(x - whole) >= cast(x.type(), 0.5f), select(x < 0, -one, one), cast(x.type(), 0));
+    return select(abs(x - whole) >= cast(x.type(), 0.5f), whole + select(x < 0, -one, one), whole);
   });
 }
 
-/// `x` between `least` and `most`; NaN for NaN, which Halide's clamp does not promise: each comparison fails
-/// for NaN and then selects its second operand. One instruction per bound.
+/// `x` between `least` and `most`; NaN for NaN, which Halide's clamp does not promise. One instruction per
+/// bound.
 inline Halide::Expr clamp_or_nan(const Halide::Expr& x, float least, float most) {
-  return strict_float(min(Halide::Expr(most), max(Halide::Expr(least), x)));
+  return ieee_minimum(Halide::Expr(most), ieee_maximum(Halide::Expr(least), x));
 }
 
-/// `x` as n ln 2 + r with |r| <= ln(2) / 2 and a whole n: `body` makes the result of (2^(n + scale), exp(r)).
-/// The power is 0 where n + scale is -127 and infinite where it is 128, and must not be beyond. x is a number
-/// or NaN; of NaN, exp(r) is NaN.
+/// `x` as n ln 2 + r with |r| <= ln(2) / 2 and a whole n: `body` makes the result of (n + bias, exp(r)),
+/// where n + bias is in the lower 22 bits of an integer whose others are 0 but for 0x12D in the upper ones;
+/// it must not be negative. x is a number or NaN; of NaN, exp(r) is NaN.
 template <class Body>
-Halide::Expr with_exp_parts(const Halide::Expr& x, int scale, Body&& body) {
-  // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits. There the bias of exponents is
-  // added too, so that a shift makes the power. The subtraction must not be simplified.
-  const float whole = 12582912.0f + static_cast<float>(127 + scale);
+Halide::Expr with_exp_parts(const Halide::Expr& x, int bias, Body&& body) {
+  // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits, with the bias.
+  const float whole = 12582912.0f + static_cast<float>(bias);
   return with_value("exp_t", x * 1.44269504f + whole, [&](const Halide::Expr& t) {
-    return with_value("exp_n", Halide::strict_float(t - whole), [&](const Halide::Expr& n) {
-      // n times the first part of ln 2 is exact; where multiply-adds are fused, LLVM adds up both parts,
-      // which is exact enough.
+    return with_value("exp_n", t - whole, [&](const Halide::Expr& n) {
+      // n times the first part of ln 2 is exact.
       return with_value("exp_r", (x - n * 0.693145752f) - n * 1.42860677e-06f, [&](const Halide::Expr& r) {
-        const Halide::Expr power = reinterpret(x.type(), reinterpret(Halide::Int(32), t) << 23);
-        return body(power,
+        return body(reinterpret(Halide::Int(32), t),
                     polynomial(r, {1.0f, 0.9999997f, 0.49999145f, 0.16667642f, 0.041898496f, 0.00829021f}));
       });
     });
   });
 }
 
-/// e to the power x; relative error below 4e-7 on processors with fused multiply-adds, or where the precision
-/// is strict, otherwise 1e-7 |x|. Results below 1.7e-38 are 0.
+/// 2 to the power `biased` - 127: 0 for 0, infinite for 255. Only the lower 9 bits count.
+inline Halide::Expr power_of_two(const Halide::Expr& biased) {
+  return reinterpret(Halide::Float(32), biased << 23);
+}
+
+/// e to the power x, denormal results included; relative error below 4e-7.
 inline Halide::Expr vector_exp(const Halide::Expr& value) {
   if (value.type() != Halide::Float(32)) return exp(value);
-  return with_value("exp_x", clamp_or_nan(value, -87.3f, 89.0f), [](const Halide::Expr& x) {
-    // Half of the power of two, since that of the largest results is no float.
-    return with_exp_parts(x, -1, [](const Halide::Expr& half_power, const Halide::Expr& exp_r) {
-      return exp_r * 2.0f * half_power;
+  // Two powers of two, since that of the largest results is no float, and that of denormal ones neither. At
+  // the lower bound both are 0: a product that underflows takes hundreds of cycles on some processors, and
+  // masks of attention are sums with -1e9. -176.05968 is -254 ln 2.
+  constexpr int kBias = 2 * 127;
+  return with_value("exp_x", clamp_or_nan(value, -176.05968f, 89.0f), [](const Halide::Expr& x) {
+    return with_exp_parts(x, kBias, [](const Halide::Expr& biased, const Halide::Expr& exp_r) {
+      return with_value("exp_half", biased >> 1, [&](const Halide::Expr& half) {
+        return exp_r * power_of_two(half) * power_of_two(biased - half);
+      });
     });
   });
 }
 
-/// 1 / (1 + exp(-x)); relative error below 5e-7 on processors with fused multiply-adds, or where the
-/// precision is strict, otherwise 1e-7 |x|. Results below 4e-39 are 0.
+/// `x` > 0 as 2^n (1 + f) with 1 + f between sqrt(1/2) and sqrt(2): `result` makes log(x) to some base of
+/// (n, f, log(1 + f) - f). Infinity gives infinity, 0 gives -infinity; what is below, and NaN, gives NaN.
+template <class Result>
+Halide::Expr with_log_parts(const Halide::Expr& value, Result&& result) {
+  constexpr int32_t kRootOfHalf = 0x3f3504f3;  // its bits
+  return with_value("log_x", value, [&](const Halide::Expr& x) {
+    const Halide::Expr denormal = x < std::numeric_limits<float>::min();
+    const Halide::Expr bits = reinterpret(Halide::Int(32), select(denormal, x * 8388608.0f, x));
+    const Halide::Expr number = with_value("log_bits", bits, [&](const Halide::Expr& b) {
+      return with_value("log_n", (b - kRootOfHalf) >> 23, [&](const Halide::Expr& n) {
+        const Halide::Expr mantissa = reinterpret(Halide::Float(32), b - (n << 23));
+        return with_value("log_f", mantissa - 1.0f, [&](const Halide::Expr& f) {
+          const Halide::Expr square = f * f;
+          const Halide::Expr rest = polynomial(f, {0.33333331f, -0.2500082f, 0.2000123f, -0.16623364f,
+                                                   0.14201705f, -0.1316005f, 0.12761863f, -0.076351911f}) *
+                                        f * square -
+                                    square * 0.5f;
+          return result(cast<float>(n) - select(denormal, 23.0f, 0.0f), f, rest);
+        });
+      });
+    });
+    const auto constant = [](float number) { return Halide::Expr(number); };
+    return select(x > 0.0f, select(x == constant(INFINITY), x, number),
+                  select(x == 0.0f, constant(-INFINITY), constant(NAN)));
+  });
+}
+
+/// The natural logarithm; error below one unit in the last place, denormal numbers included.
+inline Halide::Expr vector_log(const Halide::Expr& value) {
+  if (value.type() != Halide::Float(32)) return log(value);
+  return with_log_parts(value, [](const Halide::Expr& n, const Halide::Expr& f, const Halide::Expr& rest) {
+    // ln 2 in two parts; n times the first one is exact.
+    return n * 0.693359375f + (f + (rest + n * -2.12194440e-4f));
+  });
+}
+
+/// The logarithm to base 2; of powers of two exact. Error below 2e-7 of the result or of 1e-7.
+inline Halide::Expr vector_log2(const Halide::Expr& value) {
+  if (value.type() != Halide::Float(32))
+    return log(value) * Halide::Internal::make_const(value.type(), 1.4426950408889634);
+  return with_log_parts(value, [](const Halide::Expr& n, const Halide::Expr& f, const Halide::Expr& rest) {
+    // 1 / ln 2 in two parts.
+    return n + ((f + rest) * 0.44269504f + rest + f);
+  });
+}
+
+/// The logarithm to base 10.
+inline Halide::Expr vector_log10(const Halide::Expr& value) {
+  if (value.type() != Halide::Float(32))
+    return log(value) * Halide::Internal::make_const(value.type(), 0.4342944819032518);
+  return with_log_parts(value, [](const Halide::Expr& n, const Halide::Expr& f, const Halide::Expr& rest) {
+    // log10(2) in two parts; n times the first one is exact.
+    return n * 0.30102539f + ((f + rest) * 0.43429448f + n * 4.6050390e-06f);
+  });
+}
+
+/// `x`^`exponent` for x >= 0, otherwise NaN; relative error 1e-7 times the logarithm of the result.
+inline Halide::Expr vector_power(const Halide::Expr& x, double exponent) {
+  const Halide::Expr power = Halide::Internal::make_const(x.type(), exponent);
+  if (x.type() != Halide::Float(32)) return pow(x, power);
+  return vector_exp(power * vector_log(x));
+}
+
+/// 1 / (1 + exp(-x)); relative error below 5e-7. Results below 4e-39 are 0.
 inline Halide::Expr vector_sigmoid(const Halide::Expr& value) {
   const Halide::Expr one = cast(value.type(), 1);
   if (value.type() != Halide::Float(32)) return one / (one + exp(-value));
   // Where the power is infinite the result is 0. The division is faster than an approximate reciprocal with a
   // Newton step: nothing else uses the divider, and the number of instructions is the limit.
   return with_value("sigmoid_x", clamp_or_nan(value, -88.6f, 87.0f), [&one](const Halide::Expr& x) {
-    return with_exp_parts(-x, 0, [&one](const Halide::Expr& power, const Halide::Expr& exp_r) {
-      return one / (exp_r * power + one);
+    return with_exp_parts(-x, 127, [&one](const Halide::Expr& biased, const Halide::Expr& exp_r) {
+      return one / (exp_r * power_of_two(biased) + one);
     });
   });
 }

@@ -30,6 +30,10 @@ struct BuildContext {
   /// The available devices; the first is the host. A build requires at least one.
   std::vector<DeviceSheet> sheets = {};
 
+  /// Passes must not change the value of an operation on floats (a build); otherwise they give the form that
+  /// TVM's give, which may round otherwise, overflow otherwise, or lose the sign of a zero (a pass by itself).
+  bool exact_floats = false;
+
   RequantizeConfig requantize = {};                    ///< for qnn operators that leave it unspecified
   std::shared_ptr<SkippedLayers> skipped_layers = {};  ///< of ConvertLayout; null: none
   FusionLog* fusion_log = nullptr;                     ///< FuseOps records its reasons here

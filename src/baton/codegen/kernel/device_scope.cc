@@ -110,10 +110,14 @@ hi::Stmt DataOnDevicePass::with_data(hi::Stmt body) const {
 }
 
 Halide::Expr DeviceFunctionsPass::visit(const hi::Call* node) {
-  static const std::map<std::string, std::string> kNames = {{"powf", "pow_f32"}, {"pow", "pow_f64"}};
+  using Names = std::map<std::string, std::string>;
+  static const Names kOpenCl = {{"powf", "pow_f32"}, {"pow", "pow_f64"}, {"fmodf", "fmod"}, {"fmod", "fmod"}};
+  static const Names kCuda = {
+      {"powf", "pow_f32"}, {"pow", "pow_f64"}, {"fmodf", "__nv_fmodf"}, {"fmod", "__nv_fmod"}};
+  const Names& names = cuda_ ? kCuda : kOpenCl;
   const Halide::Expr same = IRMutator::visit(node);
-  const auto name = kNames.find(node->name);
-  if (node->call_type != hi::Call::PureExtern || name == kNames.end()) return same;
+  const auto name = names.find(node->name);
+  if (node->call_type != hi::Call::PureExtern || name == names.end()) return same;
   return hi::Call::make(node->type, name->second, same.as<hi::Call>()->args, hi::Call::PureExtern);
 }
 

@@ -38,10 +38,16 @@ class DataOnDevicePass final : public Halide::Internal::IRMutator {
 /// behind which devices have functions, and the bits of a float are a number (OpenCL C has an infinity of
 /// float32 for one of float64).
 class DeviceFunctionsPass final : public Halide::Internal::IRMutator {
+ public:
+  /// `cuda`: functions that Halide has no name for are those of CUDA's library, not OpenCL's.
+  explicit DeviceFunctionsPass(bool cuda) : cuda_(cuda) {}
+
  private:
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* node) override;
   Halide::Expr visit(const Halide::Internal::Reinterpret* node) override;
+
+  bool cuda_;
 };
 
 /// Stores tiles of results that are computed for a whole block of threads but kept in registers

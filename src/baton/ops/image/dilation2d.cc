@@ -84,7 +84,7 @@ void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
   const Halide::Expr value = select(inside, element, cast(type, 0)) + cast(type, weight(tap));
   Halide::Func largest = c.stage("dilation2d");
   largest(i.reversed()) = lowest(type);
-  largest(i.reversed()) = max(largest(i.reversed()), value);
+  largest(i.reversed()) = ieee_maximum(largest(i.reversed()), value);
   c.result(copy_stage(c, largest));
 }
 

@@ -138,7 +138,7 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
     Halide::Expr at, weight, inside;
   };
   auto tap_at = [&](Halide::Expr x, int k, const Halide::Expr& weight) {  // x is whole
-    const Halide::Expr inside = x >= 0.0f && x <= static_cast<float>(data.extent(2 + k) - 1);
+    const Halide::Expr inside = at_most(0.0f, x) && at_most(x, static_cast<float>(data.extent(2 + k) - 1));
     if (cubic && !zeros) x = bounded(x, k);
     return Tap{inside_axis(x, data.extent(2 + k)), weight, inside};
   };

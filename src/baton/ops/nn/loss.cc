@@ -1,5 +1,6 @@
 // Losses: cross entropy and negative log likelihood.
 #include "baton/ops/domain.h"
+#include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/spatial.h"
@@ -68,7 +69,7 @@ void cross_entropy_compute(Compute& c, bool logarithms) {
   const Halide::Expr x = cast(type, c.in(0)(r.exprs())), y = cast(type, c.in(1)(r.exprs()));
   Halide::Func sum = c.stage("sum"), loss = c.stage("cross_entropy");
   sum() = cast(type, 0);
-  sum() += (logarithms ? x : log(x)) * y;
+  sum() += (logarithms ? x : vector_log(x)) * y;
   loss() = cast_to(c.out().dtype(), -sum() / as_int(c.in(0).extent(0)));
   c.result(loss);
 }

@@ -200,7 +200,7 @@ void l2_normalize_compute(Compute& c, const std::vector<int64_t>& axes, double e
   Halide::Func squares = c.stage("squares"), result = c.stage("l2_normalize");
   squares(shared.rest) = cast(type, 0);
   squares(shared.rest) += cast(type, data(shared.at)) * cast(type, data(shared.at));
-  const Halide::Expr length = sqrt(max(squares(shared.from), cast(type, Halide::Expr(eps))));
+  const Halide::Expr length = sqrt(ieee_maximum(squares(shared.from), cast(type, Halide::Expr(eps))));
   result(i.reversed()) = cast_to(c.out().dtype(), cast(type, data(i.exprs())) / length);
   c.result(result);
 }

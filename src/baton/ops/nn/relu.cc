@@ -1,5 +1,5 @@
 #include "baton/ir/rules/quantization_rule.h"
-#include "baton/ops/compute.h"
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -30,8 +30,7 @@ const OpDef& op_nn_relu() {
           [](Compute& c, const NoAttrs&) {
             const Axes i(c.in(0).rank());
             Halide::Func relu = c.stage("relu");
-            relu(i.reversed()) =
-                Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
+            relu(i.reversed()) = ieee_maximum(c.in(0)(i.exprs()), constant_of(c.in(0).dtype(), 0));
             c.result(relu);
           },
       .rules = op_rules(positive_scale_rule(), relu_gradient(), MixedPrecision::kFollow,

@@ -51,7 +51,9 @@ struct SoftmaxRows {
 Halide::Func row_max(Compute& c, const SoftmaxRows& rows) {
   Halide::Func largest = c.stage("max");
   largest(rows.rest) = lowest(rows.type);
-  largest(rows.rest) = max(largest(rows.rest), cast(rows.type, c.in(0)(rows.along)));
+  // NaN is skipped: it makes the sum NaN, whatever is subtracted.
+  const Halide::Expr value = cast(rows.type, c.in(0)(rows.along)), so_far = largest(rows.rest);
+  largest(rows.rest) = select(value > so_far, value, so_far);
   return largest;
 }
 
@@ -76,8 +78,8 @@ void log_softmax_compute(Compute& c, const SoftmaxAttrs& attrs) {
   Halide::Func total = c.stage("sum"), result = c.stage("log_softmax");
   total(rows.rest) = cast(rows.type, 0);
   total(rows.rest) += vector_exp(cast(rows.type, c.in(0)(rows.along)) - largest(rows.rest));
-  result(rows.i.reversed()) = cast_to(
-      c.out().dtype(), cast(rows.type, c.in(0)(rows.i.exprs())) - largest(rows.rest) - log(total(rows.rest)));
+  result(rows.i.reversed()) = cast_to(c.out().dtype(), cast(rows.type, c.in(0)(rows.i.exprs())) -
+                                                           largest(rows.rest) - vector_log(total(rows.rest)));
   c.result(result);
 }
 

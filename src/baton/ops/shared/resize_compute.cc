@@ -93,7 +93,8 @@ void resize_compute(Compute& c, const Resize& resize) {
     const Halide::Expr position =
         source_position(resize, k, plain[2 + k], as_int(from[2 + k]), as_int(to[2 + k]));
     if (resize.mode == "tf_crop_and_resize")
-      inside = inside && position >= 0.0f && position <= number(static_cast<double>(from[2 + k] - 1));
+      inside = inside && at_most(0.0f, position) &&
+               at_most(position, number(static_cast<double>(from[2 + k] - 1)));
     taps.push_back(taps_of(resize, position, from[2 + k]));
   }
   const bool nearest = resize.method == "nearest_neighbor";

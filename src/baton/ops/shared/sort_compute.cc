@@ -44,7 +44,9 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
     other.push_back(step % 2);
     to.push_back((step + 1) % 2);
     const Expr a = f(mine)[0], pa = f(mine)[1], b = f(other)[0], pb = f(other)[1];
-    const Expr better = ascending ? a < b : a > b, worse = ascending ? b < a : b > a;
+    // Descending, NaN comes first.
+    const Expr better = ascending ? sorts_before(a, b) : sorts_before(b, a),
+               worse = ascending ? sorts_before(b, a) : sorts_before(a, b);
     // Padding positions sort last, whatever their values.
     const Expr first = select(pa >= n || pb >= n, pa < pb, better || (!worse && pa < pb));
     const Expr forward = ((e >> (s + 1)) & 1) == 0, lower = e < partner;

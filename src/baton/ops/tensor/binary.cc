@@ -30,9 +30,26 @@ Value trunc_div(const Value& a, const Value& b) {
   return a / b + select(a < 0 && a % b != 0, select(b > 0, one, -one), cast(a.type(), 0));
 }
 
+// The C library's fmod: the rest is exact however large the quotient, which a - b * trunc(a / b) is not.
+Value float_trunc_mod(const Value& a, const Value& b) {
+  if (a.type().bits() < 32) return cast(a.type(), float_trunc_mod(cast<float>(a), cast<float>(b)));
+  return Halide::Internal::Call::make(a.type(), a.type().bits() == 64 ? "fmod" : "fmodf", {a, b},
+                                      Halide::Internal::Call::PureExtern);
+}
+
 Value trunc_mod(const Value& a, const Value& b) {
-  if (a.type().is_float()) return a - b * trunc(a / b);
+  if (a.type().is_float()) return float_trunc_mod(a, b);
   return a - b * trunc_div(a, b);
+}
+
+Value floor_mod(const Value& a, const Value& b) {
+  if (!a.type().is_float()) return a - b * floor_div(a, b);
+  const Value zero = Halide::Internal::make_zero(a.type());
+  return with_value("mod_sign", b, [&](const Value& y) {
+    return with_value("mod_trunc", float_trunc_mod(a, y), [&](const Value& rest) {
+      return select(rest != zero && (rest < zero) != (y < zero), rest + y, rest);
+    });
+  });
 }
 
 // Halide fails on shifts of floats only when it simplifies them, without saying why.
@@ -168,9 +185,8 @@ const OpDef& op_trunc_mod() {
 }
 
 const OpDef& op_floor_mod() {
-  static const OpDef def = binary_op(
-      "floor_mod", "The remainder of floor_divide: it has the sign of rhs.",
-      [](Value a, Value b) { return a - b * (a.type().is_float() ? floor(a / b) : floor_div(a, b)); });
+  static const OpDef def = binary_op("floor_mod", "The remainder of floor_divide: it has the sign of rhs.",
+                                     [](Value a, Value b) { return floor_mod(a, b); });
   return def;
 }
 
@@ -183,14 +199,14 @@ const OpDef& op_power() {
 
 const OpDef& op_maximum() {
   static const OpDef def = binary_op(
-      "maximum", "The larger one.", [](Value a, Value b) { return max(a, b); },
+      "maximum", "The larger one.", [](Value a, Value b) { return ieee_maximum(a, b); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
 
 const OpDef& op_minimum() {
   static const OpDef def = binary_op(
-      "minimum", "The smaller one.", [](Value a, Value b) { return min(a, b); },
+      "minimum", "The smaller one.", [](Value a, Value b) { return ieee_minimum(a, b); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
@@ -253,7 +269,7 @@ const OpDef& op_less() {
 
 const OpDef& op_less_equal() {
   static const OpDef def = compare_op(
-      "less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; },
+      "less_equal", "lhs <= rhs.", [](Value a, Value b) { return at_most(a, b); },
       op_rules(no_gradient(), MixedPrecision::kFollow));
   return def;
 }
@@ -267,7 +283,7 @@ const OpDef& op_greater() {
 
 const OpDef& op_greater_equal() {
   static const OpDef def = compare_op(
-      "greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; },
+      "greater_equal", "lhs >= rhs.", [](Value a, Value b) { return at_most(b, a); },
       op_rules(no_gradient(), MixedPrecision::kFollow));
   return def;
 }

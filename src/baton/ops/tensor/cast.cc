@@ -128,8 +128,9 @@ const OpDef& op_clip() {
               if (value <= low) return type.min();
               return value >= high ? type.max() : constant_of(dtype, std::trunc(value));
             };
-            map_compute(c, "clip",
-                        [&](Halide::Expr x) { return min(max(x, bound(attrs.a_min)), bound(attrs.a_max)); });
+            map_compute(c, "clip", [&](Halide::Expr x) {
+              return ieee_minimum(ieee_maximum(x, bound(attrs.a_min)), bound(attrs.a_max));
+            });
           },
       .python = "tensor.clip(a, a_min, a_max)",
       .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip},

@@ -332,9 +332,9 @@ void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
   else if (attrs.mode == "mul")
     combine = [](Halide::Expr a, Halide::Expr b) { return a * b; };
   else if (attrs.mode == "min")
-    combine = [](Halide::Expr a, Halide::Expr b) { return min(a, b); };
+    combine = [](Halide::Expr a, Halide::Expr b) { return ieee_minimum(a, b); };
   else if (attrs.mode == "max")
-    combine = [](Halide::Expr a, Halide::Expr b) { return max(a, b); };
+    combine = [](Halide::Expr a, Halide::Expr b) { return ieee_maximum(a, b); };
   else
     throw NotSupported("scatter_nd has no mode \"" + attrs.mode + "\"");
   const Tensor& indices = c.in(1);

@@ -140,7 +140,7 @@ struct Reduction {
   int64_t count = 1;
 };
 
-using Combine = Halide::Expr (*)(Halide::Expr, Halide::Expr);
+using Combine = Halide::Expr (*)(const Halide::Expr&, const Halide::Expr&);
 
 using Start = Halide::Expr (*)(Halide::Type);
 
@@ -158,12 +158,26 @@ Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Typ
   return folded;
 }
 
+// The largest or smallest element: stage `stage` is of its key.
+Halide::Func fold_extremum(Compute& c, const Reduction& r, const char* stage, OrderKey order) {
+  const Halide::Type out = halide_type(c.out().dtype()), type = sum_type(c.out().dtype());
+  Halide::Func key = c.stage(stage), result = c.stage("out");
+  const Halide::Expr value = order.of(cast(type, c.in(0)(r.at)));
+  if (r.any) {
+    key(r.i.reversed()) = order.start(type);
+    key(r.i.reversed()) = order.better(key(r.i.reversed()), value);
+  } else {
+    key(r.i.reversed()) = value;
+  }
+  result(r.i.reversed()) = cast(out, OrderKey::value(key(r.i.reversed()), type));
+  return result;
+}
+
 Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
 
 Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
 
-OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {},
-                std::vector<const char*> test_shapes = {}) {
+OpDef reduce_op(const char* name, const char* doc, OpRules rules, std::vector<const char*> test_shapes) {
   OpDef def = OpSpec<ReduceAttrs>{
       .name = name,
       .doc = doc,
@@ -174,6 +188,18 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {});
           },
   };
+  def.python = "reduce";
+  def.rules = std::move(rules);
+  if (test_shapes.empty())
+    test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 5)f32, keepdims=True", "(1)f32, axis=[0]",
+                   "(2, 3, 4)i32[-9, 9], axis=[0, 2], exclude=True"};
+  def.test_shapes = std::move(test_shapes);
+  return def;
+}
+
+OpDef fold_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {},
+              std::vector<const char*> test_shapes = {}) {
+  OpDef def = reduce_op(name, doc, std::move(rules), std::move(test_shapes));
   def.compute = [=](Compute& c, const Attrs& attrs) {
     const auto& a = attrs_as<ReduceAttrs>(attrs);
     const Reduction r(c, a.axis, a.exclude, a.keepdims);
@@ -188,12 +214,17 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
     }
     c.result(folded);
   };
-  def.python = "reduce";
-  def.rules = std::move(rules);
-  if (test_shapes.empty())
-    test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 5)f32, keepdims=True", "(1)f32, axis=[0]",
-                   "(2, 3, 4)i32[-9, 9], axis=[0, 2], exclude=True"};
-  def.test_shapes = std::move(test_shapes);
+  return def;
+}
+
+OpDef extremum_op(const char* name, const char* doc, OrderKey order, OpRules rules) {
+  OpDef def = reduce_op(name, doc, std::move(rules),
+                        {"(2, 3, 4)f32, axis=[1]", "(3, 5)f32, keepdims=True", "(1)f32, axis=[0]",
+                         "(2, 3, 4)i32[-9, 9], axis=[0, 2], exclude=True", "(3, 40)f64, axis=[1]"});
+  def.compute = [=](Compute& c, const Attrs& attrs) {
+    const auto& a = attrs_as<ReduceAttrs>(attrs);
+    c.result(fold_extremum(c, Reduction(c, a.axis, a.exclude, a.keepdims), name, order));
+  };
   return def;
 }
 
@@ -212,9 +243,15 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
   Halide::Func best = c.stage("best"), position = position_stage();
   best(i) = Halide::Tuple(Halide::Expr(0), kLargest ? lowest(type) : highest(type));
   const Halide::Expr value = c.in(0)(r.at), old = best(i)[1], at = best(i)[0];
-  const Halide::Expr better = kLargest ? value > old : value < old;
+  // The first NaN is both the largest and the smallest, as in numpy.
+  const bool real = type.is_float();
+  Halide::Expr better = kLargest ? value > old : value < old, same = value == old;
+  if (real) {
+    better = better || (value != value && old == old);
+    same = same || (value != value && old != old);
+  }
   // A schedule may change the visiting order: ties are broken by position, not by order.
-  const Halide::Expr wins = better || (value == old && (a.select_last_index ? r.flat > at : r.flat < at));
+  const Halide::Expr wins = better || (same && (a.select_last_index ? r.flat > at : r.flat < at));
   best(i) = Halide::Tuple(select(wins, r.flat, at), select(wins, value, old));
   position(i) = best(i)[0];
   c.result(position);
@@ -320,47 +357,48 @@ GradientRule max_gradient() {
 }  // namespace
 
 const OpDef& op_sum() {
-  static const OpDef def = reduce_op(
-      "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
+  static const OpDef def = fold_op(
+      "sum", "The sum.", zero_of, [](const Halide::Expr& a, const Halide::Expr& b) { return a + b; },
       op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow(), reduce_layout_rule(),
                AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_prod() {
-  static const OpDef def = reduce_op(
-      "prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; },
+  static const OpDef def = fold_op(
+      "prod", "The product.", one_of, [](const Halide::Expr& a, const Halide::Expr& b) { return a * b; },
       op_rules(reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_max() {
-  static const OpDef def = reduce_op(
-      "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
-      op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-               reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
+  static const OpDef def =
+      extremum_op("max", "The largest value; NaN where there is one.", OrderKey{true},
+                  op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
+                           reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_min() {
-  static const OpDef def = reduce_op(
-      "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
-      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow(),
-               reduce_layout_rule(), AnchorRule{"reduce"}));
+  static const OpDef def =
+      extremum_op("min", "The smallest value; NaN where there is one.", OrderKey{false},
+                  op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
+                           reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}));
   return def;
 }
 
 const OpDef& op_all() {
-  static const OpDef def = reduce_op(
-      "all", "Whether all elements hold.", one_of, [](Halide::Expr a, Halide::Expr b) { return a & b; },
-      op_rules(reduce_layout_flow()), {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
+  static const OpDef def = fold_op("all", "Whether all elements hold.", one_of,
+                                   [](const Halide::Expr& a, const Halide::Expr& b) { return a & b; },
+                                   op_rules(reduce_layout_flow()),
+                                   {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
   return def;
 }
 
 const OpDef& op_any() {
-  static const OpDef def = reduce_op("any", "Whether some element holds.", zero_of,
-                                     [](Halide::Expr a, Halide::Expr b) { return a | b; }, {},
-                                     {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
+  static const OpDef def = fold_op("any", "Whether some element holds.", zero_of,
+                                   [](const Halide::Expr& a, const Halide::Expr& b) { return a | b; }, {},
+                                   {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
   return def;
 }
 
@@ -379,7 +417,8 @@ const OpDef& op_mean() {
             const Reduction r(c, a.axis, a.exclude, a.keepdims);
             const Halide::Type type = sum_type(c.out().dtype());
             const Halide::Func total =
-                fold(c, r, "sum", type, zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
+                fold(c, r, "sum", type, zero_of,
+                     [](const Halide::Expr& a, const Halide::Expr& b) { return a + b; });
             const Halide::Expr sum = total(r.i.reversed()), count = cast(type, as_int(r.count));
             Halide::Func mean = c.stage("mean");
             mean(r.i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(sum, count));

@@ -146,8 +146,8 @@ void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
     at.pop_back();
   at.push_back(inside_axis(next - 1, count));
   const Halide::Expr element = sequence(at);
-  const Halide::Expr smaller =
-      attrs.right ? element <= cast(element.type(), value) : element < cast(element.type(), value);
+  const Halide::Expr wanted = cast(element.type(), value);
+  const Halide::Expr smaller = attrs.right ? !sorts_before(wanted, element) : sorts_before(element, wanted);
   position(i.reversed()) = select(next <= count && smaller, next, before);
   result(i.reversed()) = cast_to(c.out().dtype(), position(i.reversed()));
   c.result(result);

@@ -177,7 +177,7 @@ const OpDef& op_abs() {
 
 const OpDef& op_negative() {
   static const OpDef def = unary_op(
-      "negative", "-x.", [](Halide::Expr x) { return x.type().is_bool() ? x : -x; },
+      "negative", "-x.", [](Halide::Expr x) { return x.type().is_bool() ? x : negated(x); },
       op_rules(negative_gradient()));
   return def;
 }
@@ -249,23 +249,21 @@ const OpDef& op_exp() {
 
 const OpDef& op_log() {
   static const OpDef def = real_op(
-      "log", "The natural logarithm.", [](Halide::Expr x) { return log(x); },
+      "log", "The natural logarithm.", [](Halide::Expr x) { return vector_log(x); },
       op_rules(log_gradient(), fake_quantized_function("qnn.log")));
   return def;
 }
 
 const OpDef& op_log2() {
   static const OpDef def = real_op(
-      "log2", "The logarithm to base 2.",
-      [](Halide::Expr x) { return log(x) * Halide::Internal::make_const(x.type(), 1.4426950408889634); },
+      "log2", "The logarithm to base 2.", [](Halide::Expr x) { return vector_log2(x); },
       op_rules(log2_gradient()));
   return def;
 }
 
 const OpDef& op_log10() {
   static const OpDef def = real_op(
-      "log10", "The logarithm to base 10.",
-      [](Halide::Expr x) { return log(x) * Halide::Internal::make_const(x.type(), 0.4342944819032518); },
+      "log10", "The logarithm to base 10.", [](Halide::Expr x) { return vector_log10(x); },
       op_rules(log10_gradient()));
   return def;
 }

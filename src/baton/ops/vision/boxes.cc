@@ -130,7 +130,7 @@ void transform_loc_compute(Compute& c, const MultiBoxTransformLocAttrs& attrs) {
     best(n, b) = Halide::Tuple(select(score > old, Halide::Expr(r), best(n, b)[0]), max(old, score));
   }
   auto valid = [&](const Halide::Expr& at) {
-    return best(at, b)[0] > 0 && best(at, b)[1] >= cast(type, Halide::Expr(attrs.threshold));
+    return best(at, b)[0] > 0 && at_most(cast(type, Halide::Expr(attrs.threshold)), best(at, b)[1]);
   };
   Halide::Func place = c.stage("place"), total = c.stage("total"), moved = c.stage("boxes"),
                out = c.stage("out");

@@ -153,7 +153,7 @@ void valid_counts_compute(Compute& c, const GetValidCountsAttrs& attrs) {
                                     : Halide::Expr(static_cast<float>(attrs.score_threshold.value_or(0))));
   auto valid = [&](const Halide::Expr& box) {
     const Halide::Expr good = data(Index{b, box, score}) > threshold;
-    return id < 0 ? good : good && data(Index{b, box, id}) >= cast(type, 0);
+    return id < 0 ? good : good && at_most(cast(type, 0), data(Index{b, box, id}));
   };
   Halide::Func place = c.stage("place"), count = c.stage("count"), moved = c.stage("boxes"),
                indices = c.stage("indices");
@@ -203,7 +203,8 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
       };
       return Box{edge(0), edge(1), edge(2), edge(3)};
     };
-    Halide::Expr meet = by_overlap && overlap(edges(at), edges(better)) >= Halide::cast<float>(threshold);
+    Halide::Expr meet =
+        by_overlap && at_most(Halide::cast<float>(threshold), overlap(edges(at), edges(better)));
     if (id >= 0) meet = meet && box(id, better, list[0]) >= cast(type, 0);
     if (id >= 0 && !attrs.force_suppress) meet = meet && box(id, better, list[0]) == box(id, at, list[0]);
     return meet;
@@ -265,7 +266,7 @@ void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& att
       };
       return Box{edge(1), edge(0), edge(3), edge(2)};
     };
-    return overlap(edges(n), edges(better)) >= threshold;
+    return at_most(threshold, overlap(edges(n), edges(better)));
   };
   const Kept kept = suppress(c, s);
 

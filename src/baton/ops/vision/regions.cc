@@ -176,7 +176,7 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   Halide::Func pooled = c.stage(mean ? "sum" : "max"), out = c.stage("roi_align");
   const auto i = in.i.reversed();
   pooled(i) = mean ? Halide::Expr(in.number(0.0)) : lowest(in.real);
-  pooled(i) = mean ? pooled(i) + value : max(pooled(i), value);
+  pooled(i) = mean ? pooled(i) + value : ieee_maximum(pooled(i), value);
   const Halide::Expr folded = pooled(i);
   out(i) = cast_to(c.out().dtype(), mean ? folded / Halide::cast(in.real, samples_y * samples_x) : folded);
   c.result(out);
@@ -202,7 +202,7 @@ void roi_pool_compute(Compute& c, const ROIPoolAttrs& attrs) {
   Halide::Func largest = c.stage("max"), out = c.stage("roi_pool");
   const auto i = in.i.reversed();
   largest(i) = lowest(in.real);
-  largest(i) = max(largest(i), in.pixel(y0 + r.y, x0 + r.x));
+  largest(i) = ieee_maximum(largest(i), in.pixel(y0 + r.y, x0 + r.x));
   out(i) = cast_to(c.out().dtype(), select(y1 <= y0 || x1 <= x0, in.number(0), largest(i)));
   c.result(out);
 }

@@ -29,11 +29,25 @@ struct Factor {
   int block = -1;
 };
 
-bool all_values(const NDArray& value, bool (*holds)(double)) {
+template <class Holds>
+bool all_values(const NDArray& value, Holds&& holds) {
   if (!value.dtype().is_float() || (value.dtype().bits != 32 && value.dtype().bits != 64)) return false;
   for (int64_t i = 0; i < value.size(); ++i)
     if (!holds(value.dtype().bits == 32 ? value.as<float>()[i] : value.as<double>()[i])) return false;
   return true;
+}
+
+/// Whether sums of products by `weights`, times `factor`, are sums of products by weights times the factor up
+/// to rounding: no sum overflows that did not, none becomes NaN. Weights that are not known are taken for
+/// numbers of the size that weights have. `largest`: the absolute value of the largest known one.
+bool is_moderate(const NDArray& factor, double largest) {
+  // 2^-64 to 2^64, or 0: the square root of the range of float32.
+  constexpr double kLeast = 0x1p-64, kMost = 0x1p64;
+  return all_values(factor, [&](double value) {
+    const double size = std::fabs(value);
+    return size == 0 || (size >= kLeast && size <= kMost &&
+                         size * largest <= static_cast<double>(std::numeric_limits<float>::max()));
+  });
 }
 
 /// Whether `expr` is known to be positive everywhere: a constant, perhaps under operators that move no data.
@@ -48,15 +62,44 @@ bool is_positive(const Expr& expr) {
   return constant && all_values(constant->value(), [](double value) { return value > 0; });
 }
 
-/// Whether `expr` is known at compile time and nowhere zero.
-bool is_nonzero(const Expr& expr, const BuildContext& context) {
-  if (!free_vars(expr).empty()) return false;
+/// The value of `expr` where it is known at compile time.
+std::optional<NDArray> known_value(const Expr& expr, const BuildContext& context) {
+  if (!free_vars(expr).empty()) return std::nullopt;
   const RetireLog ignored;  // nothing goes away: this is only a look at the value
   const Expr folded = fold_constants(expr, context);
   const auto* constant = as<ConstantNode>(folded);
-  return constant &&
-         all_values(constant->value(), [](double value) { return value != 0 && std::isfinite(value); });
+  return constant ? std::optional(constant->value()) : std::nullopt;
 }
+
+/// Whether `expr` is known at compile time and nowhere zero.
+bool is_nonzero(const Expr& expr, const BuildContext& context) {
+  const std::optional<NDArray> value = known_value(expr, context);
+  return value && all_values(*value, [](double each) { return each != 0 && std::isfinite(each); });
+}
+
+/// The absolute value of the largest number of a constant; 0 of what is none, or no float.
+double largest_of(const Expr& expr) {
+  const auto* constant = as<ConstantNode>(expr);
+  double largest = 0;
+  if (constant)
+    all_values(constant->value(), [&](double value) {
+      if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
+      return true;
+    });
+  return largest;
+}
+
+/// What a factor would multiply: the arguments of layers that it goes into.
+struct Multiplied {
+  int64_t constant = 0;  ///< elements that are the same in every run
+  double largest = 0;    ///< absolute value of the largest of them that is known
+
+  Multiplied& operator+=(const Multiplied& other) {
+    constant += other.constant;
+    largest = std::max(largest, other.largest);
+    return *this;
+  }
+};
 
 const ScaleRule* rule_of(const ExprNode& node) {
   const auto* call = as<CallNode>(&node);
@@ -105,21 +148,25 @@ class ScaleRewriter : public Rewriter {
     varies_[node.get()] = varies;
   }
 
-  /// The elements of the arguments that `plan` multiplies and that are the same in every run.
-  int64_t constant_elements(const ScalePlan& plan, const CallNode& call) const {
-    int64_t count = 0;
+  /// Of the arguments that `plan` multiplies or divides.
+  Multiplied multiplied_by(const ScalePlan& plan, const CallNode& call, bool exact_floats) const {
+    Multiplied all;
     for (size_t i = 0; i < call.args().size(); ++i) {
       const auto what = plan.inputs[i].what;
       const bool ends = what == ScaleStep::What::kMultiply || what == ScaleStep::What::kDivide;
-      if (ends && !varies_of(call.args()[i])) count += elements_of(call.args()[i]);
+      if (!ends || varies_of(call.args()[i])) continue;
+      all += {elements_of(call.args()[i]), exact_floats ? largest_of(call.args()[i]) : 0};
     }
-    return count;
+    return all;
   }
 
-  /// Whether the factor may go where `constant` elements that are the same in every run are multiplied by it.
-  bool pays(const Factor& factor, int64_t constant) const {
+  /// Whether the factor should go to where it multiplies `by`. In a build it must be known and of a size that
+  /// makes no difference but of rounding.
+  bool goes(const Factor& factor, const Multiplied& by, const BuildContext& context) const {
     const Expr& value = as<CallNode>(factor.multiply)->args()[1 - factor.kept];
-    return !varies_of(value) || constant <= elements_of(factor.multiply);
+    if (!context.exact_floats) return !varies_of(value) || by.constant <= elements_of(factor.multiply);
+    const std::optional<NDArray> known = known_value(value, context);
+    return known && is_moderate(*known, by.largest);
   }
 
   /// The factor as a vector; made once for each multiply, and stands for it. `value`: the factor as
@@ -180,7 +227,7 @@ class ScaleRewriter : public Rewriter {
 class BackwardFolder final : public ScaleRewriter {
  public:
   Expr fold(const Expr& root, const BuildContext& context) {
-    find(root);
+    find(root, context);
     decide(context);
     // Factors first, so that they are there when the nodes that take them are rewritten. In post-order: no
     // factor needs one that comes later.
@@ -191,7 +238,7 @@ class BackwardFolder final : public ScaleRewriter {
 
  private:
   // What each node can take. Only a node with a single user: others would see the factor too.
-  void find(const Expr& root) {
+  void find(const Expr& root, const BuildContext& context) {
     PointerMap<int> uses;
     post_order(
         root,
@@ -209,10 +256,10 @@ class BackwardFolder final : public ScaleRewriter {
       auto plan = rule->backward(*as<CallNode>(node), inputs);
       if (!plan) continue;
       const auto& call = *as<CallNode>(node);
-      int64_t constant = constant_elements(*plan, call);
+      Multiplied by = multiplied_by(*plan, call, context.exact_floats);
       for (size_t i = 0; i < call.args().size(); ++i)
-        if (plan->inputs[i].what == ScaleStep::What::kPass) constant += constants_[call.args()[i].get()];
-      constants_[node.get()] = constant;
+        if (plan->inputs[i].what == ScaleStep::What::kPass) by += multiplied_[call.args()[i].get()];
+      multiplied_[node.get()] = by;
       plans_.insert(node.get(), std::move(*plan));
     }
   }
@@ -238,7 +285,7 @@ class BackwardFolder final : public ScaleRewriter {
       for (int kept : {0, 1}) {
         const ScaleRule::Takes taken = takes(call->args()[kept]);
         const auto factor = taken ? factor_of(*at, kept, *taken, context) : std::nullopt;
-        if (!factor || !pays(*factor, constants_[call->args()[kept].get()])) continue;
+        if (!factor || !goes(*factor, multiplied_[call->args()[kept].get()], context)) continue;
         gone_.insert(call, *factor);
         passing_.insert(call->args()[kept].get(), *factor);
         break;
@@ -258,9 +305,9 @@ class BackwardFolder final : public ScaleRewriter {
 
   std::vector<Expr> order_;
   PointerMap<ScalePlan> plans_;
-  PointerMap<int64_t> constants_;  // what a factor of this node's result multiplies: see pays()
-  PointerMap<Factor> gone_;        // by multiply
-  PointerMap<Factor> passing_;     // by the node whose result the factor is on
+  PointerMap<Multiplied> multiplied_;  // by a factor of this node's result
+  PointerMap<Factor> gone_;            // by multiply
+  PointerMap<Factor> passing_;         // by the node whose result the factor is on
 };
 
 class ForwardFolder final : public ScaleRewriter {
@@ -281,10 +328,10 @@ class ForwardFolder final : public ScaleRewriter {
   struct Offer {
     bool refused = false;
     ScaleRule::Takes takes;
-    int64_t constant = 0;  ///< what a factor multiplies: see pays()
+    Multiplied by;  ///< by a factor of it
   };
 
-  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt, 0}; }
+  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt, {}}; }
 
   // Tells the arguments of `node` what it can take of them. All users of an argument must agree.
   void offer(const ExprNode& node) {
@@ -297,12 +344,13 @@ class ForwardFolder final : public ScaleRewriter {
     const ScaleRule::Takes result = takes(call);
     for (size_t i = 0; i < call.args().size(); ++i) {
       const auto plan = rule->forward(call, static_cast<int>(i), result);
-      const int64_t passed = plan && plan->passes_on ? offers_[&call].constant : 0;
+      const Multiplied passed = plan && plan->passes_on ? offers_[&call].by : Multiplied();
       Offer& offer = offers_[call.args()[i].get()];
       if (!plan || (offer.takes && !offer.takes->same_place(plan->takes))) {
-        offer = {true, std::nullopt, 0};
+        offer = {true, std::nullopt, {}};
       } else if (!offer.refused) {
-        offer.constant += constant_elements(*plan, call) + passed;
+        offer.by += multiplied_by(*plan, call, context_.exact_floats);
+        offer.by += passed;
         const ScaleAxis before = offer.takes.value_or(plan->takes);
         offer.takes = ScaleAxis{before.axis, before.need_positive || plan->takes.need_positive,
                                 before.need_nonzero || plan->takes.need_nonzero, before.block};
@@ -332,7 +380,7 @@ class ForwardFolder final : public ScaleRewriter {
     if (!taken) return rebuilt;
     for (int kept : {0, 1}) {
       const auto factor = factor_of(original, kept, *taken, context_);
-      if (!factor || !pays(*factor, offers_[original.get()].constant)) continue;
+      if (!factor || !goes(*factor, offers_[original.get()].by, context_)) continue;
       pending_.insert(before, {*factor, call->args()[1 - kept]});
       return call->args()[kept];
     }
@@ -353,6 +401,7 @@ class ForwardFolder final : public ScaleRewriter {
 Pass backward_fold_scale_axis() {
   return function_pass({3, "BackwardFoldScaleAxis", {"InferType"}},
                        [](const Function& function, const IRModule&, const BuildContext& context) {
+                         if (is_strict(context.passes->config)) return function;
                          return as_ref<FunctionNode>(BackwardFolder().fold(function, context));
                        });
 }
@@ -360,6 +409,7 @@ Pass backward_fold_scale_axis() {
 Pass forward_fold_scale_axis() {
   return function_pass({3, "ForwardFoldScaleAxis", {"InferType"}},
                        [](const Function& function, const IRModule&, const BuildContext& context) {
+                         if (is_strict(context.passes->config)) return function;
                          return as_ref<FunctionNode>(ForwardFolder(context).fold(function));
                        });
 }

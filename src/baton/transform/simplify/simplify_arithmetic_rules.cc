@@ -11,6 +11,12 @@ namespace {
 
 const TensorTypeNode* tensor(const Type& type) { return as_type<TensorTypeNode>(type); }
 
+/// Whether the match is one of floats whose values must stay what they are, to the bit.
+bool is_exact_float(const SimplifyMatch& m) {
+  const TensorTypeNode* type = tensor(m.type);
+  return m.exact_floats && type && !type->dtype().is_int() && !type->dtype().is_uint();
+}
+
 /// `left op right` of constants: its value, or the call where constants are not computed.
 Expr computed(const SimplifyMatch& m, std::string_view op, const Expr& left, const Expr& right,
               const Type& type) {
@@ -71,10 +77,11 @@ bool has_neutral_side(const CallNode& call, std::vector<Expr>& inner) {
   return true;
 }
 
-/// x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1  ->  x, when x is no smaller than the result
+/// x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1  ->  x, when x is no smaller than the result; of floats not the
+/// sums: -0 + 0 is 0
 Expr drop_identity(const SimplifyMatch& m) {
   const int kept = kept_side(m.call, m.type);
-  if (kept < 0) return nullptr;
+  if (kept < 0 || (is_exact_float(m) && is_arithmetic<Arithmetic::kSum>(*m.call.op()))) return nullptr;
   const std::string reason =
       adds(*m.call.op()) ? "adding zero changes nothing" : "multiplying by one changes nothing";
   retire(m.call.origins(), reason);
@@ -96,11 +103,12 @@ bool divides_by_root(const CallNode& call, std::vector<Expr>& inner) {
   return call_of(inner[0], "sqrt");
 }
 
-/// a / sqrt(x)  ->  a * rsqrt(x), or rsqrt(x) where a is 1
+/// a / sqrt(x)  ->  a * rsqrt(x), which rounds once more, or rsqrt(x) where a is 1
 Expr reciprocal_root(const SimplifyMatch& m) {
   const CallNode* root = call_of(m.call.args()[1], "sqrt");
   const TensorTypeNode* type = tensor(m.type);
   if (!type || !type->dtype().is_float()) return nullptr;
+  if (is_exact_float(m) && !is_everywhere(m.call.args()[0], 1)) return nullptr;
   if (is_everywhere(m.call.args()[0], 1) && same_type(m.arg_types[1], m.type)) {
     const OriginScope scope(m.call.origins().merge(root->origins()).merge(m.call.args()[0]->origins()));
     return call_op("rsqrt", {root->args()[0]});
@@ -176,6 +184,7 @@ bool two_with_constants(const CallNode& call, std::vector<Expr>& inner) {
 
 /// (x + a) + b  ->  x + (a + b); (x * a) * b  ->  x * (a * b)
 Expr join_constants(const SimplifyMatch& m) {
+  if (is_exact_float(m)) return nullptr;  // (x + 1e8) - 1e8 is not x
   const std::string& name = m.call.op()->name;
   const int outer_side = constant_side(&m.call);
   if (outer_side < 0) return nullptr;
@@ -200,6 +209,7 @@ bool scaled_sum(const CallNode& call, std::vector<Expr>& inner) {
 /// (x + c) * s  ->  x * s + c * s, c and s constants: the sum's constant folds, and FoldScaleAxis or fusion
 /// takes x * s
 Expr distribute(const SimplifyMatch& m) {
+  if (is_exact_float(m)) return nullptr;
   const int scale_side = constant_side(&m.call);
   if (scale_side < 0) return nullptr;
   const CallNode* sum = call_of(m.call.args()[1 - scale_side], "add");

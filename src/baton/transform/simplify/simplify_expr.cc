@@ -108,8 +108,11 @@ class Forms {
 
 class Simplifier final : public Rewriter {
  public:
-  Simplifier(const SimplifyRule& rule, const Forms& forms, const BuildContext* folds)
-      : rule_(rule), forms_(forms), folds_(folds) {}
+  Simplifier(const SimplifyRule& rule, const Forms& forms, const BuildContext& context)
+      : rule_(rule),
+        forms_(forms),
+        folds_(find_evaluator(*context.passes) ? &context : nullptr),
+        exact_floats_(context.exact_floats) {}
   bool changed() const { return changed_; }
 
  private:
@@ -120,7 +123,7 @@ class Simplifier final : public Rewriter {
     const Expr result = with_type(rebuilt, type);
     if (!forms_.contains(original)) return result;
     const auto& call = *as<CallNode>(result);
-    SimplifyMatch match{call, type, {}, folds_};
+    SimplifyMatch match{call, type, {}, folds_, exact_floats_};
     for (const Expr& arg : call.args()) match.arg_types.push_back(arg->checked_type());
     const Expr simpler = rule_.apply(match);
     if (!simpler) return result;
@@ -131,18 +134,19 @@ class Simplifier final : public Rewriter {
   const SimplifyRule& rule_;
   const Forms& forms_;
   const BuildContext* folds_;
+  bool exact_floats_;
   bool changed_ = false;
 };
 
 /// One rule after the other; whether one of them changed something.
-bool apply_all(std::optional<CallsByRule>& program, const BuildContext* folds) {
+bool apply_all(std::optional<CallsByRule>& program, const BuildContext& context) {
   bool changed = false;
   for (size_t i = 0; i < all_rules().size(); ++i) {
     const SimplifyRule& rule = *all_rules()[i];
     if (program->calls[i].empty()) continue;
     const Forms forms(rule, *program, i);
     if (forms.empty()) continue;
-    Simplifier simplifier(rule, forms, folds);
+    Simplifier simplifier(rule, forms, context);
     Function simpler = as_ref<FunctionNode>(simplifier.run(program->function));
     if (!simplifier.changed()) continue;
     changed = true;
@@ -157,11 +161,10 @@ Pass simplify_expr() {
   return function_pass(
       {0, "SimplifyExpr", {"InferType"}},
       [](const Function& function, const IRModule& module, const BuildContext& context) {
-        const BuildContext* folds = find_evaluator(*context.passes) ? &context : nullptr;
         std::optional<CallsByRule> program(function);
         for (int round = 0; round < kMaxRounds; ++round) {
           show_inference(module, context);
-          if (!apply_all(program, folds)) break;
+          if (!apply_all(program, context)) break;
         }
         return program->function;
       },

@@ -15,6 +15,7 @@ struct SimplifyMatch {
   Type type;                    ///< of the call
   std::vector<Type> arg_types;  ///< may hold nulls
   const BuildContext* folds;    ///< under which constants are computed; null: constants are not computed
+  bool exact_floats;            ///< see BuildContext
 };
 
 /// What takes the call's place, or null when the rule does not apply. An open scope stands for the call; a

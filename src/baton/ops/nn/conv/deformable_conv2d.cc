@@ -114,7 +114,8 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   };
   const Halide::Expr top = pixel(0, 0) * (1 - dx) + pixel(0, 1) * dx,
                      bottom = pixel(1, 0) * (1 - dx) + pixel(1, 1) * dx;
-  const Halide::Expr inside = y >= 0 && x >= 0 && y < height && x < width;
+  const Halide::Expr none = cast(type, 0);
+  const Halide::Expr inside = at_most(none, y) && at_most(none, x) && y < height && x < width;
   moved(s.reversed()) = select(inside, top * (1 - dy) + bottom * dy, cast(type, 0));
 
   const int out_per_group = as_int(out[1] / attrs.groups), in_per_group = as_int(in[1] / attrs.groups);

@@ -62,15 +62,16 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) 
     at[axis] = inside_axis(position, from);
   }
   if (is_empty(data.shape())) count = 0;
-  const Halide::Type type = mean ? sum_type(c.out().dtype()) : halide_type(c.out().dtype());
-  const Halide::Expr start = mean ? cast(type, 0) : lowest(type),
-                     value = select(inside, cast(type, data(at)), start);
+  const Halide::Type type = sum_type(c.out().dtype());
+  const OrderKey order{true};
+  const Halide::Expr start = mean ? cast(type, 0) : order.start(type), given = cast(type, data(at)),
+                     value = select(inside, mean ? given : order.of(given), start);
   Halide::Func pooled = c.stage(mean ? "sum" : "max"), result = c.stage("adaptive_pool");
   pooled(i.reversed()) = start;
-  pooled(i.reversed()) = mean ? pooled(i.reversed()) + value : max(pooled(i.reversed()), value);
   const Halide::Expr folded = pooled(i.reversed());
-  result(i.reversed()) =
-      cast_to(c.out().dtype(), mean ? divide_toward_zero(folded, cast(type, count)) : folded);
+  pooled(i.reversed()) = mean ? folded + value : order.better(folded, value);
+  result(i.reversed()) = cast_to(
+      c.out().dtype(), mean ? divide_toward_zero(folded, cast(type, count)) : OrderKey::value(folded, type));
   c.result(result);
 }
 

@@ -172,12 +172,12 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::RDom r = pool_domain(attrs.pool_size);
   const Halide::Type type = halide_type(c.out().dtype());
-  // As TVM pads: not -inf, which arithmetic without infinities (fast-math) may lose.
+  // As TVM pads, not with -inf.
   const Tensor padded = padded_stage(c, attrs, type, least_finite(type));
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) =
       first_maximum(pool_window(attrs, "HW"), c.in(0).shape(), c.out().extents(), i.exprs(), type);
-  pool(i.reversed()) = max(pool(i.reversed()), padded(cell_of(attrs, i.exprs(), r)));
+  pool(i.reversed()) = ieee_maximum(pool(i.reversed()), padded(cell_of(attrs, i.exprs(), r)));
   c.result(copy_stage(c, pool));
 }
 
@@ -245,9 +245,13 @@ void global_max_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
   const Plane plane(c, attrs.layout);
   const std::vector<Halide::Var> i = plane.i.reversed();
   Halide::Func pool = c.stage("global_max_pool2d");
-  pool(i) = lowest(halide_type(c.out().dtype()));
-  pool(i) = max(pool(i), c.in(0)(plane.at));
-  c.result(copy_stage(c, pool));
+  const Halide::Type type = sum_type(c.out().dtype());
+  const OrderKey order{true};
+  pool(i) = order.start(type);
+  pool(i) = order.better(pool(i), order.of(cast(type, c.in(0)(plane.at))));
+  Halide::Func out = c.stage("out");
+  out(i) = cast_to(c.out().dtype(), OrderKey::value(pool(i), type));
+  c.result(out);
 }
 
 void refuse_dilation(const CallNode& call) {

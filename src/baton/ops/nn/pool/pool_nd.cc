@@ -91,7 +91,8 @@ void max_pool_compute(Compute& c, const PoolWindow& w) {
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func largest = c.stage("max_pool");
   largest(i.reversed()) = first_maximum(w, c.in(0).shape(), c.out().extents(), at, type);
-  largest(i.reversed()) = max(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), lowest(type)));
+  largest(i.reversed()) =
+      ieee_maximum(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), lowest(type)));
   c.result(copy_stage(c, largest));
 }
 

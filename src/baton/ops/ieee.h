@@ -1,0 +1,82 @@
+#pragma once
+// Operations whose IEEE 754 form Halide does not have, or defines otherwise. Kernels are compiled with
+// Halide's strict_float: what is written is computed, comparisons of NaN included.
+#include <cmath>
+
+#include <Halide.h>
+
+namespace baton {
+
+/// Whether it is one number at compile time, and not NaN.
+inline bool is_known_number(const Halide::Expr& x) {
+  const auto value = Halide::Internal::as_const_float(x);
+  return value && !std::isnan(*value);
+}
+
+/// The larger one; NaN where either is NaN, as numpy's maximum and IEEE 754's. Halide's max() is the second
+/// operand for NaN on processors, and undefined on GPUs. An operand that is known to be a number costs
+/// nothing: one instruction.
+inline Halide::Expr ieee_maximum(const Halide::Expr& a, const Halide::Expr& b) {
+  if (!a.type().is_float()) return Halide::max(a, b);
+  if (is_known_number(a)) return select(a > b, a, b);
+  if (is_known_number(b)) return select(b > a, b, a);
+  return select(b != b, b, select(b > a, b, a));
+}
+
+/// The smaller one; NaN where either is NaN.
+inline Halide::Expr ieee_minimum(const Halide::Expr& a, const Halide::Expr& b) {
+  if (!a.type().is_float()) return Halide::min(a, b);
+  if (is_known_number(a)) return select(a < b, a, b);
+  if (is_known_number(b)) return select(b < a, b, a);
+  return select(b != b, b, select(b < a, b, a));
+}
+
+/// Extrema over many elements, in any order and in parts: integers in the order of the floats (float32 or
+/// float64), where NaN is beyond all numbers on the side of the extremum. Halide takes a maximum of floats
+/// apart and joins its parts by one that may lose NaN.
+struct OrderKey {
+  bool largest;  ///< else the smallest
+
+  static Halide::Expr turned(const Halide::Expr& bits) {
+    const int width = bits.type().bits();
+    return bits ^ ((bits >> (width - 1)) & bits.type().max());
+  }
+  static Halide::Type type_of(Halide::Type real) { return real.is_float() ? Halide::Int(real.bits()) : real; }
+
+  Halide::Expr of(const Halide::Expr& x) const {
+    if (!x.type().is_float()) return x;
+    const Halide::Type key = type_of(x.type());
+    return select(x != x, largest ? key.max() : key.min(), turned(reinterpret(key, x)));
+  }
+  /// The key of -inf, from which a largest element is searched, or of inf.
+  Halide::Expr start(Halide::Type real) const {
+    const Halide::Type key = type_of(real);
+    if (!real.is_float()) return largest ? key.min() : key.max();
+    const int64_t infinity = real.bits() == 64 ? 0x7ff0000000000000 : 0x7f800000;
+    return Halide::Internal::make_const(key, largest ? -infinity - 1 : infinity);
+  }
+  Halide::Expr better(const Halide::Expr& a, const Halide::Expr& b) const {
+    return largest ? max(a, b) : min(a, b);
+  }
+  static Halide::Expr value(const Halide::Expr& key, Halide::Type real) {
+    return real.is_float() ? reinterpret(real, turned(key)) : key;
+  }
+};
+
+/// a <= b; false for NaN, for which Halide's <= under strict_float is true: it is !(b < a).
+inline Halide::Expr at_most(const Halide::Expr& a, const Halide::Expr& b) {
+  return a.type().is_float() ? a < b || a == b : a <= b;
+}
+
+/// Whether `a` sorts before `b`: NaN is behind all numbers, as in numpy.
+inline Halide::Expr sorts_before(const Halide::Expr& a, const Halide::Expr& b) {
+  if (!a.type().is_float()) return a < b;
+  return a < b || (a == a && b != b);
+}
+
+/// -x, also of zeros; Halide's is 0 - x.
+inline Halide::Expr negated(const Halide::Expr& x) {
+  return x.type().is_float() ? Halide::Internal::make_const(x.type(), -0.0) - x : -x;
+}
+
+}  // namespace baton
