@@ -42,6 +42,18 @@ bool fits(const LayoutQuery& q, size_t input = 0) {
   return input < q.types.size() && q.was[input] && q.was[input]->rank() == q.types[input]->rank();
 }
 
+/// Applies `infer` to the first `count` inputs; the rest are scales and zero points.
+Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const LayoutQuery&)) {
+  const std::vector<const TensorTypeNode*> types(q.types.begin(),
+                                                 q.types.begin() + static_cast<ptrdiff_t>(count));
+  LayoutQuery data{q.op, q.attrs, types, q.results, q.was, q.now};
+  data.was.resize(count);
+  if (!data.now.empty()) data.now.resize(count);
+  Flow flow = infer(data);
+  if (flow) flow->inputs.resize(q.types.size());
+  return flow;
+}
+
 // ---- Elementwise and broadcasting operators
 
 Flow same_flow(const LayoutQuery& q) {
@@ -145,6 +157,14 @@ Flow reduce_flow(const LayoutQuery& q) {
   return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
 }
 
+/// The mean has the data's layout, with axes of extent 1 where it was reduced.
+Flow variance_flow(const LayoutQuery& q) {
+  if (q.types.size() != 2 || q.types[1]->rank() != q.types[0]->rank()) return std::nullopt;
+  Flow flow = flow_of_data(q, 1, reduce_flow);
+  if (flow && flow->inputs[0]) flow->inputs[1] = reduced(*flow->inputs[0], reduced_letters(q), true);
+  return flow;
+}
+
 /// Inputs that all have the same layout are concatenated in it; split axes only if each input consists of
 /// whole blocks.
 Flow concatenate_flow(const LayoutQuery& q) {
@@ -213,53 +233,110 @@ Flow transpose_flow(const LayoutQuery& q) {
   return LayoutFlow{{q.now[0]}, {out}, with_field(q, "axes", axes)};
 }
 
-/// Slices of split axes must begin and end at block boundaries.
-Flow strided_slice_flow(const LayoutQuery& q) {
-  if (!q.was[0]) return unknown(q);
-  if (!fits(q) || q.types.size() != 1 || q.results.size() != 1) return std::nullopt;
-  const LayoutFlow before = as_before(q);
-  if (!q.moved(0)) return before;
-  const Layout &was = *q.was[0], &now = *q.now[0];
-  std::vector<int64_t> begin = ints_of(q.attrs->get("begin")), end = ints_of(q.attrs->get("end"));
-  std::vector<int64_t> strides = ints_of(q.attrs->get("strides")), axes = ints_of(q.attrs->get("axes"));
-  const bool named = !q.attrs->get("axes").is_none(), one_stride = strides.size() <= 1;
-  const size_t count = begin.size();
-  if (end.size() != count || (named && axes.size() != count) ||
-      was.primal().size() != static_cast<size_t>(was.rank()))
-    return before;
-  struct Slice {
-    int at;
-    int64_t begin, end, stride;
-  };
-  std::vector<Slice> slices;
-  for (size_t i = 0; i < count; ++i) {
-    const int axis = named ? front_axis(axes[i], was.rank()) : static_cast<int>(i);
-    const char letter = was.axes()[axis].letter;
-    const int64_t block = now.factor(letter);
-    const int64_t stride = i < strides.size() ? strides[i] : one_stride && !strides.empty() ? strides[0] : 1;
-    if (block != 1 && (stride != 1 || begin[i] % block != 0 || end[i] % block != 0)) return before;
-    slices.push_back({now.find(letter), begin[i] / block, end[i] / block, stride});
+/// The part of one axis that strided_slice takes.
+struct Slice {
+  int at;  ///< the axis in the current layout
+  int64_t begin, end, stride;
+};
+
+/// What a strided_slice says of each axis that it names, or without `axes` of the leading ones. Lists that
+/// are too short go on with the whole axis in steps of 1.
+class SliceLists {
+ public:
+  explicit SliceLists(const LayoutQuery& q)
+      : begin_(ints_of(q.attrs->get("begin"))),
+        end_(ints_of(q.attrs->get("end"))),
+        strides_(ints_of(q.attrs->get("strides"))),
+        axes_(ints_of(q.attrs->get("axes"))),
+        named_(!q.attrs->get("axes").is_none()) {}
+
+  bool named() const { return named_; }
+  bool one_stride() const { return strides_.size() <= 1; }
+  size_t count() const { return named_ ? axes_.size() : std::max(begin_.size(), end_.size()); }
+  /// Whether each named axis has both ends.
+  bool complete() const { return !named_ || (begin_.size() == axes_.size() && end_.size() == axes_.size()); }
+  int axis(size_t i, int rank) const { return named_ ? front_axis(axes_[i], rank) : static_cast<int>(i); }
+
+  /// The i-th slice in blocks, of an axis of `extent`; nullopt where it does not consist of whole blocks, or
+  /// has no end.
+  std::optional<Slice> in_blocks(size_t i, int at, Dim extent, int64_t block) const {
+    if (i >= end_.size() && extent.is_any()) return std::nullopt;
+    int64_t end = i < end_.size() ? end_[i] : extent.value();
+    const int64_t begin = i < begin_.size() ? begin_[i] : 0, stride = stride_of(i);
+    if (block != 1 && !extent.is_any() && end > extent.value()) end = extent.value();
+    if (block != 1 && (stride != 1 || begin % block != 0 || end % block != 0)) return std::nullopt;
+    return Slice{at, begin / block, end / block, stride};
   }
-  if (!named) {
-    // Without an axes attribute, slices apply to the leading axes.
-    std::ranges::sort(slices, {}, &Slice::at);
-    for (size_t i = 0; i < slices.size(); ++i)
-      if (slices[i].at != static_cast<int>(i)) return before;
+
+ private:
+  int64_t stride_of(size_t i) const {
+    if (i < strides_.size()) return strides_[i];
+    return strides_.size() == 1 ? strides_[0] : 1;
   }
-  begin.clear(), end.clear(), axes.clear();
-  std::vector<int64_t> steps;
+
+  std::vector<int64_t> begin_, end_, strides_, axes_;
+  bool named_;
+};
+
+/// `q.attrs` with `slices` in the place of its own.
+Attrs with_slices(const LayoutQuery& q, const std::vector<Slice>& slices, bool named, bool strides) {
+  std::vector<int64_t> begin, end, steps, axes;
   for (const Slice& slice : slices) {
-    begin.push_back(slice.begin), end.push_back(slice.end), steps.push_back(slice.stride),
-        axes.push_back(slice.at);
+    begin.push_back(slice.begin), end.push_back(slice.end), steps.push_back(slice.stride);
+    axes.push_back(slice.at);
   }
   Ref<AttrsNode> attrs = q.attrs->copy();
   const auto set = [&](const char* name, const AttrValue& value) {
     BATON_CHECK(attrs->schema().find(name)->set(attrs->data(), value), q.op.name + "." + name);
   };
   set("begin", begin), set("end", end);
-  if (!one_stride) set("strides", steps);
+  if (strides) set("strides", steps);
   if (named) set("axes", axes);
+  return attrs;
+}
+
+bool all_primal(const Layout& layout) { return layout.primal().size() == static_cast<size_t>(layout.rank()); }
+
+/// Slices of split axes must begin and end at block boundaries. Where the axes are in another order and none
+/// is named, all of them are listed.
+Flow strided_slice_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q) || q.types.size() != 1 || q.results.size() != 1) return std::nullopt;
+  const LayoutFlow before = as_before(q);
+  if (!q.moved(0)) return before;
+  const Layout &was = *q.was[0], &now = *q.now[0];
+  const SliceLists lists(q);
+  if (!lists.complete() || !all_primal(was)) return before;
+  const bool reordered = !lists.named() && now.primal() != was.primal();
+  const size_t count = reordered ? static_cast<size_t>(was.rank()) : lists.count();
+  std::vector<Slice> slices;
+  for (size_t i = 0; i < count; ++i) {
+    const int axis = lists.axis(i, was.rank());
+    const char letter = was.axes()[axis].letter;
+    const auto slice = lists.in_blocks(i, now.find(letter), q.types[0]->shape()[axis], now.factor(letter));
+    if (!slice) return before;
+    slices.push_back(*slice);
+  }
+  if (!lists.named()) {
+    // Without an axes attribute, slices apply to the leading axes.
+    std::ranges::sort(slices, {}, &Slice::at);
+    for (size_t i = 0; i < slices.size(); ++i)
+      if (slices[i].at != static_cast<int>(i)) return before;
+  }
+  const Attrs attrs = with_slices(q, slices, lists.named(), reordered || !lists.one_stride());
   return LayoutFlow{{q.now[0]}, {q.now[0]}, attrs};
+}
+
+/// Both operands have the data's layout; where that of the second is not known, nothing moves.
+Flow slice_like_flow(const LayoutQuery& q) {
+  if (q.types.size() != 2 || !fits(q, 0) || q.was[0] != q.was[1] || !fits(q, 1)) return unknown(q);
+  const LayoutFlow before = as_before(q);
+  if (!q.moved(0) || !all_primal(*q.now[0]) || !all_primal(*q.was[0])) return before;
+  LayoutFlow flow{{q.now[0], q.now[0]}, {q.now[0]}};
+  std::vector<int64_t> axes = ints_of(q.attrs->get("axes"));
+  for (int64_t& axis : axes) axis = q.now[0]->find(letter_at(*q.was[0], axis));
+  if (!axes.empty()) flow.attrs = with_field(q, "axes", axes);
+  return flow;
 }
 
 /// Split axes can only be padded by whole blocks.
@@ -321,7 +398,8 @@ Flow squeeze_flow(const LayoutQuery& q) {
   for (int64_t axis : ints_of(named)) gone += letter_at(was, axis);
   for (int i = 0; named.is_none() && i < was.rank(); ++i)
     if (q.types[0]->shape()[i] == Dim(1)) gone += letter_at(was, i);
-  if (gone.empty() || gone.size() == static_cast<size_t>(was.rank())) return std::nullopt;
+  if (gone.empty()) return named.is_none() || !q.moved(0) ? as_before(q) : same_flow(q);
+  if (gone.size() == static_cast<size_t>(was.rank())) return std::nullopt;
   const bool split =
       std::ranges::any_of(gone, [&](char letter) { return q.given()[0] && q.given()[0]->is_split(letter); });
   const Layout& in = split || !q.given()[0] ? was : *q.given()[0];
@@ -339,16 +417,10 @@ Flow regions_flow(const LayoutQuery& q) {
   return data ? Flow(LayoutFlow{{data, nullptr}, {data}}) : std::nullopt;
 }
 
-/// Applies `infer` to the first `count` inputs; the rest are scales and zero points.
-Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const LayoutQuery&)) {
-  const std::vector<const TensorTypeNode*> types(q.types.begin(),
-                                                 q.types.begin() + static_cast<ptrdiff_t>(count));
-  LayoutQuery data{q.op, q.attrs, types, q.results, q.was, q.now};
-  data.was.resize(count);
-  if (!data.now.empty()) data.now.resize(count);
-  Flow flow = infer(data);
-  if (flow) flow->inputs.resize(q.types.size());
-  return flow;
+/// Both inputs and the result have the layout `layout`.
+Flow pair_flow(const LayoutQuery& q) {
+  const auto data = known_layout(text_of(q, "layout"));
+  return data ? Flow(LayoutFlow{{data, data}, {data}}) : std::nullopt;
 }
 
 Flow quantized_broadcast_flow(const LayoutQuery& q) { return flow_of_data(q, 2, broadcast_flow); }
@@ -372,6 +444,9 @@ LayoutFlowRule spatial_layout_flow() { return {spatial_flow}; }
 LayoutFlowRule regions_layout_flow() { return {regions_flow}; }
 LayoutFlowRule reduce_layout_flow() { return {reduce_flow}; }
 LayoutFlowRule squeeze_layout_flow() { return {squeeze_flow}; }
+LayoutFlowRule slice_like_layout_flow() { return {slice_like_flow}; }
+LayoutFlowRule variance_layout_flow() { return {variance_flow}; }
+LayoutFlowRule pair_layout_flow() { return {pair_flow}; }
 LayoutFlowRule quantized_broadcast_layout_flow() { return {quantized_broadcast_flow}; }
 LayoutFlowRule quantized_concatenate_layout_flow() { return {quantized_concatenate_flow}; }
 

@@ -15,6 +15,7 @@ LayoutFlowRule quantized_broadcast_layout_flow();
 // Operators with layout attributes.
 LayoutFlowRule conv_layout_flow();     ///< data_layout, kernel_layout and out_layout
 LayoutFlowRule spatial_layout_flow();  ///< `layout` of a window over D, H and W
+LayoutFlowRule pair_layout_flow();     ///< `layout` of two inputs
 LayoutFlowRule regions_layout_flow();  ///< `layout` of the data; that of the regions is irrelevant
 LayoutFlowRule dense_layout_flow();    ///< nn.dense, nn.contrib_dense_pack
 
@@ -26,9 +27,11 @@ LayoutFlowRule split_layout_flow();
 LayoutFlowRule squeeze_layout_flow();
 LayoutFlowRule transpose_layout_flow();
 LayoutFlowRule strided_slice_layout_flow();
+LayoutFlowRule slice_like_layout_flow();
+LayoutFlowRule variance_layout_flow();
 LayoutFlowRule pad_layout_flow();
 /// `axis` is an axis of the first input and of all outputs of its rank; other inputs and outputs have no
-/// layout: nn.batch_norm, nn.prelu, nn.l2_normalize.
+/// layout: nn.batch_norm, nn.prelu, nn.l2_normalize, topk.
 LayoutFlowRule axis_layout_flow();
 
 }  // namespace baton

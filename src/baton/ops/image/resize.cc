@@ -111,13 +111,13 @@ const OpDef& op_image_resize1d() {
   return def;
 }
 const OpDef& op_image_resize2d() {
-  static const OpDef def =
-      resize<2>("image.resize2d", "height and width",
-                op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-                         spatial_layout_flow(), spatial_layout_rule(), ConvertedLayout::kWindows),
-                {"(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC",
-                 "(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC, method=nearest_neighbor, "
-                 "coordinate_transformation_mode=align_corners"});
+  static const OpDef def = resize<2>(
+      "image.resize2d", "height and width",
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same, /*without_end=*/false},
+               spatial_layout_flow(), spatial_layout_rule(), ConvertedLayout::kWindows),
+      {"(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC",
+       "(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC, method=nearest_neighbor, "
+       "coordinate_transformation_mode=align_corners"});
   return def;
 }
 const OpDef& op_image_resize3d() {

@@ -419,8 +419,9 @@ const OpDef& op_nn_depth_to_space() {
       .relation = depth_to_space_relation,
       .compute = depth_to_space_compute,
       .python = "nn.depth_to_space(data, block_size, layout='NCHW', mode='DCR')",
-      .rules = op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
-                        depth_to_space_layout_rule()),
+      .rules =
+          op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same, /*without_end=*/false},
+                   depth_to_space_layout_rule()),
       .test_shapes = {"(1, 8, 2, 3)f32, block_size=2", "(1, 8, 3, 2, 4)f32, block_size=2, layout=NCHW4c"},
   };
   return def;

@@ -96,7 +96,7 @@ Result fake_quantized_clip(const At& at) {
 }
 
 FakeQuantizationRule fake_quantized_function(const char* name) {
-  return {[name](const At& at) { return function(at, name); }};
+  return {[name](const At& at) { return function(at, name); }, /*without_end=*/false};
 }
 
 bool AffineType::per_channel() const {

@@ -160,7 +160,7 @@ Expr bias_along(const Expr& vector, int rank, int axis) {
 }  // namespace
 
 FakeQuantizationRule fake_quantized_arithmetic(const char* name) {
-  return {[name](const At& at) { return arithmetic(at, name); }};
+  return {[name](const At& at) { return arithmetic(at, name); }, /*without_end=*/false};
 }
 
 Result fake_quantized_extremum(const At& at) {

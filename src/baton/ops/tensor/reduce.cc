@@ -426,8 +426,8 @@ const OpDef& op_mean() {
           },
       .python = "reduce",
       .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
-                        FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow(),
-                        reduce_layout_rule(), AnchorRule{"reduce"}),
+                        FakeQuantizationRule{fake_quantized_through_int32, /*without_end=*/false},
+                        reduce_layout_flow(), reduce_layout_rule(), AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32", "(2, 3, 4)f32, axis=[-1], keepdims=True", "(3, 5)i32[-9, 9], axis=[0]"},
   };
   return def;
@@ -488,7 +488,8 @@ const OpDef& op_variance() {
           [](Compute& c, const VarianceAttrs& a) {
             variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
           },
-      .rules = op_rules(variance_gradient(), MixedPrecision::kNever, AnchorRule{"reduce"}),
+      .rules =
+          op_rules(variance_gradient(), MixedPrecision::kNever, variance_layout_flow(), AnchorRule{"reduce"}),
       .test_shapes = {"(3, 4)f32, (3, 4)f32, axis=[1]", "(3, 4)f32, (1, 1)f32, keepdims=True, unbiased=True"},
   };
   return def;

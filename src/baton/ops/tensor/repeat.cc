@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "baton/ir/attr_objects.h"
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -481,6 +482,7 @@ const OpDef& op_slice_like() {
       .relation = slice_like_relation,
       .compute = slice_like_compute,
       .python = "transform.slice_like(data, shape_like, axes=None)",
+      .rules = op_rules(slice_like_layout_flow()),
       .test_shapes = {"(4, 5)f32, (2, 3)f32, axes=[1]"},
   };
   return def;

@@ -3,6 +3,7 @@
 
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -199,7 +200,7 @@ const OpDef& op_topk() {
       .inputs = {{"data", "tensor"}},
       .relation = topk_relation,
       .compute = topk_compute,
-      .rules = op_rules(FakeQuantizationRule{fake_quantized_topk},
+      .rules = op_rules(axis_layout_flow(), FakeQuantizationRule{fake_quantized_topk, /*without_end=*/false},
                         ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
                           if (text_attr(call, "ret_type") == "both") return 2;
                           return std::nullopt;

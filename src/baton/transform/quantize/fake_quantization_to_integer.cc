@@ -210,8 +210,9 @@ class OperatorQuantizer final : public Rewriter {
     const auto* call = as<CallNode>(rebuilt);
     const auto* typed = as<CallNode>(original);
     if (!call || !call->op() || call->op()->name.starts_with("qnn.")) return rebuilt;
+    const auto* own = call->op()->rules.get<FakeQuantizationRule>();
     const auto rule = fake_quantization_rule(*call->op());
-    if (!rule) return rebuilt;
+    if (!rule || !own || !own->without_end) return rebuilt;
     FakeQuantizedCall at{*typed, {}, nullptr};
     OriginSet origins = call->origins();
     bool quantized = false;

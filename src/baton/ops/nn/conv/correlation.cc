@@ -1,3 +1,4 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/shared/conv_attrs.h"
@@ -117,6 +118,7 @@ const OpDef& op_nn_correlation() {
       .python =
           "nn.correlation(data1, data2, kernel_size, max_displacement, stride1, stride2, padding, "
           "is_multiply, layout)",
+      .rules = op_rules(pair_layout_flow()),
       .test_shapes = {"(1, 3, 5, 4)f32, (1, 3, 5, 4)f32, padding=[1, 1]"},
   };
   return def;

@@ -116,7 +116,8 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
 const OpDef& op_nn_adaptive_avg_pool1d() {
   static const OpDef def = adaptive_pool<1, true>(
       "nn.adaptive_avg_pool1d",
-      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_average_pool},
+      op_rules(MixedPrecision::kNever,
+               FakeQuantizationRule{fake_quantized_average_pool, /*without_end=*/false},
                spatial_layout_flow()),
       {"(1, 2, 8)f32, output_size=[3]"});
   return def;
