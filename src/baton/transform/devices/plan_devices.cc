@@ -185,8 +185,11 @@ class Places {
       params.push_back(domain(Expr(function.params()[i])));
       if (const VirtualDevice* device = param_device(function, i)) at(Expr(function.params()[i]), *device);
     }
-    domains_.unify(domain(node), domains_.function(std::move(params), domain(function.body())));
-    if (const VirtualDevice* device = result_device(function)) at(function.body(), *device);
+    // A constant has a domain for each use: this one is that of the function's result.
+    const Id result = domain(function.body());
+    domains_.unify(domain(node), domains_.function(std::move(params), result));
+    if (const VirtualDevice* device = result_device(function))
+      domains_.unify(result, domains_.fresh(config_.canonical(*device)));
   }
 
   void relate_call(const CallNode& call, const Expr& node) {
@@ -267,7 +270,7 @@ class Planner final : public Rewriter {
         const auto* now = as<FunctionNode>(rebuilt);
         const Function typed = make_function(now->params(), now->body(), was->ret_type(), was->attrs(),
                                              was->info(), was->type_params());
-        return Expr(with_devices(typed, params, places_.of(was->body())));
+        return Expr(with_devices(typed, params, places_.of(original)));
       }
       default:
         return with_type(rebuilt, original->checked_type());
