@@ -1,6 +1,8 @@
 """Quantisation of float programs: relay.quantize.quantize under qconfig(...)."""
 import threading
 
+import numpy
+
 from .._ffi_names import Object
 from .._load import core, not_provided
 
@@ -89,11 +91,50 @@ def annotate():
     return _pass("QuantizeAnnotate")
 
 
+def _scales_on(dataset, module):
+    """The scale of each value that is rounded in an annotated module, by the values that it has on the data set."""
+    from .. import cpu
+    from ..contrib.graph_executor import GraphModule
+    from ..ir.transform import PassContext
+    from ..runtime import ndarray
+    from ._building import build
+
+    config = current_qconfig()
+    if dataset is None:
+        raise ValueError(f"quantize: calibrate_mode={config.calibrate_mode!r} chooses scales by the values on samples; give dataset=, a list of "
+                         "dicts of arrays by the name of the input")
+    choose = {"kl_divergence": core.scale_by_divergence, "percentile": core.scale_by_percentile}[config.calibrate_mode]
+    samples = [dict(sample) for sample in dataset]
+    if not samples:
+        raise ValueError("quantize: the data set has no sample")
+    count = core.count_rounded_values(module)
+    at_once = config.calibrate_chunk_by if config.calibrate_chunk_by > 0 else max(count, 1)
+    scales = []
+    for first in range(0, count, at_once):
+        part = min(at_once, count - first)
+        with PassContext(opt_level=3):
+            runner = GraphModule(build(core.rounded_values(module, first, part), target="llvm")["default"](cpu(0)))
+        seen = [[] for _ in range(part)]
+        for sample in samples:
+            runner.set_input(**sample)
+            runner.run()
+            for index, values in enumerate(seen):
+                values.append(runner.get_output(index).numpy().reshape(-1))
+        scales += [choose(ndarray.to_native(numpy.concatenate(values))) for values in seen]
+    return scales
+
+
 def calibrate(dataset=None):
-    """The pass that chooses the scales. Data sets are not supported: NotImplementedError."""
-    if dataset is not None:
-        raise NotImplementedError("calibrate: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")
-    return _pass("QuantizeCalibrate")
+    """The pass that chooses the scales: by global_scale, or by `dataset`, a list of dicts of arrays by input's name."""
+    from ..ir.transform import module_pass
+
+    if current_qconfig().calibrate_mode == "global_scale":
+        return _pass("QuantizeCalibrate")
+
+    def calibrated(module, _):
+        return core.make_pass("QuantizeCalibrate", {**current_qconfig().arguments(), "activation_scales": _scales_on(dataset, module)})(module)
+
+    return module_pass(calibrated, opt_level=1, name="QuantizeCalibrate")
 
 
 def realize():
@@ -115,14 +156,17 @@ def prerequisite_optimize(mod, params=None):
 def quantize(mod, params=None, dataset=None):
     """`mod` computing in integers where the current qconfig says so.
 
-    Weights must be constants: `params` (arrays by name) become some. Raises NotSupported where a weight is none, and for
-    the modes that need a data set.
+    Weights must be constants: `params` (arrays by name) become some. Raises NotSupported where a weight is none.
+    `dataset`, a list of dicts of arrays by input's name, is for the calibrate_modes "kl_divergence" and "percentile": the
+    float program is run on it.
     """
     from ._building import _native
 
-    if dataset is not None:
-        raise NotImplementedError("quantize: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")
-    return _pass("quantize")(core.bind_params(mod, _native(params)) if params else mod)
+    mod = core.bind_params(mod, _native(params)) if params else mod
+    arguments = current_qconfig().arguments()
+    if arguments["calibrate_mode"] in ("kl_divergence", "percentile"):
+        arguments["activation_scales"] = _scales_on(dataset, annotate()(partition()(prerequisite_optimize(mod))))
+    return core.make_pass("quantize", arguments)(mod)
 
 
 class QuantizeContext:

@@ -1,5 +1,6 @@
 // Configuration of quantised operators.
 #include "baton/transform/quantize/fake_quantization_hooks.h"
+#include "baton/transform/quantize/quantize_statistics.h"
 
 #include "python/bind.h"
 #include "python/door.h"
@@ -63,6 +64,15 @@ void bind_quantization(nb::module_& m) {
       "From now on FakeQuantizationToInteger asks `function` how the operator is computed in integers.");
   m.def("reset_fake_quantization_hook", &reset_fake_quantization_hook, nb::arg("op"),
         "The operator's own rule is asked again.");
+  m.def("count_rounded_values", &count_rounded_values, nb::arg("module"),
+        "How many values of an annotated module need a scale, weights aside.");
+  m.def("rounded_values", &rounded_values, nb::arg("module"), nb::arg("first"), nb::arg("count"),
+        "A module that returns `count` of those values, from `first` on, before they are rounded.");
+  m.def("scale_by_divergence", &scale_by_divergence, nb::arg("values"),
+        "The scale that loses the least information between the distribution of float32 values and the same "
+        "in 255 steps.");
+  m.def("scale_by_percentile", &scale_by_percentile, nb::arg("values"),
+        "The magnitude that 99.999 % of float32 values stay below.");
   m.def(
       "enter_requantize_config",
       [](std::string rounding, std::string compute_dtype) {

@@ -27,6 +27,21 @@ double number_arg(PassArgReader& reader, const std::string& pass, const std::str
   throw UsageError(pass + ": argument `" + name + "` expects a number, got " + attr_text(*given));
 }
 
+std::vector<double> scales_arg(PassArgReader& reader, const std::string& pass) {
+  const AttrValue* given = reader.value("activation_scales");
+  if (!given) return {};
+  const AttrList* list = given->as<AttrList>();
+  std::vector<double> scales;
+  for (const AttrValue& each : list ? *list : AttrList{*given}) {
+    const double* number = each.as<double>();
+    if (!number || !(*number > 0))
+      throw UsageError(pass + ": argument `activation_scales` expects a list of positive numbers, got " +
+                       attr_text(*given));
+    scales.push_back(*number);
+  }
+  return scales;
+}
+
 void one_of(const std::string& pass, const std::string& name, const std::string& value,
             const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
@@ -61,6 +76,7 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   config.calibrate_mode = reader.text("calibrate_mode", config.calibrate_mode);
   config.global_scale = number_arg(reader, name, "global_scale", config.global_scale);
   if (!(config.global_scale > 0)) throw UsageError(name + ": global_scale must be positive");
+  config.activation_scales = scales_arg(reader, name);
   config.weight_scale = reader.text("weight_scale", config.weight_scale);
   config.skip_dense_layer = reader.flag("skip_dense_layer", config.skip_dense_layer);
   if (const AttrValue* layers = reader.value("skip_conv_layers")) {
@@ -77,7 +93,7 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   config.round_for_shift = reader.flag("round_for_shift", config.round_for_shift);
   if (reader.value("debug_enabled_ops")) config.debug_enabled_ops = reader.texts("debug_enabled_ops", {});
   config.rounding = reader.text("rounding", config.rounding);
-  reader.integer("calibrate_chunk_by", -1);  // how a data set is cut up
+  reader.integer("calibrate_chunk_by", -1);  // for those who run the data set
   config.partition_conversions = reader.text("partition_conversions", config.partition_conversions);
   reader.finish();
   one_of(name, "calibrate_mode", config.calibrate_mode, {"global_scale", "kl_divergence", "percentile"});
@@ -85,9 +101,6 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   one_of(name, "rounding", config.rounding, {"UPWARD", "TONEAREST"});
   one_of(name, "partition_conversions", config.partition_conversions,
          {"disabled", "enabled", "fully_integral"});
-  if (config.calibrate_mode != "global_scale")
-    throw NotSupported(name + ": calibrate_mode \"" + config.calibrate_mode +
-                       "\" needs runs over a data set, which are not provided; use \"global_scale\"");
   if (config.partition_conversions != "disabled")
     throw NotSupported(name + ": partition_conversions \"" + config.partition_conversions +
                        "\" is not provided; use \"disabled\"");

@@ -19,6 +19,8 @@ struct QuantizeConfig {
   DType dtype_input = DType::int_(8), dtype_weight = DType::int_(8), dtype_activation = DType::int_(32);
   std::string calibrate_mode = "global_scale";
   double global_scale = 8;
+  /// By a data set (quantize_statistics.h): one for each of values_to_calibrate(); else global_scale counts.
+  std::vector<double> activation_scales;
   std::string weight_scale = "power2";  ///< or "max"
   bool skip_dense_layer = true;
   std::vector<int64_t> skip_conv_layers = {0};
@@ -39,6 +41,10 @@ Pass quantize_calibrate_for(const QuantizeConfig& config);
 Pass quantize_realize_for(const QuantizeConfig& config);
 /// All of them, with what they need before and after.
 Pass quantize_for(const QuantizeConfig& config);
+
+/// The calls of simulated_quantize in `function` that do not round a weight, in the order in which
+/// QuantizeCalibrate gives them their scales.
+std::vector<Expr> values_to_calibrate(const Function& function);
 
 /// What a simulated_quantize rounds; numbers as in TVM.
 enum class QuantizeKind : int64_t { kInput = 1, kWeight = 2, kActivation = 3 };

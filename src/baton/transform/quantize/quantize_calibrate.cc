@@ -1,6 +1,7 @@
 // Gives the placeholders of QuantizeAnnotate their values:
 //   scale = largest magnitude / 2^(bits - 1),   bounds = -+(2^(bits - 1) - 1)
-// The largest magnitude of a weight is looked up; that of anything else is global_scale.
+// The largest magnitude of a weight is looked up; that of anything else is global_scale, or was found on a
+// data set.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -32,17 +33,32 @@ double weight_scale(const CallNode& rounded, const QuantizeConfig& config) {
   return std::exp2(std::ceil(std::log2(largest)));
 }
 
+QuantizeKind kind_of(const CallNode& rounded) { return static_cast<QuantizeKind>(int_attr(rounded, "kind")); }
+
+/// One scale for each of `count` values.
+std::vector<double> scales_of_values(const QuantizeConfig& config, size_t count) {
+  if (config.calibrate_mode == "global_scale" || count == 0)
+    return std::vector<double>(count, config.global_scale);
+  if (config.activation_scales.size() != count)
+    throw UsageError("quantize: calibrate_mode \"" + config.calibrate_mode + "\" needs the scales of " +
+                     std::to_string(count) + " values, " + std::to_string(config.activation_scales.size()) +
+                     " are given; relay.quantize.quantize finds them on dataset=, or use \"global_scale\"");
+  return config.activation_scales;
+}
+
 Function calibrated(const Function& function, const QuantizeConfig& config) {
+  const std::vector<double> scales = scales_of_values(config, values_to_calibrate(function).size());
+  size_t next = 0;
   std::unordered_map<const ExprNode*, Expr> values;
   post_order(Expr(function), [&](const Expr& node) {
     const CallNode* rounded = call_of(node, op_names::kSimulatedQuantize);
     if (!rounded) return;
-    const auto kind = static_cast<QuantizeKind>(int_attr(*rounded, "kind"));
+    const QuantizeKind kind = kind_of(*rounded);
     const int64_t bits = kind == QuantizeKind::kWeight  ? config.nbit_weight
                          : kind == QuantizeKind::kInput ? config.nbit_input
                                                         : config.nbit_activation;
     const double range = std::exp2(static_cast<double>(bits - (bool_attr(*rounded, "sign") ? 1 : 0)));
-    const double scale = kind == QuantizeKind::kWeight ? weight_scale(*rounded, config) : config.global_scale;
+    const double scale = kind == QuantizeKind::kWeight ? weight_scale(*rounded, config) : scales.at(next++);
     const double given[] = {scale / range, -(range - 1), range - 1};
     for (size_t i = 0; i < 3; ++i) {
       const Expr& placeholder = rounded->args()[i + 1];
@@ -59,6 +75,15 @@ Function calibrated(const Function& function, const QuantizeConfig& config) {
 }
 
 }  // namespace
+
+std::vector<Expr> values_to_calibrate(const Function& function) {
+  std::vector<Expr> values;
+  post_order(Expr(function), [&](const Expr& node) {
+    const CallNode* rounded = call_of(node, op_names::kSimulatedQuantize);
+    if (rounded && kind_of(*rounded) != QuantizeKind::kWeight) values.push_back(node);
+  });
+  return values;
+}
 
 Pass quantize_calibrate_for(const QuantizeConfig& config) {
   return function_pass({1, "QuantizeCalibrate", {}},

@@ -75,11 +75,6 @@ def test_qconfig_knows_its_options():
     assert relay.quantize.current_qconfig().global_scale == 8.0
 
 
-def test_data_sets_are_not_provided():
-    with pytest.raises(NotImplementedError):
-        relay.quantize.quantize(network(), dataset=[])
-
-
 def test_fake_quantization_becomes_integers():
     x, w = relay.var("x", shape=(2, 8), dtype="int8"), relay.var("w", shape=(4, 8), dtype="int8")
     one = lambda value: relay.qnn.op.dequantize(value, relay.const(0.5), relay.const(0))
@@ -90,3 +85,58 @@ def test_fake_quantization_becomes_integers():
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-4, 4, shape).astype("int8") for shape in ((2, 8), (4, 8)))
     assert np.abs(run(integer, x=a, w=b).astype(int) - run(module, x=a, w=b).astype(int)).max() <= 1
+
+
+def convolutions():
+    """Two convolutions with a relu between them, with weights for some of which 8 as the largest magnitude is far off."""
+    rng = np.random.default_rng(1)
+    x, w, v = relay.var("data", shape=(1, 8, 8, 8)), relay.var("w", shape=(8, 8, 3, 3)), relay.var("v", shape=(8, 8, 3, 3))
+    middle = relay.nn.relu(relay.nn.conv2d(x, w, padding=(1, 1), channels=8, kernel_size=(3, 3)))
+    module = baton.IRModule.from_expr(relay.Function([x, w, v], relay.nn.conv2d(middle, v, padding=(1, 1), channels=8, kernel_size=(3, 3))))
+    params = {name: (0.1 * rng.standard_normal((8, 8, 3, 3))).astype("float32") for name in "wv"}
+    return module, params, [{"data": (20 * rng.standard_normal((1, 8, 8, 8))).astype("float32")} for _ in range(4)]
+
+
+@pytest.mark.parametrize("options", [{"calibrate_mode": "kl_divergence"}, {"calibrate_mode": "kl_divergence", "calibrate_chunk_by": 1},
+                                     {"calibrate_mode": "percentile"}])
+def test_a_data_set_finds_scales_that_fit(options):
+    module, params, samples = convolutions()
+    bound = relay.build_module.bind_params_by_name(module["main"], params)
+    expected = run(bound, **samples[0])
+    with relay.quantize.qconfig(skip_conv_layers=[], **options):
+        quantized = relay.quantize.quantize(module, params, samples)
+    with relay.quantize.qconfig(skip_conv_layers=[]):
+        by_constant = relay.quantize.quantize(module, params)
+    assert "int8" in str(quantized)
+    distance = lambda result: np.abs(result - expected).mean() / np.abs(expected).mean()  # noqa: E731
+    assert distance(run(quantized, **samples[0])) < 0.05 < 0.3 < distance(run(by_constant, **samples[0]))
+
+
+def test_calibrate_is_a_pass_that_runs_the_data_set():
+    module, params, samples = convolutions()
+    quantize = relay.quantize
+    with quantize.qconfig(skip_conv_layers=[], calibrate_mode="percentile"):
+        annotated = quantize.annotate()(quantize.partition()(quantize.prerequisite_optimize(module, params)))
+        calibrated = quantize.calibrate(samples)(annotated)
+    assert len(annotated["main"].params) > 1 and len(calibrated["main"].params) == 1
+    with pytest.raises(ValueError, match="give dataset="), quantize.qconfig(calibrate_mode="percentile"):
+        quantize.quantize(module, params)
+    with pytest.raises(ValueError, match="no sample"), quantize.qconfig(calibrate_mode="percentile"):
+        quantize.quantize(module, params, [])
+    with pytest.raises(baton.error.TVMError, match="NaN or infinite"), quantize.qconfig(skip_conv_layers=[], calibrate_mode="kl_divergence"):
+        quantize.quantize(module, params, [{"data": np.full((1, 8, 8, 8), np.nan, "float32")}])
+
+
+def test_scales_ignore_a_few_outliers():
+    from baton.runtime import ndarray
+
+    rng = np.random.default_rng(0)
+    usual = rng.standard_normal(200_000).astype("float32")
+    with_outlier = np.append(usual, np.float32(1000))
+    by_divergence, by_percentile = (lambda values, choose=choose: choose(ndarray.to_native(values))
+                                    for choose in (baton._load.core.scale_by_divergence, baton._load.core.scale_by_percentile))
+    assert by_percentile(with_outlier) == np.sort(np.abs(with_outlier))[int(len(with_outlier) * 0.99999)] < 10
+    assert by_divergence(with_outlier) < 64  # a cut has 255 of the 8001 bins at least, and up to 510 they are as fine
+    flat = rng.uniform(-1, 1, 200_000).astype("float32")
+    assert 0.95 < by_divergence(flat) <= 1 and 0.99 < by_percentile(flat) <= 1
+    assert by_divergence(np.zeros(5, "float32")) == by_percentile(np.zeros(5, "float32")) == 1
