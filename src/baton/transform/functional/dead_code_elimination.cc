@@ -2,7 +2,10 @@
 //   let a = exp(x); let b = log(x); a  ->  let a = exp(x); a
 // With inline_once, values used once are inlined, but not into a function, which may be called repeatedly.
 // Side effects: stateful operators; calls of unknown functions (parameters, external compilers) and of
-// functions that have side effects or are recursive; creating, reading and writing references.
+// functions that have side effects; creating, reading and writing references. A recursive call has those that
+// the function has otherwise: that it may not end is none.
+
+#include <utility>
 
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/op.h"
@@ -23,25 +26,42 @@ class Effects {
     post_order(root, [&](const Expr& node) {
       if (const auto* let = as<LetNode>(node)) values_.insert(let->var().get(), let->value().get());
     });
-    post_order(root, [&](const Expr& node) { effects_.insert(node.get(), effects_of(*node)); });
+    // Functions that call themselves are assumed to have no effect until one is found.
+    find(root);
+    while (recursive_ && find(root)) {
+    }
   }
   bool in_evaluating(const Expr& expr) const { return effects_.find(expr.get())->evaluating; }
 
  private:
   struct Effect {
     bool evaluating = false, calling = true;
+    bool operator==(const Effect&) const = default;
   };
 
-  Effect known(const Expr& expr) const {
+  /// One round over `root`; whether an effect was found that the rounds before had missed.
+  bool find(const Expr& root) {
+    bool more = false;
+    post_order(root, [&](const Expr& node) {
+      const Effect effect = effects_of(*node);
+      const auto [at, fresh] = effects_.insert(node.get(), effect);
+      more = more || !(fresh || *at == effect);
+      *at = effect;
+    });
+    return more;
+  }
+
+  Effect known(const Expr& expr) {
     const ExprNode* node = expr.get();
     const ExprNode* const* value = values_.find(node);
     if (!value) return effects_.contains(node) ? *effects_.find(node) : Effect{};
     // Inside its own value a function is not bound yet: the use is a recursion.
     const Effect* effect = effects_.find(*value);
-    return {false, !effect || effect->calling};
+    recursive_ = recursive_ || !effect;
+    return {false, effect && effect->calling};
   }
 
-  Effect effects_of(const ExprNode& node) const {
+  Effect effects_of(const ExprNode& node) {
     Effect effect;
     if (const auto* function = as<FunctionNode>(&node)) {
       effect.calling = function->attr("Compiler") || known(function->body()).evaluating;
@@ -72,6 +92,7 @@ class Effects {
   const FunctionEffects& functions_;
   PointerMap<const ExprNode*> values_;  // by let variable
   PointerMap<Effect> effects_;
+  bool recursive_ = false;
 };
 
 /// The uses of let variables in live code.
@@ -163,14 +184,23 @@ class Eliminator final : public Rewriter {
   Uses uses_;
 };
 
-// The side effects of calling each function of the module.
+// The side effects of calling each function of the module, in rounds as long as functions that call each
+// other may find more.
 FunctionEffects effects_of(const IRModuleNode& module) {
   const CallGraph graph(module);
   FunctionEffects effects;
+  bool recursive = false, changed = true;
   for (const std::string& name : graph.order()) {
-    const Function function = module.find(name);
-    effects[name] = graph.calls_itself(name) || function->attr("Compiler") ||
-                    Effects(function->body(), effects).in_evaluating(function->body());
+    effects[name] = module.find(name)->attr("Compiler") != nullptr;
+    recursive = recursive || graph.calls_itself(name);
+  }
+  while (std::exchange(changed, false)) {
+    for (const std::string& name : graph.order()) {
+      const Function function = module.find(name);
+      if (effects[name] || !Effects(function->body(), effects).in_evaluating(function->body())) continue;
+      effects[name] = true;
+      changed = recursive;
+    }
   }
   return effects;
 }
