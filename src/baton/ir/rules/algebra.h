@@ -10,7 +10,7 @@ namespace baton {
 /// The elementwise arithmetic operation over two broadcast operands.
 enum class Arithmetic { kSum, kDifference, kProduct, kQuotient };
 
-/// Every element of the result is `value`, or the first argument, a scalar, when `value` is not set.
+/// Every element of the result is `value`, or the last argument, a scalar, when `value` is not set.
 struct FilledWith {
   std::optional<double> value;
 };

@@ -106,7 +106,7 @@ const OpDef& op_full_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { fill_compute(c, "full_like", c.in(1)(Index{})); },
       .python = "transform",
-      .rules = op_rules(LikeRule{0, full_of_type}),
+      .rules = op_rules(FilledWith{}, LikeRule{0, full_of_type}),
       .test_shapes = {"(2, 3)f32, ()f32={2.5}"},
   };
   return def;

@@ -31,17 +31,21 @@ bool all_equal(const NDArray& array, double wanted) {
   return true;
 }
 
-/// The value of a tensor that is the same everywhere: full, ones, zeros. Those that take its shape from
-/// another tensor get it as an attribute first.
-std::optional<double> filled_with(const Expr& expr) {
+/// The value of a tensor that is the same everywhere: full, ones, zeros. Those that take their shape from
+/// another tensor get it as an attribute first; where it is not known, they count beside that tensor
+/// (`other`) only.
+std::optional<double> filled_with(const Expr& expr, const Expr& other) {
   const auto* call = as<CallNode>(expr);
   const auto* filled = call && call->op() ? call->op()->rules.get<FilledWith>() : nullptr;
-  if (!filled || has_rule<LikeRule>(*call->op())) return std::nullopt;
-  return filled->value ? filled->value : scalar_value(call->args()[0]);
+  if (!filled) return std::nullopt;
+  const auto* like = call->op()->rules.get<LikeRule>();
+  if (like && call->args().at(static_cast<size_t>(like->model)) != other) return std::nullopt;
+  return filled->value ? filled->value : scalar_value(call->args().back());
 }
 
-/// Whether every element of `expr` is `wanted`: a constant, or zeros, ones, full.
-bool is_everywhere(const Expr& expr, double wanted) {
+/// Whether every element of `expr` is `wanted`, where it is computed with `other`: a constant, or zeros,
+/// ones, full.
+bool is_everywhere(const Expr& expr, double wanted, const Expr& other) {
   if (const auto* constant = as<ConstantNode>(expr)) {
     const NDArray& value = constant->value();
     const DType dtype = value.dtype();
@@ -52,7 +56,7 @@ bool is_everywhere(const Expr& expr, double wanted) {
     if (dtype == DType::int_(64)) return all_equal<int64_t>(value, wanted);
     return false;
   }
-  return filled_with(expr) == wanted;
+  return filled_with(expr, other) == wanted;
 }
 
 constexpr auto adds = is_arithmetic<Arithmetic::kSum, Arithmetic::kDifference>;
@@ -65,7 +69,9 @@ int kept_side(const CallNode& call, const Type& type) {
   for (int kept : {0, 1}) {
     if (kept == 1 && !commutes(*call.op())) break;
     const Type& kept_type = call.args()[kept]->checked_type();
-    if (kept_type && same_type(kept_type, type) && is_everywhere(call.args()[1 - kept], neutral)) return kept;
+    if (kept_type && same_type(kept_type, type) &&
+        is_everywhere(call.args()[1 - kept], neutral, call.args()[kept]))
+      return kept;
   }
   return -1;
 }
@@ -108,8 +114,9 @@ Expr reciprocal_root(const SimplifyMatch& m) {
   const CallNode* root = call_of(m.call.args()[1], "sqrt");
   const TensorTypeNode* type = tensor(m.type);
   if (!type || !type->dtype().is_float()) return nullptr;
-  if (is_exact_float(m) && !is_everywhere(m.call.args()[0], 1)) return nullptr;
-  if (is_everywhere(m.call.args()[0], 1) && same_type(m.arg_types[1], m.type)) {
+  const bool is_one = is_everywhere(m.call.args()[0], 1, root->args()[0]);
+  if (is_exact_float(m) && !is_one) return nullptr;
+  if (is_one && same_type(m.arg_types[1], m.type)) {
     const OriginScope scope(m.call.origins().merge(root->origins()).merge(m.call.args()[0]->origins()));
     return call_op("rsqrt", {root->args()[0]});
   }
@@ -129,7 +136,7 @@ bool broadcasts_two(const OpDef& op) {
 int filled_side(const CallNode& call) {
   for (int side : {0, 1}) {
     const Type& other = call.args()[1 - side]->checked_type();
-    if (filled_with(call.args()[side]) && other && call.checked_type() &&
+    if (filled_with(call.args()[side], call.args()[1 - side]) && other && call.checked_type() &&
         same_type(other, call.checked_type()))
       return side;
   }
@@ -146,10 +153,10 @@ bool has_filled_side(const CallNode& call, std::vector<Expr>& inner) {
 Expr full_to_scalar(const SimplifyMatch& m) {
   const int side = filled_side(m.call);
   if (side < 0) return nullptr;
-  const Expr& full = m.call.args()[side];
+  const Expr &full = m.call.args()[side], &other = m.call.args()[1 - side];
   std::vector<Expr> args = m.call.args();
   const OriginScope scope(full->origins());  // the scalar is what the full tensor became
-  args[side] = scalar(*filled_with(full), tensor(m.arg_types[side])->dtype());
+  args[side] = scalar(*filled_with(full, other), tensor(m.arg_types[side])->dtype());
   return make_call(m.call.callee(), std::move(args), m.call.attrs(), m.call.with_type(m.type));
 }
 
