@@ -20,7 +20,7 @@ from . import relay, contrib
 from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
                               WorkspacePoolInfo)
 from .registry import get_global_func, register_func
-from . import _notebook
+from . import _ffi, _notebook
 
 __version__ = "0.1.0"
 

@@ -152,11 +152,53 @@ def register_func(func_name, f=None, override=False):
     return register if f is None else register(f)
 
 
+_OWN = {  # what TVM calls a function of C++, and where Baton has it
+    "relay._transform.": "baton.relay.transform", "transform.": "baton.transform", "relay.analysis.": "baton.relay.analysis",
+    "relay.op._make.": "baton.relay.op._make", "relay.op.nn._make.": "baton.relay.op.nn", "relay.op.image._make.": "baton.relay.op.image",
+    "relay.op.vision._make.": "baton.relay.op.vision", "relay.ir.": "baton.relay", "ir.": "baton.ir", "tir.": "baton.tir",
+    "relay.op.annotation._make.": "baton.relay.op.annotation", "relay.dataflow_pattern.": "baton.relay.dataflow_pattern",
+    "relay.backend.": "baton.relay.backend.name_transforms",
+}
+_EXACT = {"runtime.NumThreads": "baton.runtime.num_threads", "runtime.RuntimeEnabled": "baton.runtime.enabled",
+          "runtime.ModuleLoadFromFile": "baton.runtime.load_module", "runtime.LoadParams": "baton.runtime.load_param_dict",
+          "node.LoadJSON": "baton.ir.load_json", "node.SaveJSON": "baton.ir.save_json",
+          "relay.analysis._test_type_solver": "baton.relay.analysis._test_type_solver",
+          "tvm.graph_executor.create": "baton.contrib.graph_executor.create",
+          "tvm.graph_executor_debug.create": "baton.contrib.debugger.debug_executor.create",
+          "relay.backend.to_function_style": "baton.relay.backend.name_transforms.to_c_function_style"}
+
+
+def _built_in(name):
+    """Baton's function that TVM has under a global name, or None."""
+    import importlib
+
+    module, _, short = _EXACT.get(name, "").rpartition(".")
+    if not module:
+        prefix = next((each for each in _OWN if name.startswith(each)), None)
+        if prefix is None or not name[len(prefix):].isidentifier() or name[len(prefix):].startswith("_"):
+            return None
+        module, short = _OWN[prefix], name[len(prefix):]
+    try:
+        found = getattr(importlib.import_module(module), short, None)
+    except NotImplementedError:
+        return None
+    return found if callable(found) and not getattr(found, "reason", None) else None
+
+
 def get_global_func(name, allow_missing=False):
-    """The function registered under `name`; ValueError, or None with `allow_missing`, when there is none."""
-    if name not in _functions and not allow_missing:
+    """The function registered under `name`, or Baton's own of that name in TVM ("relay._transform.InferType").
+
+    ValueError, or None with `allow_missing`, when there is none.
+    """
+    found = _functions.get(wanted("name", name, str, "a str")) or _built_in(name)
+    if found is None and not allow_missing:
         raise ValueError(f"Cannot find global function {name}")
-    return _functions.get(name)
+    return found
+
+
+def list_global_func_names():
+    """The names that functions are registered under."""
+    return sorted({*_functions, *_EXACT})
 
 
 def remove_global_func(name):

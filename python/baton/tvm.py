@@ -2,6 +2,7 @@
 
     python -m baton.tvm script.py [args]
     python -m baton.tvm -m module [args]
+    python -m baton.tvm -m pytest test_it.py    (with the fixtures of tvm.testing.plugin)
 
 In a notebook, before anything imports tvm: `import baton.tvm; baton.tvm.install()`.
 """
@@ -14,19 +15,9 @@ import sys
 import types
 
 import baton
+from baton._absent import module_of, reason_of
 
-# Scripts often import these without using them. Importing works; using them raises an error with the reason.
-_NOT_RELAY = ("auto_scheduler", "autotvm", "meta_schedule", "te", "tir", "topi")
-
-
-class _NotRelay(types.ModuleType):
-    """A module of TVM without a counterpart in Baton."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        raise NotImplementedError(f"{self.__name__}.{name}: Baton makes kernels without TVM's {self.__name__.split('.')[1]} "
-                                  "(docs/compatibility.md)")
+_PYTEST_PLUGIN = "baton.testing.as_tvm"
 
 
 class _Same(importlib.abc.Loader):
@@ -50,8 +41,8 @@ class Finder(importlib.abc.MetaPathFinder):
         if root not in ("tvm", "baton"):
             return None
         ours = "baton." + rest if rest else "baton"
-        if rest.split(".")[0] in _NOT_RELAY and importlib.machinery.PathFinder.find_spec(ours, path) is None:
-            return self._not_relay(fullname, "tvm." + rest)
+        if rest and (why := reason_of("tvm." + rest)) and self._is_missing(ours, path):
+            return self._absent(fullname, "tvm." + rest, why)
         if root == "baton":
             return None
         try:
@@ -63,15 +54,17 @@ class Finder(importlib.abc.MetaPathFinder):
                                       name=fullname) from None
         return self._spec(fullname, module)
 
-    def _not_relay(self, fullname, name):
-        """tvm.te and baton.te are one module too."""
+    @staticmethod
+    def _is_missing(ours, path):
+        """Whether Baton has no such module: neither a file nor another name of a module (_aliases)."""
+        return ours not in sys.modules and importlib.machinery.PathFinder.find_spec(ours, path) is None
+
+    def _absent(self, fullname, name, why):
+        """tvm.micro and baton.micro are one module too."""
         for each in (name, "baton" + name[3:]):
             if each in sys.modules:
                 return self._spec(fullname, sys.modules[each])
-        module = _NotRelay(name, f"{name} is not provided by Baton: what is used of it raises NotImplementedError.")
-        module.__path__ = []
-        module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        return self._spec(fullname, module)
+        return self._spec(fullname, module_of(name, why))
 
     @staticmethod
     def _spec(fullname, module):
@@ -144,6 +137,9 @@ def main(arguments):
         return _usage("Argument expected for the -m option")
     install()
     sys.argv[:] = arguments[1:] if is_module else arguments
+    plugins = [each for each in os.environ.get("PYTEST_PLUGINS", "").split(",") if each]
+    if _PYTEST_PLUGIN not in plugins:
+        os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PYTEST_PLUGIN])
     try:
         (_run_module if is_module else _run_file)(sys.argv[0])
     except SystemExit:

@@ -8,6 +8,7 @@ from ..ir.module import IRModule
 from ..ir.op import attrs_named
 from ..runtime import cpu
 
+__path__ = []  # of modules below it, baton.tvm says why they are missing
 post_order_visit = core.post_order_visit
 
 

@@ -1,5 +1,6 @@
 """Cost-based partitioning, TVM's pass CollagePartition. Baton does not have it; estimators can be made."""
 from .._aliases import same as _same
+__path__ = []  # of modules below it, baton.tvm says why they are missing
 MEASURE_NUMBER, MEASURE_REPEAT, WARMUP_MIN_REPEAT_MS = 20, 5, 250
 
 

@@ -6,6 +6,7 @@ import numpy
 from .._ffi_names import Object
 from .._load import core, not_provided
 
+__path__ = []  # of modules below it, baton.tvm says why they are missing
 _DEFAULTS = {
     "nbit_input": 8, "nbit_weight": 8, "nbit_activation": 32,
     "dtype_input": "int8", "dtype_weight": "int8", "dtype_activation": "int32",

@@ -6,7 +6,7 @@ import os
 from .._load import core
 from .._wanted import wanted, wrong
 from .benchmark import BenchmarkResult
-from .device import require_devices
+from .device import Device, require_devices
 from .packed_func import PackedFunc
 
 
@@ -371,8 +371,11 @@ def load_module(path, fmt="", verify=True):
 
 
 def enabled(target):
-    """Whether kernels can be made for that target, as "llvm", "cpu" or "cuda -arch=sm_80"."""
-    return str(target).split()[0] in ("cpu", "c", *core.backend_kinds()) if str(target).split() else False
+    """Whether programs for that target, as "llvm", "cpu" or "cuda -arch=sm_80", can be built and run here: its device is there."""
+    words = str(target).split()
+    if not words:
+        return False
+    return words[0] in ("cpu", "c") or (words[0] in core.backend_kinds() and Device(str(target)).exist)
 
 
 def num_threads():

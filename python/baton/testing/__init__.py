@@ -1,8 +1,9 @@
 """Test helpers: tolerances, parameters, and requirements on the machine. pytest and numpy are imported when used."""
 from .._refused import refused as _refused
-from . import features, utils
+from . import features, fixtures, utils
 from .features import *  # noqa: F403
 from .features import FEATURES, Feature, is_ampere_or_newer, requires_cuda_compute_version, requires_nvcc_version, requires_package, uses_gpu
+from .fixtures import exclude_targets, fixture, known_failing_targets, parameter, parameters, parametrize_targets
 from .utils import *  # noqa: F403
 from .utils import DEFAULT_TEST_TARGETS, IS_IN_CI, SKIP_SLOW_TESTS, TVMError
 

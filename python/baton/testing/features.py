@@ -115,6 +115,7 @@ def _function_of(feature):
 
     requires.__name__ = requires.__qualname__ = f"requires_{feature.name}"
     requires.__doc__ = f"Decorator: skips a test where {feature.long_name} is not there."
+    requires.marks, requires.feature = feature.marks, feature
     return requires
 
 

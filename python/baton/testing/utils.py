@@ -60,129 +60,13 @@ def device_enabled(target):
 
 
 def enabled_targets():
-    """[(target, device)]: what tests run on, which is ("llvm", cpu(0))."""
+    """[(target, device)]: what tests run on: ("llvm", cpu(0)), or those of $TVM_TEST_TARGETS (split by ;) that are builds for it."""
+    import os
+
     from .. import cpu
 
-    return [("llvm", cpu(0))]
-
-
-def _targets(given):
-    if not given:
-        return [each for each, _ in enabled_targets()]
-    return [str(each) for each in given]
-
-
-def parametrize_targets(*args):
-    """Decorator: runs a test that takes `target`, or `target` and `dev`, for each of these targets, or for all enabled ones.
-
-    Those that cannot be built for are skipped.
-    """
-    import pytest
-
-    from .. import device
-
-    if len(args) == 1 and callable(args[0]):
-        return parametrize_targets()(args[0])
-
-    def decorate(function):
-        names = [each for each in ("target", "dev") if each in inspect.signature(function).parameters]
-        cases = []
-        for target in _targets(args):
-            values = {"target": target, "dev": device(target.split()[0]) if device_enabled(target) else None}
-            marks = () if device_enabled(target) else pytest.mark.skip(reason=f"target {target} cannot be built for")
-            cases.append(pytest.param(*(values[each] for each in names), id=target, marks=marks))
-        return pytest.mark.parametrize(",".join(names), cases)(function) if names else function
-
-    return decorate
-
-
-def _for_targets(targets, act):
-    def decorate(function):
-        @functools.wraps(function)
-        def run(*args, **kwargs):
-            target = kwargs.get("target")
-            if target is not None and str(target).split()[0] in targets:
-                act(str(target))
-            return function(*args, **kwargs)
-
-        return run
-
-    return decorate
-
-
-def exclude_targets(*args):
-    """Decorator: skips a test, which takes `target`, for these kinds of target."""
-    import pytest
-
-    return _for_targets(args, lambda target: pytest.skip(f"target {target} is excluded"))
-
-
-def known_failing_targets(*args):
-    """Decorator: a test, which takes `target`, is expected to fail for these kinds of target."""
-    import pytest
-
-    return _for_targets(args, lambda target: pytest.xfail(f"target {target} is known to fail"))
-
-
-def parameter(*values, ids=None, by_dict=None):
-    """A fixture for tests of the module (or class) it is assigned in: they run for each value. by_dict: values by id."""
-    import pytest
-
-    if by_dict is not None:
-        if values or ids is not None:
-            raise RuntimeError("parameter: by_dict stands in the place of values and ids")
-        ids, values = zip(*by_dict.items())
-
-    def value_of(request):
-        return request.param
-
-    make = pytest.fixture(params=list(values), ids=list(ids) if ids is not None else None)
-    return make(staticmethod(value_of))  # static: it may be assigned in a class
-
-
-def parameters(*value_sets, ids=None):
-    """Fixtures that vary together: `a, b = parameters((1, 2), (3, 4))` runs tests of both with (1, 2) and (3, 4)."""
-    import pytest
-
-    if any(len(each) != len(value_sets[0]) for each in value_sets):
-        raise ValueError("parameters: every set has as many values")
-    group = object()
-    names = list(ids) if ids is not None else ["-".join(map(str, each)) for each in value_sets]
-
-    def fixture_of(column):
-        def value_of(request):
-            chosen = request.node.__dict__.setdefault("_baton_parameters", {})
-            if chosen.setdefault(group, request.param[0]) != request.param[0]:
-                pytest.skip("these parameters vary together")
-            return request.param[1]
-
-        made = pytest.fixture(params=[(i, each[column]) for i, each in enumerate(value_sets)], ids=names)(staticmethod(value_of))
-        made._baton_group = (group, column, list(value_sets), names)
-        return made
-
-    return tuple(fixture_of(i) for i in range(len(value_sets[0])))
-
-
-def fixture(func=None, *, cache_return_value=False):
-    """A fixture of pytest. cache_return_value: made once for each set of arguments, and copied for every test."""
-    import pytest
-
-    if func is None:
-        return lambda given: fixture(given, cache_return_value=cache_return_value)
-    if not cache_return_value:
-        return pytest.fixture(func)
-    import copy
-
-    made = {}
-
-    @functools.wraps(func)
-    def cached(*args, **kwargs):
-        key = repr((args, sorted(kwargs.items())))
-        if key not in made:
-            made[key] = func(*args, **kwargs)
-        return copy.deepcopy(made[key])
-
-    return pytest.fixture(cached)
+    asked = [each.strip() for each in os.environ.get("TVM_TEST_TARGETS", "").split(";") if each.strip()]
+    return [(each, cpu(0)) for each in asked if device_enabled(each)] or [("llvm", cpu(0))]
 
 
 def skip_parameterizations(*skip_params, reason):

@@ -2,6 +2,8 @@
 from ..._refused import fill
 from ...target.generic_func import generic_func, override_native_generic_func
 
+__path__ = []  # of modules below it, baton.tvm says why they are missing
+
 
 def get_const_int(expr):
     """The int that an int, a tir.IntImm or a scalar Constant is; ValueError for others."""

@@ -159,7 +159,9 @@ def test_runtime_values():
         runtime.ShapeTuple([1.5])
     with pytest.raises(ValueError, match="convert"):
         runtime.convert(object())
-    assert runtime.enabled("llvm") and runtime.enabled("cuda -arch=sm_80") and not runtime.enabled("rocm") and runtime.num_threads() >= 1
+    assert runtime.enabled("llvm") and not runtime.enabled("rocm") and not runtime.enabled("") and runtime.num_threads() >= 1
+    for kind in ("cuda", "opencl", "mirror", "cuda -arch=sm_80"):  # a backend that is built in, but whose device is not there, is not enabled
+        assert runtime.enabled(kind) == tvm.device(kind).exist
     kind = runtime.DataType("uint8x4")
     assert (kind.type_code, kind.bits, kind.lanes) == (1, 8, 4) and kind == "uint8x4" and str(runtime.DataType("bool")) == "bool"
     double = runtime.PackedFunc(lambda x: 2 * x)

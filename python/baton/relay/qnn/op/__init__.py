@@ -73,6 +73,13 @@ def target_has_sse41(target):
     return core.target_has_sse41(f"llvm -mcpu={target}" if target else "llvm")
 
 
+def hardswish_func(x):
+    """hardswish of a numpy array, as tests compare with it."""
+    import numpy as np
+
+    return x * np.clip(x + 3.0, 0.0, 6.0) / 6.0
+
+
 class RequantizeConfig:
     """The defaults of qnn.requantize for "None"; a context manager."""
 
