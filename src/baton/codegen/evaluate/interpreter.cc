@@ -71,6 +71,7 @@ double (*unary_function(const std::string& name))(double) {
       {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},       {"tanh", std::tanh},
       {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh},     {"ceil", std::ceil},
       {"floor", std::floor}, {"trunc", std::trunc}, {"round", std::nearbyint},
+      {"abs", std::fabs},
   };
   const auto at = known.find(name);
   return at == known.end() ? nullptr : at->second;
@@ -507,8 +508,7 @@ class Translator {
     if (e.is_intrinsic(C::abs)) {
       const Halide::Type from = e.args[0].type();
       if (!from.is_float()) throw Unknown{"abs of integers"};
-      const int zero = constant(kind_of(from), 0, 0.0), value = arg(0);
-      return arithmetic(Opcode::kMax, from, value, arithmetic(Opcode::kSub, from, zero, value));
+      return mathematics(from, unary_function("abs"), arg(0));
     }
     if (e.is_intrinsic(C::round)) return mathematics(e.type, unary_function("round"), arg(0));
     if (e.is_intrinsic(C::mux)) {
