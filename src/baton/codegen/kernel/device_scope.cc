@@ -15,13 +15,15 @@ bool is_device_loop(const hi::For& loop) {
   return loop.for_type == hi::ForType::GPUBlock || loop.for_type == hi::ForType::GPUThread;
 }
 
-/// The names of memory that an expression reads, and of the variables in it.
+/// The names of memory that an expression reads, and of the variables in it; whether it computes with floats.
 class Reads final : public hi::IRVisitor {
  public:
   std::set<std::string> memory, variables;
+  bool floats = false;
 
  private:
   using IRVisitor::visit;
+  void visit(const hi::FloatImm*) override { floats = true; }
   void visit(const hi::Load* node) override {
     memory.insert(node->name);
     IRVisitor::visit(node);
@@ -52,8 +54,8 @@ bool DataOnDevicePass::is_from_data(const Halide::Expr& value, const hi::Stmt& b
   value.accept(&reads);
   for (const FromData& each : from_data_)
     if (reads.variables.contains(each.name)) return true;
-  // No launch depends on a float, and those of strict arithmetic have no value at compile time.
-  if (reads.memory.empty()) return value.type().is_float();
+  // No launch depends on a float, and strict arithmetic and comparisons have no value at compile time.
+  if (reads.memory.empty()) return value.type().is_float() || reads.floats;
   Writes writes;
   body.accept(&writes);
   return !is_any_of(reads.memory, writes.memory);
@@ -119,6 +121,21 @@ Halide::Expr DeviceFunctionsPass::visit(const hi::Call* node) {
   const auto name = names.find(node->name);
   if (node->call_type != hi::Call::PureExtern || name == names.end()) return same;
   return hi::Call::make(node->type, name->second, same.as<hi::Call>()->args, hi::Call::PureExtern);
+}
+
+hi::Stmt DeviceFunctionsPass::visit(const hi::For* node) {
+  const bool outside = !inside_;
+  inside_ |= is_device_loop(*node);
+  hi::Stmt same = IRMutator::visit(node);
+  if (outside) inside_ = false;
+  return same;
+}
+
+Halide::Expr DeviceFunctionsPass::visit(const hi::FloatImm* node) {
+  if (cuda_ || !inside_ || node->type.bits() != 64 || static_cast<float>(node->value) == node->value)
+    return node;
+  return hi::Reinterpret::make(node->type,
+                               hi::UIntImm::make(Halide::UInt(64), std::bit_cast<uint64_t>(node->value)));
 }
 
 Halide::Expr DeviceFunctionsPass::visit(const hi::Reinterpret* node) {

@@ -35,8 +35,8 @@ class DataOnDevicePass final : public Halide::Internal::IRMutator {
 };
 
 /// Writes what Halide's code generators for devices cannot: functions of the C library get Halide's names,
-/// behind which devices have functions, and the bits of a float are a number (OpenCL C has an infinity of
-/// float32 for one of float64).
+/// behind which devices have functions, and the bits of a float are a number: OpenCL C gets numbers of
+/// float64 as float32, infinity as that of float32.
 class DeviceFunctionsPass final : public Halide::Internal::IRMutator {
  public:
   /// `cuda`: functions that Halide has no name for are those of CUDA's library, not OpenCL's.
@@ -46,8 +46,10 @@ class DeviceFunctionsPass final : public Halide::Internal::IRMutator {
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* node) override;
   Halide::Expr visit(const Halide::Internal::Reinterpret* node) override;
+  Halide::Expr visit(const Halide::Internal::FloatImm* node) override;
+  Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
 
-  bool cuda_;
+  bool cuda_, inside_ = false;  ///< of a loop over blocks or threads
 };
 
 /// Stores tiles of results that are computed for a whole block of threads but kept in registers
