@@ -71,7 +71,11 @@ class Scopes {
     } else if (const auto* match = as<MatchNode>(&node)) {
       ScopeId clause_scope = open(node, scope, static_cast<int>(match->clauses().size()));
       use(match->data().get(), scope);
-      for (const Clause& clause : match->clauses()) use(clause.body.get(), clause_scope++);
+      for (const Clause& clause : match->clauses()) {
+        // Those that the clause does not read have a place, too.
+        for (const Var& var : pattern_vars(clause.pattern)) use(var.get(), clause_scope);
+        use(clause.body.get(), clause_scope++);
+      }
     } else {
       for_each_child(node, [&](const Expr& child) { use(child.get(), scope); });
     }

@@ -4,9 +4,9 @@
 
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
-#include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
+#include "baton/transform/own_variables.h"
 
 namespace baton::defunctionalized {
 
@@ -82,8 +82,9 @@ Expr DefunctionalizedModule::make(Encoded& encoded, const std::vector<Var>& capt
   const auto constructor = make_ref<const ConstructorNode>(
       encoded.header->name() + "_" + std::to_string(encoded.constructors.size()), inputs, encoded.header, -1);
   encoded.constructors.push_back(constructor);
+  // Functions may share a part that binds variables with others of the same clauses.
   encoded.clauses.push_back(
-      {constructor_pattern(constructor, std::move(patterns)), substitute(body, values)});
+      {constructor_pattern(constructor, std::move(patterns)), with_own_variables(body, values)});
   return make_call(Expr(constructor), std::vector<Expr>(captured.begin(), captured.end()), {}, bare());
 }
 

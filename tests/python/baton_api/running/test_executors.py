@@ -364,6 +364,26 @@ def test_algebraic_types(kind):
     assert isinstance(cell, RefValue) and cell.value.numpy() == 1
 
 
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+@pytest.mark.parametrize("clauses, wanted", [
+    ("(%a, _) => { %a }", [1, 2]), ("(%a, %b) => { %a }", [1, 2]), ("(%a, %b) => { %p }", [5, 6]), ("%c => { %p }", [5, 6]),
+    ("(%a, %b) => { match (Link(%b, End)) { Link(%h, %t) => { %h }, End => { %a } } }", [3, 4]),
+    ("(%a, %b) => { match (Link((%b, %a), End)) { Link((%h, %u), Link(%v, %w)) => { %h }, %z => { %b } } }", [3, 4]),
+])
+def test_variables_of_patterns_that_nobody_reads(kind, clauses, wanted):
+    """They had no place in normal forms, which crashed."""
+    tensor = "Tensor[(2), float32]"
+    program = f"""#[version = "0.0.5"]
+type Chain[A] {{
+  Link(A, Chain[A]),
+  End,
+}}
+def @main(%x: {tensor}, %y: {tensor}, %p: {tensor}) -> {tensor} {{ match ((%x, %y)) {{ {clauses} }} }}"""
+    run = relay.create_executor(kind, tvm.parser.fromtext(program)).evaluate()
+    inputs = [np.array(each, "float32") for each in ([1, 2], [3, 4], [5, 6])]
+    assert run(*inputs).numpy().tolist() == wanted
+
+
 def test_unknown_kinds_and_devices():
     with pytest.raises(RuntimeError, match="strategy"):
         relay.create_executor("jit")
