@@ -30,14 +30,43 @@ TEST(Measures, MultiplicationsOfSplitLayouts) {
   nn.contrib_conv2d_NCHWc(%x, %w, channels=8, kernel_size=[3, 3], data_layout="NCHW4c", kernel_layout="OIHW4i4o", out_layout="NCHW4c")
 }
 )");
-  EXPECT_EQ(multiply_accumulates(Expr(module->find("main"))),
-            0);  // as in TVM: the convolutions of the language only
+  EXPECT_EQ(multiply_accumulates(Expr(module->find("main"))), 8 * 6 * 6 * 9 * 8);
   const IRModule split =
       typed_module(R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(8, 8, 3, 3), float32]) {
   nn.conv2d(%x, %w, channels=8, kernel_size=[3, 3], data_layout="NCHW4c")
 }
 )");
   EXPECT_EQ(multiply_accumulates(Expr(split->find("main"))), 8 * 6 * 6 * 9 * 8);
+}
+
+TEST(Measures, ConvolutionsWithoutKernelSize) {
+  const IRModule module =
+      typed_module(R"(def @main(%x: Tensor[(1, 8, 8, 4), float32], %w: Tensor[(3, 5, 4, 6), float32]) {
+  nn.conv2d(%x, %w, padding=[0, 0, 0, 0], data_layout="NHWC", kernel_layout="HWIO")
+}
+)");
+  EXPECT_EQ(multiply_accumulates(Expr(module->find("main"))), 6 * 4 * 6 * 3 * 5 * 4);
+}
+
+// It was 0: no operator of packed layouts was counted.
+TEST(Measures, AlterOpLayoutKeepsTheCount) {
+  const char* const text =
+      R"(def @main(%data: Tensor[(1, 16, 20, 20), float32], %w: Tensor[(32, 16, 3, 3), float32], %d: Tensor[(32, 1, 3, 3), float32], %p: Tensor[(24, 32, 1, 1), float32], %m: Tensor[(40, 24), float32], %v: Tensor[(32, 24, 5, 5), float32]) {
+  %0 = nn.conv2d(%data, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
+  %1 = nn.conv2d(nn.relu(%0), %d, strides=[2, 2], padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]);
+  %2 = nn.conv2d(nn.relu(%1), %p, padding=[0, 0, 0, 0], channels=24, kernel_size=[1, 1]);
+  %3 = nn.conv2d(%2, %v, padding=[2, 2, 2, 2], channels=32, kernel_size=[5, 5]);
+  (%3, nn.dense(nn.batch_flatten(nn.global_avg_pool2d(%2)), %m, units=40))
+}
+)";
+  const IRModule before = bind_model(typed_module(text));
+  const IRModule after = run_passes(before->copy(), {named_pass("AlterOpLayout"), named_pass("InferType")});
+  const std::string laid_out = body_text(after);
+  ASSERT_NE(laid_out.find("nn.contrib_conv2d_NCHWc"), std::string::npos) << laid_out;
+  ASSERT_NE(laid_out.find("nn.contrib_depthwise_conv2d_NCHWc"), std::string::npos) << laid_out;
+  ASSERT_NE(laid_out.find("nn.contrib_dense_pack"), std::string::npos) << laid_out;
+  EXPECT_EQ(multiply_accumulates(Expr(after->find("main"))),
+            multiply_accumulates(Expr(before->find("main"))));
 }
 
 TEST(Measures, LayersOfDeepPrograms) {

@@ -122,10 +122,28 @@ int64_t channels(const std::vector<int64_t>& shape, const std::string& text) {
   return result;
 }
 
+/// The extents of the window: kernel_size, or those of the weight where that is not given.
+int64_t window_size(const CallNode& call) {
+  const std::vector<int64_t> given = ints_attr(call, "kernel_size");
+  if (!given.empty()) return product(given);
+  const std::vector<int64_t> weight = static_shape(call.args()[1], call);
+  const std::optional<Layout> layout = Layout::parse(text_attr(call, "kernel_layout"));
+  int64_t result = 1;
+  for (size_t i = 0; layout && i < weight.size() && i < layout->axes().size(); ++i)
+    if (const char letter = layout->axes()[i].letter; letter == 'H' || letter == 'W') result *= weight[i];
+  return result;
+}
+
 int64_t conv_mac_count(const CallNode& call) {
-  const int64_t inputs = channels(static_shape(call.args()[0], call), text_attr(call, "data_layout"));
-  return product(static_shape(Expr(&call), call)) * product(ints_attr(call, "kernel_size")) *
-         (inputs / int_attr(call, "groups"));
+  const std::string layout = text_attr(call, "data_layout"), named = text_attr(call, "out_layout");
+  const int64_t inputs = channels(static_shape(call.args()[0], call), layout);
+  const std::vector<int64_t> result = static_shape(Expr(&call), call);
+  int64_t elements = product(result);
+  // Blocks of channels may be filled up; what fills them is not counted.
+  const AttrValue outputs = call.attrs()->get("channels");
+  if (outputs.as<int64_t>() && elements > 0)
+    elements = elements / channels(result, named.empty() ? layout : named) * *outputs.as<int64_t>();
+  return elements * window_size(call) * (inputs / int_attr(call, "groups"));
 }
 
 // The number of output elements times the length of the sum for each.

@@ -55,11 +55,11 @@ CostFacts cost_of_call(const CallNode& call);
 CostFacts cost_of_function(const FunctionNode& function, const std::vector<CostFacts>& calls);
 
 /// The number of multiply-accumulates of a call for relay.analysis.get_total_mac_number; attached to the
-/// operators TVM counts.
+/// operators that TVM counts, and to the forms that AlterOpLayout gives them.
 struct MacRule {
   int64_t (*count)(const CallNode&);
 };
-MacRule conv_macs();     ///< nn.conv2d, nn.conv2d_transpose: per element of the result
-MacRule product_macs();  ///< nn.dense, nn.batch_matmul
+MacRule conv_macs();  ///< convolutions and transposed ones over height and width: per element of the result
+MacRule product_macs();  ///< nn.dense, nn.batch_matmul, nn.contrib_dense_pack
 
 }  // namespace baton

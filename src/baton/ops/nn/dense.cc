@@ -219,7 +219,8 @@ const OpDef& op_nn_contrib_dense_pack() {
       .compute = dense_pack_compute,
       .cost = dense_cost,
       .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
-      .rules = op_rules(dense_brief(), dense_layout_flow(), AnchorRule{"gemm"}, NarrowWeight{}),
+      .rules =
+          op_rules(dense_brief(), dense_layout_flow(), product_macs(), AnchorRule{"gemm"}, NarrowWeight{}),
       .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
                       "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n",
                       "(3, 4)f32, (2, 4, 8)f32, units=11, weight_layout=NC8n",

@@ -148,7 +148,7 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .relation = packed_conv2d_relation,
       .compute = gemm_conv2d_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_brief(), conv_layout_flow()),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), conv_macs()),
       .test_shapes = {"(1, 8, 8, 4)f32, (2, 9, 4, 4)f32, channels=8, kernel_size=[3, 3], data_layout=NHWC, "
                       "kernel_layout=HWIO"},
   };

@@ -208,8 +208,8 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
-      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_direct"}, NarrowWeight{},
-                        OnePixelRule{reads_one_pixel}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), conv_macs(), AnchorRule{"conv_direct"},
+                        NarrowWeight{}, OnePixelRule{reads_one_pixel}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
            "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
@@ -251,7 +251,7 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
           "nn.contrib_depthwise_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), "
           "groups=1, channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', "
           "out_layout='', out_dtype='')",
-      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_depthwise"}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), conv_macs(), AnchorRule{"conv_depthwise"}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 1, 3, 3, 1, 4)f32, padding=[1, 1, 1, 1], groups=8, channels=8, "
            "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o, out_layout=NCHW4c",

@@ -147,7 +147,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
                      const Conv2DWinogradAttrs& attrs) { return packed_conv2d_relation(ctx, attrs); },
       .compute = conv2d_winograd_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_brief(), conv_layout_flow(), AnchorRule{"conv_winograd"}),
+      .rules = op_rules(conv_brief(), conv_layout_flow(), conv_macs(), AnchorRule{"conv_winograd"}),
       .test_shapes =
           {"(1, 3, 8, 8)f32, (4, 4, 8, 3)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]",
            "(1, 3, 8, 9)f32, (1, 10, 8, 3)f32, tile_size=4, padding=[0, 3], channels=8, kernel_size=[1, 7]"},
