@@ -27,6 +27,15 @@ int64_t PassArgReader::integer(const std::string& name, int64_t fallback) {
   wrong(name, "an integer", *given);
 }
 
+int64_t PassArgReader::integer(const std::string& name, int64_t fallback, int64_t least, int64_t most) {
+  const int64_t number = integer(name, fallback);
+  if (number >= least && number <= most) return number;
+  const std::string range = most == INT64_MAX
+                                ? "an integer that is at least " + std::to_string(least)
+                                : "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+  wrong(name, range, AttrValue(number));
+}
+
 bool PassArgReader::flag(const std::string& name, bool fallback) {
   const AttrValue* given = value(name);
   if (!given) return fallback;

@@ -17,6 +17,8 @@ class PassArgReader {
   PassArgReader(std::string pass, const PassArgs& args)
       : pass_(std::move(pass)), args_(args), read_(args.size()) {}
   int64_t integer(const std::string& name, int64_t fallback);
+  /// The same between `least` and `most`; UsageError outside.
+  int64_t integer(const std::string& name, int64_t fallback, int64_t least, int64_t most = INT64_MAX);
   bool flag(const std::string& name, bool fallback);
   std::string text(const std::string& name, const std::string& fallback);
   std::vector<std::string> texts(const std::string& name, std::vector<std::string> fallback);

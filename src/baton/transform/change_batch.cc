@@ -94,7 +94,7 @@ class BatchChanger final : public Rewriter {
 Pass change_batch(const PassArgs& args) {
   PassArgReader reader("ChangeBatch", args);
   const std::vector<Change> changes = changes_of(reader.value("data"));
-  const int64_t batch = reader.integer("batch_size", 16);
+  const int64_t batch = reader.integer("batch_size", 16, 1);
   reader.finish();
   return function_pass(
       {1, "ChangeBatch", {}}, [=](const Function& function, const IRModule&, const PassContext&) {

@@ -363,7 +363,7 @@ Pass plan_devices(const PassArgs& args) {
   PassArgReader reader("PlanDevices", args);
   const std::vector<std::string> targets = reader.texts("targets", {"llvm"});
   const std::string host = reader.text("host", "");
-  const int64_t fallback = reader.integer("fallback_device_type", 0);
+  const int64_t fallback = reader.integer("fallback_device_type", 0, 0, INT32_MAX);
   reader.finish();
   // The context's options are known only when the pass runs; invalid targets are rejected immediately.
   const auto config_for = [targets, host, fallback](PassContext context) {

@@ -237,11 +237,11 @@ Pass combine(std::string name, ParallelKind kind, int64_t least) {
   return function_pass(
       {4, std::move(name), {"InferType"}},
       [kind = std::move(kind), least](const Function& function, const IRModule&, const PassContext&) {
-        return join_parallel(function, kind, static_cast<size_t>(std::max<int64_t>(least, 1)));
+        return join_parallel(function, kind, static_cast<size_t>(least));
       });
 }
 
-int64_t least_of(PassArgReader& reader) { return reader.integer("min_num_branches", 3); }
+int64_t least_of(PassArgReader& reader) { return reader.integer("min_num_branches", 3, 1); }
 
 }  // namespace
 

@@ -150,12 +150,17 @@ class Fuser final : public Rewriter {
   FusionGroups groups_;
 };
 
+constexpr int kMostOptLevel = 4;
+
 FusionOptions options_of(const PassContext& context, int level) {
   FusionOptions options;
   options.level = level < 0 ? context.opt_level : level;
   const int64_t depth =
       context.config.integer("relay.FuseOps.max_depth", static_cast<int64_t>(options.max_depth));
-  options.max_depth = static_cast<size_t>(std::max<int64_t>(depth, 0));
+  if (depth < 0)
+    throw UsageError("relay.FuseOps.max_depth is " + std::to_string(depth) +
+                     ", but a kernel has at least 0 operators");
+  options.max_depth = static_cast<size_t>(depth);
   options.link_params = context.config.flag("relay.FuseOps.link_params", options.link_params);
   return options;
 }
@@ -174,7 +179,7 @@ Pass fuse_ops_at(int level) {
 
 Pass fuse_ops(const PassArgs& args) {
   PassArgReader reader("FuseOps", args);
-  const int level = static_cast<int>(reader.integer("fuse_opt_level", -1));
+  const int level = static_cast<int>(reader.integer("fuse_opt_level", -1, -1, kMostOptLevel));
   reader.finish();
   return fuse_ops_at(level);
 }

@@ -1,6 +1,7 @@
 #include "baton/transform/quantize/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace baton {
@@ -75,7 +76,8 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   config.dtype_activation = dtype_arg(reader, name, "dtype_activation", config.dtype_activation);
   config.calibrate_mode = reader.text("calibrate_mode", config.calibrate_mode);
   config.global_scale = number_arg(reader, name, "global_scale", config.global_scale);
-  if (!(config.global_scale > 0)) throw UsageError(name + ": global_scale must be positive");
+  if (!(config.global_scale > 0) || !std::isfinite(config.global_scale))
+    throw UsageError(name + ": global_scale must be positive and finite");
   config.activation_scales = scales_arg(reader, name);
   config.weight_scale = reader.text("weight_scale", config.weight_scale);
   config.skip_dense_layer = reader.flag("skip_dense_layer", config.skip_dense_layer);
@@ -93,7 +95,7 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   config.round_for_shift = reader.flag("round_for_shift", config.round_for_shift);
   if (reader.value("debug_enabled_ops")) config.debug_enabled_ops = reader.texts("debug_enabled_ops", {});
   config.rounding = reader.text("rounding", config.rounding);
-  reader.integer("calibrate_chunk_by", -1);  // for those who run the data set
+  reader.integer("calibrate_chunk_by", -1, -1);  // for those who run the data set
   config.partition_conversions = reader.text("partition_conversions", config.partition_conversions);
   reader.finish();
   one_of(name, "calibrate_mode", config.calibrate_mode, {"global_scale", "kl_divergence", "percentile"});

@@ -39,7 +39,7 @@ class ArgSplitter final : public Rewriter {
 
 Pass split_args(const PassArgs& args) {
   PassArgReader reader("SplitArgs", args);
-  const int64_t limit = reader.integer("max_function_args", -1);
+  const int64_t limit = reader.integer("max_function_args", -1, -1);
   reader.finish();
   return function_pass({1, "SplitArgs", {"InferType"}}, [limit](const Function& function, const IRModule&,
                                                                 const PassContext&) {

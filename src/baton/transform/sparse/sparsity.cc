@@ -267,6 +267,9 @@ Pass conv2d_to_sparse2(const PassArgs& args) {
     sparsity = static_cast<double>(*threshold->as<int64_t>());
   else if (threshold)
     throw UsageError("Conv2dToSparse2: sparsity_threshold expects a number, got " + attr_text(*threshold));
+  if (!(sparsity >= 0 && sparsity <= 1))
+    throw UsageError("Conv2dToSparse2: sparsity_threshold expects a share from 0 to 1, got " +
+                     attr_text(*threshold));
   if (block.size() != 2 || block[0] < 1 || block[1] < 1)
     throw UsageError("Conv2dToSparse2: blocksize expects two numbers >= 1");
   return function_pass(
