@@ -7,6 +7,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/position_free_rule.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -196,17 +197,6 @@ class AxisJoiner {
 };
 
 }  // namespace
-
-bool is_position_free(const CallNode& call) {
-  const OpDef* op = call.op();
-  if (!op || op->stateful) return false;
-  if (op->fuse == Fuse::kBroadcast) return !call.attrs();
-  if (op->fuse != Fuse::kElementwise || call.args().size() != 1) return false;
-  // Of one shape: `full` repeats a scalar in the shape that its attributes name.
-  const auto *from = as_type<TensorTypeNode>(type_of(call.args()[0])),
-             *to = as_type<TensorTypeNode>(call.checked_type());
-  return from && to && from->is_static() && to->is_static() && from->extents() == to->extents();
-}
 
 Function join_axes(const Function& function) {
   Function joined = AxisJoiner(*function).run();

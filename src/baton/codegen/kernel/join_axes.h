@@ -4,10 +4,6 @@
 
 namespace baton {
 
-/// Whether a call's result at a position follows from its operands at this position alone (aligned at the
-/// last axis and broadcast), and no attribute names an axis or a shape.
-bool is_position_free(const CallNode& call);
-
 /// `function`, with neighbouring axes as one wherever each tensor either has all of them or repeats along all
 /// of them: add((1, C, H, W, c), (1, C, 1, 1, c)) as add((C, H * W, c), (C, 1, c)). For functions of
 /// operators that are free of positions, and concatenations, whose axis stays. The first axis of more than

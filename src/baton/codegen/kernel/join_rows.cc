@@ -3,7 +3,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "baton/codegen/kernel/join_axes.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/pass_traits.h"

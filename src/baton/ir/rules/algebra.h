@@ -2,6 +2,7 @@
 // Algebraic properties of operators, read by SimplifyExpr, LazyGradientInit, the pattern matcher and constant
 // folding. Attached through OpDef::rules; an operator has those that apply to it.
 #include <optional>
+#include <string_view>
 
 #include "baton/ir/expr.h"
 
@@ -31,5 +32,11 @@ struct OrderOnly {};
 /// For binary operators with a broadcast fusion pattern that do not broadcast: the second input is a vector
 /// along an axis, or used for its shape only, so it must not be replaced by a scalar.
 struct NotBroadcast {};
+
+/// Elementwise in the first input; the others are vectors along axis `axis` (an attribute) of it.
+struct AlongAxis {
+  /// The operator without attributes that does the same with operands that broadcast; empty: there is none.
+  std::string_view broadcasting;
+};
 
 }  // namespace baton

@@ -10,4 +10,8 @@ struct PositionFreeRule {
   bool (*applies)(const CallNode&);
 };
 
+/// Whether a call's result at a position follows from its operands at this position alone (aligned at the
+/// last axis and broadcast), and no attribute names an axis or a shape.
+bool is_position_free(const CallNode& call);
+
 }  // namespace baton

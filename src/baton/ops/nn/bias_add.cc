@@ -57,7 +57,7 @@ const OpDef& op_nn_bias_add() {
             c.result(sum);
           },
       .rules = op_rules(bias_scale_rule(), bias_add_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_bias_add}, NotBroadcast{}),
+                        FakeQuantizationRule{fake_quantized_bias_add}, NotBroadcast{}, AlongAxis{"add"}),
       .test_shapes = {"(2, 3)f32, (3)f32", "(2, 4, 4, 3)f32, (3)f32, axis=3", "(2, 3, 0)f32, (3)f32"},
   };
   return def;

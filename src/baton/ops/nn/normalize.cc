@@ -384,7 +384,7 @@ const OpDef& op_nn_prelu() {
             prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
             c.result(prelu);
           },
-      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, NotBroadcast{}),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, NotBroadcast{}, AlongAxis{}),
       .test_shapes = {"(2, 3)f32[-2, 2], (3)f32"},
   };
   return def;

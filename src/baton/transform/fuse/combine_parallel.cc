@@ -7,6 +7,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/op_names.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/pass/pass.h"
 #include "baton/transform/fuse/parallel_branches.h"
 
@@ -98,6 +99,11 @@ ParallelKind sliced_kind(std::string op, std::function<int(const CallNode&)> axi
   kind.axis = axis;
   kind.arguments_fit = concatenable;
   kind.join_arguments = concatenate_arguments;
+  kind.vectors_fit = [](const CallNode& a, const CallNode& b, size_t index, int along, int axis) {
+    const TensorTypeNode *x = static_type_of(a.args()[index]), *y = static_type_of(b.args()[index]);
+    return x && y && along == axis && x->dtype() == y->dtype();
+  };
+  kind.join_vectors = [](const Branch&, const std::vector<Expr>& args, int) { return concatenate(args, 0); };
   kind.parts = [axis](const std::vector<Branch>& branches, const Expr& joined) {
     return slices(branches, joined, axis(*branches[0][0]));
   };
@@ -203,6 +209,22 @@ ParallelKind stacked_dense_kind() {
   kind.arguments_fit = [](const CallNode& a, const CallNode& b, size_t index, int) {
     return static_type_of(a.args()[index]) &&
            same_type(a.args()[index]->checked_type(), b.args()[index]->checked_type());
+  };
+  // The new axis makes tensors that broadcast of vectors, which takes an operator that broadcasts.
+  kind.vectors_broadcast = true;
+  kind.vectors_fit = [](const CallNode& a, const CallNode& b, size_t index, int, int) {
+    return !a.op()->rules.get<AlongAxis>()->broadcasting.empty() && static_type_of(a.args()[index]) &&
+           same_type(a.args()[index]->checked_type(), b.args()[index]->checked_type());
+  };
+  kind.join_vectors = [](const Branch& calls, const std::vector<Expr>& args, int along) {
+    const int rank = as_type<TensorTypeNode>(calls[0]->checked_type())->rank();
+    std::vector<Expr> wide;
+    for (const Expr& arg : args) {
+      const Expr spread = expand_to_axis(arg, rank, along);
+      wide.push_back(along == 0 ? spread
+                                : call_op("expand_dims", {spread}, {{"axis", 0}, {"num_newaxis", along}}));
+    }
+    return stack(std::move(wide));
   };
   kind.join_heads = [](const std::vector<Branch>& branches, const Expr& data,
                        const std::vector<Expr>& weights) -> Expr {

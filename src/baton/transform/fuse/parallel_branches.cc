@@ -4,9 +4,11 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/origin_scope.h"
-#include "baton/ir/visit.h"
+#include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/position_free_rule.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
+#include "baton/transform/fuse/branch_uses.h"
 
 namespace baton {
 
@@ -14,66 +16,31 @@ namespace {
 
 using Group = std::vector<Branch>;
 
-/// The users of each node, its depth above the leaves, and the let after which it can be computed.
-class Uses {
- public:
-  explicit Uses(const Expr& root) {
-    std::vector<const ExprNode*> bound;  // innermost first
-    post_order(root, [&](const Expr& node) {
-      if (const auto* let = as<LetNode>(node)) bound.push_back(let->var().get());
-    });
-    for (size_t i = 0; i < bound.size(); ++i) since_.insert(bound[i], static_cast<int>(bound.size() - i));
-    post_order(root, [&](const Expr& node) {
-      int level = 0, since = 0;
-      for_each_child(*node, [&](const Expr& child) {
-        if (auto call = as_ref<CallNode>(node)) {
-          ++count_[child.get()];
-          reader_.insert(child.get(), call);
-        }
-        const int* below = levels_.find(child.get());
-        level = std::max(level, (below ? *below : 0) + 1);
-        if (!bound.empty()) since = std::max(since, this->since(child));
-      });
-      levels_.insert(node.get(), level);
-      if (since > 0 && node->kind() != ExprKind::kVar) since_.insert(node.get(), since);
-      order_.push_back(node);
-    });
-  }
-
-  const std::vector<Expr>& order() const { return order_; }
-  int level(const Expr& node) const { return *levels_.find(node.get()); }
-  /// The innermost let that `node` depends on, counted from outside; 0 for none.
-  int since(const Expr& node) const {
-    const int* let = since_.find(node.get());
-    return let ? *let : 0;
-  }
-  /// The single user of `node`, when that is a call; null when it has other users, such as tuples.
-  Ref<const CallNode> only_reader(const ExprNode& node) const {
-    const int* count = count_.find(&node);
-    const auto* reader = reader_.find(&node);
-    return count && *count == 1 && reader ? *reader : Ref<const CallNode>();
-  }
-
- private:
-  PointerMap<int> count_, levels_, since_;
-  PointerMap<Ref<const CallNode>> reader_;
-  std::vector<Expr> order_;
-};
-
-Branch branch_from(const Ref<const CallNode>& head, const Uses& uses) {
-  Branch branch{head};
-  for (;;) {
-    const auto next = uses.only_reader(*branch.back());
-    if (!next || !next->op() || next->op()->fuse > Fuse::kBroadcast) return branch;
-    branch.push_back(next);
-  }
-}
-
 /// The index of `before`, its predecessor in the branch, among the arguments of `call`.
 size_t position_of(const CallNode& call, const CallNode& before) {
   size_t at = 0;
   while (call.args()[at].get() != &before) ++at;
   return at;
+}
+
+/// Whether each element of the result of `next` is computed from the element of `before` at its place, and
+/// from elements of other arguments that broadcast to that place. Only then it can be computed of several
+/// branches in one tensor: what moves, repeats or compares positions, or adds axes, cannot.
+bool stays_in_place(const CallNode& next, const CallNode& before) {
+  const auto *from = as_type<TensorTypeNode>(before.checked_type()),
+             *to = as_type<TensorTypeNode>(next.checked_type());
+  if (!next.op() || !from || !to || !to->is_static() || from->shape() != to->shape()) return false;
+  if (next.op()->rules.get<AlongAxis>()) return position_of(next, before) == 0;
+  return is_position_free(next);
+}
+
+Branch branch_from(const Ref<const CallNode>& head, const BranchUses& uses) {
+  Branch branch{head};
+  for (;;) {
+    const auto next = uses.only_reader(*branch.back());
+    if (!next || !stays_in_place(*next, *branch.back())) return branch;
+    branch.push_back(next);
+  }
 }
 
 class ParallelJoiner final : public Rewriter {
@@ -97,11 +64,14 @@ class ParallelJoiner final : public Rewriter {
         if (group.size() >= least && is_independent(group)) add(std::move(group));
   }
 
+  // Branches of one region: an `if` computes one of its branches only, and what a function or a clause binds
+  // does not exist outside of it.
   std::vector<Group> groups_of(const std::vector<Ref<const CallNode>>& heads) {
     std::vector<Group> groups;
     for (const auto& head : heads) {
-      const auto group =
-          std::ranges::find_if(groups, [&](const Group& g) { return kind_.fit(*g[0][0], *head); });
+      const auto group = std::ranges::find_if(groups, [&](const Group& g) {
+        return uses_.region(*g[0][0]) == uses_.region(*head) && kind_.fit(*g[0][0], *head);
+      });
       if (group == groups.end())
         groups.push_back({branch_from(head, uses_)});
       else
@@ -122,7 +92,7 @@ class ParallelJoiner final : public Rewriter {
   }
 
   bool is_there(const Group& group, const Expr& arg) const {
-    return uses_.since(arg) <= uses_.since(group[0][0]->args()[0]);
+    return uses_.bound_at(arg) <= uses_.bound_at(group[0][0]->args()[0]);
   }
 
   void add(Group group) {
@@ -148,13 +118,21 @@ class ParallelJoiner final : public Rewriter {
       return false;
     const size_t chained = position_of(a, *first[depth - 1]);
     if (position_of(b, *branch[depth - 1]) != chained) return false;
+    const int axis = kind_.axis(*first[0]);
+    const bool vectors = a.op()->rules.get<AlongAxis>();
     for (size_t i = 0; i < a.args().size(); ++i) {
       if (i == chained) continue;
       if (uses_.level(a.args()[i]) >= head_level || uses_.level(b.args()[i]) >= head_level) return false;
       if (!is_there(group, a.args()[i]) || !is_there(group, b.args()[i])) return false;
-      if (!kind_.arguments_fit(a, b, i, kind_.axis(*first[0]))) return false;
+      if (vectors ? !kind_.vectors_fit(a, b, i, along_axis(a), axis) : !kind_.arguments_fit(a, b, i, axis))
+        return false;
     }
     return true;
+  }
+
+  // The axis of the result that the vectors of a call with AlongAxis run along.
+  static int along_axis(const CallNode& call) {
+    return front_axis(int_attr(call, "axis"), as_type<TensorTypeNode>(call.checked_type())->rank());
   }
 
   // ---- Rewriting
@@ -193,6 +171,7 @@ class ParallelJoiner final : public Rewriter {
   Expr join_level(const Group& branches, size_t level, const Expr& joined, const OriginSet& made) {
     const CallNode& first = *branches[0][level];
     const size_t chained = position_of(first, *branches[0][level - 1]);
+    const auto* vectors = first.op()->rules.get<AlongAxis>();
     std::vector<Expr> args;
     for (size_t i = 0; i < first.args().size(); ++i) {
       if (i == chained) {
@@ -206,10 +185,13 @@ class ParallelJoiner final : public Rewriter {
         each.push_back(run(branch[level]->args()[i]));
       }
       const OriginScope scope(made);
-      args.push_back(kind_.join_arguments(calls, i, each, kind_.axis(*branches[0][0])));
+      args.push_back(vectors ? kind_.join_vectors(calls, each, along_axis(first))
+                             : kind_.join_arguments(calls, i, each, kind_.axis(*branches[0][0])));
     }
-    return make_call(first.callee(), std::move(args), first.attrs(),
-                     NodeInfo(origins_at(branches, level), first.span()));
+    NodeInfo info(origins_at(branches, level), first.span());
+    if (vectors && kind_.vectors_broadcast)
+      return make_call(op_expr(*find_op(vectors->broadcasting)), std::move(args), {}, std::move(info));
+    return make_call(first.callee(), std::move(args), first.attrs(), std::move(info));
   }
 
   static OriginSet origins_at(const Group& branches, size_t level) {
@@ -219,7 +201,7 @@ class ParallelJoiner final : public Rewriter {
   }
 
   const ParallelKind& kind_;
-  Uses uses_;
+  BranchUses uses_;
   std::vector<Group> groups_;
   PointerMap<size_t> group_of_;  // by the last call of a branch
   PointerMap<std::vector<Expr>> parts_;
