@@ -55,6 +55,9 @@ Expr with_info(const Expr& expr, const NodeInfo& info) {
   if (const auto* let = as<LetNode>(expr)) return make_let(let->var(), let->value(), let->body(), info);
   if (const auto* branch = as<IfNode>(expr))
     return make_if(branch->condition(), branch->then(), branch->otherwise(), info);
+  if (const auto* match = as<MatchNode>(expr))
+    return make_match(match->data(), match->clauses(), match->complete(), info);
+  if (const auto* read = as<RefReadNode>(expr)) return make_ref_read(read->ref(), info);
   return expr;
 }
 

@@ -12,7 +12,8 @@ namespace baton {
 /// An affine quantisation: real value = (element - zero_point) * scale. A tuple has the AffineTypes of its
 /// fields instead.
 struct AffineType {
-  Expr scale, zero_point;  ///< float32 and int32, scalars or one value per channel; null for a tuple
+  /// float32 and int32, scalars or one value per channel, typed; null for a tuple.
+  Expr scale, zero_point;
   DType dtype;
   int axis = -1;  ///< the channel axis
   std::vector<AffineType> fields;

@@ -53,7 +53,8 @@ Expr combine(const Terms& terms) {
 /// a * b * n, computed here when both zero points are known.
 Expr count_term(const Operands& in, int64_t n) {
   const auto a = scalar_value(in.data_zero), b = scalar_value(in.weight_zero);
-  if (a && b) return int32_scalar(static_cast<int64_t>(*a) * static_cast<int64_t>(*b) * n);
+  const auto bits = [](double zero) { return static_cast<uint64_t>(static_cast<int64_t>(zero)); };
+  if (a && b) return int32_scalar(static_cast<int64_t>(bits(*a) * bits(*b) * static_cast<uint64_t>(n)));
   return multiply(multiply(in.data_zero, in.weight_zero), int32_scalar(n));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/ir/structural.h"
 #include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
@@ -28,6 +29,11 @@ Result function(const At& at, const std::string& name) {
   if (!out) return {};
   return AffineExpr{
       apply_like(name, {expr, type->scale, type->zero_point, out->scale, out->zero_point}, at.call), *out};
+}
+
+bool is_in_range(double value, DType dtype) {
+  const double least = dtype.is_uint() ? 0 : -std::ldexp(1.0, dtype.bits - 1);
+  return value >= least && value < least + std::ldexp(1.0, dtype.bits);
 }
 
 // Whether cells of the padding, which are 0, count for the mean.
@@ -67,6 +73,8 @@ Result fake_quantized_average_pool(const At& at) {
 Result fake_quantized_relu(const At& at) {
   const auto& [expr, type] = at.args[0];
   if (!type) return {};
+  if (const auto known = scalar_value(type->zero_point); known && !is_in_range(*known, type->dtype))
+    return {};
   const Expr zero = spread_as(type->zero_point, type->dtype, rank_of(at.call.args()[0]), type->axis);
   return AffineExpr{apply("maximum", {expr, zero}), *type};
 }
@@ -81,17 +89,18 @@ Result fake_quantized_clip(const At& at) {
                                {"a_max", std::trunc(most / *scale + *zero)}};
     return AffineExpr{apply("clip", {expr}, bounds), *type};
   }
+  // One bound for all channels, or one for each.
+  const int rank = rank_of(at.call.args()[0]);
+  const std::optional<int64_t> channels = channels_of(*type);
+  if (type->per_channel() && !channels) return {};
   const auto bound = [&](double value) -> Expr {
-    const auto scales = constant_values(type->scale);
-    if (!scales) return {};
-    const Expr values = constant_vector(std::vector<double>(scales->size(), value), kFloat32);
-    const Expr quantized = apply("qnn.quantize", {values, type->scale, type->zero_point},
-                                 {{"out_dtype", type->dtype}, {"axis", 0}});
-    return along_axis(quantized, rank_of(at.call.args()[0]),
-                      front_axis(type->axis, rank_of(at.call.args()[0])));
+    const Expr number = channels ? constant_vector(std::vector<double>(*channels, value), kFloat32)
+                                 : Expr(scalar(value, kFloat32));
+    const Expr quantized = apply("qnn.quantize", {number, type->scale, type->zero_point},
+                                 {{"out_dtype", type->dtype}, {"axis", channels ? 0 : -1}});
+    return channels ? along_axis(quantized, rank, front_axis(type->axis, rank)) : quantized;
   };
   const Expr low = bound(least), high = bound(most);
-  if (!low) return {};
   return AffineExpr{apply("minimum", {apply("maximum", {expr, low}), high}), *type};
 }
 
@@ -105,6 +114,14 @@ bool AffineType::per_channel() const {
     return type && type->rank() > 0;
   };
   return is_tuple() || vector(scale) || vector(zero_point);
+}
+
+std::optional<int64_t> channels_of(const AffineType& type) {
+  for (const Expr& member : {type.scale, type.zero_point}) {
+    const TensorTypeNode* own = member ? static_type_of(member) : nullptr;
+    if (own && own->rank() > 0) return own->extents()[0];
+  }
+  return std::nullopt;
 }
 
 std::optional<AffineType> with_dtype(const AffineType& type, DType dtype) {
@@ -122,6 +139,7 @@ std::optional<AffineType> with_dtype(const AffineType& type, DType dtype) {
 bool nearly_equal(const Expr& a, const Expr& b) {
   if (a == b) return true;
   const auto left = constant_values(a), right = constant_values(b);
+  if (!left && !right) return structural_equal(a, b);
   if (!left || !right || left->size() != right->size()) return false;
   for (size_t i = 0; i < left->size(); ++i)
     if (std::fabs((*left)[i] - (*right)[i]) > 1e-8 + 1e-5 * std::fabs((*right)[i])) return false;

@@ -7,7 +7,10 @@ namespace baton {
 
 using FakeQuantizedResult = std::optional<AffineExpr>;
 
-/// Whether two scales, or two zero points, are the same expression or nearly equal constants.
+/// How many scales or zero points a quantisation per channel has; nullopt where it is not per channel, or the
+/// number is not known.
+std::optional<int64_t> channels_of(const AffineType& type);
+/// Whether two scales, or two zero points, are equal expressions or nearly equal constants.
 bool nearly_equal(const Expr& a, const Expr& b);
 bool same_affine(const AffineType& a, const AffineType& b);
 /// `type` with elements of `dtype`, which represents at least the same numbers: if only one of both is

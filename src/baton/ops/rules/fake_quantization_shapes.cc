@@ -1,4 +1,6 @@
 // Fake-quantization rules of data movement operators and of products.
+#include "baton/ir/build.h"
+#include "baton/ir/layout.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/qnn_build.h"
 
@@ -25,14 +27,20 @@ Result with_axis(const At& at, int axis) {
   return AffineExpr{same_call(at), std::move(type)};
 }
 
+/// Whether the call is a pool whose windows lie within one channel of its quantisation per channel.
+bool pools_beside_channels(const At& at) {
+  if (!at.call.attrs() || !at.call.attrs()->schema().find("pool_size")) return false;
+  const auto layout = Layout::parse(text_attr(at.call, "layout"));
+  const int rank = typed_rank(at.call.args()[0]), axis = front_axis(at.args[0].type->axis, rank);
+  if (!layout || layout->rank() != rank) return false;
+  const char letter = layout->axes()[static_cast<size_t>(axis)].letter;
+  return letter == 'C' || letter == 'N';
+}
+
 /// Elementwise a * b: the scale of a product.
 Expr product_of_scales(const Expr& a, const Expr& b) {
   const auto x = constant_values(a), y = constant_values(b);
-  if (!x || !y) {  // typed, so that per_channel() works
-    const Type& wide = typed_rank(a) > 0 ? a->checked_type() : b->checked_type();
-    const auto* call = as<CallNode>(multiply(a, b));
-    return make_call(call->callee(), call->args(), call->attrs(), call->with_type(wide));
-  }
+  if (!x || !y) return with_type(multiply(a, b), (typed_rank(a) > 0 ? a : b)->checked_type());
   const bool x_vector = !as<ConstantNode>(a)->is_scalar(), y_vector = !as<ConstantNode>(b)->is_scalar();
   std::vector<double> scales(std::max(x->size(), y->size()));
   for (size_t i = 0; i < scales.size(); ++i)
@@ -43,10 +51,11 @@ Expr product_of_scales(const Expr& a, const Expr& b) {
 
 /// int32 zeros, as many as `scale` has values.
 Expr zero_points_like(const Expr& scale) {
-  const auto values = constant_values(scale);
-  if (!values) return cast_to(apply("zeros_like", {scale}), kInt32);  // per_channel() checks the scale
-  if (as<ConstantNode>(scale)->is_scalar()) return int32_scalar(0);
-  return integer_vector(std::vector<int64_t>(values->size(), 0), kInt32);
+  const TensorTypeNode& type = *tensor_type_of(scale);
+  if (type.rank() == 0) return int32_scalar(0);
+  if (type.is_static()) return integer_vector(std::vector<int64_t>(type.extents()[0], 0), kInt32);
+  const Expr zeros = with_type(apply("zeros_like", {scale}), scale->checked_type());
+  return with_type(cast_to(zeros, kInt32), tensor_type(type.shape(), kInt32));
 }
 
 bool narrow(DType dtype) { return dtype == DType::int_(8) || dtype == DType::uint_(8); }
@@ -62,6 +71,12 @@ Result product(const At& at, const char* name, int axis, int weight_axis) {
   if (weight_type->per_channel() &&
       front_axis(weight_type->axis, typed_rank(at.call.args()[1])) != weight_axis)
     return {};
+  // Groups may give the result more channels than the weight has along that axis.
+  const auto* result = as_type<TensorTypeNode>(at.call.checked_type());
+  if (weight_type->per_channel()) {
+    const auto channels = channels_of(*weight_type);
+    if (!channels || !result || !(result->shape()[axis] == Dim(*channels))) return {};
+  }
   const Expr scale = product_of_scales(data_type->scale, weight_type->scale);
   const std::vector<Expr> args = {
       data, weight, data_type->zero_point, weight_type->zero_point, data_type->scale, weight_type->scale};
@@ -99,7 +114,7 @@ FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
 
 FakeQuantizedResult fake_quantized_same(const FakeQuantizedCall& at) {
   if (!at.args[0].type) return {};
-  if (at.args[0].type->per_channel() && at.call.op()->name != "nn.max_pool2d")
+  if (at.args[0].type->per_channel() && !pools_beside_channels(at))
     return {};  // other shapes may move or merge channels
   return with_axis(at, at.args[0].type->axis);
 }

@@ -82,10 +82,10 @@ Expr int32_operand(const At& at, size_t index, AffineType type, int from_back) {
   const auto& [expr, own] = at.args[index];
   const TensorTypeNode& tensor = tensor_operand(at, index);
   if (type.per_channel()) {
-    const auto values = constant_values(type.scale);
-    if (tensor.rank() < from_back || !values) return {};
+    const auto channels = channels_of(type);
+    if (tensor.rank() < from_back || !channels) return {};
     type.axis = tensor.rank() - from_back;
-    if (!(tensor.shape()[type.axis] == Dim(static_cast<int64_t>(values->size())))) return {};
+    if (!(tensor.shape()[type.axis] == Dim(*channels))) return {};
   }
   if (!own)
     return apply("qnn.quantize", {expr, type.scale, type.zero_point},

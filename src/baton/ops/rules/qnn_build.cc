@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/ir/build.h"
+
 namespace baton::qnn {
 
 namespace {
@@ -44,7 +46,9 @@ Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& cal
 
 Expr cast_to(const Expr& x, DType dtype) { return apply("cast", {x}, {{"dtype", dtype}}); }
 
-Expr int32_scalar(int64_t value) { return scalar(static_cast<double>(value), kInt32); }
+Expr int32_scalar(int64_t value) {
+  return scalar(static_cast<double>(static_cast<int32_t>(static_cast<uint64_t>(value))), kInt32);
+}
 
 bool is_scalar(const Expr& expr, double value) { return scalar_value(expr) == value; }
 
@@ -101,8 +105,14 @@ Expr plain_pair_member(const Expr& member, const TensorTypeNode& type) {
     }
     if (one) return constant(known->value().reshaped({}));
   }
-  const Expr narrow = wide ? cast_to(member, kFloat32) : member;
-  return one ? apply("reshape", {narrow}, {{"newshape", std::vector<int64_t>{}}}) : narrow;
+  // Types go with the calls: whether a scale is per channel is read from them. A call over untyped operands
+  // stays untyped, as inference does not look below typed ones.
+  const DType dtype = wide ? kFloat32 : type.dtype();
+  const auto typed = [&](const Expr& call, std::vector<Dim> shape) {
+    return member->checked_type() ? with_type(call, tensor_type(std::move(shape), dtype)) : call;
+  };
+  const Expr narrow = wide ? typed(cast_to(member, kFloat32), type.shape()) : member;
+  return one ? typed(apply("reshape", {narrow}, {{"newshape", std::vector<int64_t>{}}}), {}) : narrow;
 }
 
 Expr along_axis(const Expr& vector, int rank, int axis) {

@@ -25,6 +25,7 @@ inline Expr add(const Expr& a, const Expr& b) { return apply("add", {a, b}); }
 inline Expr subtract(const Expr& a, const Expr& b) { return apply("subtract", {a, b}); }
 inline Expr multiply(const Expr& a, const Expr& b) { return apply("multiply", {a, b}); }
 inline Expr divide(const Expr& a, const Expr& b) { return apply("divide", {a, b}); }
+/// Modulo 2^32, as kernels compute.
 Expr int32_scalar(int64_t value);
 
 /// Whether `expr` is the scalar constant `value`.
@@ -40,7 +41,7 @@ Expr integer_vector(const std::vector<int64_t>& values, DType dtype);
 /// Whether a tensor of this type has axes, all of extent 1.
 bool is_one_element(const TensorTypeNode& type);
 /// A scale or zero point of type `type` as a scalar if it has one element, and as float32 if it is float64;
-/// otherwise itself. Constants stay constants.
+/// otherwise itself. Constants stay constants, and what is typed stays typed.
 Expr plain_pair_member(const Expr& member, const TensorTypeNode& type);
 
 /// A vector with one value per position along `axis` of a tensor of rank `rank`, reshaped to broadcast with

@@ -35,9 +35,18 @@ struct Made {
 
 bool is_dequantize(const Expr& expr) { return call_of(expr, "qnn.dequantize") != nullptr; }
 
+/// `member`, a scale or zero point of type `type`, in the form that rules know, and typed: it may have been
+/// rewritten itself.
+Expr pair_member(const Expr& member, const Type& type, const IRModuleNode& module) {
+  const Expr typed = member->checked_type() ? member : infer_type(member, &module);
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  return tensor ? qnn::plain_pair_member(typed, *tensor) : typed;
+}
+
 class FakeQuantizer final : public Rewriter {
  public:
-  FakeQuantizer(const Function& function, bool hard_fail) : hard_fail_(hard_fail) {
+  FakeQuantizer(const Function& function, const IRModuleNode& module, bool hard_fail)
+      : module_(module), hard_fail_(hard_fail) {
     post_order(Expr(function), [&](const Expr& node) { standings_.insert(node.get(), standing(node)); });
   }
 
@@ -141,11 +150,7 @@ class FakeQuantizer final : public Rewriter {
     return *done.find(root.get());
   }
 
-  /// A scale or zero point in the form that rules know.
-  Expr pair_member(const Expr& arg) const {
-    const TensorTypeNode* type = tensor_type_of(arg);
-    return type ? qnn::plain_pair_member(mapped(arg), *type) : mapped(arg);
-  }
+  Expr pair_member(const Expr& arg) const { return baton::pair_member(mapped(arg), type_of(arg), module_); }
 
   Made dequantized(const CallNode& call) const {
     const DType dtype = tensor_type_of(call.args()[0])->dtype();
@@ -200,12 +205,17 @@ class FakeQuantizer final : public Rewriter {
                 pending};
   }
 
+  const IRModuleNode& module_;
   bool hard_fail_;
   PointerMap<Standing> standings_;
 };
 
 /// use_qat: one operator at a time, where its arguments come from qnn.dequantize.
 class OperatorQuantizer final : public Rewriter {
+ public:
+  explicit OperatorQuantizer(const IRModuleNode& module) : module_(module) {}
+
+ private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     const auto* typed = as<CallNode>(original);
@@ -226,7 +236,7 @@ class OperatorQuantizer final : public Rewriter {
       }
       quantized = true;
       const AffineType* type = types_.find(arg.get());
-      at.args.push_back({dequantize->args()[0], type ? *type : type_of(*dequantize)});
+      at.args.push_back({dequantize->args()[0], type ? *type : affine_type_of(*dequantize)});
       if (!at.args.back().type->scale) return rebuilt;
       // One that was made here stands for nothing that its argument does not.
       if (!type)
@@ -247,25 +257,27 @@ class OperatorQuantizer final : public Rewriter {
   }
 
   // Of a call in the program. Without a scale when it is not typed.
-  static AffineType type_of(const CallNode& dequantize) {
+  AffineType affine_type_of(const CallNode& dequantize) const {
     const TensorTypeNode* type = tensor_type_of(dequantize.args()[0]);
     if (!type) return {};
     const auto member = [&](size_t index) {
-      const TensorTypeNode* own = tensor_type_of(dequantize.args()[index]);
-      return own ? qnn::plain_pair_member(dequantize.args()[index], *own) : dequantize.args()[index];
+      const Expr& arg = dequantize.args()[index];
+      const Expr typed = arg->checked_type() ? arg : infer_type(arg, &module_);
+      return pair_member(typed, typed->checked_type(), module_);
     };
     return {member(1), member(2), type->dtype(), static_cast<int>(int_attr(dequantize, "axis")), {}};
   }
 
+  const IRModuleNode& module_;
   PointerMap<AffineType> types_;
   std::vector<Expr> made_;  // keeps the keys of types_ alive
 };
 
 Function quantized(const Function& function, const IRModuleNode& module, bool hard_fail, bool use_qat) {
-  Function result = as_ref<FunctionNode>(FakeQuantizer(function, hard_fail).run(function));
+  Function result = as_ref<FunctionNode>(FakeQuantizer(function, module, hard_fail).run(function));
   if (!use_qat) return result;
   result = as_ref<FunctionNode>(infer_type(result, &module));
-  return as_ref<FunctionNode>(OperatorQuantizer().run(result));
+  return as_ref<FunctionNode>(OperatorQuantizer(module).run(result));
 }
 
 }  // namespace
