@@ -15,6 +15,13 @@ class MissingAxis : public NotSupported {
  public:
   using NotSupported::NotSupported;
 };
+/// A number that positions are computed from is too large for them.
+class WideNumber : public NotSupported {
+ public:
+  explicit WideNumber(int64_t value)
+      : NotSupported(std::to_string(value) +
+                     " does not fit into 32 bits, as kernels need it; use a smaller number") {}
+};
 /// `axis`, counted from the front; throws MissingAxis where there is none.
 size_t existing_axis(int axis, size_t rank);
 

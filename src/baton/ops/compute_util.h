@@ -51,9 +51,9 @@ inline Halide::Expr constant_of(DType dtype, double value) {
   return Halide::Internal::make_const(halide_type(dtype), value);
 }
 
-/// An int64 extent as Halide's int32; user input must have been checked before.
+/// An int64 extent as Halide's int32; throws WideNumber where it does not fit.
 inline int as_int(int64_t value) {
-  BATON_CHECK(value >= INT32_MIN && value <= INT32_MAX, "an extent does not fit into 32 bits");
+  if (value < INT32_MIN || value > INT32_MAX) throw WideNumber(value);
   return static_cast<int>(value);
 }
 

@@ -82,6 +82,8 @@ void run_compute(const OpDef& op, Compute& compute, const Attrs& attrs) {
     refuse(op, compute, error.what());
   } catch (const MissingAxis& error) {
     refuse(op, compute, error.what());
+  } catch (const WideNumber& error) {
+    refuse(op, compute, error.what());
   }
 }
 

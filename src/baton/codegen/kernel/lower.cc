@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "baton/codegen/kernel/ablation.h"
+#include "baton/codegen/kernel/near_steps.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/run_compute.h"
@@ -158,7 +159,6 @@ class Lowering {
     const OpDef& op = *from.call->op();
     if (!op.compute) throw NotSupported("operator " + op.name + " cannot be run: it has no compute");
     OpBlock block;
-    block.call = from.call;
     block.op = &op;
     block.producers = from.producers;
     std::vector<Type> input_types;
@@ -169,6 +169,7 @@ class Lowering {
     const std::string prefix = named(block_name(blocks, index));
     const std::vector<const TensorTypeNode*> results = flat_types(from.call->checked_type());
     for (const TensorTypeNode* type : results) extents_of(*type);
+    block.call = with_near_steps(from.call);
     if (std::all_of(results.begin(), results.end(),
                     [](const TensorTypeNode* type) { return is_empty(type->extents()); })) {
       for (const TensorTypeNode* type : results) {
@@ -179,7 +180,7 @@ class Lowering {
       ablate(block, from, prefix, results);
     } else {
       Compute compute(prefix, block.inputs, std::move(input_types), from.call->checked_type());
-      run_compute(op, compute, from.call->attrs());
+      run_compute(op, compute, block.call->attrs());
       block.stages = compute.stages();
       block.results = compute.results();
     }

@@ -66,6 +66,10 @@ int joined_row(const ConvPositions& p) {
   return rows > 1 && p.out[2] == rows * row ? row : 0;
 }
 
+/// `step` leads from one of `count` positions to the next: of a single one it makes no difference, and may be
+/// as long as it likes.
+int64_t near(int64_t step, int64_t count) { return count == 1 && step > INT16_MAX ? 1 : step; }
+
 }  // namespace
 
 ConvPositionsOf as_convolution(ConvPositionsOf transposed) {
@@ -90,7 +94,13 @@ ConvPositionsOf join_pixels(ConvPositionsOf conv) {
   return conv;
 }
 
-std::optional<ConvPositions> conv_positions(const ConvPositionsOf& conv) {
+std::optional<ConvPositions> conv_positions(const ConvPositionsOf& given) {
+  ConvPositionsOf conv = given;
+  for (size_t k = 0; k < conv.strides.size(); ++k) {
+    conv.strides[k] = near(conv.strides[k], conv.out[2 + k]);
+    conv.dilation[k] = near(conv.dilation[k], conv.weight[2 + k]);
+    if (std::max(conv.strides[k], conv.dilation[k]) > INT32_MAX) return std::nullopt;
+  }
   if (has_zero(conv.data) || has_zero(conv.weight) || has_zero(conv.out) || conv.groups < 1)
     return std::nullopt;
   if (std::ranges::any_of(conv.before, [](int64_t before) { return before < 0; })) return std::nullopt;

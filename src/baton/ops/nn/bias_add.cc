@@ -1,5 +1,6 @@
 #include "baton/ir/rules/algebra.h"
 #include "baton/ops/compute_util.h"
+#include "baton/ops/integer_math.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -53,7 +54,8 @@ const OpDef& op_nn_bias_add() {
           [](Compute& c, const BiasAddAttrs& attrs) {
             const Axes i(c.in(0).rank());
             Halide::Func sum = c.stage("bias_add");
-            sum(i.reversed()) = c.in(0)(i.exprs()) + c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
+            sum(i.reversed()) =
+                wrapping_sum(c.in(0)(i.exprs()), c.in(1)(Index{i[static_cast<int>(attrs.axis)]}));
             c.result(sum);
           },
       .rules = op_rules(bias_scale_rule(), bias_add_gradient(), MixedPrecision::kFollow,

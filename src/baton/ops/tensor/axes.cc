@@ -60,6 +60,10 @@ RelationStatus expand_relation(RelationContext& ctx, const ExpandDimsAttrs& attr
                      "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank) + " for " +
                          type_text(ctx.input(0)));
   if (!check_least(ctx, "num_newaxis", {&attrs.num_newaxis, 1}, 0)) return kFailed;
+  constexpr int64_t kMostNewAxes = 1 << 16;
+  if (attrs.num_newaxis > kMostNewAxes)
+    return fail_attr(ctx, "num_newaxis", std::to_string(attrs.num_newaxis),
+                     "it must be at most " + std::to_string(kMostNewAxes));
   std::vector<Dim> shape = data->shape();
   const int64_t at = attrs.axis < 0 ? attrs.axis + rank + 1 : attrs.axis;
   shape.insert(shape.begin() + at, static_cast<size_t>(attrs.num_newaxis), Dim(1));

@@ -3,6 +3,7 @@
 
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/quantization_rule.h"
+#include "baton/ops/integer_math.h"
 #include "baton/ops/math.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -21,13 +22,17 @@ Value is_true(const Value& x) { return x.type().is_bool() ? x : x != cast(x.type
 // negative).
 Value floor_div(const Value& a, const Value& b) {
   if (a.type().is_uint()) return a / b;
-  return a / b - select(b < 0 && a % b != 0, cast(a.type(), 1), cast(a.type(), 0));
+  return wrapping_quotient(a, b, [](const Value& x, const Value& y) {
+    return x / y - select(y < 0 && x % y != 0, cast(x.type(), 1), cast(x.type(), 0));
+  });
 }
 
 Value trunc_div(const Value& a, const Value& b) {
   if (a.type().is_float() || a.type().is_uint()) return a / b;
-  const Value one = cast(a.type(), 1);
-  return a / b + select(a < 0 && a % b != 0, select(b > 0, one, -one), cast(a.type(), 0));
+  return wrapping_quotient(a, b, [](const Value& x, const Value& y) {
+    const Value one = cast(x.type(), 1);
+    return x / y + select(x < 0 && x % y != 0, select(y > 0, one, -one), cast(x.type(), 0));
+  });
 }
 
 // The C library's fmod: the rest is exact however large the quotient, which a - b * trunc(a / b) is not.
@@ -39,11 +44,11 @@ Value float_trunc_mod(const Value& a, const Value& b) {
 
 Value trunc_mod(const Value& a, const Value& b) {
   if (a.type().is_float()) return float_trunc_mod(a, b);
-  return a - b * trunc_div(a, b);
+  return wrapping_difference(a, wrapping_product(b, trunc_div(a, b)));
 }
 
 Value floor_mod(const Value& a, const Value& b) {
-  if (!a.type().is_float()) return a - b * floor_div(a, b);
+  if (!a.type().is_float()) return wrapping_difference(a, wrapping_product(b, floor_div(a, b)));
   const Value zero = Halide::Internal::make_zero(a.type());
   return with_value("mod_sign", b, [&](const Value& y) {
     return with_value("mod_trunc", float_trunc_mod(a, y), [&](const Value& rest) {
@@ -87,7 +92,7 @@ Value shifted(const Value& a, const Value& b, bool left) {
   const Halide::Type type = a.type(), word = type.with_code(Halide::Type::UInt);
   const Value by = cast(word, b), last = Halide::Internal::make_const(word, type.bits() - 1);
   const Value bounded = cast(type, min(by, last));
-  const Value inside = left ? a << bounded : a >> bounded;
+  const Value inside = left ? cast(type, cast(word, a) << min(by, last)) : a >> bounded;
   if (!left && type.is_int()) return inside;  // the sign
   return select(by > last, Halide::Internal::make_zero(type), inside);
 }
@@ -127,7 +132,7 @@ GradientRule divide_gradient() {
 
 const OpDef& op_add() {
   static const OpDef def = binary_op(
-      "add", "lhs + rhs.", [](Value a, Value b) { return a + b; },
+      "add", "lhs + rhs.", [](Value a, Value b) { return wrapping_sum(a, b); },
       op_rules(sum_scale_rule(), add_gradient(), MixedPrecision::kFollow,
                fake_quantized_arithmetic("qnn.add"), QuantizationRule{QuantizationRule::Does::kSum},
                Arithmetic::kSum));
@@ -136,7 +141,7 @@ const OpDef& op_add() {
 
 const OpDef& op_subtract() {
   static const OpDef def = binary_op(
-      "subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; },
+      "subtract", "lhs - rhs.", [](Value a, Value b) { return wrapping_difference(a, b); },
       op_rules(sum_scale_rule(), subtract_gradient(), MixedPrecision::kFollow,
                fake_quantized_arithmetic("qnn.subtract"), Arithmetic::kDifference));
   return def;
@@ -144,7 +149,7 @@ const OpDef& op_subtract() {
 
 const OpDef& op_multiply() {
   static const OpDef def = binary_op(
-      "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; },
+      "multiply", "lhs * rhs.", [](Value a, Value b) { return wrapping_product(a, b); },
       op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul"),
                QuantizationRule{QuantizationRule::Does::kScale}, Arithmetic::kProduct));
   return def;

@@ -197,13 +197,16 @@ OpDef reduce_op(const char* name, const char* doc, OpRules rules, std::vector<co
   return def;
 }
 
+// Sums and products of integers are modulo 2^bits; Halide takes overflow of int32 and int64 as undefined.
 OpDef fold_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {},
               std::vector<const char*> test_shapes = {}) {
   OpDef def = reduce_op(name, doc, std::move(rules), std::move(test_shapes));
   def.compute = [=](Compute& c, const Attrs& attrs) {
     const auto& a = attrs_as<ReduceAttrs>(attrs);
     const Reduction r(c, a.axis, a.exclude, a.keepdims);
-    const Halide::Type type = sum_type(c.out().dtype()), out = halide_type(c.out().dtype());
+    const Halide::Type out = halide_type(c.out().dtype());
+    Halide::Type type = sum_type(c.out().dtype());
+    if (type.is_int() && type.bits() >= 32) type = type.with_code(Halide::Type::UInt);
     Halide::Func folded = fold(c, r, name, type, start, combine);
     if (type != out) {
       Halide::Func narrow = c.stage(std::string(name) + "_cast");

@@ -160,7 +160,13 @@ void sequence_mask_compute(Compute& c, const SequenceMaskAttrs& attrs) {
 
 void trilu_compute(Compute& c, const TriluAttrs& attrs) {
   const Axes i(c.out().rank());
-  const Halide::Expr right = i[-1] - i[-2], k = Halide::cast<int>(c.in(1)(Index{}));
+  // Beyond the corners all diagonals are the same; sums with positions do not overflow then.
+  const int rows = as_int(c.out().extents()[c.out().rank() - 2]),
+            columns = as_int(c.out().extents()[c.out().rank() - 1]);
+  const Halide::Expr right = i[-1] - i[-2],
+                     k = Halide::cast<int>(clamp(Halide::cast<int64_t>(c.in(1)(Index{})),
+                                                 Halide::Expr(int64_t{-rows}),
+                                                 Halide::Expr(int64_t{columns})));
   Halide::Func kept = c.stage("trilu");
   kept(i.reversed()) =
       select(attrs.upper ? right >= k : right <= k, c.in(0)(i.exprs()), constant_of(c.out().dtype(), 0));

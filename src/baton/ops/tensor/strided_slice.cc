@@ -32,7 +32,9 @@ Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   auto entry = [&](const std::optional<Ints>& list) {
     return list && k < list->size() ? std::optional((*list)[k]) : std::nullopt;
   };
-  const int64_t step = by_size ? 1 : entry(attrs.strides).value_or(1);
+  // Steps beyond the axis take one element, whatever their length.
+  const int64_t most = std::max<int64_t>(extent, 1),
+                step = by_size ? 1 : std::clamp(entry(attrs.strides).value_or(1), -most, most);
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
   auto clamped = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, low, high); };
   Slice slice;
@@ -41,7 +43,7 @@ Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   slice.first = begin ? clamped(*begin) : (step > 0 ? 0 : extent - 1);
   int64_t last = step > 0 ? extent : -1;  // one past
   if (end && by_size)
-    last = *end < 0 ? extent : std::min(extent, slice.first + *end);
+    last = *end < 0 || *end > extent - slice.first ? extent : slice.first + *end;
   else if (end)
     last = clamped(*end);
   const int64_t way = step > 0 ? last - slice.first : slice.first - last;

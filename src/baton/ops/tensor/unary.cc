@@ -1,6 +1,7 @@
 // Elementwise operators of one input.
 #include "baton/ir/build.h"
 #include "baton/ir/rules/algebra.h"
+#include "baton/ops/integer_math.h"
 #include "baton/ops/math.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -177,7 +178,11 @@ const OpDef& op_abs() {
 
 const OpDef& op_negative() {
   static const OpDef def = unary_op(
-      "negative", "-x.", [](Halide::Expr x) { return x.type().is_bool() ? x : negated(x); },
+      "negative", "-x.",
+      [](Halide::Expr x) {
+        if (x.type().is_bool()) return x;
+        return x.type().is_float() ? negated(x) : wrapping_negative(x);
+      },
       op_rules(negative_gradient()));
   return def;
 }
