@@ -11,6 +11,7 @@
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/support/base/dtype.h"
 #include "baton/support/base/files.h"
 #include "baton/support/diagnostic.h"
@@ -236,7 +237,7 @@ std::string sim_refusal(const SimSheet& sheet, const CallNode& call) {
   if (!rate->free && gops_of(*rate, tensors) == 0)
     return sheet.name + " does not compute `" + op->name + "` of " +
            (tensors.empty() ? "no operands" : element_type(*tensors.front()));
-  const double bytes = cost_of_call(call).bytes;
+  const double bytes = bytes_held(call);
   if (bytes > static_cast<double>(sheet.memory_bytes))
     return "its tensors have " + std::to_string(static_cast<int64_t>(bytes)) + " bytes, the memory of " +
            sheet.name + " " + std::to_string(sheet.memory_bytes);

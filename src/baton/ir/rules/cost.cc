@@ -76,22 +76,6 @@ double taps(const CostQuery& q) {
   return elements_of(weight) / extent_in(weight, layout, 'O') / extent_in(weight, layout, 'I');
 }
 
-CostFacts cost_by_class(Fuse fuse, const CostQuery& q) {
-  switch (fuse) {
-    case Fuse::kElementwise:
-    case Fuse::kBroadcast:
-      return q.computing(q.output_elements());
-    case Fuse::kInjective:
-    case Fuse::kTuple:
-      return moving_cost(q);
-    case Fuse::kCommReduce:
-    case Fuse::kOutFusable:
-    case Fuse::kOpaque:
-      return q.computing(std::max(q.output_elements(), q.inputs.empty() ? 0.0 : q.input_elements()));
-  }
-  return {};
-}
-
 // ---- Multiply-accumulate counts, for relay.analysis
 
 std::vector<int64_t> static_shape(const Expr& expr, const CallNode& call) {
@@ -231,22 +215,6 @@ std::string_view cost_class(const OpDef& op) {
       break;
   }
   return "other";
-}
-
-CostFacts cost_of_call(const CallNode& call) {
-  CostQuery q{call.attrs(), {}, flat_types(call.checked_type())};
-  for (const Expr& arg : call.args())
-    for (const TensorTypeNode* type : flat_types(type_of(arg))) q.inputs.push_back(type);
-  const OpDef& op = *call.op();
-  return op.cost ? op.cost(q) : cost_by_class(op.fuse, q);
-}
-
-CostFacts cost_of_function(const FunctionNode& function, const std::vector<CostFacts>& calls) {
-  CostFacts sum;
-  for (const CostFacts& call : calls) sum.flops += call.flops;
-  for (const Var& param : function.params()) sum.bytes += bytes_of(flat_types(type_of(*param)));
-  sum.bytes += bytes_of(flat_types(type_of(function.body())));
-  return sum;
 }
 
 MacRule conv_macs() { return {conv_mac_count}; }

@@ -1,5 +1,6 @@
 #include <functional>
 
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
@@ -122,6 +123,7 @@ const OpDef& op_image_crop_and_resize() {
       .python =
           "image.crop_and_resize(data, boxes, box_indices, crop_size, layout, method='bilinear', "
           "extrapolation_value=0, out_dtype=None)",
+      .rules = op_rules(reads_places()),
       .test_shapes = {"(2, 6, 6, 2)f32, (2, 4)f32{0, 0, 0.5, 0.5, 0.20000000298023224, 0.10000000149011612, "
                       "0.8999999761581421, 0.800000011920929}, (2)i32{0, 1}, crop_size=[2, 4], layout=NHWC, "
                       "method=nearest_neighbor"},

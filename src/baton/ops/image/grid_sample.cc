@@ -1,6 +1,7 @@
 // Grids of positions, and sampling of data at them.
 #include <functional>
 
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
@@ -203,6 +204,7 @@ const OpDef& op_image_grid_sample() {
           [](Compute& c, const GridSampleAttrs& attrs) {
             grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners);
           },
+      .rules = op_rules(reads_places()),
       .test_shapes = {"(1, 2, 4, 4)f32, (1, 2, 3, 3)f32[-1.2, 1.2], method=bicubic, padding_mode=reflection"},
   };
   return def;

@@ -1,4 +1,5 @@
 // Resizing over one, two and three spatial axes: the three differ by their layouts only.
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/layout_rules.h"
@@ -73,6 +74,7 @@ void resize_op_compute(Compute& c, const ResizeAttrs<kCount>& attrs) {
 
 template <int kCount>
 OpDef resize(const char* name, const char* what, OpRules rules, std::vector<const char*> test_shapes) {
+  rules.set(reads_neighbours());
   return OpSpec<ResizeAttrs<kCount>>{
       .name = name,
       .doc = std::string("The data with another ") + what + ", by interpolation.",

@@ -1,4 +1,5 @@
 // Convolution and dense product of numbers of few bits, and packing of bits into words.
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/shared/spatial.h"
@@ -241,6 +242,7 @@ const OpDef& op_nn_bitpack() {
       .fuse = Fuse::kInjective,
       .relation = bitpack_relation,
       .compute = bitpack_compute,
+      .rules = op_rules(reads_all()),
       .test_shapes = {"(1, 8, 4, 4)u8[0, 2], bit_axis=1, pack_type=uint8"},
   };
   return def;

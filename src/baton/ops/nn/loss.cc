@@ -1,4 +1,5 @@
 // Losses: cross entropy and negative log likelihood.
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
@@ -138,6 +139,9 @@ GradientRule cross_entropy_with_logits_gradient() {
   }};
 }
 
+/// One prediction and one weight for each target.
+double nll_loss_reads(const CostQuery& q, size_t, double) { return q.input_elements(1); }
+
 }  // namespace
 
 const OpDef& op_nn_cross_entropy() {
@@ -179,6 +183,7 @@ const OpDef& op_nn_nll_loss() {
       .relation = nll_relation,
       .compute = nll_compute,
       .python = "nn.nll_loss(predictions, targets, weights, reduction='mean', ignore_index=-100)",
+      .rules = op_rules(ReadRule{nll_loss_reads}),
       .test_shapes = {"(5, 4)f32, (5)i32[0, 4], (4)f32[0.5, 1.5], reduction=none, ignore_index=-100"},
   };
   return def;

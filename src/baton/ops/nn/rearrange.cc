@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -408,6 +409,11 @@ void fifo_buffer_compute(Compute& c, const FIFOBufferAttrs& attrs) {
   c.result(queue);
 }
 
+/// What the new data pushes out of the buffer is not read.
+double fifo_buffer_reads(const CostQuery& q, size_t input, double) {
+  return input == 0 ? q.input_elements(0) : std::max(0.0, q.output_elements() - q.input_elements(0));
+}
+
 }  // namespace
 
 const OpDef& op_nn_depth_to_space() {
@@ -508,6 +514,7 @@ const OpDef& op_nn_fifo_buffer() {
       .relation = fifo_buffer_relation,
       .compute = fifo_buffer_compute,
       .python = "nn.fifo_buffer(data, buffer, axis)",
+      .rules = op_rules(ReadRule{fifo_buffer_reads}),
       .test_shapes = {"(2, 1, 3)f32, (2, 4, 3)f32, axis=1"},
   };
   return def;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/resize_compute.h"
@@ -96,7 +97,7 @@ const OpDef& op_nn_upsampling() {
                                    {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling_compute,
-      .rules = op_rules(spatial_layout_flow(), spatial_layout_rule()),
+      .rules = op_rules(reads_neighbours(), spatial_layout_flow(), spatial_layout_rule()),
       .test_shapes = {"(1, 3, 4, 2)f32, scale_h=2., scale_w=2., layout=NHWC",
                       "(1, 2, 3, 4)f32, scale_h=2., scale_w=2., method=bilinear"},
   };
@@ -116,7 +117,7 @@ const OpDef& op_nn_upsampling3d() {
                 {{"scale_d", attrs.scale_d}, {"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling3d_compute,
-      .rules = op_rules(spatial_layout_flow()),
+      .rules = op_rules(reads_neighbours(), spatial_layout_flow()),
       .test_shapes = {"(1, 2, 2, 3, 2)f32, scale_d=2., scale_h=2., scale_w=2., method=trilinear"},
   };
   return def;

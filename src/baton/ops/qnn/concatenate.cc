@@ -1,3 +1,4 @@
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/plain_pairs.h"
 #include "baton/ops/qnn/quant_types.h"
@@ -81,7 +82,7 @@ const OpDef& op_qnn_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = quantized_concatenate_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_concatenate_rule(), quantized_concatenate_layout_flow()),
+      .rules = op_rules(reads_in_parts(), quantized_concatenate_rule(), quantized_concatenate_layout_flow()),
   };
   return def;
 }

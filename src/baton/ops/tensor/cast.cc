@@ -3,6 +3,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/quantization_rule.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -102,7 +103,7 @@ const OpDef& op_cast_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { convert(c, "cast_like"); },
       .python = "transform",
-      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow(),
+      .rules = op_rules(TypeOnlyInput{1}, cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow(),
                         LikeRule{1, cast_to_type}),
       .test_shapes = {"(2, 3)f32, (1)i32"},
   };

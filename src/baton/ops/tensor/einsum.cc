@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -155,6 +156,7 @@ const OpDef& op_einsum() {
       .relation = einsum_relation,
       .compute = einsum_compute,
       .python = "tensor",
+      .rules = op_rules(reads_all()),
       .test_shapes = {"[(2, 3)f32], equation=\"ij->ji\"", "[(2, 3)f32, (3, 4)f32], equation=\"ij,jk->ik\""},
   };
   return def;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
@@ -362,6 +363,11 @@ GradientRule gather_nd_gradient() {
   }};
 }
 
+/// Each index says where a whole slice of the data is.
+double gather_nd_reads(const CostQuery& q, size_t input, double results) {
+  return input == 0 ? results : q.input_elements(input) * results / std::max(1.0, q.output_elements());
+}
+
 }  // namespace
 
 const OpDef& op_gather() {
@@ -386,7 +392,7 @@ const OpDef& op_gather_nd() {
       .relation = gather_nd_relation,
       .compute = gather_nd_compute,
       .python = "transform",
-      .rules = op_rules(gather_nd_gradient()),
+      .rules = op_rules(ReadRule{gather_nd_reads}, gather_nd_gradient()),
       .test_shapes = {"(4, 3)f32, (2, 3)i32{0, 1, 3, 2, 0, 1}",
                       "(2, 4, 3)f32, (1, 2, 5)i32[0, 4], batch_dims=1"},
   };

@@ -3,6 +3,7 @@
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ir/rules/quantization_rule.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -274,8 +275,8 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
-      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow(), concatenate_layout_rule(),
-                        MixedPrecision::kFollow,
+      .rules = op_rules(reads_in_parts(), concatenate_gradient(), concatenate_layout_flow(),
+                        concatenate_layout_rule(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_concatenate, /*without_end=*/false},
                         QuantizationRule{QuantizationRule::Does::kJoin}),
       .test_shapes = {"[(4)f32, (1)f32]", "[(2, 3, 5)f32, (2, 1, 5)f32, (2, 0, 5)f32], axis=1",
@@ -293,7 +294,7 @@ const OpDef& op_stack() {
       .relation = stack_relation,
       .compute = stack_compute,
       .python = "tensor.stack(data, axis)",
-      .rules = op_rules(stack_gradient()),
+      .rules = op_rules(reads_in_parts(), stack_gradient()),
       .test_shapes = {"[(4)f32, (4)f32]", "[(2, 3)f32, (2, 3)f32, (2, 3)f32], axis=-1"},
   };
   return def;

@@ -4,6 +4,7 @@
 
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -482,7 +483,7 @@ const OpDef& op_slice_like() {
       .relation = slice_like_relation,
       .compute = slice_like_compute,
       .python = "transform.slice_like(data, shape_like, axes=None)",
-      .rules = op_rules(slice_like_layout_flow()),
+      .rules = op_rules(TypeOnlyInput{1}, slice_like_layout_flow()),
       .test_shapes = {"(4, 5)f32, (2, 3)f32, axes=[1]"},
   };
   return def;
@@ -496,6 +497,7 @@ const OpDef& op_sliding_window() {
       .relation = sliding_window_relation,
       .compute = sliding_window_compute,
       .python = "transform",
+      .rules = op_rules(reads_by_result()),
       .test_shapes = {"(2, 4, 7)f32, axis=1, window_shape=[2, 3], strides=[1, 2]"},
   };
   return def;

@@ -1,9 +1,11 @@
 // Sorting and searching.
 #include <bit>
+#include <cmath>
 
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -154,6 +156,15 @@ void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
   c.result(result);
 }
 
+/// A search by halves looks at some elements of the sequence.
+double searchsorted_reads(const CostQuery& q, size_t input, double) {
+  if (input > 0) return q.input_elements(input);
+  const auto& shape = q.inputs[0]->shape();
+  const double length =
+      shape.empty() || shape.back().is_any() ? 1 : static_cast<double>(shape.back().value());
+  return q.input_elements(1) * std::ceil(std::log2(length + 1));
+}
+
 }  // namespace
 
 void topk_compute(Compute& c, const TopkAttrs& attrs) {
@@ -219,6 +230,7 @@ const OpDef& op_searchsorted() {
       .relation = searchsorted_relation,
       .compute = searchsorted_compute,
       .python = "algorithm",
+      .rules = op_rules(ReadRule{searchsorted_reads}),
       .test_shapes = {"(4)f32{1, 3, 5, 7}, (4)f32{0, 3, 4, 9}"},
   };
   return def;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "baton/ir/attrs.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -172,6 +173,7 @@ const OpDef& op_vision_multibox_prior() {
       .inputs = {{"data", "4-D tensor, NCHW: only its shape counts"}},
       .relation = prior_relation,
       .compute = prior_compute,
+      .rules = op_rules(TypeOnlyInput{0}),
       .test_shapes = {"(1, 3, 5, 4)f32"},
   };
   return def;

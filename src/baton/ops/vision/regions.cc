@@ -1,5 +1,6 @@
 // Regions of a feature map, pooled to one size; and squares of pixels turned into channels.
 #include "baton/ir/attrs.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
@@ -228,6 +229,12 @@ void yolo_reorg_compute(Compute& c, const YoloReorgAttrs& attrs) {
   c.result(moved);
 }
 
+/// Each sample is interpolated between four elements.
+double roi_align_reads(const CostQuery& q, size_t input, double results) {
+  const auto ratio = static_cast<double>(attrs_as<ROIAlignAttrs>(q.attrs).sample_ratio);
+  return input == 0 && ratio > 0 ? results * 4 * ratio * ratio : q.input_elements(input);
+}
+
 }  // namespace
 
 const OpDef& op_vision_roi_align() {
@@ -242,7 +249,7 @@ const OpDef& op_vision_roi_align() {
           },
       .compute = roi_align_compute,
       .declares_attrs = false,
-      .rules = op_rules(regions_layout_flow(), ConvertedLayout::kWindows),
+      .rules = op_rules(ReadRule{roi_align_reads}, regions_layout_flow(), ConvertedLayout::kWindows),
       .test_shapes =
           {"(1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[2, 2], spatial_scale=1., mode=max",
            "(2, 3, 6, 6)f32, (2, 5)f32{0, 0.5, 0.5, 4, 5, 1, 1, 2, 5, 3}, pooled_size=[2, 3], "

@@ -1,4 +1,5 @@
 #include "baton/ir/rules/brief.h"
+#include "baton/ir/rules/read_rule.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 
@@ -150,7 +151,7 @@ const OpDef& op_nn_deformable_conv2d() {
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_brief(), conv_layout_flow(), ConvertedLayout::kConvolution),
+      .rules = op_rules(reads_all(), conv_brief(), conv_layout_flow(), ConvertedLayout::kConvolution),
       .test_shapes = {"(1, 2, 5, 5)f32, (1, 18, 5, 5)f32[-0.5, 0.5], (4, 2, 3, 3)f32, padding=[1, 1, 1, 1], "
                       "channels=4, kernel_size=[3, 3]"},
   };
