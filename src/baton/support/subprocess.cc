@@ -42,11 +42,11 @@ std::vector<char*> argument_list(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int run_program(const std::vector<std::string>& words, const std::string& errors) {
+int run_program(const std::vector<std::string>& words, const std::string& errors, const std::string& output) {
   const std::vector<char*> arguments = argument_list(words);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
   const int failed = posix_spawn(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);

@@ -14,9 +14,10 @@ namespace baton {
 /// The path of the executable that the shell would run for `name`; empty when there is none.
 std::string find_program(const std::string& name);
 
-/// Runs words[0] with standard error redirected to the file `errors`. Returns its exit status, or -1 when it
-/// could not be started.
-int run_program(const std::vector<std::string>& words, const std::string& errors);
+/// Runs words[0] with standard error redirected to the file `errors`, and standard output to `output`.
+/// Returns its exit status, or -1 when it could not be started.
+int run_program(const std::vector<std::string>& words, const std::string& errors,
+                const std::string& output = "/dev/null");
 
 /// The beginning of a program's output file, for a message; empty when it cannot be read.
 std::string start_of(const std::string& path);
