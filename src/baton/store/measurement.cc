@@ -102,7 +102,12 @@ Digest sheet_identity(const DeviceSheet& sheet) {
   DeviceSheet facts = sheet;
   facts.peaks.reset();
   facts.links.clear();
+  facts.processor.clear();  // older sheets do not say it: may_be_same_processor()
   return sheet_digest(facts);
+}
+
+bool may_be_same_processor(const DeviceSheet& a, const DeviceSheet& b) {
+  return a.processor.empty() || b.processor.empty() || a.processor == b.processor;
 }
 
 Digest Measurement::digest(const MeasurementKeys& keys) const {

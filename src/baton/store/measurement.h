@@ -85,6 +85,8 @@ Digest sheet_digest(const DeviceSheet& sheet);
 /// The same without what was measured of the device, its peaks and links, which come out differently every
 /// day: which device it is.
 Digest sheet_identity(const DeviceSheet& sheet);
+/// Of two devices of one sheet_identity(): false where both say which processor they are, and differ.
+bool may_be_same_processor(const DeviceSheet& a, const DeviceSheet& b);
 
 /// Digests of the parts of a measurement that many share.
 struct MeasurementKeys {

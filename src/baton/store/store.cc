@@ -184,13 +184,15 @@ std::optional<Measurement> Store::newest(const Work& work, const BuildFacts& bui
       " WHERE m.work = (SELECT id FROM work WHERE hash = ?) AND m.build = (SELECT id FROM build WHERE hash = "
       "?)"
       " AND m.device IN (SELECT id FROM device WHERE identity = ?) AND m.threads = ? AND m.cache = ?"
-      " AND m.unreliable IS NULL ORDER BY m.begun_s DESC, m.id DESC LIMIT 1");
+      " AND m.unreliable IS NULL ORDER BY m.begun_s DESC, m.id DESC");
   int at = 0;
   for (const Digest& digest : {work.digest(), build.digest(), sheet_identity(device)})
     rows.bind(++at, digest);
   rows.bind(4, int64_t{threads}).bind(5, cache_state_name(cache));
-  if (!rows.step()) return {};
-  return state_->reading().read(rows);
+  while (rows.step())
+    if (Measurement found = state_->reading().read(rows); may_be_same_processor(found.device, device))
+      return found;
+  return {};
 }
 
 std::vector<std::string> Store::finished(const std::string& campaign) const {

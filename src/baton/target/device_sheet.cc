@@ -8,6 +8,7 @@ namespace baton {
 namespace {
 
 constexpr std::string_view kFirstLine = "device sheet 1";
+constexpr const char* kProcessor = "processor";
 
 std::string number(double value) {
   char text[32];
@@ -50,6 +51,7 @@ void visit_facts(Sheet& sheet, Visit&& visit) {
   visit("bytes_per_multiply_add", sheet.bytes_per_multiply_add, decides);
   visit("not_overlapped", sheet.not_overlapped, decides);
   visit("memory_bytes", sheet.memory_bytes, known);
+  visit(kProcessor, sheet.processor, known);
 }
 
 template <class Peaks, class Visit>
@@ -118,7 +120,10 @@ std::string DeviceSheet::text() const {
   const auto line = [&](const char* name, const auto& value) {
     text += std::string(name) + ": " + written(value) + "\n";
   };
-  visit_facts(*this, [&](const char* name, const auto& value, bool) { line(name, value); });
+  visit_facts(*this, [&](const char* name, const auto& value, bool) {
+    // What is not known is not said: texts and digests of older sheets stay what they were.
+    if (std::string_view(name) != kProcessor || !processor.empty()) line(name, value);
+  });
   if (peaks) visit_peaks(*peaks, line);
   for (const DeviceLink& link : links)
     line("link", link.to + " " + number(link.gbytes_per_s) + " " + number(link.latency_us));

@@ -36,6 +36,10 @@ struct DeviceSheet {
   std::string kind = "llvm";  ///< the kind of target it runs
   int device_type = 1;        ///< DLPack's number
   std::string name;           ///< "AMD EPYC 9R14"
+  /// Which processor it is, as machines of one name differ: "AuthenticAMD family 25 model 17 stepping 1,
+  /// under KVMKVMKVM". Empty: not known, as in sheets of before 2026-11-27 and of devices that are no
+  /// processors.
+  std::string processor;
 
   // Facts that determine code; covered by code_hash().
   std::string code_target;    ///< "x86-64-linux-avx512_zen4...": Halide's target without runtime features

@@ -1,7 +1,12 @@
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <sched.h>
 #include <unistd.h>
 
@@ -61,20 +66,57 @@ std::string code_target_here() {
   return text;
 }
 
-std::string processor_name(const DeviceSheet& sheet) {
+/// What /proc/cpuinfo says of the first processor, by name.
+std::map<std::string, std::string> processor_facts() {
+  std::map<std::string, std::string> facts;
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(file, line) && !line.empty();) {
     const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    if (colon == std::string::npos) continue;
+    facts.emplace(line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1), line.substr(colon + 2));
   }
-  return sheet.code_target;
+  return facts;
+}
+
+/// How the program that runs this virtual machine calls itself; empty: there is none, or it does not say.
+std::string hypervisor() {
+  std::string name;
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 31)) return name;
+  __cpuid(0x40000000, a, b, c, d);
+  const unsigned words[] = {b, c, d};
+  char text[sizeof words];
+  std::memcpy(text, words, sizeof words);
+  for (const char each : text)
+    if (each > ' ' && each <= '~') name += each;
+#endif
+  return name;
+}
+
+/// DeviceSheet::processor.
+std::string processor_identity(const std::map<std::string, std::string>& facts) {
+  // Names in /proc/cpuinfo, of x86 and of Arm, and the words for them.
+  constexpr const char* kKnown[][2] = {{"cpu family", " family "},    {"model", " model "},
+                                       {"stepping", " stepping "},    {"CPU implementer", "Arm "},
+                                       {"CPU part", " part "},        {"CPU variant", " variant "},
+                                       {"CPU revision", " revision "}};
+  const auto vendor = facts.find("vendor_id");
+  std::string text = vendor == facts.end() ? "" : vendor->second;
+  for (const auto& [name, word] : kKnown)
+    if (const auto at = facts.find(name); at != facts.end()) text += word + at->second;
+  if (const std::string under = hypervisor(); !text.empty() && !under.empty()) text += ", under " + under;
+  return text;
 }
 
 DeviceSheet detect() {
   DeviceSheet sheet;
   sheet.code_target = code_target_here();
   set_vector_widths(sheet);
-  sheet.name = processor_name(sheet);
+  const auto facts = processor_facts();
+  const auto name = facts.find("model name");
+  sheet.name = name == facts.end() ? sheet.code_target : name->second;
+  sheet.processor = processor_identity(facts);
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) sheet.memory_bytes = static_cast<int64_t>(pages) * page;
   sheet.cores = usable_cores();

@@ -292,7 +292,9 @@ DeviceSheet processor_sheet(const Target& target, const DeviceSheet& host) {
                                        : riscv_sheet(target);
     sheet.cores = host.cores;
     const std::string name = target.asked();
-    sheet.name = missing_features(sheet.code_target).empty() ? host.name + ", code for " + name : name;
+    const bool runs_here = missing_features(sheet.code_target).empty();
+    sheet.name = runs_here ? host.name + ", code for " + name : name;
+    if (runs_here) sheet.processor = host.processor;
   }
   if (!text_option(target, "num-cores").empty()) {
     const auto cores = number_option(target, "num-cores");

@@ -47,6 +47,24 @@ TEST(DeviceSheet, WhatIsStoredIsReadBack) {
   EXPECT_EQ(DeviceSheet::from_text(DeviceSheet::host().text()), DeviceSheet::host());
 }
 
+TEST(DeviceSheet, SheetsOfBeforeProcessorsWereRecordedStayWhatTheyWere) {
+  DeviceSheet sheet = measured_sheet();
+  const std::string text = sheet.text();
+  EXPECT_EQ(text.find("processor"), std::string::npos);
+  const uint64_t code = sheet.code_hash();
+  sheet.processor = "AuthenticAMD family 25 model 17 stepping 1";
+  EXPECT_NE(sheet.text(), text);
+  EXPECT_EQ(sheet.code_hash(), code) << "kernels stay valid";
+  EXPECT_EQ(DeviceSheet::from_text(sheet.text()), sheet);
+}
+
+#if defined(__x86_64__)
+TEST(DeviceSheet, TheHostSaysWhichProcessorItIs) {
+  EXPECT_THAT(DeviceSheet::host().processor,
+              testing::ContainsRegex("[A-Za-z]+ family [0-9]+ model [0-9]+ stepping [0-9]+"));
+}
+#endif
+
 TEST(DeviceSheet, TextThatIsNoneIsRefused) {
   const std::string text = measured_sheet().text();
   EXPECT_FALSE(DeviceSheet::from_text(""));
