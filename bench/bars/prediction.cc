@@ -67,8 +67,9 @@ void report_kernels(const Evaluation& evaluation, const std::string& backend) {
 /// Milliseconds from the fused module and its schedules to all times.
 void report_time(const Predictor& predictor) {
   if (!predictor.kernels.count("llvm")) return;
+  const PredictedDevice device{predictor.machines.front().sheets, predictor.machines.front().name, false};
   const LoadedModel model = load_model("resnet-50");
-  BuildOptions how{.context = context_of_predictor(predictor, host_context())};
+  BuildOptions how{.context = context_of_device(device, host_context())};
   how.params = load_params(model, "");
   how.context.passes->opt_level = 3;
   const auto start = std::chrono::steady_clock::now();
@@ -76,6 +77,7 @@ void report_time(const Predictor& predictor) {
   const double plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   PredictOptions options;
   options.predictor = &predictor;
+  options.device = device;
   options.context = how.context;
   std::vector<double> ms;
   double schedules_s = 0;
@@ -107,7 +109,9 @@ int main(int argc, char** argv) {
     const Dataset data = dataset_of(Store::open(argv[1], Store::Mode::kRead), argc > 2 ? argv[2] : "");
     EvaluateOptions options;
     if (argc > 2) options.train.only_backend = argv[2];
-    options.train.progress = [](const std::string& what) { std::fprintf(stderr, "%s\n", what.c_str()); };
+    options.train.progress = [](const std::string& what, int done, int total) {
+      std::fprintf(stderr, "%s %d/%d\n", what.c_str(), done, total);
+    };
     const Evaluation evaluation = evaluate(data, options);
     for (const std::string& backend : data.backends()) {
       report_kernels(evaluation, backend);

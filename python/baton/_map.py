@@ -31,7 +31,8 @@ def _native(params):
 
 
 def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memory=None, max_regions=0, threads=0,  # noqa: A001  pylint: disable=redefined-builtin,too-many-arguments
-        seconds=60, tries=4, predictor=None, name="model", objective="serial", sweep=None, variants=True, prices=None, store=None, measure=None):
+        seconds=60, tries=4, predictor=None, name="model", objective="serial", sweep=None, variants=True, prices=None, store=None, measure=None,
+        for_device=""):
     """Places each operator on one of several backends, so that the whole model runs fastest.
 
     Each backend alone and the best mappings are built and measured in turns; the fastest is kept.
@@ -48,6 +49,7 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
     seconds : for measuring, beyond compiling
     tries : mappings that are built and measured, at most
     predictor : a Predictor, or its path: costs are predicted, nothing is compiled or run
+    for_device : with `predictor`: map for the device of this name, and not for this machine
     variants : whether layers of the processor are tried in other layouts and by other algorithms, too: plain, blocked, Winograd's
     prices : a Predictor, or its path, of parts of fused kernels, beside measured prices; without it those that matter are measured
     store : path of a store of measurements of this machine: prices of these very kernels where nothing is measured, else of parts of kernels
@@ -77,7 +79,7 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
              for backend, operators in (given or {}).items()]
     sweeps = [f"{what}={float(least)!r}:{float(most)!r}" for what, (least, most) in (sweep or {}).items()]
     return core.map(mod, _native(params), list(targets), rules, dict(memory or {}), max_regions, threads, seconds, tries, predictor, name, objective,
-                    sweeps, variants, os.fspath(store) if store else "", measure)
+                    sweeps, variants, os.fspath(store) if store else "", measure, for_device)
 
 
 def apply_mapping(mod, mapping, params=None):

@@ -21,7 +21,12 @@ class PredictVerb final : public Verb {
   void flags(Flags& flags) override {
     flags_.add(flags);
     flags_.add_target(flags);
-    flags.option("predictor", &predictor_, "the file that `baton train` wrote").required();
+    flags.option("predictor", &predictor_,
+                 "the file that `baton train` wrote; by default one that comes with Baton, of this machine");
+    flags.option(
+        "for-device", &for_device_,
+        "predict for this device, by the name that the predictor has for it (zen5), and not for this "
+        "machine");
     flags.option("store", &store_, "measurements: where they are of this very kernel, they answer");
     flags.option("threads", &threads_, "threads of the runs; 0: the most that the predictor was trained with")
         .range(0, 256);
@@ -33,18 +38,22 @@ class PredictVerb final : public Verb {
 
   int run(Io& io) override {
     outputs_.check();
-    const Predictor predictor = load_predictor(predictor_);
+    const DeviceSheet& here = DeviceSheet::host();
+    const FoundPredictor found = predictor_.empty() ? find_predictor(here, for_device_)
+                                                    : FoundPredictor{predictor_, load_predictor(predictor_)};
+    const Predictor& predictor = found.predictor;
     std::optional<Store> store;
     if (!store_.empty()) store = Store::open(store_, Store::Mode::kRead);
     PredictOptions options;
     options.predictor = &predictor;
-    options.predictor_name = predictor_;
+    options.predictor_name = found.path;
+    options.device = predicted_device(predictor, found.path, here, for_device_);
     options.store = store ? &*store : nullptr;
     options.threads = threads_;
     options.level = level_;
     const BuiltModel planned =
         build_model(flags_, io, nullptr, [&](const IRModule& module, BuildOptions how) {
-          how.context = context_of_predictor(predictor, how.context);
+          how.context = context_of_device(options.device, how.context);
           options.context = how.context;
           return plan_build(module, how);
         });
@@ -65,7 +74,7 @@ class PredictVerb final : public Verb {
 
  private:
   ModelFlags flags_;
-  std::string predictor_, store_;
+  std::string predictor_, for_device_, store_;
   int threads_ = 0;
   double level_ = 0.9;
   ProfileOutputs outputs_;

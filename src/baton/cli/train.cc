@@ -29,6 +29,8 @@ class TrainVerb final : public Verb {
     flags.option("store", &store_, "measurements of kernels, and of the models that they are from")
         .required();
     flags.option("o,output", &output_, "the predictor's file");
+    flags.option("name", &options_.name,
+                 "of the device, for `--for-device`; by default those of the machines in the store");
     flags.option("backend", &backend_, "kernels of this backend only: llvm, dnnl, opencl, sim_npu");
     flags.option(
         "from", &from_,
@@ -46,6 +48,9 @@ class TrainVerb final : public Verb {
     flags.option("rounds", &options_.regressor.boost.rounds, "trees of each predictor")
         .show_default()
         .range(1, 5000);
+    flags.option("eta", &options_.regressor.boost.eta, "how much of an error each tree corrects")
+        .show_default()
+        .range(0.001, 1);
     flags.option("depth", &options_.regressor.boost.depth, "of a tree").show_default().range(1, 12);
     flags.option("seed", &seed_, "the same seed and store, the same predictor")
         .show_default()
@@ -67,7 +72,9 @@ class TrainVerb final : public Verb {
     Progress progress(io);
     options_.seed = options_.regressor.boost.seed = static_cast<uint32_t>(seed_);
     options_.only_backend = backend_;
-    options_.progress = [&](const std::string& what) { progress.show(what, ++steps_, 0); };
+    options_.progress = [&](const std::string& what, int done, int total) {
+      progress.show(what, done, total);
+    };
     const Dataset data = dataset_of(Store::open(store_, Store::Mode::kRead), backend_);
     if (features_.any()) write_features(io, data);
     if (!trains) return 0;
@@ -127,6 +134,13 @@ class TrainVerb final : public Verb {
     for (const auto& [backend, regressor] : predictor.kernels)
       io.out << "  " << backend << ": " << regressor.trained_on << " kernels, " << regressor.space.size()
              << " features\n";
+    for (const auto& [of, errors] : card.held_out) {
+      char text[120];
+      std::snprintf(text, sizeof text, "  held out: %lld %s, median error %.1f %%, %.1f %% within 10 %%\n",
+                    static_cast<long long>(errors.count), of.c_str(), 100 * errors.median,
+                    100 * errors.within_10);
+      io.out << text;
+    }
     if (card.families.size() == 1) io.out << "  note: one family only: other networks will be out of range\n";
     if (evaluation) {
       io.out << '\n';
@@ -159,7 +173,7 @@ class TrainVerb final : public Verb {
   std::string store_, output_, backend_, from_, report_;
   OutputFiles features_;
   TrainOptions options_;
-  int seed_ = 1, steps_ = 0;
+  int seed_ = 1;
   bool evaluate_ = false, search_ = false, json_ = false;
 };
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/farm/job/job_json.h"
-#include "baton/farm/program_folders.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/program_folders.h"
 
 namespace baton {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "baton/farm/job/job_json.h"
-#include "baton/farm/program_folders.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/program_folders.h"
 #include "baton/support/subprocess.h"
 
 namespace baton {

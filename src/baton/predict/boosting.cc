@@ -2,7 +2,6 @@
 #include "baton/predict/boosting.h"
 
 #include <cstdlib>
-#include <mutex>
 
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
@@ -14,9 +13,7 @@ namespace baton {
 
 namespace {
 
-/// Threads of OpenMP wait for each other in every round: with fewer rows, and on a busy machine, longer than
-/// they work.
-constexpr size_t kRowsWorthThreads = 3000;
+constexpr int kTreesTold = 10;
 
 struct Library {
   std::string why_not;
@@ -146,13 +143,11 @@ Trees boost(const FeatureRows& rows, std::span<const float> labels, std::span<co
   BATON_CHECK(rows.rows() == labels.size() && labels.size() == weights.size(),
               "rows, labels and weights differ");
   if (labels.empty()) throw Error("there are no measurements to train with");
-  static std::mutex one_at_a_time;  // its threads are those of OpenMP
-  const std::lock_guard lock(one_at_a_time);
   Booster booster(rows, labels, weights);
   booster.set("objective", "reg:squarederror");
   booster.set("base_score", 0.0);
   booster.set("tree_method", "hist");
-  booster.set("max_bin", 256);
+  booster.set("max_bin", options.bins);
   booster.set("max_depth", options.forest ? 14 : options.depth);
   booster.set("eta", options.forest ? 1.0 : options.eta);
   booster.set("min_child_weight", options.min_child_weight);
@@ -162,8 +157,13 @@ Trees boost(const FeatureRows& rows, std::span<const float> labels, std::span<co
   booster.set("lambda", options.forest ? 0.01 : options.lambda);
   booster.set("num_parallel_tree", options.forest ? options.forest : 1);
   booster.set("seed", static_cast<int>(options.seed));
-  booster.set("nthread", rows.rows() < kRowsWorthThreads ? 1 : options.threads);
-  for (int round = 0; round < (options.forest ? 1 : options.rounds); ++round) booster.update(round);
+  booster.set("nthread", options.threads);
+  const int rounds = options.forest ? 1 : options.rounds;
+  for (int round = 0; round < rounds; ++round) {
+    booster.update(round);
+    const bool told = (round + 1) % kTreesTold == 0 || round + 1 == rounds;
+    if (told && options.made) options.made(round % kTreesTold + 1);
+  }
   const nlohmann::json model = booster.model();
   Trees trees;
   for (const auto& tree : model.at("learner").at("gradient_booster").at("model").at("trees"))

@@ -78,12 +78,13 @@ struct DatasetBuilder::State {
     std::vector<Time> times;
     std::vector<double> cvs;
     std::map<uint32_t, Member> members;  ///< by node
-    bool measured = false;
+    std::string key;                     ///< model_key(); empty: the whole model was not measured
   };
   Dataset data;
   std::map<std::string, std::shared_ptr<DeviceSheet>> sheets;
   std::map<std::string, Kernel> kernels;
-  std::map<std::string, Model> models;
+  std::map<std::string, Model> models;                        ///< by session_key(), later by model_key()
+  std::map<std::string, KernelDescription> descriptions;      ///< by work
   std::map<const DeviceSheet*, std::vector<double>> core_ns;  ///< by machine and device, which share a sheet
 
   Time time_of(const Measurement& m) {
@@ -110,16 +111,30 @@ struct DatasetBuilder::State {
     auto& sheet = sheets[key_of({m.machine, m.device.kind, std::to_string(m.device.code_hash())})];
     if (!sheet) sheet = std::make_shared<DeviceSheet>(m.device);
     if (!sheet->peaks && m.device.peaks) sheet->peaks = m.device.peaks;
+    if (sheet->processor.empty()) sheet->processor = m.device.processor;
     return sheet;
   }
   void leave_out(const std::string& why) { ++data.left_out[why]; }
 
-  /// Kernels of a model that was divided between backends name the backend of their part, not the model's:
-  /// what tells two builds of one program apart is the campaign's configuration. A second visit measures the
-  /// same.
+  /// The rows of one build of a model: those of one configuration of a campaign (a second visit measures the
+  /// same), or of one profile. Not its target: kernels of a model that was divided between backends name the
+  /// backend of their part, and only the row of the whole model says what was asked for.
+  static std::string session_key(const std::string& id, const Measurement& m) {
+    return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
+                   m.configuration.empty() ? std::to_string(m.begun_s)
+                                           : m.configuration.substr(0, m.configuration.find('#'))});
+  }
+
+  /// What several profiles of one model have in common.
   static std::string model_key(const std::string& id, const Measurement& m) {
-    return key_of({id, m.machine, std::to_string(m.threads), m.build.target,
-                   std::to_string(m.build.opt_level), m.configuration.substr(0, m.configuration.find('#'))});
+    return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
+                   m.build.backend, m.build.target, m.configuration.substr(0, m.configuration.find('#'))});
+  }
+
+  const KernelDescription& description_of(const Measurement& m) {
+    const std::string id = m.work.id();
+    const auto at = descriptions.find(id);
+    return at != descriptions.end() ? at->second : descriptions.emplace(id, describe(m.work)).first->second;
   }
 
   void add_kernel(const Measurement& m) {
@@ -129,7 +144,7 @@ struct DatasetBuilder::State {
     const CacheState cache = in_model ? CacheState::kInModel : m.cache;
     const std::string schedule =
         knows_schedules(m.build.backend) ? m.build.template_name + m.build.parameters : std::string();
-    const std::string model = in_model ? model_key(m.model_id, m) : std::string();
+    const std::string model = in_model ? session_key(m.model_id, m) : std::string();
     const std::string group =
         key_of({work, m.build.backend, schedule, m.machine, std::to_string(m.device.code_hash()),
                 std::to_string(m.threads), std::string(cache_state_name(cache))});
@@ -138,7 +153,7 @@ struct DatasetBuilder::State {
     Kernel& kernel = at->second;
     if (is_new) {
       try {
-        kernel.of.kernel = case_of(m, sheet_of(m));
+        kernel.of.kernel = case_of(m, description_of(m), sheet_of(m));
       } catch (const Error&) {
         kernels.erase(at);
         return leave_out("operators that cannot be read");
@@ -147,6 +162,7 @@ struct DatasetBuilder::State {
       kernel.of.kernel.cache = cache;
       kernel.of.work_id = work;
       kernel.of.brief = m.work.brief;
+      kernel.of.machine = m.machine;
     }
     if (kernel.of.family.empty()) kernel.of.family = m.family;
     if (m.unreliable.empty() && m.cv <= kMostCv) {
@@ -164,8 +180,8 @@ struct DatasetBuilder::State {
   void add_model(const Measurement& m) {
     if (!m.unreliable.empty() || m.cv > kMostCv) return leave_out("disturbed while it was measured");
     const std::string id = m.work.id();
-    Model& model = models[model_key(id, m)];
-    model.measured = true;
+    Model& model = models[session_key(id, m)];
+    model.key = model_key(id, m);
     model.of.id = id;
     if (!m.model.empty()) model.of.name = m.model;
     if (model.of.name.empty()) model.of.name = m.work.brief.empty() ? id : m.work.brief;
@@ -182,7 +198,7 @@ struct DatasetBuilder::State {
     if (!m.unreliable.empty() || m.share <= 0 || m.work.operators.empty()) return;
     PartSample part;
     try {
-      part.part = case_of(m, sheet_of(m));
+      part.part = case_of(m, describe(m.work), sheet_of(m));
     } catch (const Error&) {
       return leave_out("operators that cannot be read");
     }
@@ -247,6 +263,29 @@ struct DatasetBuilder::State {
     kernels = std::move(merged);
   }
 
+  /// The sessions of one model together. Call after merge_kernels(), which all of them count for.
+  void merge_models() {
+    std::map<std::string, std::string> moved;
+    std::map<std::string, Model> merged;
+    for (auto& [session, model] : models) {
+      if (model.key.empty()) continue;
+      moved[session] = model.key;
+      const auto [at, is_new] = merged.try_emplace(model.key, model);
+      if (is_new) continue;
+      Model& all = at->second;
+      all.times.insert(all.times.end(), model.times.begin(), model.times.end());
+      all.cvs.insert(all.cvs.end(), model.cvs.begin(), model.cvs.end());
+      if (all.members.empty()) all.members = model.members;
+    }
+    models = std::move(merged);
+    for (auto& [key, kernel] : kernels) {
+      std::set<std::string> its;
+      for (const std::string& session : kernel.models)
+        if (const auto at = moved.find(session); at != moved.end()) its.insert(at->second);
+      kernel.models = std::move(its);
+    }
+  }
+
   void finish_kernels(std::map<std::string, int>& indices, const std::map<std::string, int>& model_indices) {
     for (auto& [key, kernel] : kernels) {
       indices[key] = static_cast<int>(data.kernels.size());
@@ -275,7 +314,10 @@ struct DatasetBuilder::State {
 
   void finish_models(std::map<std::string, int>& indices) {
     for (auto& [key, model] : models) {
-      if (!model.measured || model.members.empty()) continue;
+      if (model.members.empty()) {
+        leave_out("whole models none of whose kernels were measured");
+        continue;
+      }
       std::map<std::string, double> calls = calls_of(model);
       double sum = 0;
       for (const auto& [kernel, count] : calls) {
@@ -329,6 +371,7 @@ Dataset DatasetBuilder::finish() {
   std::map<std::string, int> kernels, models;
   state_->scale_to_usual_clock();
   state_->merge_kernels();
+  state_->merge_models();
   state_->finish_models(models);
   state_->finish_kernels(kernels, models);
   for (size_t i = 0; i < state_->pending.size(); ++i)

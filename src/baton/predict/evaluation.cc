@@ -118,17 +118,20 @@ class Evaluating {
                            models = all_indices(data_.models.size());
     const std::vector<Split> splits =
         model_splits(data_, kernels, models, options_.folds, options_.train.seed + 17);
+    const std::vector<Split> families =
+        options_.families ? family_splits(data_, kernels, models) : std::vector<Split>();
+    trainings_ = static_cast<int>(splits.size() * (options_.seen_kernels ? 2 : 1) + families.size());
     for (size_t i = 0; i < splits.size(); ++i) {
       say("held-out models, part " + std::to_string(i + 1) + " of " + std::to_string(splits.size()));
       judge(splits[i], "model", options_.baselines);
-      if (options_.seen_kernels)
-        judge(with_seen_kernels(data_, splits[i]), "model, seen kernels allowed", false);
+      if (!options_.seen_kernels) continue;
+      say("held-out models, seen kernels allowed, part " + std::to_string(i + 1));
+      judge(with_seen_kernels(data_, splits[i]), "model, seen kernels allowed", false);
     }
-    if (options_.families)
-      for (const Split& split : family_splits(data_, kernels, models)) {
-        say("held-out family " + split.name);
-        judge(split, "family", options_.baselines);
-      }
+    for (const Split& split : families) {
+      say("held-out family " + split.name);
+      judge(split, "family", options_.baselines);
+    }
     if (times_.empty())
       throw Error(
           "no model could be held out: measure whole models with their kernels (`baton profile --store`)");
@@ -138,8 +141,8 @@ class Evaluating {
   }
 
  private:
-  void say(const std::string& what) const {
-    if (options_.train.progress) options_.train.progress(what);
+  void say(const std::string& what) {
+    if (options_.train.progress) options_.train.progress(what, ++said_, trainings_);
   }
 
   void judge(const Split& split, const std::string& held_out, bool baselines) {
@@ -150,7 +153,8 @@ class Evaluating {
     try {
       predictor = train(data_, split.train_kernels, split.train_models, quiet);
     } catch (const Error& error) {
-      return say(std::string("left out: ") + error.what());
+      made_.left_out.push_back(held_out + " " + split.name + ": " + error.what());
+      return;
     }
     // Kernels.
     std::map<int, TimePrediction> predicted;
@@ -291,6 +295,7 @@ class Evaluating {
   const EvaluateOptions& options_;
   std::map<Key, std::vector<PredictedTime>> times_;
   std::map<Key, Counts> calibration_;
+  int said_ = 0, trainings_ = 0;
   Evaluation made_;
 };
 

@@ -51,7 +51,8 @@ struct Evaluation {
     std::string of, backend, held_out;
     std::vector<PredictedTime> times;
   };
-  std::vector<Points> points;  ///< of "baton"
+  std::vector<Points> points;         ///< of "baton"
+  std::vector<std::string> left_out;  ///< what could not be judged, and why
 
   const AccuracyRow* find(std::string_view of, std::string_view backend, std::string_view held_out,
                           std::string_view predictor) const;
@@ -63,7 +64,8 @@ struct EvaluateOptions {
   bool families = true, seen_kernels = true, baselines = true;
 };
 
-/// Trains folds + families predictors. Throws Error when there are too few models to hold any out.
+/// Trains folds, twice where seen kernels are asked for, and families predictors. Throws Error when there are
+/// too few models to hold any out.
 Evaluation evaluate(const Dataset& data, const EvaluateOptions& options);
 
 std::string evaluation_json(const Evaluation& evaluation);

@@ -150,6 +150,7 @@ void write_evaluation(std::ostream& out, const Evaluation& evaluation) {
     }
     out << text << '\n';
   }
+  for (const std::string& each : evaluation.left_out) out << "left out: " << each << '\n';
 }
 
 void write_carry_curve(std::ostream& out, std::span<const CarryRow> rows) {

@@ -46,6 +46,6 @@ class FeatureSpace {
 };
 
 /// The version of the fixed features: a predictor of another one is refused.
-constexpr int kFeatureVersion = 5;
+constexpr int kFeatureVersion = 6;
 
 }  // namespace baton

@@ -12,10 +12,13 @@
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
+#include "baton/types/function_text.h"
 
 namespace baton {
 
 namespace {
+
+constexpr const char* kPartMark = "\npart ";  // of part_work(), after the kernel's text
 
 // Attributes that say how much is computed, or how it lies in memory.
 constexpr std::array<const char*, 6> kNumbers{"strides", "padding",     "dilation",
@@ -48,7 +51,7 @@ std::vector<int64_t> window_of_weight(const DescribedOperator& op) {
   return window;
 }
 
-/// By definition, as the cost rules count: of an operator whose call is not at hand.
+/// By definition, as the cost rules count: of an operator whose call cannot be read.
 double operations(const DescribedOperator& op) {
   const std::string_view kind = op.op ? cost_class(*op.op) : "other";
   double results = 0;
@@ -71,7 +74,7 @@ double operations(const DescribedOperator& op) {
   return kind == "reduce" && !op.inputs.empty() ? op.inputs[0].elements() : results;
 }
 
-/// A part of a kernel: its operators alone.
+/// A part of a kernel whose text cannot be read: its operators alone.
 void count_part(KernelDescription& part) {
   for (const DescribedOperator& op : part.operators) {
     part.flops += operations(op);
@@ -131,6 +134,37 @@ DescribedOperator described(const WorkOperator& work) {
     if (const auto at = attributes.find(name); at != attributes.end() && at->is_string())
       one.texts.emplace(name, at->get<std::string>());
   return one;
+}
+
+void each_call(const FunctionNode& function, FunctionRef<void(const CallNode&)> visit) {
+  post_order(function.body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    if (call && call->op()) visit(*call);
+  });
+}
+
+void count_function(const FunctionNode& function, KernelDescription& kernel) {
+  std::vector<CostFacts> costs;
+  each_call(function, [&](const CallNode& call) { costs.push_back(cost_of_call(call)); });
+  const CostFacts all = cost_of_function(function, costs);
+  kernel.flops = all.flops;
+  kernel.bytes = all.bytes;
+}
+
+/// The part's operators are calls of the function, in this order; false where one is not found.
+bool count_part_of(const FunctionNode& function, KernelDescription& part) {
+  size_t next = 0;
+  CostFacts sum;
+  each_call(function, [&](const CallNode& call) {
+    if (next == part.operators.size() || call.op()->name != part.operators[next].name) return;
+    const CostFacts cost = cost_of_call(call);
+    sum.flops += cost.flops;
+    sum.bytes += cost.bytes;
+    ++next;
+  });
+  part.flops = sum.flops;
+  part.bytes = sum.bytes;
+  return next == part.operators.size();
 }
 
 /// As a kernel's schedule sees it: the last of the operators that restrict fusion most.
@@ -200,16 +234,8 @@ ModelTraffic traffic_of(const CalledKernels& kernels) {
 
 KernelDescription describe(const FunctionNode& function) {
   KernelDescription kernel;
-  std::vector<CostFacts> costs;
-  post_order(function.body(), [&](const Expr& node) {
-    const auto* call = as<CallNode>(node);
-    if (!call || !call->op()) return;
-    kernel.operators.push_back(described(*call));
-    costs.push_back(cost_of_call(*call));
-  });
-  const CostFacts all = cost_of_function(function, costs);
-  kernel.flops = all.flops;
-  kernel.bytes = all.bytes;
+  each_call(function, [&](const CallNode& call) { kernel.operators.push_back(described(call)); });
+  count_function(function, kernel);
   kernel.anchor = anchor_of(kernel.operators);
   return kernel;
 }
@@ -217,7 +243,9 @@ KernelDescription describe(const FunctionNode& function) {
 KernelDescription describe(const CallNode& call) {
   KernelDescription kernel;
   kernel.operators.push_back(described(call));
-  count_part(kernel);
+  const CostFacts cost = cost_of_call(call);
+  kernel.flops = cost.flops;
+  kernel.bytes = cost.bytes;
   kernel.anchor = 0;
   return kernel;
 }
@@ -225,13 +253,17 @@ KernelDescription describe(const CallNode& call) {
 KernelDescription describe(const Work& work) {
   KernelDescription kernel;
   for (const WorkOperator& each : work.operators) kernel.operators.push_back(described(each));
+  kernel.anchor = anchor_of(kernel.operators);
+  // What a measurement says of operations and bytes is by the cost rules of its time.
+  const Function function = function_of_text(work.text.substr(0, work.text.find(kPartMark)));
   if (work.kind == WorkKind::kPart) {
-    count_part(kernel);
+    if (!function || !count_part_of(*function, kernel)) count_part(kernel);
+  } else if (function) {
+    count_function(*function, kernel);
   } else {
     kernel.flops = work.flops;
     kernel.bytes = work.bytes;
   }
-  kernel.anchor = anchor_of(kernel.operators);
   return kernel;
 }
 
@@ -239,9 +271,10 @@ bool knows_schedules(std::string_view backend) {
   return backend == "llvm" || backend == "opencl" || backend == "cuda";
 }
 
-KernelCase case_of(const Measurement& measurement, std::shared_ptr<const DeviceSheet> sheet) {
+KernelCase case_of(const Measurement& measurement, KernelDescription described,
+                   std::shared_ptr<const DeviceSheet> sheet) {
   KernelCase made;
-  made.kernel = describe(measurement.work);
+  made.kernel = std::move(described);
   made.backend = measurement.build.backend;
   made.sheet = std::move(sheet);
   made.threads = measurement.threads;

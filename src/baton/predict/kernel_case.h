@@ -61,7 +61,8 @@ ModelTraffic traffic_of(const CalledKernels& kernels);
 KernelDescription describe(const FunctionNode& function);
 /// One call of it, as a part of the kernel.
 KernelDescription describe(const CallNode& call);
-/// Throws Error for types or attributes that cannot be read.
+/// By the cost rules of today where the work's text can be read. Throws Error for types or attributes that
+/// cannot be read.
 KernelDescription describe(const Work& work);
 
 /// A kernel, its build and its place.
@@ -76,8 +77,10 @@ struct KernelCase {
   ModelTraffic model;  ///< of the model that it runs in
 };
 
-/// The case of a measured kernel or part. `sheet`: the measurement's, shared by all cases of a device.
-KernelCase case_of(const Measurement& measurement, std::shared_ptr<const DeviceSheet> sheet);
+/// The case of a measured kernel or part. `described`: its work; `sheet`: the measurement's, shared by all
+/// cases of a device.
+KernelCase case_of(const Measurement& measurement, KernelDescription described,
+                   std::shared_ptr<const DeviceSheet> sheet);
 /// Whether the schedule of this backend's kernels is known before they are compiled.
 bool knows_schedules(std::string_view backend);
 

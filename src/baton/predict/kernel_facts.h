@@ -69,4 +69,12 @@ struct KernelFacts {
   double is(std::string_view wanted) const { return kind == wanted; }
 };
 
+/// Its kind, as training counts kernels: cost_class() of the anchor.
+std::string kind_of_kernel(const KernelCase& kernel);
+/// "convolutions"; for messages.
+std::string kind_name(const std::string& kind);
+/// Below this no kernel can be: its operations at the peak of the sheet, its bytes at twice the rate of the
+/// caches (the first level is faster than what sheets have the rate of).
+double least_us(const KernelCase& kernel);
+
 }  // namespace baton

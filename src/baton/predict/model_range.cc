@@ -10,9 +10,9 @@ namespace baton {
 
 namespace {
 
-constexpr double kInRange = 0.9;     // of the models held out
-constexpr double kMostUnseen = 0.1;  // of a model's time
-constexpr size_t kLeastModels = 8;   // to take a limit from
+constexpr double kModelsInRange = 0.9;  // of the models held out
+constexpr double kMostUnseen = 0.1;     // of a model's time
+constexpr size_t kLeastModels = 8;      // to take a limit from
 constexpr const char* kReasons[] = {"its kernels are far from those in training",
                                     "it spends its time in kernels whose predictions are often far off",
                                     "predictors trained with other models disagree about its kernels"};
@@ -34,7 +34,7 @@ ModelRange ModelRange::of(std::span<const ModelDoubts> held_out) {
   std::vector<double> all;
   for (const ModelDoubts& model : held_out) all.push_back(range.strangeness(model));
   std::ranges::sort(all);
-  range.limit = quantile(all, kInRange);
+  range.limit = quantile(all, kModelsInRange);
   return range;
 }
 

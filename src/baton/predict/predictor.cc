@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <functional>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
+#include "baton/predict/device_match.h"
 #include "baton/predict/least_squares.h"
-#include "baton/predict/roofline_base.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
@@ -22,6 +24,7 @@ constexpr double kMostNovelty = 4;  // that one kernel adds to its model's
 // Of a model's time over the sum of its kernels, in logarithms from the median: measurements that do not fit.
 constexpr double kFarTotal = 0.1;
 constexpr size_t kLeastParts = 60;
+constexpr double kMostHalf = 3;  // of an interval, in the logarithm: twenty times as long says "unknown"
 
 /// A model of the data as its kernels' predictions add up.
 struct ModelSum {
@@ -89,7 +92,6 @@ class Training {
     std::string refused;
     for (const auto& [backend, members] : by_backend) {
       if (!options_.only_backend.empty() && backend != options_.only_backend) continue;
-      if (options_.progress) options_.progress("training: kernels of " + backend);
       try {
         fit_kernels(backend, members);
       } catch (const Error& error) {
@@ -105,6 +107,11 @@ class Training {
     fit_totals();
     fit_parts();
     fit_transfers();
+    for (auto& [name, machine] : machines_) {
+      machine.name = name;
+      made_.machines.push_back(std::move(machine));
+    }
+    std::ranges::stable_sort(made_.machines, std::greater(), &TrainedMachine::kernels);
     return std::move(made_);
   }
 
@@ -126,6 +133,22 @@ class Training {
     if (at != from->kernels.end()) return {from, &at->second};
     return from->kernels.size() == 1 ? std::shared_ptr<const Regressor>(from, &from->kernels.begin()->second)
                                      : nullptr;
+  }
+
+  /// The same, which say how far they are.
+  RegressorOptions watched(RegressorOptions options, size_t folds, const std::string& what) const {
+    if (!options_.progress) return options;
+    const int all = trees_to_fit(folds, options);
+    // Options are copied for each set of trees; what is done is counted over all of them.
+    struct Done {
+      std::mutex guard;
+      int trees = 0;
+    };
+    options.boost.made = [this, what, all, done = std::make_shared<Done>()](int more) {
+      const std::lock_guard lock(done->guard);
+      options_.progress(what, done->trees += more, all);
+    };
+    return options;
   }
 
   const KernelSample& kernel(int i) const { return data_.kernels[static_cast<size_t>(i)]; }
@@ -150,12 +173,45 @@ class Training {
       folds.push_back({chosen(split.train_kernels), chosen(split.test_kernels)});
     std::shared_ptr<const Regressor> source;
     if (options_.from) source = source_of(options_.from, backend);
-    FittedRegressor fitted = fit_regressor(set, folds, options_.regressor, std::move(source));
+    const RegressorOptions options =
+        watched(options_.regressor, folds.size(), "training on kernels of " + backend + ", trees");
+    FittedRegressor fitted = fit_regressor(set, folds, options, std::move(source));
     for (size_t f = 0; f < folds.size(); ++f)
       for (size_t i = 0; i < fitted.held_out[f].size(); ++i)
         held_[f][members[static_cast<size_t>(folds[f].test[i])]] = fitted.held_out[f][i];
+    made_.card.held_out["kernels of " + backend] = held_out_kernels(members);
     made_.kernels.emplace(backend, std::move(fitted.regressor));
-    made_.sheets.emplace(backend, *set.cases.front()->sheet);
+    for (const int i : members) {
+      if (kernel(i).weight <= 0 || !learned_.count(i)) continue;
+      TrainedMachine& machine = machines_[kernel(i).machine];
+      machine.sheets.emplace(backend, *kernel(i).kernel.sheet);
+      ++machine.kernels;
+    }
+  }
+
+  static HeldOutErrors errors_of(std::vector<double> errors) {
+    HeldOutErrors made;
+    if (errors.empty()) return made;
+    std::ranges::sort(errors);
+    made.count = static_cast<int64_t>(errors.size());
+    made.median = quantile(errors, 0.5);
+    made.within_10 = static_cast<double>(std::ranges::upper_bound(errors, 0.1) - errors.begin()) /
+                     static_cast<double>(errors.size());
+    return made;
+  }
+
+  /// By the member that has not seen it.
+  HeldOutErrors held_out_kernels(const std::vector<int>& members) const {
+    std::vector<double> errors;
+    for (const int i : members) {
+      if (kernel(i).weight <= 0) continue;
+      for (const std::map<int, LogTime>& fold : held_)
+        if (const auto at = fold.find(i); at != fold.end()) {
+          errors.push_back(std::abs(std::exp(at->second.log_us) / kernel(i).us - 1));
+          break;
+        }
+    }
+    return errors_of(std::move(errors));
   }
 
   /// The model's sum by members that have not seen its kernels; nullopt where a kernel has no predictor.
@@ -198,11 +254,14 @@ class Training {
       for (const Held& each : held) equations.push_back({{each.measured_sum_us, each.sum.calls, 1}, each.us});
       fit_terms(equations, total);
       std::vector<ModelDoubts> doubts;
+      std::vector<double> errors;
       for (const Held& each : held) {
+        errors.push_back(std::abs(total.us(each.sum.sum_us, each.sum.calls) / each.us - 1));
         total.scores.push_back(std::abs(std::log(each.us / total.us(each.sum.sum_us, each.sum.calls))) /
                                each.sum.doubts.spread);
         doubts.push_back(each.sum.doubts);
       }
+      made_.card.held_out["models of " + backend] = errors_of(std::move(errors));
       std::ranges::sort(total.scores);
       total.range = ModelRange::of(doubts);
       total.trained_on = static_cast<int64_t>(held.size());
@@ -214,7 +273,6 @@ class Training {
     for (const PartSample& part : data_.parts) by_backend[part.part.backend].push_back(&part);
     for (const auto& [backend, parts] : by_backend) {
       if (parts.size() < kLeastParts || !made_.kernels.count(backend)) continue;
-      if (options_.progress) options_.progress("training: inside kernels of " + backend);
       LearningSet set;
       std::vector<Fold> folds(static_cast<size_t>(options_.folds));
       for (const PartSample* part : parts) {
@@ -228,6 +286,7 @@ class Training {
       RegressorOptions options = options_.regressor;
       options.boost.rounds = std::min(options.boost.rounds, 300);
       options.disagreement = false;  // of whole models only
+      options = watched(options, folds.size(), "training inside kernels of " + backend + ", trees");
       made_.parts.emplace(backend, fit_regressor(set, folds, options).regressor);
     }
   }
@@ -265,6 +324,7 @@ class Training {
   const TrainOptions& options_;
   const std::vector<Split> splits_;
   std::vector<std::map<int, LogTime>> held_;  ///< by fold and kernel
+  std::map<std::string, TrainedMachine> machines_;
   Predictor made_;
 };
 
@@ -284,6 +344,7 @@ std::string listed(const std::map<std::string, Regressor>& all) {
 }
 
 TimePrediction around(double us, double half) {
+  half = std::min(half, kMostHalf);
   TimePrediction one;
   one.us = us;
   one.low_us = us * std::exp(-half);
@@ -322,8 +383,9 @@ Predictor train(const Dataset& data, const TrainOptions& options) {
   card.rows = data.rows;
   card.models = static_cast<int64_t>(data.models.size());
   card.left_out.insert(data.left_out.begin(), data.left_out.end());
-  if (options.from && !options.from->sheets.empty())
-    card.carried_from = options.from->sheets.begin()->second.name;
+  card.name = options.name;
+  if (options.from && !options.from->machines.empty())
+    card.carried_from = device_title(options.from->machines.front().sheets.begin()->second);
   return made;
 }
 
@@ -364,17 +426,9 @@ TimePrediction Predictor::predict_model(const std::string& backend, std::span<co
 
 std::vector<double> Predictor::shares(std::span<const KernelCase* const> of) const {
   std::vector<double> times;
-  if (of.empty()) return times;
-  const auto at = parts.find(of.front()->backend);
-  if (at != parts.end()) {
-    for (const LogTime& each : at->second.log_times(of)) times.push_back(std::exp(each.log_us));
-  } else {  // none was measured: operations and results, without the cost of a launch for each
-    for (const KernelCase* each : of) {
-      const RooflineTime time =
-          roofline_time(each->kernel, *each->sheet, each->threads, each->model.working_set);
-      times.push_back(std::max(1e-6, time.us - time.launch_us));
-    }
-  }
+  const auto at = of.empty() ? parts.end() : parts.find(of.front()->backend);
+  if (at == parts.end()) return times;
+  for (const LogTime& each : at->second.log_times(of)) times.push_back(std::exp(each.log_us));
   const double all = std::accumulate(times.begin(), times.end(), 0.0);
   for (double& each : times) each /= all;
   return times;
@@ -400,21 +454,18 @@ TimePrediction Predictor::predict_transfer(const std::string& from, const std::s
               " was measured, and the device sheet has no link between them: measure transfers, then train");
 }
 
-Predictor::Fit Predictor::fits(const std::string& backend, const DeviceSheet& sheet) const {
-  const auto at = sheets.find(backend);
-  if (at == sheets.end())
-    return {"the predictor has no kernels of backend " + backend + " (it has " + listed(kernels) +
-                "): train one with measurements of it",
-            ""};
-  const DeviceSheet& trained = at->second;
-  if (trained.kind != sheet.kind)
-    return {"the predictor is for devices of kind " + trained.kind + ", not " + sheet.kind +
-                ": carry it over with `baton train --from`",
-            ""};
-  if (trained.code_hash() == sheet.code_hash() && trained.name == sheet.name) return {};
-  return {"", "trained on " + trained.name + ", asked for " + sheet.name +
-                  ": only the device sheet differs; carry the predictor over with `baton train --from` for "
-                  "intervals that hold"};
+std::vector<std::string> Predictor::device_names() const {
+  std::vector<std::string> names;
+  if (!card.name.empty()) names.push_back(card.name);
+  for (const TrainedMachine& machine : machines)
+    if (!std::ranges::count(names, machine.name)) names.push_back(machine.name);
+  return names;
+}
+
+const TrainedMachine* Predictor::machine_named(const std::string& name) const {
+  for (const TrainedMachine& machine : machines)
+    if (machine.name == name || (!card.name.empty() && card.name == name)) return &machine;
+  return nullptr;
 }
 
 BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates,
@@ -468,7 +519,8 @@ BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> can
       char text[120];
       std::snprintf(text, sizeof text, "trying trees of depth %d, %d of them: mean error %.2f %%",
                     candidate.depth, candidate.rounds, 100 * error);
-      options.progress(text);
+      options.progress(text, static_cast<int>(&candidate - candidates.data()) + 1,
+                       static_cast<int>(candidates.size()));
     }
     if (error < least) {
       least = error;

@@ -32,16 +32,32 @@ struct TransferTime {
   double us(double bytes) const { return latency_us + us_per_byte * bytes; }
 };
 
+/// A machine that was trained on.
+struct TrainedMachine {
+  std::string name;                           ///< Measurement::machine
+  std::map<std::string, DeviceSheet> sheets;  ///< by backend
+  int64_t kernels = 0;                        ///< that were measured there
+};
+
+/// Relative errors of what training held out, by members that had not seen it: what is in training with
+/// other sizes. `baton train --evaluate` says more.
+struct HeldOutErrors {
+  int64_t count = 0;
+  double median = 0, within_10 = 0;
+};
+
 /// What a predictor says of itself.
 struct ModelCard {
+  std::string name;     ///< of the device: `--for-device` takes it; empty: it has those of its machines
   std::string version;  ///< of Baton
   std::string date;     ///< "2026-11-24"
   std::vector<std::string> machines, campaigns, backends;
   std::vector<int> threads;                 ///< of the runs, ascending
   std::map<std::string, int64_t> families;  ///< models of each
   int64_t rows = 0, kernels = 0, models = 0;
-  std::map<std::string, int64_t> left_out;  ///< rows by reason; kernels of backends without a predictor
-  std::string accuracy;                     ///< JSON of an Evaluation; empty: not evaluated
+  std::map<std::string, int64_t> left_out;        ///< rows by reason; kernels of backends without a predictor
+  std::map<std::string, HeldOutErrors> held_out;  ///< "kernels of llvm", "models of llvm"
+  std::string accuracy;                           ///< JSON of an Evaluation; empty: not evaluated
   std::string carried_from;  ///< the device of the predictor that training started from; empty: none
 };
 
@@ -57,7 +73,7 @@ class Predictor {
   std::map<std::string, Regressor> parts;         ///< by backend; where insides were measured
   std::map<std::string, ModelTotal> totals;       ///< by backend of the model
   std::map<std::string, TransferTime> transfers;  ///< "cpu opencl"
-  std::map<std::string, DeviceSheet> sheets;      ///< by backend: the devices that it was trained on
+  std::vector<TrainedMachine> machines;           ///< that of most kernels first
   ModelCard card;
 
   /// In the order of `cases`. Throws Error for a backend without a predictor. `level`: of the interval.
@@ -65,17 +81,16 @@ class Predictor {
   /// Of the whole model built for `backend`.
   TimePrediction predict_model(const std::string& backend, std::span<const ModelKernel> kernels,
                                double transfers_us = 0, double level = 0.9) const;
-  /// The portions of the time of a kernel that its operators take; sums to 1.
+  /// The portions of the time of a kernel that its operators take; sums to 1. Empty: parts of such kernels
+  /// were not measured.
   std::vector<double> shares(std::span<const KernelCase* const> parts) const;
   /// Of a copy; `sheet`: whose link is asked where no transfer was measured.
   TimePrediction predict_transfer(const std::string& from, const std::string& to, double bytes,
                                   const DeviceSheet& sheet, double level = 0.9) const;
-  /// Why it does not predict for a device of this sheet: another kind or code target is refused, of the same
-  /// kind another processor is a note. Both empty: it was trained there.
-  struct Fit {
-    std::string refusal, note;
-  };
-  Fit fits(const std::string& backend, const DeviceSheet& sheet) const;
+  /// What `--for-device` may say: the predictor's name, and those of its machines.
+  std::vector<std::string> device_names() const;
+  /// The machine of that name, or of the predictor's; null: it has none.
+  const TrainedMachine* machine_named(const std::string& name) const;
 };
 
 struct TrainOptions {
@@ -83,8 +98,10 @@ struct TrainOptions {
   int folds = 5;
   uint32_t seed = 1;
   std::string only_backend;               ///< empty: all in the data
+  std::string name;                       ///< ModelCard::name
   std::shared_ptr<const Predictor> from;  ///< carried over to the data's device
-  std::function<void(const std::string&)> progress;
+  /// What is done, how many of its steps are, and of how many; 0: not known.
+  std::function<void(const std::string& what, int done, int total)> progress;
 };
 
 /// Trains with the given kernels and models of the data; the card is left to the caller. Throws Error for

@@ -1,9 +1,12 @@
 #include "baton/predict/predictor_file.h"
 
+#include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/files.h"
@@ -17,6 +20,32 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFileKind = "baton predictor, format ";
 constexpr size_t kMostScores = 2000;
+constexpr size_t kMostBytes = size_t{1} << 30;  // of a predictor, unpacked
+
+/// Its size in a line, then zlib's bytes.
+std::string compressed(const std::string& text) {
+  uLongf size = compressBound(text.size());
+  std::string packed(size, 0);
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+                text.size(), Z_BEST_COMPRESSION) != Z_OK)
+    throw Error("the predictor cannot be compressed");
+  packed.resize(size);
+  return std::to_string(text.size()) + '\n' + packed;
+}
+
+/// Nullopt when it is damaged.
+std::optional<std::string> uncompressed(const std::string& packed) {
+  const size_t end = packed.find('\n');
+  const size_t size = std::strtoull(packed.c_str(), nullptr, 10);
+  if (end == std::string::npos || size > kMostBytes) return {};
+  std::string text(size, 0);
+  uLongf made = size;
+  if (uncompress(reinterpret_cast<Bytef*>(text.data()), &made,
+                 reinterpret_cast<const Bytef*>(packed.data() + end + 1), packed.size() - end - 1) != Z_OK ||
+      made != size)
+    return {};
+  return text;
+}
 
 /// Evenly thinned; the greatest is kept.
 std::vector<double> thinned(const std::vector<double>& sorted) {
@@ -28,7 +57,12 @@ std::vector<double> thinned(const std::vector<double>& sorted) {
 }
 
 Json json_of(const ModelCard& card) {
-  return {{"version", card.version},
+  Json held_out = Json::object();
+  for (const auto& [of, errors] : card.held_out)
+    held_out[of] = {
+        {"count", errors.count}, {"median_error", errors.median}, {"within_10", errors.within_10}};
+  return {{"name", card.name},
+          {"version", card.version},
           {"date", card.date},
           {"machines", card.machines},
           {"campaigns", card.campaigns},
@@ -39,12 +73,14 @@ Json json_of(const ModelCard& card) {
           {"kernels", card.kernels},
           {"models", card.models},
           {"left_out", card.left_out},
+          {"held_out", held_out},
           {"accuracy", card.accuracy.empty() ? Json(nullptr) : Json::parse(card.accuracy)},
           {"carried_from", card.carried_from}};
 }
 
 ModelCard card_of(const Json& json) {
   ModelCard card;
+  json.at("name").get_to(card.name);
   json.at("version").get_to(card.version);
   json.at("date").get_to(card.date);
   json.at("machines").get_to(card.machines);
@@ -56,6 +92,9 @@ ModelCard card_of(const Json& json) {
   json.at("kernels").get_to(card.kernels);
   json.at("models").get_to(card.models);
   json.at("left_out").get_to(card.left_out);
+  for (const auto& [of, errors] : json.at("held_out").items())
+    card.held_out[of] = {errors.at("count").get<int64_t>(), errors.at("median_error").get<double>(),
+                         errors.at("within_10").get<double>()};
   if (!json.at("accuracy").is_null()) card.accuracy = json.at("accuracy").dump();
   json.at("carried_from").get_to(card.carried_from);
   return card;
@@ -86,8 +125,15 @@ class PredictorWriter {
     Json& kinds = json["range"]["neighbours"] = Json::array();
     for (const auto& [kind, values] : of.range.neighbours) {
       kinds.push_back({kind, values.size()});
-      bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+      // Column by column, whose values repeat.
+      for (size_t column = 0; column < of.range.columns.size(); ++column)
+        for (size_t i = column; i < values.size(); i += of.range.columns.size()) {
+          const auto steps = static_cast<int16_t>(std::lround(values[i] / RangeCheck::kStep));
+          bytes.append(reinterpret_cast<const char*>(&steps), sizeof steps);
+        }
     }
+    Json& limits = json["kinds"] = Json::object();
+    for (const auto& [kind, each] : of.kinds) limits[kind] = {each.kernels, each.low, each.high};
     json["source"] = of.source ? write(*of.source) : Json(nullptr);
     return json;
   }
@@ -119,13 +165,19 @@ class PredictorReader {
     check_range(of.range, columns);
     for (const Json& each : range.at("neighbours")) {
       const auto count = each.at(1).get<size_t>();
-      if ((bytes_.size() - at_) / sizeof(float) < count || count % of.range.columns.size())
+      if ((bytes_.size() - at_) / sizeof(int16_t) < count || count % of.range.columns.size())
         throw Error("its training kernels end early");
       std::vector<float>& values = of.range.neighbours[each.at(0).get<uint32_t>()];
       values.resize(count);
-      std::memcpy(values.data(), bytes_.data() + at_, count * sizeof(float));
-      at_ += count * sizeof(float);
+      for (size_t column = 0; column < of.range.columns.size(); ++column)
+        for (size_t i = column; i < count; i += of.range.columns.size(), at_ += sizeof(int16_t)) {
+          int16_t steps = 0;
+          std::memcpy(&steps, bytes_.data() + at_, sizeof steps);
+          values[i] = steps * RangeCheck::kStep;
+        }
     }
+    for (const auto& [kind, each] : json.at("kinds").items())
+      of.kinds[kind] = {each.at(0).get<int64_t>(), each.at(1).get<double>(), each.at(2).get<double>()};
     if (!json.at("source").is_null()) of.source = std::make_shared<const Regressor>(read(json.at("source")));
     return of;
   }
@@ -195,10 +247,15 @@ Predictor predictor_of(const Json& json, const std::string& blob) {
     each.at("least_bytes").get_to(time.least_bytes);
     each.at("most_bytes").get_to(time.most_bytes);
   }
-  for (const auto& [backend, text] : json.at("sheets").items()) {
-    const auto sheet = DeviceSheet::from_text(text.get<std::string>());
-    if (!sheet) throw Error("its device sheet of " + backend + " cannot be read");
-    made.sheets.emplace(backend, *sheet);
+  for (const Json& each : json.at("machines")) {
+    TrainedMachine& machine = made.machines.emplace_back();
+    each.at("name").get_to(machine.name);
+    each.at("kernels").get_to(machine.kernels);
+    for (const auto& [backend, text] : each.at("sheets").items()) {
+      const auto sheet = DeviceSheet::from_text(text.get<std::string>());
+      if (!sheet) throw Error("its device sheet of " + backend + " cannot be read");
+      machine.sheets.emplace(backend, *sheet);
+    }
   }
   return made;
 }
@@ -211,14 +268,19 @@ std::string predictor_bytes(const Predictor& predictor) {
   PredictorWriter writer;
   Json json;
   json["card"] = json_of(predictor.card);
-  for (const char* name : {"kernels", "parts", "totals", "transfers", "sheets"}) json[name] = Json::object();
+  for (const char* name : {"kernels", "parts", "totals", "transfers"}) json[name] = Json::object();
   for (const auto& [backend, each] : predictor.kernels) json["kernels"][backend] = writer.write(each);
   for (const auto& [backend, each] : predictor.parts) json["parts"][backend] = writer.write(each);
   for (const auto& [backend, each] : predictor.totals) json["totals"][backend] = total_json(each);
   for (const auto& [link, each] : predictor.transfers) json["transfers"][link] = transfer_json(each);
-  for (const auto& [backend, sheet] : predictor.sheets) json["sheets"][backend] = sheet.text();
+  Json& machines = json["machines"] = Json::array();
+  for (const TrainedMachine& machine : predictor.machines) {
+    Json sheets = Json::object();
+    for (const auto& [backend, sheet] : machine.sheets) sheets[backend] = sheet.text();
+    machines.push_back({{"name", machine.name}, {"kernels", machine.kernels}, {"sheets", sheets}});
+  }
   const std::string text = json.dump();
-  const std::string body = std::to_string(text.size()) + '\n' + text + writer.bytes;
+  const std::string body = compressed(std::to_string(text.size()) + '\n' + text + writer.bytes);
   return kFileKind + std::to_string(kPredictorFormat) + '\n' + digest128(body.data(), body.size()).hex() +
          '\n' + body;
 }
@@ -239,9 +301,12 @@ Predictor parse_predictor(const std::string& bytes, const std::string& shown) {
                 std::to_string(kPredictorFormat) + "): train it again with `baton train`");
   const size_t digest_end = bytes.find('\n', kind_end + 1);
   if (digest_end == std::string::npos) throw Error(damaged);
-  const std::string body = bytes.substr(digest_end + 1);
-  if (digest128(body.data(), body.size()).hex() != bytes.substr(kind_end + 1, digest_end - kind_end - 1))
+  const std::string packed = bytes.substr(digest_end + 1);
+  if (digest128(packed.data(), packed.size()).hex() != bytes.substr(kind_end + 1, digest_end - kind_end - 1))
     throw Error(damaged);
+  const std::optional<std::string> unpacked = uncompressed(packed);
+  if (!unpacked) throw Error(damaged);
+  const std::string& body = *unpacked;
   const size_t size_end = body.find('\n');
   const size_t size = std::strtoull(body.c_str(), nullptr, 10);
   if (size_end == std::string::npos || size > body.size() - size_end - 1) throw Error(damaged);

@@ -1,12 +1,13 @@
 #pragma once
-// A predictor as one file: a line that says what it is, a checksum, JSON with the model card, and the trees.
+// A predictor as one file: a line that says what it is, a checksum, and, compressed, JSON with the model card
+// and the trees.
 #include <string>
 
 #include "baton/predict/predictor.h"
 
 namespace baton {
 
-constexpr int kPredictorFormat = 4;
+constexpr int kPredictorFormat = 5;
 
 std::string predictor_bytes(const Predictor& predictor);
 /// `shown`: the file's name, in errors. Throws Error when it is no predictor, damaged, of a newer format or

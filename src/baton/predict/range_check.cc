@@ -14,6 +14,12 @@ constexpr float kLeastScale = 0.25F;  // of features that hardly vary: a quarter
 constexpr float kMargin = 0.1F;       // of the range, and beyond it
 constexpr float kLeastMargin = 0.25F;
 
+/// As files keep it.
+float in_steps(float scaled) {
+  const float most = std::numeric_limits<int16_t>::max() * RangeCheck::kStep;
+  return std::round(std::clamp(scaled, -most, most) / RangeCheck::kStep) * RangeCheck::kStep;
+}
+
 }  // namespace
 
 RangeCheck RangeCheck::of(const FeatureSpace& space, const FeatureRows& rows) {
@@ -48,7 +54,7 @@ RangeCheck RangeCheck::of(const FeatureSpace& space, const FeatureRows& rows) {
     for (size_t i = 0; i < used; ++i) {
       const std::span<const float> row = rows.row(members[i * members.size() / used]);
       for (size_t c = 0; c < check.columns.size(); ++c)
-        all.push_back(row[static_cast<size_t>(check.columns[c])] / check.scale[c]);
+        all.push_back(in_steps(row[static_cast<size_t>(check.columns[c])] / check.scale[c]));
     }
   }
   return check;

@@ -16,6 +16,7 @@ namespace baton {
 /// units of the features' standard deviations.
 struct RangeCheck {
   static constexpr size_t kMostNeighbours = 800;  // of a kind
+  static constexpr float kStep = 1 / 64.0F;       // of scaled columns of neighbours, in 16 bits
 
   std::vector<int> columns;                           ///< the features that count
   std::vector<int> kinds;                             ///< those that say of which kind a kernel is

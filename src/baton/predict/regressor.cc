@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "baton/predict/dataset.h"
+#include "baton/predict/kernel_facts.h"
 #include "baton/predict/roofline_base.h"
+#include "baton/predict/side_by_side.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 
@@ -21,6 +24,8 @@ constexpr double kOutsideNovelty = 1.5;  // of an extent beyond those in trainin
 // Of a member, to tell where members disagree: more tell no more.
 constexpr size_t kDisagreeTrees = 50;
 constexpr double kTooFew = 1.5;  // widens an interval that the calibration set is too small for
+// A prediction stays within what kernels of its kind took in training, and a fifth beyond.
+constexpr double kBeyond = 0.2;
 
 std::vector<double> log_bases(std::span<const KernelCase* const> cases, const Regressor& of) {
   std::vector<double> logs;
@@ -105,6 +110,7 @@ class Fitting {
     double sum = 0, weight = 0;
     for (const int i : learned_) {
       const auto at = static_cast<size_t>(i);
+      add_to_kind(*set.cases[at], std::log(set.us[at]));
       sum += set.weights[at] * (std::log(set.us[at]) - bases_[at]);
       weight += set.weights[at];
     }
@@ -112,7 +118,7 @@ class Fitting {
   }
 
   FittedRegressor run() {
-    for (const Fold& fold : folds_) fit_member(fold);
+    fit_members();
     if (options_.disagreement) find_disagreement();
     if (fitted_.regressor.members.empty())
       fitted_.regressor.members.push_back(trees_of(learned_, options_.boost.rounds));
@@ -132,6 +138,15 @@ class Fitting {
   }
 
  private:
+  void add_to_kind(const KernelCase& kernel, double log_us) {
+    const double over = log_us - log_roofline_us(kernel);
+    const auto [at, is_new] = fitted_.regressor.kinds.try_emplace(kind_of_kernel(kernel));
+    KindLimits& limits = at->second;
+    limits.low = is_new ? over : std::min(limits.low, over);
+    limits.high = is_new ? over : std::max(limits.high, over);
+    ++limits.kernels;
+  }
+
   bool is_usable(const Fold& fold) const {
     return fold.train.size() >= kLeastKernels / 2 && !fold.test.empty();
   }
@@ -145,40 +160,72 @@ class Fitting {
     }
     BoostOptions options = options_.boost;
     options.rounds = rounds;
+    options.threads = 1;  // several sets of trees are made side by side
     return boost(rows_of(rows_, chosen), labels, weights, options);
   }
 
-  void fit_member(const Fold& fold) {
-    std::vector<LogTime>& held = fitted_.held_out.emplace_back();
-    if (!is_usable(fold)) return;
-    const Trees trees = trees_of(fold.train, options_.boost.rounds);
+  /// What one fold teaches.
+  struct Member {
+    std::optional<Trees> trees;
+    std::vector<LogTime> held;
+    std::vector<double> distances;
+    std::vector<size_t> outside;  ///< of the tests
+  };
+
+  Member member_of(const Fold& fold) const {
+    Member made;
+    if (!is_usable(fold)) return made;
+    made.trees = trees_of(fold.train, options_.boost.rounds);
     const FeatureRows tests = rows_of(rows_, fold.test);
     const RangeCheck range = RangeCheck::of(fitted_.regressor.space, rows_of(rows_, fold.train));
-    const std::vector<double> sums = trees.sums(tests);
+    const std::vector<double> sums = made.trees->sums(tests);
     for (size_t i = 0; i < fold.test.size(); ++i) {
       const auto at = static_cast<size_t>(fold.test[i]);
-      held.push_back(
+      made.held.push_back(
           {bases_[at] + fitted_.regressor.centre + sums[i], {.novelty = range.distance(tests.row(i))}});
-      if (set_.weights[at] > 0) distances_.push_back(held.back().doubts.novelty);
-      if (!range.outside(tests.row(i), fitted_.regressor.space).empty())
-        outside_.emplace(fitted_.held_out.size() - 1, i);
+      if (set_.weights[at] > 0) made.distances.push_back(made.held.back().doubts.novelty);
+      if (!range.outside(tests.row(i), fitted_.regressor.space).empty()) made.outside.push_back(i);
     }
-    fitted_.regressor.members.push_back(trees);
+    return made;
+  }
+
+  void fit_members() {
+    std::vector<Member> made(folds_.size());
+    side_by_side(folds_.size(), options_.boost.threads, [&](size_t f) { made[f] = member_of(folds_[f]); });
+    for (size_t f = 0; f < made.size(); ++f) {
+      fitted_.held_out.push_back(std::move(made[f].held));
+      distances_.insert(distances_.end(), made[f].distances.begin(), made[f].distances.end());
+      for (const size_t i : made[f].outside) outside_.emplace(f, i);
+      if (made[f].trees) fitted_.regressor.members.push_back(std::move(*made[f].trees));
+    }
   }
 
   /// Of each kernel held out: only one member has not seen it, so that others are made without two folds.
   void find_disagreement() {
+    struct Pair {
+      size_t first, second;
+      std::vector<double> said[2];  ///< of the tests of both
+    };
+    std::vector<Pair> pairs;
+    for (size_t f = 0; f < folds_.size(); ++f)
+      for (size_t g = f + 1; g < folds_.size(); ++g)
+        if (!fitted_.held_out[f].empty() && !fitted_.held_out[g].empty()) pairs.push_back({f, g, {}});
+    side_by_side(pairs.size(), options_.boost.threads, [&](size_t p) {
+      Pair& pair = pairs[p];
+      std::vector<int> both;
+      std::ranges::set_intersection(folds_[pair.first].train, folds_[pair.second].train,
+                                    std::back_inserter(both));
+      if (both.size() < kLeastKernels / 2) return;
+      const Trees trees = trees_of(both, std::min<int>(options_.boost.rounds, kDisagreeTrees));
+      pair.said[0] = trees.sums(rows_of(rows_, folds_[pair.first].test));
+      pair.said[1] = trees.sums(rows_of(rows_, folds_[pair.second].test));
+    });
     std::vector<Disagreement> all;
     for (const auto& held : fitted_.held_out) all.emplace_back(held.size());
-    for (size_t f = 0; f < folds_.size(); ++f)
-      for (size_t g = f + 1; g < folds_.size(); ++g) {
-        if (fitted_.held_out[f].empty() || fitted_.held_out[g].empty()) continue;
-        std::vector<int> both;
-        std::ranges::set_intersection(folds_[f].train, folds_[g].train, std::back_inserter(both));
-        if (both.size() < kLeastKernels / 2) continue;
-        const Trees trees = trees_of(both, std::min<int>(options_.boost.rounds, kDisagreeTrees));
-        for (const size_t fold : {f, g}) all[fold].add(trees.sums(rows_of(rows_, folds_[fold].test)));
-      }
+    for (const Pair& pair : pairs) {
+      if (!pair.said[0].empty()) all[pair.first].add(pair.said[0]);
+      if (!pair.said[1].empty()) all[pair.second].add(pair.said[1]);
+    }
     for (size_t f = 0; f < all.size(); ++f)
       for (size_t i = 0; i < fitted_.held_out[f].size(); ++i)
         fitted_.held_out[f][i].doubts.disagreement = all[f].of(i);
@@ -190,39 +237,54 @@ class Fitting {
   }
 
   /// Each fold's spread is learned from the errors in the other folds.
+  struct Spread {
+    std::optional<Trees> trees;
+    float mean = 0;
+    std::vector<double> sums;  ///< of the fold's tests
+  };
+
+  Spread spread_without(size_t fold, const BoostOptions& options) const {
+    Spread made;
+    std::vector<int> chosen;
+    std::vector<float> labels, weights;
+    for (size_t other = 0; other < folds_.size(); ++other)
+      for (size_t i = 0; other != fold && i < fitted_.held_out[other].size(); ++i) {
+        const int at = folds_[other].test[i];
+        if (set_.weights[static_cast<size_t>(at)] <= 0) continue;
+        chosen.push_back(at);
+        labels.push_back(static_cast<float>(std::log(error(other, i) + kLeastError)));
+        weights.push_back(1);
+      }
+    if (chosen.size() < kLeastKernels / 2) return made;
+    made.mean = std::accumulate(labels.begin(), labels.end(), 0.0F) / static_cast<float>(labels.size());
+    for (float& label : labels) label -= made.mean;
+    made.trees = boost(rows_of(rows_, chosen), labels, weights, options);
+    made.sums = made.trees->sums(rows_of(rows_, folds_[fold].test));
+    return made;
+  }
+
   void fit_spreads() {
     Regressor& made = fitted_.regressor;
     BoostOptions options = options_.boost;
     options.rounds = options_.spread_rounds;
     options.depth = std::min(options.depth, 4);
     options.min_child_weight = 5;
+    options.threads = 1;
+    std::vector<Spread> spreads(folds_.size());
+    side_by_side(folds_.size(), options_.boost.threads, [&](size_t f) {
+      if (!fitted_.held_out[f].empty()) spreads[f] = spread_without(f, options);
+    });
     for (size_t f = 0; f < folds_.size(); ++f) {
-      if (fitted_.held_out[f].empty()) continue;
-      std::vector<int> chosen;
-      std::vector<float> labels, weights;
-      for (size_t other = 0; other < folds_.size(); ++other)
-        for (size_t i = 0; other != f && i < fitted_.held_out[other].size(); ++i) {
-          const int at = folds_[other].test[i];
-          if (set_.weights[static_cast<size_t>(at)] <= 0) continue;
-          chosen.push_back(at);
-          labels.push_back(static_cast<float>(std::log(error(other, i) + kLeastError)));
-          weights.push_back(1);
-        }
-      if (chosen.size() < kLeastKernels / 2) continue;
-      const float mean =
-          std::accumulate(labels.begin(), labels.end(), 0.0F) / static_cast<float>(labels.size());
-      for (float& label : labels) label -= mean;
-      const Trees trees = boost(rows_of(rows_, chosen), labels, weights, options);
-      const std::vector<double> sums = trees.sums(rows_of(rows_, folds_[f].test));
-      for (size_t i = 0; i < sums.size(); ++i) {
+      if (!spreads[f].trees) continue;
+      for (size_t i = 0; i < spreads[f].sums.size(); ++i) {
         LogTime& held = fitted_.held_out[f][i];
-        held.doubts.spread = spread_of(sums[i] + static_cast<double>(mean));
+        held.doubts.spread = spread_of(spreads[f].sums[i] + static_cast<double>(spreads[f].mean));
         if (set_.weights[static_cast<size_t>(folds_[f].test[i])] > 0)
           made.scores.push_back(error(f, i) / held.doubts.spread);
       }
       // A tree of one leaf carries the mean.
-      Trees with_mean = trees;
-      with_mean.add({TreeNode{mean, -1, 0, 0, 0}});
+      Trees with_mean = std::move(*spreads[f].trees);
+      with_mean.add({TreeNode{spreads[f].mean, -1, 0, 0, 0}});
       made.spreads.push_back(std::move(with_mean));
     }
   }
@@ -281,18 +343,53 @@ std::vector<LogTime> Regressor::log_times(std::span<const KernelCase* const> cas
   return times;
 }
 
+KindLimits Regressor::limits_of(const std::string& kind) const {
+  const auto at = kinds.find(kind);
+  KindLimits all = at == kinds.end() ? KindLimits() : at->second;
+  if (!source) return all;
+  const KindLimits before = source->limits_of(kind);
+  if (before.kernels == 0) return all;
+  if (all.kernels == 0) return before;
+  return {all.kernels + before.kernels, std::min(all.low, before.low), std::max(all.high, before.high)};
+}
+
+namespace {
+
+/// What is known of a kernel of a kind that training has too little of.
+TimePrediction by_roofline(const KernelCase& kernel, const std::string& kind, int64_t count) {
+  TimePrediction one;
+  one.us = std::exp(log_roofline_us(kernel));
+  one.low_us = least_us(kernel);
+  one.high_us = one.us * std::exp(kMostSpread);
+  one.doubts = {.spread = kMostSpread, .novelty = kUnseenNovelty};
+  one.too_few = kind_name(kind);
+  one.out_of_range = "training has " + std::to_string(count) + " " + one.too_few + ", and needs " +
+                     std::to_string(kLeastOfTrainedKind) + ": by the roofline";
+  return one;
+}
+
+}  // namespace
+
 std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const> cases, double level) const {
   const FeatureRows rows = rows_of(space, cases);
   const std::vector<LogTime> times = log_times(cases, rows);
   const double score = score_at(level);
   std::vector<TimePrediction> all;
   for (size_t i = 0; i < cases.size(); ++i) {
+    const std::string kind = kind_of_kernel(*cases[i]);
+    const KindLimits limits = limits_of(kind);
+    if (limits.kernels < kLeastOfTrainedKind) {
+      all.push_back(by_roofline(*cases[i], kind, limits.kernels));
+      continue;
+    }
     TimePrediction one;
-    one.us = std::exp(times[i].log_us);
+    const double roofline = log_roofline_us(*cases[i]), least = least_us(*cases[i]);
+    one.us = std::max(least, std::exp(std::clamp(times[i].log_us, roofline + limits.low - kBeyond,
+                                                 roofline + limits.high + kBeyond)));
     one.doubts = times[i].doubts;
     double& novelty = one.doubts.novelty;
-    const double half = scores.empty() ? kMostSpread : score * one.doubts.spread;
-    one.low_us = one.us * std::exp(-half);
+    const double half = scores.empty() ? kMostSpread : std::min(kMostSpread, score * one.doubts.spread);
+    one.low_us = std::max(least, one.us * std::exp(-half));
     one.high_us = one.us * std::exp(half);
     if (const std::string unseen = space.unseen(*cases[i]); !unseen.empty()) {
       one.out_of_range = "never seen in training: " + unseen;
@@ -317,6 +414,13 @@ std::vector<std::pair<std::string, double>> Regressor::importance() const {
     if (uses[i] > 0) named.emplace_back(space.features()[i].name, uses[i] / all);
   std::ranges::stable_sort(named, [](const auto& a, const auto& b) { return a.second > b.second; });
   return named;
+}
+
+int trees_to_fit(size_t folds, const RegressorOptions& options) {
+  const auto n = static_cast<int>(folds);
+  const int pairs = options.disagreement ? n * (n - 1) / 2 : 0;
+  return n * (options.boost.rounds + options.spread_rounds) +
+         pairs * std::min<int>(options.boost.rounds, kDisagreeTrees);
 }
 
 FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds,

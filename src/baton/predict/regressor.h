@@ -1,6 +1,7 @@
 #pragma once
 // One predictor of kernel times: boosted trees on the logarithm of time over a base, their spread, and how
 // far off they were on kernels that they had not seen.
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,14 @@ struct TimePrediction {
   double us = 0, low_us = 0, high_us = 0;  ///< the interval has the level asked for
   Doubts doubts;
   std::string out_of_range;  ///< why the prediction is only a guess; empty: it is not
+  /// Training has too little of its kind, "convolutions": the time is that of the roofline. Else empty.
+  std::string too_few;
+};
+
+/// What training has of the kernels of one kind (cost_class() of the anchor).
+struct KindLimits {
+  int64_t kernels = 0;
+  double low = 0, high = 0;  ///< of the logarithm of their times over roofline_time()
 };
 
 /// Kernels to train with: one entry of each list per kernel.
@@ -53,6 +62,7 @@ struct Regressor {
   /// |error| / spread of kernels that their member had not seen, ascending: the conformal calibration.
   std::vector<double> scores;
   RangeCheck range;
+  std::map<std::string, KindLimits> kinds;
   /// Where training carried a predictor of other hardware over: the base is its prediction.
   std::shared_ptr<const Regressor> source;
   int64_t trained_on = 0;  ///< kernels
@@ -61,6 +71,8 @@ struct Regressor {
   std::vector<LogTime> log_times(std::span<const KernelCase* const> cases, const FeatureRows& rows) const;
   std::vector<LogTime> log_times(std::span<const KernelCase* const> cases) const;
   std::vector<TimePrediction> predict(std::span<const KernelCase* const> cases, double level) const;
+  /// Of training here and before it was carried over.
+  KindLimits limits_of(const std::string& kind) const;
   /// What the error divided by the spread stays below, with probability `level`.
   double score_at(double level) const;
   /// Features by how much trees use them, the most used first; sums to 1.
@@ -82,13 +94,17 @@ struct RegressorOptions {
   bool disagreement = true;  ///< whether to learn how members disagree about kernels that they have not seen
 };
 
+/// How many trees fit_regressor() makes, at most.
+int trees_to_fit(size_t folds, const RegressorOptions& options);
+
 /// Throws Error when there are too few kernels (kLeastKernels).
 FittedRegressor fit_regressor(const LearningSet& set, std::span<const Fold> folds,
                               const RegressorOptions& options,
                               std::shared_ptr<const Regressor> source = nullptr);
 
 constexpr size_t kLeastKernels = 20;
-constexpr double kUnseenNovelty = 3;  // of an operator that training had not
+constexpr int64_t kLeastOfTrainedKind = 10;  // kernels that a kind needs, to be predicted
+constexpr double kUnseenNovelty = 3;         // of an operator that training had not
 
 /// Split-conformal: the score that a fraction `level` of new cases stays below, by exchangeability with
 /// `scores` (ascending). Where there are too few for the level, the greatest score, widened.

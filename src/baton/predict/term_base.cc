@@ -30,13 +30,6 @@ struct TermFacts : KernelFacts {
     }
   }
 
-  static bool is_function(const std::string& name) {
-    static constexpr std::string_view kNames[] = {
-        "sigmoid", "tanh",  "exp",    "erf",  "log",       "nn.softmax", "nn.log_softmax", "power",
-        "sqrt",    "rsqrt", "divide", "atan", "fast_tanh", "fast_exp",   "fast_erf",       "nn.fast_softmax"};
-    return std::ranges::find(kNames, name) != std::end(kNames);
-  }
-
   double computed(double operations) const { return operations / rates.gflops / 1e3; }
   double moved(double bytes) const { return bytes / rates.cache_gbytes / 1e3; }
   double from_l3(double bytes, double between) const {
@@ -80,7 +73,7 @@ constexpr Term kTerms[] = {
     {"rows of results",
      [](const TermFacts& f) { return f.computed(f.e.batch * f.e.out_h * std::max(1.0, f.e.out / 16) * 32); }},
     {"elementwise", [](const TermFacts& f) { return f.computed(f.elementwise); }},
-    {"functions", [](const TermFacts& f) { return f.computed(f.functions * 16); }},
+    {"functions", [](const TermFacts& f) { return f.computed(f.functions * kOperationsOfFunction); }},
     {"once", [](const TermFacts&) { return 1.0; }},
     {"transformed tiles", [](const TermFacts& f) { return f.moved(f.winograd.transformed_bytes(f.e)); }},
     {"transforms", [](const TermFacts& f) { return f.computed(f.loops.transforms * 32); }},
@@ -192,6 +185,13 @@ void share_factors(const std::map<std::string, KernelsOfKind>& kinds,
 }
 
 }  // namespace
+
+bool is_function(std::string_view op) {
+  static constexpr std::string_view kNames[] = {
+      "sigmoid", "tanh",  "exp",    "erf",  "log",       "nn.softmax", "nn.log_softmax", "power",
+      "sqrt",    "rsqrt", "divide", "atan", "fast_tanh", "fast_exp",   "fast_erf",       "nn.fast_softmax"};
+  return std::ranges::find(kNames, op) != std::end(kNames);
+}
 
 std::vector<std::string> base_terms() {
   std::vector<std::string> names;

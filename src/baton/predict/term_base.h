@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/predict/kernel_case.h"
@@ -29,5 +30,9 @@ class TermBase {
 };
 
 constexpr size_t kLeastOfKind = 60;
+
+/// Whether the operator is computed by a polynomial or a division: so many operations an element, about.
+bool is_function(std::string_view op);
+constexpr double kOperationsOfFunction = 16;
 
 }  // namespace baton

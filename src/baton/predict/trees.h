@@ -23,7 +23,8 @@ struct TreeNode {
 
 class Trees {
  public:
-  /// `tree`: its root first, every node but that the child of one that comes before it.
+  /// `tree`: its root first, every node but that the child of one that comes before it. The values of leaves
+  /// are rounded to what files keep of them, eight bits.
   void add(const std::vector<TreeNode>& tree);
   size_t count() const { return trees_.size(); }
   /// The sum of the trees from `first` to before `last` for each row.

@@ -28,13 +28,17 @@ HeldMap map_module(const IRModule& module, const nb::dict& params, std::vector<s
                    int max_regions, int threads, double seconds, int tries, const HeldPredictor* by,
                    std::string name, const std::string& objective,
                    const std::vector<std::string>& sweep_texts, bool variants, const std::string& store_path,
-                   bool measures) {
+                   bool measures, const std::string& for_device) {
   std::vector<SweepRange> ranges;
   for (const std::string& text : sweep_texts) ranges.push_back(parse_sweep(text));
   MapOptions options;
   options.objective = parse_objective(objective);
   options.build.params = arrays_from_python(params);
-  options.build.context = by && !measures ? context_of_predictor(*by->of, door_context()) : door_context();
+  options.build.context = door_context();
+  if (by) {
+    options.prices.device = predicted_device(*by->of, by->name, DeviceSheet::host(), for_device);
+    if (!measures) options.build.context = context_of_device(options.prices.device, options.build.context);
+  }
   options.build.context.targets.clear();
   options.backends = std::move(targets);
   options.memory_bytes = std::move(memory);
@@ -129,7 +133,7 @@ void bind_map(nb::module_& m) {
   m.def("map", &map_module, nb::arg("module"), nb::arg("params"), nb::arg("targets"), nb::arg("rules"),
         nb::arg("memory"), nb::arg("max_regions"), nb::arg("threads"), nb::arg("seconds"), nb::arg("tries"),
         nb::arg("predictor").none(), nb::arg("name"), nb::arg("objective"), nb::arg("sweeps"),
-        nb::arg("variants"), nb::arg("store"), nb::arg("measures"));
+        nb::arg("variants"), nb::arg("store"), nb::arg("measures"), nb::arg("for_device"));
   m.def("apply_mapping", &apply_text, nb::arg("module"), nb::arg("params"), nb::arg("text"), nb::arg("name"));
 }
 

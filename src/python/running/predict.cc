@@ -13,11 +13,13 @@ namespace baton::python {
 namespace {
 
 HeldPredictor train_with(const std::string& store, const std::string& backend, const HeldPredictor* from,
-                         bool evaluated, std::optional<int> rounds, int seed, int threads) {
+                         bool evaluated, std::optional<int> rounds, int seed, int threads,
+                         const std::string& name) {
   const nb::gil_scoped_release released;
   initialize();
   TrainOptions options;
   options.only_backend = backend;
+  options.name = name;
   if (rounds) options.regressor.boost.rounds = *rounds;
   options.regressor.boost.threads = threads;
   options.seed = options.regressor.boost.seed = static_cast<uint32_t>(seed);
@@ -32,18 +34,21 @@ HeldPredictor train_with(const std::string& store, const std::string& backend, c
 }
 
 Report predict_module(const IRModule& module, const nb::dict& params, const HeldPredictor& by,
-                      const std::string& store, int threads, double level, std::string name) {
+                      const std::string& store, int threads, double level, std::string name,
+                      const std::string& for_device) {
   const NamedArrays weights = arrays_from_python(params);
   if (threads < 0 || !(level > 0 && level < 1))
     throw nb::value_error("predict: threads is not negative, and level is between 0 and 1");
   BuildOptions how;
   how.params = weights;
-  how.context = context_of_predictor(*by.of, door_context());
+  how.context = door_context();
   const nb::gil_scoped_release released;
+  PredictOptions options;
+  options.device = predicted_device(*by.of, by.name, DeviceSheet::host(), for_device);
+  how.context = context_of_device(options.device, how.context);
   std::optional<Store> measured;
   if (!store.empty()) measured = Store::open(store, Store::Mode::kRead);
   const BuildResult planned = plan_build(module, how);
-  PredictOptions options;
   options.predictor = by.of.get();
   options.predictor_name = by.name;
   options.store = measured ? &*measured : nullptr;
@@ -67,6 +72,15 @@ void bind_predict(nb::module_& m) {
           },
           nb::arg("path"),
           "A file of save() or `baton train -o`. Raises TVMError when it is none, damaged or newer.")
+      .def_static(
+          "of_device",
+          [](const std::string& name) {
+            FoundPredictor found = find_predictor(DeviceSheet::host(), name);
+            return HeldPredictor{std::make_shared<const Predictor>(std::move(found.predictor)), found.path};
+          },
+          nb::arg("name") = "",
+          "The predictor that comes with Baton for the device of that name, or for this machine. Raises "
+          "TVMError, which lists those there are.")
       .def(
           "save", [](const HeldPredictor& p, const std::string& path) { save_predictor(*p.of, path); },
           nb::arg("path"), "Replaces the file atomically.")
@@ -81,9 +95,9 @@ void bind_predict(nb::module_& m) {
           },
           nb::arg("backend"));
   m.def("train", &train_with, nb::arg("store"), nb::arg("backend"), nb::arg("source").none(),
-        nb::arg("evaluated"), nb::arg("rounds").none(), nb::arg("seed"), nb::arg("threads"));
+        nb::arg("evaluated"), nb::arg("rounds").none(), nb::arg("seed"), nb::arg("threads"), nb::arg("name"));
   m.def("predict", &predict_module, nb::arg("module"), nb::arg("params"), nb::arg("predictor"),
-        nb::arg("store"), nb::arg("threads"), nb::arg("level"), nb::arg("name"));
+        nb::arg("store"), nb::arg("threads"), nb::arg("level"), nb::arg("name"), nb::arg("for_device"));
 }
 
 }  // namespace baton::python

@@ -301,17 +301,23 @@ def test_predicted_without_devices(tmp_path):
     (tmp_path / "sample.jsonl").write_bytes(gzip.decompress(sample.read_bytes()))
     good("store", "import", tmp_path / "sample.jsonl", "--store", tmp_path / "s.db")
     good("train", "--store", tmp_path / "s.db", "--backend", "llvm", "-o", tmp_path / "p", "--rounds", 60)
-    found = report("resnet-18", "--targets", "sim_in_memory,sim_fast_gpu", "--predictor", tmp_path / "p", "--sweep", "memory=0.001:1", "--sweep", "compute=0.01:1",
+    other = ("--predictor", tmp_path / "p", "--for-device", "zen3-vm")
+    assert "--for-device zen3-vm" in refused("map", "resnet-18", "--targets", "sim_fast_gpu", *other[:2])
+    found = report("resnet-18", "--targets", "sim_in_memory,sim_fast_gpu", *other, "--sweep", "memory=0.001:1", "--sweep", "compute=0.01:1",
                    "-o", tmp_path / "p.html")
     for sweep in found["sweeps"].values():
         assert sweep["points"][0]["best_us"] > sweep["points"][-1]["best_us"]  # without memory, or slow, the device is of no use
     assert '"predicted":true' in (tmp_path / "p.html").read_text(encoding="utf-8")
     assert found["predicted"] and found["measure_s"] == 0
+    # Everything says whose times these are.
+    assert found["machine"].startswith("zen3-vm: AMD EPYC"), found["machine"]
+    assert found["machine"] in (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert found["machine"] in good("map", "mlp", "--targets", "sim_fast_gpu", *other)
     models = {each["name"]: each for each in found["models"]}
     assert all(each["measured_us"] == 0 and each["modelled_us"] > 0 for each in models.values())
     assert models["sim_fast_gpu"]["modelled_us"] < models["llvm"]["modelled_us"]
     assert found["chosen"] != "llvm"
-    assert "choose one" in refused("map", "mlp", "--targets", "sim_fast_gpu", "--predictor", tmp_path / "p", "--artifact", tmp_path / "a.baton")
+    assert "choose one" in refused("map", "mlp", "--targets", "sim_fast_gpu", *other, "--artifact", tmp_path / "a.baton")
     # From one device to another by way of the host: no sheet has such a link.
     (tmp_path / "two.relay").write_text("""#[version = "0.0.5"]
 def @main(%x: Tensor[(8, 64), float32], %w: Tensor[(64, 64), float32]) {
@@ -320,10 +326,10 @@ def @main(%x: Tensor[(8, 64), float32], %w: Tensor[(64, 64), float32]) {
   nn.relu(%1)
 }
 """)
-    two = report(tmp_path / "two.relay", "--targets", "sim_in_memory,sim_fast_gpu", "--predictor", tmp_path / "p", "--input-name", "x",
+    two = report(tmp_path / "two.relay", "--targets", "sim_in_memory,sim_fast_gpu", *other, "--input-name", "x",
                  "--pin", "%0=sim_fast_gpu", "--pin", "%1=sim_in_memory", "--module", tmp_path / "placed.relay")
     assert all(each["modelled_us"] > 0 for each in two["models"] if not each["why_not"])
-    placed = json.loads(good("predict", tmp_path / "placed.relay", "--predictor", tmp_path / "p", "--input-name", "x", "--json"))
+    placed = json.loads(good("predict", tmp_path / "placed.relay", *other, "--input-name", "x", "--json"))
     assert any(kernel["copied_from"] == "sim_fast_gpu" and kernel["device"] == "sim_in_memory" for kernel in placed["kernels"] if kernel.get("copied_from"))
 
 
@@ -575,6 +581,10 @@ def test_costs_from_a_store(convs, tmp_path):
     good("profile", convs, "--threads", 1, "--max-seconds", 0.5, "--store", tmp_path / "s.db")
     found = report(convs, *words)
     assert found["predicted"] and found["measure_s"] == 0
+    # Everything says whose times these are.
+    assert found["machine"].startswith("zen3-vm: AMD EPYC"), found["machine"]
+    assert found["machine"] in (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert found["machine"] in good("map", "mlp", "--targets", "sim_fast_gpu", *other)
     host = next(each for each in found["models"] if each["name"] == "llvm")
     measured = json.loads(good("store", "query", "--store", tmp_path / "s.db", "--kind", "kernel", "--backend", "llvm", "--json"))
     assert host["modelled_us"] > 0 and measured

@@ -15,6 +15,11 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 SMALL = str(HERE / "models" / "small.relay")
+TANH = """#[version = "0.0.5"]
+def @main(%x: Tensor[(40, 64), float32], %w: Tensor[(96, 64), float32]) {
+  tanh(nn.dense(%x, %w, units=96))
+}
+"""
 QUICK = ["--repeat", "8", "--no-inside", "--no-unfused", "--no-peaks", "--threads", "1"]
 DENSE = """#[version = "0.0.5"]
 def @main(%x: Tensor[({rows}, {depth}), float32], %w: Tensor[({units}, {depth}), float32]) {{
@@ -112,6 +117,7 @@ def test_a_backend_with_too_few_kernels_is_named(folder, tmp_path):
     (tmp_path / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     good("store", "import", tmp_path / "two.jsonl", "--store", tmp_path / "two.db")
     printed = good("train", "--store", tmp_path / "two.db", "-o", tmp_path / "p", "--rounds", 20)
+    assert re.search(r"held out: \d+ kernels of llvm, median error [0-9.]+ %", printed), printed
     assert re.search(r"left out: 3, kernels of dnnl: .* at least 20 different kernels", printed), printed
     assert re.search(r"llvm: \d+ kernels", printed)
 
@@ -148,12 +154,18 @@ def test_features_as_parquet_are_those_as_csv(folder, tmp_path):
 
 
 def test_table_page_and_saved_reports_say_predicted(folder, tmp_path):
-    table = good("predict", SMALL, "--predictor", folder / "p", "-o", tmp_path / "r.html", "-o", tmp_path / "r.json")
+    (tmp_path / "tanh.relay").write_text(TANH)
+    table = good("predict", tmp_path / "tanh.relay", "--predictor", folder / "p", "-o", tmp_path / "r.html", "-o", tmp_path / "r.json", "--input-name", "x")
     assert "end to end, predicted" in table and "predicted, not run" in table and "a guess" in table
+    # An operator that training never saw: no interval holds.
+    assert "of 100 cases" not in table and "no interval holds" in table
     assert '"predicted":' in (tmp_path / "r.html").read_text()
     assert "end to end, predicted" in good("report", tmp_path / "r.json")
     again = json.loads((tmp_path / "r.json").read_text())
     assert "never seen in training" in again["kernels"][0]["out_of_range"]
+    assert "interval" not in again and again["out_of_range"] and again["kernels"][0].get("plus_minus_us") is None
+    assert re.search(r"in 90 of 100 cases between [0-9.]+ (us|ms) and [0-9.]+ (us|ms)",
+                     good("predict", folder / "dense3.relay", "--predictor", folder / "p", "--input-name", "x"))
 
 
 def test_what_was_measured_answers(folder):
@@ -218,8 +230,11 @@ def test_what_is_wrong_is_said(folder, tmp_path):
     assert "is damaged" in bad("predict", SMALL, "--predictor", tmp_path / "damaged")
     (tmp_path / "empty").write_bytes(b"")
     assert "is no predictor" in bad("predict", SMALL, "--predictor", tmp_path / "empty")
-    other = good("predict", SMALL, "--predictor", folder / "p", "--target", "llvm -mcpu=x86-64")
-    assert "only the device sheet differs" in " ".join(other.split())
+    dense = ("predict", folder / "dense3.relay", "--predictor", folder / "p", "--input-name", "x", "--target", "llvm -mcpu=x86-64")
+    assert "the target asks for code of x86-64-linux" in bad(*dense)
+    # Kernels of a kind that training has none of: nothing to predict with.
+    few = bad("predict", SMALL, "--predictor", folder / "p")
+    assert "too few elementwise kernels" in few and "100 %" in few
 
 
 def test_python(folder, tmp_path):
@@ -251,6 +266,7 @@ def test_a_sample_of_real_measurements_is_queried_and_learned_from(tmp_path):
     card = json.loads(good("train", "--store", tmp_path / "s.db", "-o", tmp_path / "p", "--rounds", 60, "--json"))
     assert len(card["families"]) == 15 and card["kernels"] > 500 and sum(card["left_out"].values()) < 20
     # What campaigns measure is what users build.
-    predicted = json.loads(good("predict", "resnet-18", "--predictor", tmp_path / "p", "--json"))
+    assert "zen3-vm, AMD EPYC" in bad("predict", "resnet-18", "--predictor", tmp_path / "p")
+    predicted = json.loads(good("predict", "resnet-18", "--predictor", tmp_path / "p", "--for-device", "zen3-vm", "--json"))
     unseen = [kernel for kernel in predicted["kernels"] if "never seen" in kernel.get("out_of_range", "")]
     assert not unseen, unseen

@@ -11,6 +11,7 @@
 #include "baton/predict/roofline_base.h"
 #include "baton/profile/record/work.h"
 #include "baton/support/error.h"
+#include "baton/types/function_text.h"
 
 #include "predict/made_up_machine.h"
 
@@ -64,6 +65,20 @@ TEST_F(PredictFeatures, OfAFunctionAndOfItsStoredWorkAreTheSame) {
       EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
           << text << ": " << space.features()[i].name << " is " << a[i] << " and " << b[i];
   }
+}
+
+TEST_F(PredictFeatures, BytesOfAStoredWorkAreThoseOfTodaysRule) {
+  const Function function = function_of_text(
+      "fn (%p0: Tensor[(50000, 64), float32], %p1: Tensor[(8), int32]) { take(%p0, %p1, axis=0) }");
+  ASSERT_TRUE(function);
+  Work work = kernel_work(function);
+  EXPECT_EQ(work.bytes, 4.0 * (8 * 64 + 8 + 8 * 64));
+  work.bytes = 4.0 * (50000 * 64 + 8 + 8 * 64);  // as it was stored before
+  EXPECT_EQ(describe(work).bytes, 4.0 * (8 * 64 + 8 + 8 * 64));
+  const Work part = part_work(work, "take", "take");
+  EXPECT_EQ(describe(part).bytes, 4.0 * (8 * 64 + 8 + 8 * 64));
+  work.text = "a text that is none";
+  EXPECT_EQ(describe(work).bytes, work.bytes);
 }
 
 TEST_F(PredictFeatures, BlockedLayoutsAreReadAsChannels) {

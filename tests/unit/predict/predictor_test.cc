@@ -15,6 +15,7 @@
 #include "baton/support/base/files.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
+#include "baton/types/function_text.h"
 
 #include "predict/made_up_machine.h"
 
@@ -51,7 +52,7 @@ class PredictTimes : public testing::Test {
     std::mt19937 random(1);
     Measurement m = made_up::measured(machine, layer, random);
     m.cache = CacheState::kInModel;
-    return case_of(m, std::make_shared<const DeviceSheet>(machine.sheet()));
+    return case_of(m, describe(m.work), std::make_shared<const DeviceSheet>(machine.sheet()));
   }
   static TimePrediction predicted(const Layer& layer, double level = 0.9) {
     const KernelCase one = case_of_layer(layer);
@@ -411,7 +412,13 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
   EXPECT_EQ(again.totals.at("llvm").range.limit, predictor_->totals.at("llvm").range.limit);
   EXPECT_EQ(again.totals.at("llvm").range.doubts, predictor_->totals.at("llvm").range.doubts);
   EXPECT_EQ(again.card.families.at("wide"), 40);
-  EXPECT_EQ(again.sheets.at("llvm"), Machine().sheet());
+  ASSERT_EQ(again.machines.size(), 1);
+  EXPECT_EQ(again.machines[0].sheets.at("llvm"), Machine().sheet());
+  EXPECT_EQ(again.device_names(), std::vector<std::string>{"made up"});
+  EXPECT_EQ(again.kernels.at("llvm").kinds.at("conv").kernels,
+            predictor_->kernels.at("llvm").kinds.at("conv").kernels);
+  EXPECT_EQ(again.card.held_out.at("models of llvm").median,
+            predictor_->card.held_out.at("models of llvm").median);
   std::string damaged = bytes;
   damaged[damaged.size() / 2] ^= 1;
   EXPECT_THAT([&] { parse_predictor(damaged, "p"); }, ThrowsMessage<Error>(HasSubstr("p is damaged")));
@@ -420,7 +427,7 @@ TEST_F(PredictTimes, FilesKeepEverythingAndDamageIsSeen) {
   EXPECT_THAT([&] { parse_predictor("what", "p"); }, ThrowsMessage<Error>(HasSubstr("p is no predictor")));
   std::string newer = bytes;
   const std::string format = "format " + std::to_string(kPredictorFormat);
-  newer.replace(newer.find(format), format.size(), "format 7");
+  newer.replace(newer.find(format), format.size(), "format 17");
   EXPECT_THAT([&] { parse_predictor(newer, "p"); }, ThrowsMessage<Error>(HasSubstr("newer Baton")));
   EXPECT_THAT([] { load_predictor("/nowhere/p"); }, ThrowsMessage<Error>(HasSubstr("cannot be read")));
 }
@@ -438,16 +445,86 @@ TEST_F(PredictTimes, WhatIsFarFromTrainingIsFlagged) {
               ThrowsMessage<Error>(HasSubstr("no kernels of backend opencl")));
 }
 
-TEST_F(PredictTimes, AnotherDeviceIsANoteAndAnotherKindIsRefused) {
-  EXPECT_EQ(predictor_->fits("llvm", Machine().sheet()).note, "");
+TEST_F(PredictTimes, EveryMachineInTrainingHasItsSheet) {
   Machine other;
   other.name = "another";
-  EXPECT_THAT(predictor_->fits("llvm", other.sheet()).note,
-              HasSubstr("trained on made up, asked for another"));
-  DeviceSheet gpu = other.sheet();
-  gpu.kind = "cuda";
-  EXPECT_THAT(predictor_->fits("llvm", gpu).refusal, HasSubstr("of kind llvm, not cuda"));
-  EXPECT_THAT(predictor_->fits("cuda", gpu).refusal, HasSubstr("no kernels of backend cuda"));
+  other.gflops = 160;
+  std::vector<Measurement> rows = campaign(Machine(), 8);
+  for (const Measurement& row : campaign(other, 4, 2)) rows.push_back(row);
+  TrainOptions options = small();
+  options.name = "both";
+  const Predictor both = train(made_up::dataset(rows), options);
+  ASSERT_EQ(both.machines.size(), 2);
+  EXPECT_EQ(both.machines[0].name, "made up") << "of most kernels";
+  EXPECT_EQ(both.machine_named("another")->sheets.at("llvm"), other.sheet());
+  EXPECT_EQ(both.machine_named("both"), &both.machines[0]);
+  EXPECT_EQ(both.machine_named("none"), nullptr);
+  EXPECT_EQ(both.device_names(), (std::vector<std::string>{"both", "made up", "another"}));
+}
+
+TEST_F(PredictTimes, AKindThatTrainingHasTooFewOfHasItsRoofline) {
+  const Predictor dense = train(made_up::dataset(campaign(Machine(), 30, 3, {"dense"})), small());
+  const KernelCase one = case_of_layer({512, 512, 56, 3, false});
+  const KernelCase* all[] = {&one};
+  const TimePrediction time = dense.predict(all).front();
+  EXPECT_EQ(time.too_few, "convolutions");
+  EXPECT_THAT(time.out_of_range, HasSubstr("training has 0 convolutions, and needs 10"));
+  EXPECT_LE(one.kernel.flops / time.us / 1e3, 80) << "billions of operations a second, of a peak of 80";
+  EXPECT_LT(time.high_us, 25 * time.us) << "no interval without bounds";
+}
+
+TEST_F(PredictTimes, NoPredictionIsFasterThanThePeaks) {
+  Predictor wrong = *predictor_;
+  Regressor& llvm = wrong.kernels.at("llvm");
+  llvm.centre -= 10;  // twenty thousand times as fast
+  const KernelCase one = case_of_layer({128, 128, 28, 3, true});
+  const KernelCase* all[] = {&one};
+  const TimePrediction time = wrong.predict(all).front();
+  EXPECT_LE(one.kernel.flops / time.us / 1e3, 1.11 * 80);
+  EXPECT_LE(one.kernel.flops / time.low_us / 1e3, 1.11 * 80);
+  const double slowest = std::exp(llvm.kinds.at("conv").high + log_roofline_us(one));
+  llvm.centre += 20;
+  EXPECT_LE(wrong.predict(all).front().us, 1.3 * slowest) << "nor slower than all of its kind";
+}
+
+TEST_F(PredictTimes, KernelsOfAModelThatWasDividedAreItsOwn) {
+  // As in the data set: the row of the model says llvm, those of its kernels the backend of their part.
+  std::vector<Measurement> rows = campaign(Machine(), 10);
+  int models = 0;
+  for (Measurement& row : rows) {
+    if (row.work.kind == WorkKind::kModel) {
+      row.build.backend = "dnnl";
+      row.configuration = row.work.id() + "#0";
+      ++models;
+    } else {
+      row.build.backend = row.build.target = "dnnl";
+      row.configuration = row.model_id + (row.node % 2 ? "#1" : "");
+    }
+  }
+  const Dataset data = made_up::dataset(rows);
+  EXPECT_EQ(data.models.size(), static_cast<size_t>(models));
+  EXPECT_TRUE(data.left_out.empty());
+  EXPECT_EQ(data.models[0].backend, "dnnl");
+  // The same of profiles, which have no configuration.
+  for (Measurement& row : rows) row.configuration.clear();
+  EXPECT_EQ(made_up::dataset(rows).models.size(), static_cast<size_t>(models));
+  // Measured twice is one model, with two times.
+  std::vector<Measurement> again = rows;
+  for (Measurement& row : again) row.begun_s += 1000;
+  again.insert(again.end(), rows.begin(), rows.end());
+  const Dataset twice = made_up::dataset(again);
+  ASSERT_EQ(twice.models.size(), static_cast<size_t>(models));
+  EXPECT_EQ(twice.models[0].again_us.size(), 2);
+}
+
+TEST_F(PredictTimes, WholeModelsWithoutKernelsAreCounted) {
+  std::vector<Measurement> rows = campaign(Machine(), 10);
+  std::erase_if(rows, [](const Measurement& row) {
+    return row.model == "wide-3" && row.work.kind == WorkKind::kKernel;
+  });
+  const Dataset data = made_up::dataset(rows);
+  EXPECT_EQ(data.left_out.at("whole models none of whose kernels were measured"), 1);
+  EXPECT_EQ(data.models.size(), 29);
 }
 
 TEST_F(PredictTimes, BadRowsAreLeftOutAndCounted) {

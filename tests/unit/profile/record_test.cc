@@ -13,6 +13,7 @@
 #include "baton/profile/report/profile.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/text/parser.h"
+#include "baton/types/function_text.h"
 #include "baton/types/infer_type.h"
 
 #include "store/measurements.h"

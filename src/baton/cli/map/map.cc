@@ -98,6 +98,9 @@ class MapVerb final : public Verb {
     flags.option(
         "predictor", &predictor_,
         "a file of `baton train`: costs are predicted, nothing is compiled or run, no device is needed");
+    flags.option("for-device", &for_device_,
+                 "with --predictor: map for this device, by the name that the predictor has for it, and not "
+                 "for this machine");
     flags.option(
         "prices", &prices_,
         "a predictor for parts of fused kernels, beside measured prices; without it those that matter "
@@ -131,6 +134,8 @@ class MapVerb final : public Verb {
                        " builds nothing: choose one");
     if (!predictor_.empty() && !prices_.empty())
       throw UsageError("--predictor predicts all costs, --prices those of parts only: choose one");
+    if (!for_device_.empty() && predictor_.empty())
+      throw UsageError("--for-device names the device of a predictor: give --predictor FILE too");
     if (no_measure_ && predictor_.empty() && store_.empty())
       throw UsageError("--no-measure: costs come from --store FILE or --predictor FILE then");
     std::vector<SweepRange> ranges;
@@ -157,7 +162,9 @@ class MapVerb final : public Verb {
     if (const std::string& file = predictor_.empty() ? prices_ : predictor_; !file.empty()) {
       predictor = load_predictor(file);
       options_.prices.predictor = &predictor;
-      if (!measures) options_.build.context = context_with(predictor);
+      options_.prices.device = predicted_device(predictor, file, DeviceSheet::host(), for_device_);
+      if (!measures)
+        options_.build.context = context_of_device(options_.prices.device, options_.build.context);
     }
     if (!store_.empty()) {
       store = Store::open(store_, Store::Mode::kRead);
@@ -226,15 +233,11 @@ class MapVerb final : public Verb {
     }
   }
 
-  BuildContext context_with(const Predictor& predictor) const {
-    return context_of_predictor(predictor, options_.build.context);
-  }
-
   ModelFlags flags_;
   MapOptions options_;
   std::string objective_ = "serial";
   OutputFiles outputs_;
-  std::string targets_, predictor_, prices_, store_, module_, artifact_;
+  std::string targets_, predictor_, for_device_, prices_, store_, module_, artifact_;
   std::vector<std::string> pins_, forbids_, memory_, also_, sweep_texts_;
   bool json_ = false, no_measure_ = false, no_variants_ = false;
 };

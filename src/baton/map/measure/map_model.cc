@@ -68,6 +68,7 @@ class Mapper {
       throw UsageError("without measuring, costs come from a predictor or a store: give one of them");
     report_.objective = options.objective;
     report_.machine = options.build.context.host().name;
+    if (report_.predicted && options.prices.predictor) report_.machine = options.prices.device.title;
     host_ = backend_of_kind(options.build.context.host().kind)->name;
   }
 

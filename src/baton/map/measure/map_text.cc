@@ -149,7 +149,7 @@ std::string map_table(const MapReport& report) {
   text += "\n";
   const MappedModel& best = report.best();
   text += "  " + comparison_text(report);
-  text += report.predicted ? ", predicted, not measured\n" : "\n";
+  text += report.predicted ? ", predicted, not measured, of " + report.machine + "\n" : "\n";
   if (report.bound_us > 0)
     text += "  by the prices no mapping takes less than " + microseconds(report.bound_us) + " " +
             unit_of(report) + " (" + report.method + ")\n";

@@ -66,7 +66,8 @@ void MapSubject::predict(const PriceSource& prices, int threads, const BuildCont
   options.predictor = prices.predictor;
   options.store = prices.store;
   options.threads = threads;
-  options.context = prices.predictor ? context_of_predictor(*prices.predictor, context) : context;
+  options.device = prices.device;
+  options.context = prices.predictor ? context_of_device(prices.device, context) : context;
   const PredictedReport made = baton::predict(built_, options);
   for (const KernelRow& row : made.report.kernels) {
     if (row.median_us <= 0 || std::isinf(row.median_us))

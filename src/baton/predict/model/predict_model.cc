@@ -8,6 +8,7 @@
 
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/driver/plan/region_attrs.h"
+#include "baton/predict/model/part_shares.h"
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/report/report.h"
@@ -25,7 +26,8 @@ double passed_s(PredictClock::time_point since) {
 
 /// 95 % of a normal distribution: a measurement's uncertainty as spread and interval.
 constexpr double kSure = 1.96;
-const std::string kHost = "cpu";  // the host's memory, in sheets and reports
+constexpr double kMostUnknown = 0.1;  // of a model's time, in kinds of kernels that training had too few of
+const std::string kHost = "cpu";      // the host's memory, in sheets and reports
 
 class Predicting {
  public:
@@ -48,6 +50,7 @@ class Predicting {
     predict_kernels();
     made.predict_s = passed_s(start);
     take_measured();
+    check_kinds();
     ProfileReport& report = made.report = empty_report();
     fill(report);
     start = PredictClock::now();
@@ -73,20 +76,33 @@ class Predicting {
 
   const PlannedKernel& planned(size_t i) const { return built_.plan.kernels[i]; }
 
-  /// That of the device in training where it is the same device: it has measured peaks.
   std::shared_ptr<const DeviceSheet> sheet_of(const std::string& backend) {
     auto& sheet = sheets_[backend];
     if (sheet) return sheet;
-    const auto trained = predictor_.sheets.find(backend);
     const DeviceSheet* asked = options_.context.sheet_of(backend);
     if (!asked) asked = &options_.context.host();
     if (!options_.predictor) return sheet = std::make_shared<const DeviceSheet>(*asked);
-    const Predictor::Fit fit = predictor_.fits(backend, *asked);
-    if (!fit.refusal.empty()) throw Error(fit.refusal);
-    if (!fit.note.empty() && !std::ranges::count(notes_, fit.note)) notes_.push_back(fit.note);
-    other_device_ |= !fit.note.empty();
-    sheet = std::make_shared<const DeviceSheet>(fit.note.empty() ? trained->second : *asked);
-    return sheet;
+    const auto trained = options_.device.sheets.find(backend);
+    if (trained == options_.device.sheets.end())
+      throw Error("the predictor has no kernels of backend " + backend + " (it has " + backends() +
+                  "): train one with measurements of it");
+    if (trained->second.kind != asked->kind)
+      throw Error("the predictor is for devices of kind " + trained->second.kind + ", not " + asked->kind +
+                  ": carry it over with `baton train --from`");
+    // Its own, which has measured peaks, unless the target asks for other code.
+    const bool is_same = trained->second.code_hash() == asked->code_hash();
+    if (!is_same) {
+      other_code_ = "the code is that of the target, " + asked->code_target + ", and " +
+                    options_.device.title + " was measured with " + trained->second.code_target;
+      if (!std::ranges::count(notes_, other_code_)) notes_.push_back(other_code_);
+    }
+    return sheet = std::make_shared<const DeviceSheet>(is_same ? trained->second : *asked);
+  }
+
+  std::string backends() const {
+    std::string text;
+    for (const auto& [backend, sheet] : options_.device.sheets) text += (text.empty() ? "" : ", ") + backend;
+    return text;
   }
 
   void describe_kernels() {
@@ -152,6 +168,30 @@ class Predicting {
     }
   }
 
+  /// A model whose time is that of kernels whose kind training had too few of is not predicted at all.
+  void check_kinds() const {
+    double all = 0, unknown = 0;
+    std::map<std::string, double> by_kind;
+    for (const PlannedNode& node : built_.plan.nodes) {
+      if (node.kernel < 0) continue;
+      const Known& known = known_[static_cast<size_t>(node.kernel)];
+      if (!(known.time.us > 0)) continue;
+      all += known.time.us;
+      if (known.measured || known.time.too_few.empty()) continue;
+      unknown += known.time.us;
+      by_kind[known.time.too_few] += known.time.us;
+    }
+    if (unknown <= kMostUnknown * all) return;
+    std::string kinds;
+    for (const auto& [kind, us] : by_kind) kinds += (kinds.empty() ? "" : ", ") + kind;
+    char part[16];
+    std::snprintf(part, sizeof part, "%.0f %%", 100 * unknown / all);
+    throw Error(options_.predictor_name + " was trained with too few " + kinds + " to predict this model (" +
+                part + " of its time by their rooflines; each kind needs " +
+                std::to_string(kLeastOfTrainedKind) +
+                " kernels): measure models that have them (`baton profile --store`), and train again");
+  }
+
   std::optional<Measurement> measured(size_t i) const {
     const KernelCase& kernel = known_[i].kernel;
     const Work work = kernel_work(without_region(planned(i).function));
@@ -163,7 +203,8 @@ class Predicting {
       query.reliable_only = true;
       std::optional<Measurement> last;
       options_.store->each(query, [&](const Measurement& each) {
-        if (sheet_identity(each.device) == sheet_identity(*kernel.sheet) && each.method.empty() &&
+        if (sheet_identity(each.device) == sheet_identity(*kernel.sheet) &&
+            may_be_same_processor(each.device, *kernel.sheet) && each.method.empty() &&
             each.cache != CacheState::kFlushed)
           last = each;
         return true;
@@ -227,7 +268,8 @@ class Predicting {
       row.median_us = time->us;
       row.low_us = time->low_us;
       row.high_us = time->high_us;
-      row.plus_minus_us = (time->high_us - time->low_us) / 2;
+      // No interval holds for a guess.
+      if (time->out_of_range.empty()) row.plus_minus_us = (time->high_us - time->low_us) / 2;
       row.samples_us = {time->us};
       row.basis = is_measured ? "measured" : "predicted";
       row.out_of_range = time->out_of_range;
@@ -265,11 +307,9 @@ class Predicting {
     report.end_to_end_us = whole.us;
     report.end_to_end_low_us = whole.low_us;
     report.end_to_end_high_us = whole.high_us;
-    report.end_to_end_plus_minus_us = (whole.high_us - whole.low_us) / 2;
     report.plain_us = report.profiled_us = {whole.us};
-    report.out_of_range = whole.out_of_range;
-    if (other_device_ && report.out_of_range.empty())
-      report.out_of_range = "the predictor was trained on another device of this kind";
+    report.out_of_range = whole.out_of_range.empty() ? other_code_ : whole.out_of_range;
+    if (report.out_of_range.empty()) report.end_to_end_plus_minus_us = (whole.high_us - whole.low_us) / 2;
     report.level = options_.level;
   }
 
@@ -280,18 +320,10 @@ class Predicting {
       const int index = built_.plan.nodes[row.node].kernel;
       if (!function || index < 0) continue;
       const KernelCase& kernel = known_[static_cast<size_t>(index)].kernel;
-      if (known_[static_cast<size_t>(index)].exact) continue;
-      if (!predictor_.parts.count(kernel.backend)) continue;
+      if (known_[static_cast<size_t>(index)].exact || !options_.predictor) continue;
       const std::vector<KernelBlock> blocks = kernel_blocks(*function);
       if (blocks.size() < 2) continue;
-      std::vector<KernelCase> parts;
-      std::vector<const KernelCase*> pointers;
-      for (const KernelBlock& block : blocks) {
-        parts.push_back(kernel);
-        parts.back().kernel = describe(*block.call);
-      }
-      for (const KernelCase& part : parts) pointers.push_back(&part);
-      const std::vector<double> shares = predictor_.shares(pointers);
+      const std::vector<double> shares = part_shares(kernel, blocks);
       for (size_t i = 0; i < blocks.size(); ++i) {
         InsideRow part;
         for (const Origin* origin : blocks[i].call->origins().origins())
@@ -309,6 +341,22 @@ class Predicting {
       }
     }
   }
+
+  std::vector<double> part_shares(const KernelCase& kernel, const std::vector<KernelBlock>& blocks) {
+    if (!predictor_.parts.count(kernel.backend)) {
+      parts_by_roofline_ = true;
+      return roofline_shares(kernel, blocks);
+    }
+    std::vector<KernelCase> parts;
+    std::vector<const KernelCase*> pointers;
+    for (const KernelBlock& block : blocks) {
+      parts.push_back(kernel);
+      parts.back().kernel = describe(*block.call);
+    }
+    for (const KernelCase& part : parts) pointers.push_back(&part);
+    return predictor_.shares(pointers);
+  }
+
   static uint32_t index_of(OriginId id) { return static_cast<uint32_t>(id); }
 
   void describe_report(ProfileReport& report, const PredictedReport& made) const {
@@ -317,7 +365,11 @@ class Predicting {
                        std::to_string(card.kernels) + " kernels of " + std::to_string(card.models) +
                        " models";
     report.threads = threads_;
-    if (!sheets_.empty()) report.machine = sheets_.begin()->second->name;
+    if (options_.predictor)
+      report.machine = options_.device.title;
+    else if (!sheets_.empty())
+      report.machine = sheets_.begin()->second->name;
+    report.other_machine = options_.predictor && !options_.device.is_here;
     const auto host = sheets_.find("llvm");
     if (host != sheets_.end() && host->second->peaks) add_peaks(report, *host->second);
     size_t measured = 0, guesses = 0;
@@ -332,6 +384,14 @@ class Predicting {
         "chosen in %.0f ms, predicted in %.1f ms",
         measured, report.kernels.size(), guesses, 1e3 * made.schedules_s, 1e3 * made.predict_s);
     report.notes.insert(report.notes.begin(), text);
+    if (report.other_machine)
+      report.notes.insert(report.notes.begin(),
+                          "all times are those of " + report.machine + ", not of this machine");
+    if (parts_by_roofline_)
+      report.notes.push_back(
+          "inside kernels, operators have portions in proportion to their rooflines: the predictor was "
+          "trained "
+          "without measured parts");
     report.notes.insert(report.notes.end(), notes_.begin(), notes_.end());
   }
 
@@ -346,19 +406,11 @@ class Predicting {
   std::map<std::string, std::shared_ptr<const DeviceSheet>> sheets_;  ///< by backend
   std::vector<std::string> notes_;
   double transfers_us_ = 0;
-  bool other_device_ = false;
+  std::string other_code_;  ///< than that of the device in training; empty: it is the same
+  bool parts_by_roofline_ = false;
 };
 
 }  // namespace
-
-BuildContext context_of_predictor(const Predictor& predictor, BuildContext context) {
-  if (!context.targets.empty()) return context;
-  for (DeviceSheet& sheet : context.sheets)
-    for (const auto& [backend, trained] : predictor.sheets)
-      if (trained.kind == sheet.kind && (backend == sheet.kind || !predictor.sheets.count(sheet.kind)))
-        sheet = trained;
-  return context;
-}
 
 PredictedReport predict(const BuildResult& built, const PredictOptions& options) {
   return Predicting(built, options).run();

@@ -110,7 +110,7 @@ class Details {
       this.facts([
         ["name", kernel.name],
         ["basis", kernel.basis ? kernel.basis + (kernel.outOfRange ? ", a guess: " + kernel.outOfRange : "") : null],
-        ["interval", kernel.low === null ? null : `${usText(kernel.low)} to ${usText(kernel.high)} µs`],
+        ["interval", kernel.low === null || kernel.outOfRange ? null : `${usText(kernel.low)} to ${usText(kernel.high)} µs`],
         [kernel.basis ? "time" : "median", kernel.unreliable ? "unreliable: " + kernel.unreliable : `${kernelTime(kernel)} of all kernels`],
         ["+-", kernel.plusMinus === null || kernel.unreliable ? null : `${usText(kernel.plusMinus)} µs, ${percent(kernel.plusMinus / (kernel.us || 1))}`,
          "Half of the 95 % interval: another process finds a median this close in 95 of 100 cases"],
@@ -127,7 +127,7 @@ class Details {
         ["work", kernel.flops ? withUnit(kernel.flops, "FLOP") : null, "Operations it must do at least, from types"],
         ["traffic", kernel.bytes ? withUnit(kernel.bytes, "B") : null, "Bytes it must move at least, from types"],
         ["intensity", roof?.intensity ? roof.intensity.toPrecision(3) + " FLOP/B" : null],
-        ["speed", roof ? roofText(roof) : null, "Held against the measured peaks of this machine"],
+        ["speed", roof ? roofText(roof) : null, "Held against the measured peaks of the machine"],
         ["result", kernel.dtype],
         ["spread", kernel.cv === null ? null : percent(kernel.cv) + " of its runs", "Standard deviation over mean"],
         ["stages", kernel.inside.length ? `sum to ${percent(kernel.stageSum)} of the kernel` + (kernel.trusted ? "" : ": its parts are estimates") : null],

@@ -18,7 +18,7 @@ function header() {
   const unknown = model.kernels.find((kernel) => kernel.unreliable);
   const facts = [
     fact("target", both((each) => each.target || "?")),
-    json.machine ? fact("machine", both((each) => each.machine || "?")) : null,
+    json.machine ? fact("machine", both((each) => each.machine || "?"), json.other_machine ? "Times are those of this machine, not of the one that predicted them" : "", json.other_machine ? "warn" : "") : null,
     fact("threads", both((each) => String(each.threads ?? 1))),
     json.predicted ? fact("times", "predicted", "By " + json.predicted + "; nothing was run", json.out_of_range ? "warn" : "") : null,
     json.interval ? fact(`in ${Math.round(100 * json.interval.level)} of 100 cases`, `${timeText(json.interval.low_us)} to ${timeText(json.interval.high_us)}`, json.out_of_range || "The interval of the prediction, end to end", json.out_of_range ? "warn" : "") : null,

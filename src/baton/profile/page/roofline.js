@@ -32,7 +32,7 @@ class Roofline {
     for (const point of points) dots.append(this.dot(point));
     chart.append(dots);
     const unknown = model.kernels.filter((kernel) => kernel.unreliable).length, out = model.kernels.length - points.length - unknown;
-    const words = [peaks ? "" : "The peaks of this machine were not measured, so there is no roof.", out ? plural(out, "kernel") + " without floating-point work not shown." : "",
+    const words = [peaks ? "" : "The peaks of the machine were not measured, so there is no roof.", out ? plural(out, "kernel") + " without floating-point work not shown." : "",
                    unknown ? plural(unknown, "kernel") + " whose time is unreliable not shown." : ""];
     const note = words.filter(Boolean).join(" ");
     this.element.replaceChildren(chart, ...(note ? [el("p", {class: "graph-note"}, note)] : []));

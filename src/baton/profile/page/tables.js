@@ -81,7 +81,7 @@ function kernelTable(state, model) {
      ...number((kernel) => roof.get(kernel)?.gflops ?? null, (value) => value.toFixed(value < 10 ? 2 : 1))},
     {key: "intensity", drop: 1, label: "FLOP/B", tip: "Arithmetic intensity: operations over bytes that must be moved at least", width: 76, num: true,
      ...number((kernel) => roof.get(kernel)?.intensity ?? null, (value) => value.toPrecision(3))},
-    {key: "roof", drop: 4, label: "of roof", tip: "Of what this machine could do at this intensity: measured peaks of arithmetic and memory", width: 76, num: true,
+    {key: "roof", drop: 4, label: "of roof", tip: "Of what the machine could do at this intensity: measured peaks of arithmetic and memory", width: 76, num: true,
      ...number((kernel) => roof.get(kernel)?.part ?? null, (value) => percent(value, 0))},
     {key: "how", drop: 2, label: "how", tip: "Template of the kernel's schedule; unfolded, how the part was measured (docs/design/0004-inside-time.md)", width: 118,
      value: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : ""),

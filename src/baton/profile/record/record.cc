@@ -10,6 +10,7 @@
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
+#include "baton/types/function_text.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {

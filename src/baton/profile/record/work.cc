@@ -16,7 +16,6 @@
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
-#include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/types/infer_type.h"
 
@@ -189,20 +188,6 @@ Work part_work(const Work& kernel, const std::string& stage, const std::string& 
     begin = end + 2;
   }
   return work;
-}
-
-Function function_of_text(const std::string& relay) {
-  try {
-    const Expr expr = parse_expr(relay);
-    const auto* function = as<FunctionNode>(expr);
-    if (!function) return {};
-    // Without its attributes, so that inference enters it.
-    const Function plain = make_function(function->params(), function->body(), function->ret_type(), {},
-                                         NodeInfo(OriginSet::none()), function->type_params());
-    return as_ref<FunctionNode>(infer_type(Expr(plain)));
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 std::string code_version() {

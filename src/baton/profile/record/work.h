@@ -33,10 +33,6 @@ Work transfer_work(double bytes, const std::string& from, const std::string& to)
 /// A part of a kernel. `stage` and `operators`: those of an InsideRow.
 Work part_work(const Work& kernel, const std::string& stage, const std::string& operators);
 
-/// The typed function of a text as reports have it (FunctionRow::relay); null when it does not parse, as with
-/// constants that the text only refers to.
-Function function_of_text(const std::string& relay);
-
 /// BuildFacts::compiler of what this Baton builds: "baton 0.1.0, code 0123456789abcdef".
 std::string code_version();
 /// How a kernel of a build was made: the same for every build of the same function by the same Baton.

@@ -20,6 +20,10 @@ std::string readers(const OperatorRow& row) {
 
 }  // namespace
 
+std::string whose_times(const ProfileReport& report) {
+  return report.predicted.empty() ? "" : ", predicted for " + report.machine;
+}
+
 std::string short_name(const std::string& name) {
   const std::string prefix = "tvmgen_default_";
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;

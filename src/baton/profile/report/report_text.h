@@ -8,6 +8,9 @@
 
 namespace baton {
 
+/// ", predicted for zen5: AMD EPYC (znver5)"; empty for times that were measured.
+std::string whose_times(const ProfileReport& report);
+
 /// A kernel's name without the common prefix.
 std::string short_name(const std::string& name);
 

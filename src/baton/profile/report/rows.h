@@ -134,7 +134,9 @@ struct SourceText {
 
 struct ProfileReport {
   std::string model, target, version, source;
-  std::string machine;              ///< the processor: "AMD EPYC 9R14"; empty: unknown
+  std::string machine;  ///< the processor: "AMD EPYC 9R14"; empty: unknown
+  /// Times were predicted for another machine than this one was: `machine` names it.
+  bool other_machine = false;
   std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known
   int threads = 1, opt_level = 3;
   std::vector<double> plain_us, profiled_us;

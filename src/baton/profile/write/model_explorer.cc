@@ -141,7 +141,7 @@ std::string explorer_graphs(const ProfileReport& report) {
   // Without origins, operator nodes have no ids.
   if (!report.operators.empty()) graphs.push_back({{"id", kOperators}, {"nodes", std::move(operators)}});
   graphs.push_back({{"id", kKernels}, {"nodes", std::move(plan)}});
-  return Json{{"label", report.model}, {"graphs", std::move(graphs)}}.dump();
+  return Json{{"label", report.model + whose_times(report)}, {"graphs", std::move(graphs)}}.dump();
 }
 
 const std::vector<std::string>& explorer_quantities() {

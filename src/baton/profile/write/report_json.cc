@@ -307,9 +307,17 @@ void read_compared(const char* key, const Json& json, Report& report) {
   if (json.contains(key)) report.comparison = read_comparison(json.at(key));
 }
 
-/// Of a predicted report: {"level", "low_us", "high_us"} of the whole model.
+/// Only where it is true.
+void write_other_machine(const char* key, const Report& report, Json& json) {
+  if (report.other_machine) json[key] = true;
+}
+void read_other_machine(const char* key, const Json& json, Report& report) {
+  report.other_machine = json.contains(key) && json.at(key).get<bool>();
+}
+
+/// Of a predicted report: {"level", "low_us", "high_us"} of the whole model. No level holds for a guess.
 void write_interval(const char* key, const Report& report, Json& json) {
-  if (report.end_to_end_low_us && report.end_to_end_high_us)
+  if (report.out_of_range.empty() && report.end_to_end_low_us && report.end_to_end_high_us)
     json[key] = {{"level", report.level},
                  {"low_us", *report.end_to_end_low_us},
                  {"high_us", *report.end_to_end_high_us}};
@@ -326,6 +334,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::model>("model"),
     required<Report, &Report::target>("target"),
     may_lack<Report, &Report::machine>("machine"),
+    {write_other_machine, read_other_machine, "other_machine"},
     required<Report, &Report::threads>("threads"),
     required<Report, &Report::version>("version"),
     custom<Report, write_level, read_level>("opt_level"),

@@ -197,10 +197,13 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
     total("sum of kernels", report.sum_us, "");
   if (!report.predicted.empty()) {
     total("end to end, predicted", e2e,
-          formatted("in %.0f of 100 cases between %s and %s", 100 * report.level,
-                    us_text(report.end_to_end_low_us.value_or(e2e)).c_str(),
-                    us_text(report.end_to_end_high_us.value_or(e2e)).c_str()));
-    if (!report.out_of_range.empty()) out << wrapped("out of range: " + report.out_of_range, 7, width);
+          report.out_of_range.empty()
+              ? formatted("in %.0f of 100 cases between %s and %s", 100 * report.level,
+                          us_with_unit(report.end_to_end_low_us.value_or(e2e)).c_str(),
+                          us_with_unit(report.end_to_end_high_us.value_or(e2e)).c_str())
+              : "a guess");
+    if (!report.out_of_range.empty())
+      out << wrapped("out of range, no interval holds: " + report.out_of_range, 7, width);
     out << wrapped("predicted by " + report.predicted, 7, width);
     return;
   }
@@ -241,10 +244,12 @@ void write_machine(std::ostream& out, const ProfileReport& report, int width) {
     l3 = formatted(", L3 %.1f GB/s for programs of up to %.1f MB", peaks.l3_gbytes_per_s,
                    peaks.l3_program_bytes / 1e6);
   out << wrapped(
-      formatted("roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for "
+      formatted("roofs of %s: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for "
                 "up to %.2f MB%s (%s)",
+                report.predicted.empty() ? "this machine" : "the machine that times are predicted for",
                 peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6,
-                l3.c_str(), clipped(report.device->name, 20).c_str()),
+                l3.c_str(),
+                report.predicted.empty() ? clipped(report.device->name, 20).c_str() : report.machine.c_str()),
       7, width);
   const auto over = [&](bool nominal) {
     return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {

@@ -311,14 +311,18 @@ void add_threads(Trace& trace, const ProfileReport& report) {
 
 std::string trace_json(const ProfileReport& report, int runs) {
   Trace trace;
-  trace.name("process_name", 0, report.model + " on " + report.target);
+  trace.name("process_name", 0, report.model + " on " + report.target + whose_times(report));
   add_fused(trace, report);
   add_queues(trace, report);
   add_unfused(trace, report);
   add_runs(trace, report, static_cast<size_t>(std::max(0, runs)));
   add_threads(trace, report);
   return Json{{"displayTimeUnit", "ns"},
-              {"otherData", {{"schema", 1}, {"model", report.model}, {"version", report.version}}},
+              {"otherData",
+               {{"schema", 1},
+                {"model", report.model + whose_times(report)},
+                {"machine", report.machine},
+                {"version", report.version}}},
               {"traceEvents", std::move(trace.events)}}
       .dump();
 }

@@ -1,4 +1,4 @@
-#include "baton/farm/program_folders.h"
+#include "baton/support/program_folders.h"
 
 #include <dlfcn.h>
 
