@@ -295,11 +295,19 @@ std::optional<std::string> part_of(const Halide::Buffer<uint8_t>& object, const 
   return renamed(std::move(*part), lowered.symbol, lowered.kernel.symbol);
 }
 
+/// In OpenCL C, where Halide always writes the first.
+void forbid_contraction(std::string& source) {
+  constexpr std::string_view kOn = "#pragma OPENCL FP_CONTRACT ON", kOff = "#pragma OPENCL FP_CONTRACT OFF";
+  for (size_t at = 0; (at = source.find(kOn, at)) != std::string::npos; at += kOff.size())
+    source.replace(at, kOn.size(), kOff);
+}
+
 /// The code of a GPU kernel, instead of an object.
 void extract_device_code(Lowered& lowered) {
   guarded(*lowered.request->function, lowered.request->template_name, [&] {
-    lowered.kernel.object =
-        renamed(packed(device_code(lowered.module)), lowered.symbol, lowered.kernel.symbol);
+    DeviceCode code = device_code(lowered.module);
+    if (lowered.request->strict) forbid_contraction(code.source);
+    lowered.kernel.object = renamed(packed(code), lowered.symbol, lowered.kernel.symbol);
   });
 }
 

@@ -26,13 +26,12 @@ inline Halide::Expr cast_to(DType dtype, Halide::Expr value) {
   return Halide::cast(halide_type(dtype), std::move(value));
 }
 /// A float32 or float64 as `type`. Integers saturate, and NaN is 0: what a plain cast makes of values that do
-/// not fit (the logarithm of 0) differs between processors and code generators. NaN is told by its bits,
-/// which arithmetic without NaN (fast-math) leaves alone. The value is computed strictly: which
-/// multiplications and additions a schedule fuses decides between 7 and just below it, thus between the
-/// integers 7 and 6; and an infinity, which fast-math excludes, is true as a bool.
+/// not fit (the logarithm of 0) differs between processors and code generators. Products are rounded by
+/// themselves: which multiplications and additions a schedule fuses would decide between 7 and just below it,
+/// thus between the integers 7 and 6.
 inline Halide::Expr from_real(Halide::Type type, const Halide::Expr& computed) {
   if (type.is_float()) return cast(type, computed);
-  const Halide::Expr value = Halide::strict_float(computed);
+  const Halide::Expr value = rounded_products(computed);
   const bool wide = value.type().bits() == 64;
   const Halide::Type word = Halide::UInt(wide ? 64 : 32);
   const auto bits_of = [&](const Halide::Expr& real) { return Halide::reinterpret(word, real); };

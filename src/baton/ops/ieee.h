@@ -74,6 +74,12 @@ inline Halide::Expr sorts_before(const Halide::Expr& a, const Halide::Expr& b) {
   return a < b || (a == a && b != b);
 }
 
+/// `value` with each product rounded by itself, in all precisions: a sum that takes a product is never one
+/// rounding with it. For what decides between neighbouring integers or pixels: it must not depend on whether
+/// a processor has fused multiply-adds, nor on the schedule. A product beyond the finite numbers is the
+/// largest one.
+Halide::Expr rounded_products(const Halide::Expr& value);
+
 /// -x, also of zeros; Halide's is 0 - x.
 inline Halide::Expr negated(const Halide::Expr& x) {
   return x.type().is_float() ? Halide::Internal::make_const(x.type(), -0.0) - x : -x;

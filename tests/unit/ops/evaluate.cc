@@ -55,7 +55,8 @@ Values run_stages(const CallNode& call, const Values& args, const Type& result) 
     outputs.push_back(empty_of(tuple ? tuple->fields()[k] : result));
     if (outputs.back().size() == 0) continue;
     Halide::Buffer<> to = buffer_of(outputs.back());
-    Halide::Func(compute.results()[k]).realize(to);
+    const Halide::Target target = Halide::get_jit_target_from_environment();
+    Halide::Func(compute.results()[k]).realize(to, target.with_feature(Halide::Target::StrictFloat));
   }
   return outputs;
 }

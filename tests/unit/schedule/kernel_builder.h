@@ -107,7 +107,8 @@ using MakeKernel = std::function<LoweredKernel()>;
 inline Halide::Target jit_target() {
   return Halide::get_host_target()
       .with_feature(Halide::Target::NoAsserts)
-      .with_feature(Halide::Target::NoBoundsQuery);
+      .with_feature(Halide::Target::NoBoundsQuery)
+      .with_feature(Halide::Target::StrictFloat);
 }
 
 /// Halide's errors do not derive from std::exception: GoogleTest would not show their message.

@@ -73,16 +73,14 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
   const Axes i(data.rank());
   const Index plain = convert_index<Halide::Expr>(i.exprs(), layout, nchw);
   const Halide::Expr image = inside_axis(indices(Index{plain[0]}), from[0]);
-  // Strict: the nearest pixel of a position halfway must not depend on which device contracts the sum, or
-  // multiplies by a reciprocal.
+  // The nearest pixel of a position halfway must not depend on which device contracts the sum.
   auto position = [&](int axis) -> Halide::Expr {  // 0: height, 1: width
     const Halide::Expr start = cast<float>(boxes(Index{plain[0], axis})),
                        end = cast<float>(boxes(Index{plain[0], 2 + axis}));
     const float last = static_cast<float>(from[2 + axis] - 1);
-    if (to[2 + axis] == 1) return Halide::strict_float(0.5f * (start + end) * last);
-    return Halide::strict_float(start * last +
-                                cast<float>(plain[2 + axis]) *
-                                    ((end - start) * last / static_cast<float>(to[2 + axis] - 1)));
+    if (to[2 + axis] == 1) return rounded_products(0.5f * (start + end) * last);
+    return rounded_products(start * last + cast<float>(plain[2 + axis]) *
+                                               ((end - start) * last / static_cast<float>(to[2 + axis] - 1)));
   };
   const Halide::Expr y = position(0), x = position(1);
   const std::function<Halide::Expr(Halide::Expr, Halide::Expr)> pixel = [&](const Halide::Expr& at_y,

@@ -171,9 +171,9 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   const Halide::Expr top = in.pixel(iy, ix) * (in.number(1.0) - dx) + in.pixel(iy, ix + 1) * dx;
   const Halide::Expr bottom = in.pixel(iy + 1, ix) * (in.number(1.0) - dx) + in.pixel(iy + 1, ix + 1) * dx;
   Halide::Expr value = select(outside, in.number(0.0), top * (in.number(1.0) - dy) + bottom * dy);
-  // Strict for integers: 7 or just below it, depending on which multiplications and additions are fused,
-  // would become 7 or 6.
-  if (!halide_type(c.out().dtype()).is_float()) value = Halide::strict_float(value);
+  // For integers: 7 or just below it, depending on which multiplications and additions are fused, would
+  // become 7 or 6.
+  if (!halide_type(c.out().dtype()).is_float()) value = rounded_products(value);
   Halide::Func pooled = c.stage(mean ? "sum" : "max"), out = c.stage("roi_align");
   const auto i = in.i.reversed();
   pooled(i) = mean ? Halide::Expr(in.number(0.0)) : lowest(in.real);
@@ -188,9 +188,8 @@ void roi_pool_compute(Compute& c, const ROIPoolAttrs& attrs) {
   const Regions in(c, attrs.layout, attrs.spatial_scale);
   auto corner = [&](int which) { return Halide::cast<int>(round_away(in.edge(which))); };
   auto bin = [&](int axis, const Halide::Expr& number, int bins, int extent, bool end) {
-    // Strict: times the reciprocal, edges of bins would fall beside the integers that they are.
-    const Halide::Expr size = Halide::strict_float(
-        Halide::cast<float>(max(corner(2 + axis) - corner(axis) + 1, 1)) / static_cast<float>(bins));
+    const Halide::Expr size =
+        Halide::cast<float>(max(corner(2 + axis) - corner(axis) + 1, 1)) / static_cast<float>(bins);
     const Halide::Expr edge =
         end ? ceil(Halide::cast<float>(number + 1) * size) : floor(Halide::cast<float>(number) * size);
     return clamp(Halide::cast<int>(edge) + corner(axis), 0, extent);

@@ -1,0 +1,28 @@
+#include "baton/ops/ieee.h"
+
+#include <limits>
+
+namespace baton {
+
+namespace {
+
+class RoundProducts final : public Halide::Internal::IRMutator {
+ private:
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Mul* node) override {
+    const Halide::Expr product = IRMutator::visit(node);
+    const Halide::Type type = product.type();
+    if (!type.is_float() || type.bits() < 32) return product;
+    // A comparison between the product and the sum is what LLVM does not see through; to it, strict
+    // arithmetic in this kernel may be contracted (codegen/kernel/contraction.h).
+    const double most = type.bits() == 64 ? std::numeric_limits<double>::max()
+                                          : static_cast<double>(std::numeric_limits<float>::max());
+    return ieee_minimum(product, Halide::Internal::make_const(type, most));
+  }
+};
+
+}  // namespace
+
+Halide::Expr rounded_products(const Halide::Expr& value) { return RoundProducts().mutate(value); }
+
+}  // namespace baton
