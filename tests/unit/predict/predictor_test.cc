@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -10,6 +11,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
 #include "baton/predict/least_squares.h"
+#include "baton/predict/model/part_shares.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/predict/term_base.h"
 #include "baton/support/base/files.h"
@@ -604,18 +606,32 @@ TEST_F(PredictTimes, TransfersAreLatencyAndRate) {
               ThrowsMessage<Error>(HasSubstr("no copy from")));
 }
 
-TEST_F(PredictTimes, SharesOfAKernelSumToOne) {
-  const KernelCase conv = case_of_layer({64, 64, 20, 3, false}), relu = [] {
-    KernelCase made = case_of_layer({64, 64, 20, 3, true});
-    made.kernel.operators.erase(made.kernel.operators.begin());
-    made.kernel.anchor = 0;
-    made.kernel.flops = made.kernel.bytes / 100;
-    return made;
-  }();
-  const KernelCase* parts[] = {&conv, &relu};
-  const std::vector<double> shares = predictor_->shares(parts);
-  EXPECT_NEAR(shares[0] + shares[1], 1, 1e-9);
-  EXPECT_GT(shares[0], shares[1]);
+TEST_F(PredictTimes, PartsThatWereNotMeasuredAreSplitByTheirRooflines) {
+  const auto shares_of = [](const std::string& text) {
+    const Function function = function_of_text(text);
+    KernelCase kernel;
+    kernel.kernel = describe(*function);
+    kernel.backend = "llvm";
+    kernel.sheet = std::make_shared<const DeviceSheet>(Machine().sheet());
+    const KernelCase* one[] = {&kernel};
+    EXPECT_TRUE(predictor_->shares(one).empty()) << "no parts were measured";
+    const std::vector<double> shares = roofline_shares(kernel, kernel_blocks(*function));
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-9);
+    return shares;
+  };
+  const std::vector<double> conv = shares_of(
+      "fn (%p0: Tensor[(1, 64, 28, 28), float32], %p1: Tensor[(64, 64, 3, 3), float32], "
+      "%p2: Tensor[(64, 1, 1), float32]) {\n  %0 = nn.conv2d(%p0, %p1, padding=[1, 1, 1, 1], channels=64, "
+      "kernel_size=[3, 3]);\n  %1 = add(%0, %p2);\n  nn.relu(%1)\n}");
+  ASSERT_EQ(conv.size(), 3);
+  EXPECT_GT(conv[0], 0.97);
+  // A function is many operations; what is handed on inside is not moved.
+  const std::vector<double> chain = shares_of(
+      "fn (%p0: Tensor[(64, 1000), float32]) {\n  %0 = multiply(%p0, 2f);\n  %1 = sigmoid(%0);\n  "
+      "add(%1, 1f)\n}");
+  ASSERT_EQ(chain.size(), 3);
+  EXPECT_GT(chain[1], 0.2);
+  EXPECT_NEAR(chain[0], chain[2], 0.01);
 }
 
 TEST_F(PredictTimes, CarriedOverItNeedsFewerKernels) {

@@ -8,6 +8,7 @@
 
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/driver/plan/region_attrs.h"
+#include "baton/predict/device_match.h"
 #include "baton/predict/model/part_shares.h"
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/peaks.h"
@@ -89,6 +90,11 @@ class Predicting {
     if (trained->second.kind != asked->kind)
       throw Error("the predictor is for devices of kind " + trained->second.kind + ", not " + asked->kind +
                   ": carry it over with `baton train --from`");
+    if (asked->device_type != 1 && options_.device.is_here)
+      if (const std::string why = why_other_device(trained->second, *asked); !why.empty())
+        throw Error("the predictor was trained on another device of kind " + asked->kind + ", " +
+                    device_title(trained->second) + ": " + why +
+                    "; --for-device predicts for the machine that it was trained on");
     // Its own, which has measured peaks, unless the target asks for other code.
     const bool is_same = trained->second.code_hash() == asked->code_hash();
     if (!is_same) {

@@ -126,6 +126,8 @@ BuildContext context_of_device(const PredictedDevice& device, BuildContext conte
                       ": leave the target out, or take a predictor of that processor");
         continue;
       }
+      // Another device of its kind beside the same processor: refused when a kernel is predicted on it.
+      if (sheet.device_type != 1 && device.is_here && !why_other_device(trained, sheet).empty()) continue;
       sheet = trained;
     }
   return context;
