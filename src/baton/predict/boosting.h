@@ -15,7 +15,7 @@ struct BoostOptions {
   int depth = 8;                  ///< of a tree, at most
   double min_child_weight = 0.5;  ///< rows of a leaf, by weight
   double row_part = 0.8;          ///< of the rows that a tree sees
-  double column_part = 0.4;       ///< of the features that a tree sees
+  double column_part = 0.6;       ///< of the features that a tree sees
   int bins = 64;                  ///< values that a feature is compared with, at most
   double lambda = 1;              ///< L2 on leaves
   int forest = 0;                 ///< > 0: a random forest of so many trees, in one round without shrinkage

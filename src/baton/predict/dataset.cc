@@ -78,7 +78,8 @@ struct DatasetBuilder::State {
     std::vector<Time> times;
     std::vector<double> cvs;
     std::map<uint32_t, Member> members;  ///< by node
-    std::string key;                     ///< model_key(); empty: the whole model was not measured
+    std::string key;      ///< model_key(); empty: the whole model was not measured
+    std::string program;  ///< what all sessions of profiles share, whenever they were; empty: of a campaign
   };
   Dataset data;
   std::map<std::string, std::shared_ptr<DeviceSheet>> sheets;
@@ -123,6 +124,12 @@ struct DatasetBuilder::State {
     return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
                    m.configuration.empty() ? std::to_string(m.begun_s)
                                            : m.configuration.substr(0, m.configuration.find('#'))});
+  }
+
+  /// Empty for rows of campaigns, whose configurations tell.
+  static std::string program_key(const std::string& id, const Measurement& m) {
+    if (!m.configuration.empty()) return "";
+    return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level)});
   }
 
   /// What several profiles of one model have in common.
@@ -175,6 +182,7 @@ struct DatasetBuilder::State {
     if (!in_model) return;
     kernel.models.insert(model);
     models[model].members[m.node] = {key, m.calls};
+    models[model].program = program_key(m.model_id, m);
   }
 
   void add_model(const Measurement& m) {
@@ -182,6 +190,7 @@ struct DatasetBuilder::State {
     const std::string id = m.work.id();
     Model& model = models[session_key(id, m)];
     model.key = model_key(id, m);
+    model.program = program_key(id, m);
     model.of.id = id;
     if (!m.model.empty()) model.of.name = m.model;
     if (model.of.name.empty()) model.of.name = m.work.brief.empty() ? id : m.work.brief;
@@ -263,6 +272,20 @@ struct DatasetBuilder::State {
     kernels = std::move(merged);
   }
 
+  /// Models whose kernels were measured at other times have those of their program, where it is one build.
+  void adopt(std::map<std::string, Model>& merged, std::map<std::string, std::string>& moved) const {
+    std::map<std::string, int> builds;
+    for (const auto& [key, model] : merged) ++builds[model.program];
+    for (const auto& [session, kernels_only] : models) {
+      if (!kernels_only.key.empty() || kernels_only.program.empty()) continue;
+      for (auto& [key, model] : merged) {
+        if (model.program != kernels_only.program || builds[model.program] > 1) continue;
+        model.members.insert(kernels_only.members.begin(), kernels_only.members.end());
+        moved[session] = key;
+      }
+    }
+  }
+
   /// The sessions of one model together. Call after merge_kernels(), which all of them count for.
   void merge_models() {
     std::map<std::string, std::string> moved;
@@ -277,6 +300,7 @@ struct DatasetBuilder::State {
       all.cvs.insert(all.cvs.end(), model.cvs.begin(), model.cvs.end());
       if (all.members.empty()) all.members = model.members;
     }
+    adopt(merged, moved);
     models = std::move(merged);
     for (auto& [key, kernel] : kernels) {
       std::set<std::string> its;

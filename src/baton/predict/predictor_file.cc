@@ -133,7 +133,8 @@ class PredictorWriter {
         }
     }
     Json& limits = json["kinds"] = Json::object();
-    for (const auto& [kind, each] : of.kinds) limits[kind] = {each.kernels, each.low, each.high};
+    for (const auto& [kind, each] : of.kinds)
+      limits[kind] = {each.kernels, each.low, each.high, each.fastest};
     json["source"] = of.source ? write(*of.source) : Json(nullptr);
     return json;
   }
@@ -177,7 +178,8 @@ class PredictorReader {
         }
     }
     for (const auto& [kind, each] : json.at("kinds").items())
-      of.kinds[kind] = {each.at(0).get<int64_t>(), each.at(1).get<double>(), each.at(2).get<double>()};
+      of.kinds[kind] = {each.at(0).get<int64_t>(), each.at(1).get<double>(), each.at(2).get<double>(),
+                        each.at(3).get<double>()};
     if (!json.at("source").is_null()) of.source = std::make_shared<const Regressor>(read(json.at("source")));
     return of;
   }

@@ -144,6 +144,7 @@ class Fitting {
     KindLimits& limits = at->second;
     limits.low = is_new ? over : std::min(limits.low, over);
     limits.high = is_new ? over : std::max(limits.high, over);
+    limits.fastest = std::min(limits.fastest, std::exp(log_us) / least_us(kernel));
     ++limits.kernels;
   }
 
@@ -350,7 +351,8 @@ KindLimits Regressor::limits_of(const std::string& kind) const {
   const KindLimits before = source->limits_of(kind);
   if (before.kernels == 0) return all;
   if (all.kernels == 0) return before;
-  return {all.kernels + before.kernels, std::min(all.low, before.low), std::max(all.high, before.high)};
+  return {all.kernels + before.kernels, std::min(all.low, before.low), std::max(all.high, before.high),
+          std::min(all.fastest, before.fastest)};
 }
 
 namespace {
@@ -383,7 +385,7 @@ std::vector<TimePrediction> Regressor::predict(std::span<const KernelCase* const
       continue;
     }
     TimePrediction one;
-    const double roofline = log_roofline_us(*cases[i]), least = least_us(*cases[i]);
+    const double roofline = log_roofline_us(*cases[i]), least = limits.fastest * least_us(*cases[i]);
     one.us = std::max(least, std::exp(std::clamp(times[i].log_us, roofline + limits.low - kBeyond,
                                                  roofline + limits.high + kBeyond)));
     one.doubts = times[i].doubts;

@@ -40,6 +40,8 @@ struct TimePrediction {
 struct KindLimits {
   int64_t kernels = 0;
   double low = 0, high = 0;  ///< of the logarithm of their times over roofline_time()
+  /// The least of their times over least_us(): below 1 where the sheet's peaks are too low.
+  double fastest = 1;
 };
 
 /// Kernels to train with: one entry of each list per kernel.
