@@ -24,11 +24,11 @@ constexpr int kRuns = 21;
 
 void report_models(const Evaluation& evaluation, const std::string& backend) {
   const std::string of = ", models of " + backend;
-  const AccuracyRow* noise = evaluation.find("models", backend, "-", "noise ceiling");
+  const AccuracyRow* noise = evaluation.find("models", backend, "-", "measured again");
   if (noise)
     std::printf(
         "%-62s the same model measured twice: median %.2f %%, %.1f %% within 10 %%, %.1f %% within 5 %%\n",
-        ("noise ceiling" + of).c_str(), 100 * noise->accuracy.median_error, 100 * noise->accuracy.within_10,
+        ("measured again" + of).c_str(), 100 * noise->accuracy.median_error, 100 * noise->accuracy.within_10,
         100 * noise->accuracy.within_5);
   if (const AccuracyRow* row = evaluation.find("models", backend, "model", "baton")) {
     const Accuracy& a = row->accuracy;

@@ -52,7 +52,7 @@ def placed_alike(a, b):
 def large(a, b):
     """The kernels of two profiles over 1 % of the model that could be measured in both."""
     for row, other in zip(a["kernels"], b["kernels"]):
-        if row["share"] > ABOVE and "unreliable" not in row and "unreliable" not in other:
+        if row["share"] > ABOVE and "under_load" not in row and "under_load" not in other:
             yield row, other
 
 
@@ -88,7 +88,7 @@ class Pairs:
             self.moved += 1
             self.moved_off += [abs(other["median_us"] / row["median_us"] - 1) * 100 for row, other in large(a, b)]
             return
-        self.unreliable += sum("unreliable" in row for row in a["kernels"])
+        self.unreliable += sum("under_load" in row for row in a["kernels"])
         for row, other in large(a, b):
             self.kernel_off.append(abs(other["median_us"] / row["median_us"] - 1) * 100)
             if row["plus_minus_us"] is not None:
@@ -111,7 +111,7 @@ class Pairs:
         report("kernels over 1 %: largest difference of two processes", 0, 4, max(self.kernel_off, default=0), "%")
         report("their parts: largest difference of two processes", 0, 3, max(self.part_off, default=0), "pt")
         report("parts whose method differs", 0, 2, 100 - 100 * self.equal_methods / max(self.methods, 1), "%")
-        print(f"  ({self.unreliable} of {self.kernels} kernels were unreliable and are not compared; between {self.moved} of {self.all} pairs the "
+        print(f"  ({self.unreliable} of {self.kernels} kernels were measured beside other programs and are not compared; between {self.moved} of {self.all} pairs the "
               f"processors were moved: their kernels differ by up to {max(self.moved_off, default=0):.1f} %)")
 
 
@@ -123,7 +123,7 @@ def busy(program, network, quiet):
         for loop in loops:
             loop.kill()
     off = [abs(other["median_us"] / row["median_us"] - 1) * 100 for row, other in large(quiet, loaded)]
-    marked = sum("unreliable" in row for row in loaded["kernels"])
+    marked = sum("under_load" in row for row in loaded["kernels"])
     report(f"{network} beside two busy loops: kernels not marked, off by at most", 0, 5, max(off, default=0), "%")
     print(f"  ({marked} of {len(loaded['kernels'])} kernels were marked, {len(off)} compared; notes: {loaded['notes']})")
 

@@ -15,8 +15,8 @@ from ._load import core
 
 __all__ = ["Rows", "Store", "open"]
 
-_TEXTS = ("backend", "target", "machine", "device", "sheet", "family", "model", "model_id", "campaign", "work_id", "configuration",
-          "kind", "cache")
+_TEXTS = ("backend", "target", "precision", "machine", "device", "sheet", "family", "model", "model_id", "campaign", "work_id",
+          "configuration", "kind", "cache")
 _FILTERS = {**dict.fromkeys(_TEXTS, str), "threads": int, "limit": int, "reliable_only": bool}
 
 
@@ -128,7 +128,7 @@ class Store:
         attributes : {operator: {attribute: value}}; those of one operator hold of one call of it. Defaults count: a
             convolution that leaves `groups` out has {"groups": 1}. The key "" is any operator
         columns : names of the columns that are wanted; default: all. The fewer, the faster
-        filters : kind ("kernel", "part", "model", "transfer", "reference"), backend, target, threads, cache ("hot",
+        filters : kind ("kernel", "part", "model", "transfer", "reference"), backend, target, precision, threads, cache ("hot",
             "flushed", "in model"), machine, device, sheet, model, family, campaign, configuration, model_id, work_id,
             reliable_only, limit
 

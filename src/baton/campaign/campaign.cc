@@ -333,7 +333,7 @@ class Campaign {
 
   void finish(const InFlight& job, const JobResult& result) {
     if (!result.error.empty()) return fail(job, result.error, &result);
-    const RowSource source = source_of(job, result.machine, result.note);
+    const RowSource source = source_of(job, result.machine);
     std::vector<Measurement> rows;
     try {
       rows = measurements_of_job(result, source);
@@ -366,7 +366,7 @@ class Campaign {
 
   /// `result`: of the machine on which it failed; null: it came to none.
   void fail(const InFlight& job, const std::string& why, const JobResult* result = nullptr) {
-    const RowSource source = source_of(job, result ? result->machine : "", "");
+    const RowSource source = source_of(job, result ? result->machine : "");
     Measurement row = failed_measurement(source, why.substr(0, why.find('\n')));
     if (result && !result->machine.empty()) {
       row.machine = result->machine;
@@ -385,7 +385,7 @@ class Campaign {
     return times.drift() > std::max(options_.drift, times.usual_drift());
   }
 
-  RowSource source_of(const InFlight& job, const std::string& machine, const std::string& note) const {
+  RowSource source_of(const InFlight& job, const std::string& machine) const {
     const auto at = times_.find(machine);
     const ReferenceTimes times = at != times_.end() ? at->second : ReferenceTimes();
     RowSource source;
@@ -397,7 +397,6 @@ class Campaign {
     source.visit = visit_suffix(job.visit);
     source.reference_us = times.last_us();
     source.begun_s = job.begun_s;
-    source.unreliable = loaded_.empty() && note.starts_with("measured under load") ? note : loaded_;
     if (has_drifted(times)) {
       char text[120];
       std::snprintf(text, sizeof text,
@@ -532,7 +531,6 @@ class Campaign {
   void wait_for_quiet() {
     if (!worker_.here) return;  // runners look themselves
     locked();
-    loaded_.clear();
     const int64_t begin = monotonic_ns();
     const SystemReading before = options_.system();
     std::this_thread::sleep_for(std::chrono::duration<double>(kLookS));
@@ -550,10 +548,8 @@ class Campaign {
     const WaitResult waited = wait_until_quiet(wait);
     stop_if_asked(context_.interrupt);
     report_.wait_s += elapsed_s(begin);
-    if (!waited.quiet) {
-      loaded_ = "measured under load: " + waited.note.substr(waited.note.find(": ") + 2);
-      if (report_.notes.empty() || report_.notes.back() != kUnderLoad) report_.notes.push_back(kUnderLoad);
-    }
+    if (!waited.quiet && (report_.notes.empty() || report_.notes.back() != kUnderLoad))
+      report_.notes.push_back(kUnderLoad);
   }
 
   void show(const std::string& phase) {
@@ -571,7 +567,8 @@ class Campaign {
   }
 
   static constexpr char kUnderLoad[] =
-      "other programs did not leave the machine alone: some rows are marked as measured under load";
+      "other programs did not leave the machine alone: some times are those of the least disturbed samples, "
+      "with a wider +-";
 
   Store& store_;
   const Design& design_;
@@ -588,7 +585,6 @@ class Campaign {
   std::map<std::string, int64_t> asked_;   // references that are not answered, by id: since when
   std::map<std::string, Asked> asked_at_;  // by machine
   int64_t submitted_ = 0;                  // jobs
-  std::string loaded_;                     // why no row of this batch is reliable
   const Subject* expected_of_ = nullptr;
   std::vector<NDArray> expected_;
   int drifted_ = 0;  // configurations

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include "baton/profile/conditions/estimate.h"
+#include "baton/profile/record/record.h"
 #include "baton/profile/record/work.h"
 #include "baton/runtime/baton_backend.h"
 #include "baton/runtime/processor.h"
@@ -57,14 +59,13 @@ class Rows {
     m.samples_us = row.samples_us;
     m.disturbed = row.disturbed;
     const std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
-    if (kept.size() < kFewestKept) {
-      std::vector<double> lower = row.samples_us;
-      std::ranges::sort(lower);
-      lower.resize(std::max<size_t>(1, lower.size() / 2));
-      m.median_us = median(lower);
-      m.unreliable = "other programs, other virtual machines or a slow core disturbed " +
-                     std::to_string(row.disturbed.size()) + " of " + std::to_string(row.samples_us.size()) +
-                     " samples";
+    if (row.under_load) {
+      m.median_us = least_disturbed_us(kept);
+      m.plus_minus_us = apart_from_quiet(kept, m.median_us, row.interrupted);
+      char text[100];
+      std::snprintf(text, sizeof text, "measured beside other programs, which used %.1f processors",
+                    row.others_busy);
+      m.unreliable = doubt_of(text, m.plus_minus_us, m.median_us);
     } else {
       m.median_us = median(kept);
     }
@@ -94,6 +95,9 @@ class Rows {
     m.build = build_facts(*source_.built, opt_level());
     m.build.backend = source_.configuration->backend;
     m.simulated = any_simulated_;
+    // A run is longer than all threads have a processor at the same time.
+    if (row.under_load && m.threads > 1 && m.unreliable.empty())
+      m.unreliable = "on several threads beside other programs";
     return m;
   }
 

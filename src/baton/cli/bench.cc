@@ -75,6 +75,7 @@ Json times_of(const std::vector<EngineBurst>& bursts) {
           {"best_wall_s", lowest(bursts, &EngineBurst::wall)},
           {"median_wall_s", median_wall(bursts)},
           {"quiet", count_quiet(bursts)},
+          {"under_load", load_of(bursts)},
           {"bursts", std::move(list)}};
 }
 
@@ -99,6 +100,7 @@ class BenchVerb final : public Verb {
         "chooses), onednn (one layer), python (Baton, called from Python), dnnl (the same, with regions for "
         "oneDNN)");
     flags.option("onnx", &onnx_, "the model for ort and openvino; else they convert MODEL").needs("peers");
+    add_wait(flags, &wait_);
     flags.flag("json", &json_, "one JSON object on standard output");
   }
 
@@ -134,6 +136,7 @@ class BenchVerb final : public Verb {
  private:
   Json measured(const std::vector<std::string>& names, const BuiltModel& built, Executor& executor,
                 const std::atomic<bool>& interrupted, Io& io) const {
+    wait_for_quiet(wait_, io);
     TemporaryFolder folder;
     require(folder.create("bench"));
     std::vector<double> latencies;
@@ -165,7 +168,8 @@ class BenchVerb final : public Verb {
     report.update(times_of(ours));
     for (size_t i = 0; i < peers.size(); ++i)
       report["peers"][peers[i]->name()] =
-          compare(*peers[i], executor, folder, times_of(engines[i + 1].bursts), report);
+          compare(*peers[i], executor, folder, times_of(engines[i + 1].bursts), report,
+                  ratio_interval(ours, engines[i + 1].bursts));
     if (!peers.empty()) {
       const DevicePeaks after = measure_peaks(host, threads_);
       report["peaks"] = {{"gflops", std::max(before.gflops, after.gflops)},
@@ -223,7 +227,7 @@ class BenchVerb final : public Verb {
 
   // The peer's `times`, the ratio to ours, and the difference of the outputs.
   Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder, const Json& times,
-               const Json& ours) const {
+               const Json& ours, const std::optional<double>& interval) const {
     const std::string path = folder.path("peer.npy");
     peer.ask("output " + path);
     const NDArray theirs = read_npy(path), mine = executor.output(0);
@@ -241,6 +245,7 @@ class BenchVerb final : public Verb {
     report.update(times);
     report["ratio_cpu"] = ours["best_cpu_s"].get<double>() / times["best_cpu_s"].get<double>();
     report["ratio_wall"] = ours["median_wall_s"].get<double>() / times["median_wall_s"].get<double>();
+    report["ratio_wall_plus_minus"] = interval ? Json(*interval) : Json(nullptr);
     // JSON has no infinity.
     report["max_difference"] = std::min(largest > 0 ? difference / largest : difference, 1e30);
     return report;
@@ -259,13 +264,20 @@ class BenchVerb final : public Verb {
       io.out << line;
     };
     row("baton " + report["version"].get<std::string>(), report);
+    if (const auto load = report["under_load"].get<std::string>(); !load.empty())
+      io.out << "measured beside other programs (" << load
+             << "): wall times are those of the least disturbed bursts, and still too long; those of the CPU "
+                "count waiting for nobody. --wait measures once the machine is quiet\n";
     if (!report.contains("peers")) return;
     for (const auto& [name, peer] : report["peers"].items()) {
       row(peer["version"], peer);
+      const Json& interval = peer["ratio_wall_plus_minus"];
+      char within[30] = "";
+      if (interval.is_number()) std::snprintf(within, sizeof within, " +- %.3f", interval.get<double>());
       std::snprintf(line, sizeof line,
-                    "%-28s %9.3fx %10s %9.3fx   largest difference of outputs %.1e of the largest\n",
+                    "%-28s %9.3fx %10s %9.3fx%s   largest difference of outputs %.1e of the largest\n",
                     ("baton / " + name).c_str(), peer["ratio_cpu"].get<double>(), "",
-                    peer["ratio_wall"].get<double>(), peer["max_difference"].get<double>());
+                    peer["ratio_wall"].get<double>(), within, peer["max_difference"].get<double>());
       io.out << line;
     }
     std::snprintf(line, sizeof line, "%-28s %.0f GFLOP/s, %.0f GB/s, measured before and after\n",
@@ -276,7 +288,7 @@ class BenchVerb final : public Verb {
 
   ModelFlags flags_;
   int threads_ = 0, count_ = 10;
-  double min_ms_ = 300;
+  double min_ms_ = 300, wait_ = 0;
   std::string input_, output_, peers_, onnx_;
   bool json_ = false;
 };

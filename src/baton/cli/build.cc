@@ -70,6 +70,7 @@ class BuildVerb final : public Verb {
   void flags(Flags& flags) override {
     flags_.add(flags);
     flags_.add_target(flags);
+    flags_.add_choices(flags);
     debug_.add(flags);
     flags.option("o,output", &output_, "the artifact (default: MODEL.baton)");
     flags.flag("strip-origins", &strip_, "leave out which operators of the source its kernels compute");

@@ -20,6 +20,7 @@ class BundleVerb final : public Verb {
         .choices({"make", "sign", "verify", "keygen"});
     flags_.add(flags);
     flags_.add_target(flags);
+    flags_.add_choices(flags);
     flags.at("MODEL").doc =
         "make: workload name or .relay file; sign, verify: a bundle; keygen: the secret key's file";
     flags.option("o,output", &output_, "make: the bundle's folder");

@@ -6,8 +6,11 @@
 #include "baton/codegen/own_backend.h"
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/mapping/mapping.h"
+#include "baton/profile/conditions/quiet.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/interrupt.h"
 
 namespace baton::cli {
 
@@ -30,13 +33,7 @@ namespace {
 constexpr const char* kModelDoc =
     "workload name (baton models lists them), .relay file, or - for Relay text on standard input";
 
-void add_build_flags(ModelFlags& model, Flags& flags) {
-  flags.option("params", &model.params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-  flags.option(
-      "shape", &model.shapes,
-      "x=1,3,224,224: the shape of a parameter of main; n=4: the value of a variable of its extents");
-  flags.option("input-name", &model.inputs,
-               "a parameter of main that is an input (default: data, else the first)");
+void add_level(ModelFlags& model, Flags& flags) {
   flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();
   flags
       .option("precision", &model.precision,
@@ -47,14 +44,30 @@ void add_build_flags(ModelFlags& model, Flags& flags) {
 
 }  // namespace
 
+void ModelFlags::add_model(Flags& flags) {
+  flags.option("params", &params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+  flags.option(
+      "shape", &shapes,
+      "x=1,3,224,224: the shape of a parameter of main; n=4: the value of a variable of its extents");
+  flags.option("input-name", &inputs, "a parameter of main that is an input (default: data, else the first)");
+}
+
+void ModelFlags::add_build(Flags& flags) {
+  add_level(*this, flags);
+  add_target(flags);
+  add_choices(flags);
+}
+
 void ModelFlags::add(Flags& flags) {
   flags.positional("MODEL", &model, kModelDoc);
-  add_build_flags(*this, flags);
+  add_model(flags);
+  add_level(*this, flags);
 }
 
 void ModelFlags::add(Flags& flags, std::vector<std::string>* models) {
   flags.positionals("MODEL", models, kModelDoc);
-  add_build_flags(*this, flags);
+  add_model(flags);
+  add_level(*this, flags);
 }
 
 Flag& add_threads(Flags& flags, int* threads) {
@@ -64,6 +77,31 @@ Flag& add_threads(Flags& flags, int* threads) {
           "threads of the runs; 0: as many as $TVM_NUM_THREADS says, else one per processor, as in Python")
       .show_default()
       .range(0, 256);
+}
+
+Flag& add_wait(Flags& flags, double* seconds) {
+  return flags
+      .flag_or_value(
+          "wait", seconds, "60",
+          "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
+          "most so long")
+      .range(1.0, 1e6);
+}
+
+void wait_for_quiet(double seconds, Io& io) {
+  if (seconds <= 0) return;
+  const InterruptScope interrupt;
+  Progress progress(io);
+  WaitOptions wait;
+  wait.limit_s = seconds;
+  wait.interrupt = interrupt.flag();
+  wait.progress = [&](double, double waited) {
+    progress.show("waiting for other programs, second", static_cast<int>(waited), static_cast<int>(seconds));
+  };
+  const WaitResult waited = wait_until_quiet(wait);
+  progress.clear();
+  if (waited.interrupted) throw Interrupted("interrupted while waiting for a quiet machine");
+  if (!waited.note.empty()) io.err << "note: " << waited.note << '\n';
 }
 
 void ModelFlags::add_no_verify(Flags& flags) {
@@ -83,6 +121,11 @@ void ModelFlags::add_target(Flags& flags) {
       "strict", &strict,
       "a region that its backend refuses is an error (default: a warning, and the rest of the program's "
       "backend compiles it)");
+}
+
+void ModelFlags::add_choices(Flags& flags) {
+  flags.option("mapping", &mapping, "divide the model between backends as this file of `baton map` says");
+  flags.flag("untuned", &untuned, "default schedules, whatever `baton tune` or a shipped table found");
 }
 
 namespace {
@@ -108,6 +151,7 @@ BuildContext ModelFlags::context() const {
   context.passes->opt_level = opt_level;
   context.passes->config = config;
   if (strict) context.passes->config.set("baton.strict_regions", AttrValue(true));
+  if (untuned) context.passes->config.set("baton.tuned", AttrValue(int64_t{0}));
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));
   return context;
 }
@@ -157,6 +201,15 @@ void note_missing(const std::string& path, const std::vector<std::string>& names
   io.err << ": filled in by the tensor rule (docs/guide.md)\n";
 }
 
+/// The program, divided as the file says; its weights become constants.
+IRModule mapped(const ModelFlags& flags, const BuiltModel& built, const BuildContext& context, Io& io) {
+  initialize();
+  const Mapping mapping = load_mapping(flags.mapping);
+  check_mapping(mapping, built.model.module, flags.mapping);
+  for (const std::string& note : mapping_notes(mapping, context)) io.err << "note: " << note << '\n';
+  return apply_mapping(bind_params(built.model.module, built.params), mapping, context);
+}
+
 BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument,
                        const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how) {
   const InterruptScope interrupt;
@@ -174,7 +227,12 @@ BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInst
   options.context.progress = [&](const std::string& phase, int done, int total) {
     progress.show(phase, done, total);
   };
-  built.build = how(built.model.module, options);
+  IRModule module = built.model.module;
+  if (!flags.mapping.empty()) {
+    module = mapped(flags, built, options.context, io);
+    options.params.clear();
+  }
+  built.build = how(module, options);
   return built;
 }
 

@@ -19,18 +19,25 @@ namespace baton::cli {
 
 /// MODEL and its build flags.
 struct ModelFlags {
-  std::string model, params, precision;
+  std::string model, params, precision, mapping;
   std::vector<std::string> inputs, shapes, targets, own_backends;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact
   bool strict = false;     ///< a region that its backend refuses is an error
+  bool untuned = false;    ///< default schedules, whatever a tuner kept
   PassConfig config;       ///< options set by other flags
 
   void add(Flags& flags);
+  /// What is built, of a verb that has MODEL itself: --params, --shape, --input-name.
+  void add_model(Flags& flags);
+  /// How it is built: every option that the verbs for whole programs take.
+  void add_build(Flags& flags);
   /// --no-verify: for verbs that run artifacts.
   void add_no_verify(Flags& flags);
   /// --target and --strict: for verbs that build and run, or keep, whole programs.
   void add_target(Flags& flags);
+  /// --mapping and --untuned: for verbs that run, or keep, what they build.
+  void add_choices(Flags& flags);
   /// The artifact `model`, opened and, unless told otherwise, verified.
   std::unique_ptr<Model> open_artifact() const;
   /// The same for a verb that takes several models, one after the other into `model`.
@@ -41,6 +48,11 @@ struct ModelFlags {
 
 /// --threads of a verb that runs models; `threads` is 0 unless it is given: the default of all runs.
 Flag& add_threads(Flags& flags, int* threads);
+
+/// --wait of a verb that measures; `seconds` is 0 unless it is given.
+Flag& add_wait(Flags& flags, double* seconds);
+/// Waits that long for other programs, which it names on `io.err`. Throws Interrupted.
+void wait_for_quiet(double seconds, Io& io);
 
 /// A progress line on standard error: on terminals rewritten in place and erased at the end, elsewhere one
 /// line every ten seconds.

@@ -34,27 +34,39 @@ std::string percent(double share) {
   return text;
 }
 
-/// The build and run options of one side.
+/// The build and run options of one side: all that `baton profile` takes.
 struct Side {
   std::string text;
-  int opt_level = 3, threads = default_threads();
+  ModelFlags build;
+  int threads = default_threads();
 
   void parse(const char* name) {
     Flags flags;
-    flags.option("opt-level", &opt_level, "").range(0, 4);
+    build.add_build(flags);
     flags.option("threads", &threads, "").range(1, 256);
     const ParsedText parsed = parse_text(flags, text);
-    const std::string wrong = parsed.rest.empty() ? parsed.error : unknown(parsed.rest.front());
-    if (!wrong.empty())
-      throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong +
-                       "\n  a side takes --opt-level (0 to 4) and --threads");
+    std::vector<std::string> known;
+    for (const Flag& flag : flags.list()) known.push_back("--" + flag.name);
+    const std::string wrong = parsed.rest.empty() ? parsed.error : unknown(parsed.rest.front(), known);
+    if (wrong.empty()) return;
+    std::string all;
+    for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
+    throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong + "\n  a side takes " + all);
   }
-  static std::string unknown(const std::string& word) {
-    const std::string near = did_you_mean(word, {"--opt-level", "--threads"});
+  static std::string unknown(const std::string& word, const std::vector<std::string>& known) {
+    const std::string near = did_you_mean(word, known);
     return "what is `" + word + "`" + (near.empty() ? "?" : "? Did you mean `" + near + "`?");
   }
+  /// As it was given, with the level and the threads that it has by default.
   std::string label() const {
-    return "--opt-level " + std::to_string(opt_level) + " --threads " + std::to_string(threads);
+    std::string label = text;
+    const auto add = [&](const std::string& option, int value) {
+      if (text.find(option) == std::string::npos)
+        label += (label.empty() ? "" : " ") + option + " " + std::to_string(value);
+    };
+    add("--opt-level", build.opt_level);
+    add("--threads", threads);
+    return label;
   }
 };
 
@@ -82,12 +94,12 @@ class DiffVerb final : public Verb {
   void flags(Flags& flags) override {
     flags.positional("A", &first_, "a saved profile (.json), or MODEL with --a and --b");
     flags.positional("B", &second_, "the other saved profile").required(false);
-    flags.option("a", &a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 2\"");
+    flags.option(
+        "a", &a_.text,
+        "of MODEL: how A is built and run: \"--opt-level 3 --precision bf16 --threads 2\", and the other "
+        "options that `baton profile` builds with (--target, --mapping, --untuned, ...)");
     flags.option("b", &b_.text, "of MODEL: how B is built and run");
-    flags.option("params", &flags_.params,
-                 "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-    flags.option("input-name", &flags_.inputs,
-                 "of MODEL: a parameter of main that is an input (default: data, else the first)");
+    flags_.add_model(flags);
     flags.option("repeat", &repeat_, "of MODEL: runs of each kind and side, at least")
         .show_default()
         .range(6, 1000000);
@@ -96,6 +108,7 @@ class DiffVerb final : public Verb {
         .range(1.0, 1e6);
     flags.flag("no-inside", &no_inside_,
                "of MODEL: kernels only, operators that share one have equal portions");
+    add_wait(flags, &wait_);
     files_.add(flags, kinds());
     flags.flag("json", &json_, "one JSON object on standard output (docs/design/0010)");
   }
@@ -131,7 +144,7 @@ class DiffVerb final : public Verb {
 
   static std::string bytes(const WantedFile& file, const ProfileDiff& difference, const Compare& both) {
     if (file.suffix == ".json") return to_json(difference).dump() + "\n";
-    if (file.suffix == ".html") return page(both.a, both.b);
+    if (file.suffix == ".html") return page(both.a, both.b, difference);
     std::ostringstream out;
     write_table(out, difference, both.a, both.b);
     return out.str();
@@ -141,9 +154,11 @@ class DiffVerb final : public Verb {
     a_.parse("a");
     b_.parse("b");
     Running a = start(a_, io), b = start(b_, io);
+    wait_for_quiet(wait_, io);
     const InterruptScope interrupt;
     Progress progress(io);
     MeasureOptions options;
+    options.waited = wait_ > 0;
     options.min_runs = repeat_;
     options.rounds = kRounds;
     options.min_seconds = kSeconds;
@@ -164,9 +179,11 @@ class DiffVerb final : public Verb {
   }
 
   Running start(const Side& side, Io& io) const {
-    ModelFlags flags = flags_;
+    ModelFlags flags = side.build;
     flags.model = first_;
-    flags.opt_level = side.opt_level;
+    flags.params = flags_.params;
+    flags.shapes = flags_.shapes;
+    flags.inputs = flags_.inputs;
     Running running{build_model(flags, io), nullptr, {}};
     running.executor = make_executor(running.built.build);
     running.executor->set_threads(side.threads);
@@ -178,7 +195,7 @@ class DiffVerb final : public Verb {
     std::map<std::string, InsideTimes> inside;
     if (!no_inside_) {
       const InterruptScope interrupt;
-      InsideOptions options(host_context());
+      InsideOptions options(how.build.context());
       options.ms_per_kernel = inside_ms_;
       options.threads = how.threads;
       options.another = side.model().another;
@@ -193,7 +210,7 @@ class DiffVerb final : public Verb {
     report.model = side.built.model.name;
     report.source = side.built.model.source->name() + " (baton print " + side.built.model.name + ")";
     report.threads = how.threads;
-    report.opt_level = how.opt_level;
+    report.opt_level = how.build.opt_level;
     return report;
   }
 
@@ -201,7 +218,7 @@ class DiffVerb final : public Verb {
   Side a_, b_;
   ModelFlags flags_;
   int repeat_ = 30;
-  double inside_ms_ = 100;
+  double inside_ms_ = 100, wait_ = 0;
   bool no_inside_ = false, json_ = false;
   OutputFiles files_;
 };

@@ -34,6 +34,7 @@ class ProfileVerb final : public Verb {
         "workload name (baton models lists them), .relay file, - for Relay text on standard input, or a "
         ".baton artifact (times of its kernels only); several are profiled one after the other";
     flags_.add_target(flags);
+    flags_.add_choices(flags);
     flags_.add_no_verify(flags);
     add_threads(flags, &threads_);
     flags.option("repeat", &options_.measure.min_runs, "runs of each kind, at least")
@@ -55,12 +56,7 @@ class ProfileVerb final : public Verb {
     flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
     flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
     flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
-    flags
-        .flag_or_value(
-            "wait", &wait_, "60",
-            "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
-            "most so long")
-        .range(1.0, 1e6);
+    add_wait(flags, &wait_);
     add_store_flag(flags, &store_);
     flags.option("family", &family_,
                  "of --store: the model's family (default: of a workload what its name begins with)");
@@ -116,6 +112,9 @@ class ProfileVerb final : public Verb {
       throw UsageError(
           "--compare names the backends, the first is what the model is built for: leave --target "
           "out");
+    if (!flags_.mapping.empty())
+      throw UsageError(
+          "--compare measures each backend, --mapping chooses among them: leave one of them out");
     if (sample_.on) throw UsageError("--compare and --sample exclude each other");
     for (const std::string& model : models_)
       if (model.ends_with(".baton"))
@@ -164,6 +163,7 @@ class ProfileVerb final : public Verb {
     named.sources = {{"", built.model.source->text()}};
     named.opt_level = flags_.opt_level;
     named.target = report_source(built.build).target;
+    named.precision = built.build.precision;
     return measured(named, *executor, io, [&] {
       ProfileReport report = profile(built.build, *executor, options_);
       if (!backends_.empty() && report.partial.empty()) add_comparison(report, built);
@@ -193,7 +193,9 @@ class ProfileVerb final : public Verb {
     ProfileReport named;
     named.model = flags_.model;
     named.opt_level = -1;  // not stored in the file
-    named.target = report_source(model->artifact(), flags_.model).target;
+    const ReportSource source = report_source(model->artifact(), flags_.model);
+    named.target = source.target;
+    named.precision = source.precision;
     options_.another = [&]() -> std::shared_ptr<Executor> {
       std::shared_ptr<Executor> another = require(model->another_executor());
       another->set_threads(threads_);

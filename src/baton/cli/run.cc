@@ -47,6 +47,7 @@ class RunVerb final : public Verb {
   void flags(Flags& flags) override {
     flags_.add(flags);
     flags_.add_target(flags);
+    flags_.add_choices(flags);
     debug_.add(flags);
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
     flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");

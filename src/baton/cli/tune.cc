@@ -41,6 +41,7 @@ class TuneVerb final : public Verb {
         "export", &export_,
         "a table of tuned schedules (design note 0021): what is faster by 4 % or more is added to it");
     flags.flag("forget", &forget_, "drop what was found for this model's kernels, and search nothing");
+    add_wait(flags, &wait_);
     flags.flag("json", &json_, "one JSON object on standard output");
   }
 
@@ -60,6 +61,7 @@ class TuneVerb final : public Verb {
     options.progress = [&](const std::string& kernel, double done) {
       progress.show("tuning " + kernel, static_cast<int>(done * 100), 100, (1 - done) * seconds_);
     };
+    wait_for_quiet(wait_, io);
     std::vector<TunedKernel> found = tune(plain.build, *executor, options);
     flags_.config.set("baton.tuned", AttrValue(int64_t{1}));
     Outcome outcome;
@@ -82,6 +84,7 @@ class TuneVerb final : public Verb {
     double default_us = 0, tuned_us = 0;  ///< of the whole model; 0: not measured
     bool is_slower = false;               ///< by more than the measurement's uncertainty
     bool dropped = false;
+    std::string under_load = {};  ///< what ran beside both; empty: little
   };
 
   static bool is_faster(const TunedKernel& kernel) { return !kernel.after.schedule.template_name.empty(); }
@@ -126,6 +129,8 @@ class TuneVerb final : public Verb {
     const MeasuredModel models[] = {{&executor, {}}, {other.get(), {}}};
     const std::vector<FusedTimes> times = measure_in_turns(models, options);
     Outcome outcome{times[0].plain.us, times[1].plain.us};
+    outcome.under_load =
+        !times[0].plain.under_load.empty() ? times[0].plain.under_load : times[1].plain.under_load;
     const auto interval = rounds_difference(times[0].plain.rounds_us, times[1].plain.rounds_us, true).half;
     outcome.is_slower = interval && outcome.tuned_us - outcome.default_us >
                                         std::max(*interval, (kSlower - 1) * outcome.default_us);
@@ -150,12 +155,15 @@ class TuneVerb final : public Verb {
                           threads_shown(), threads_shown() == 1 ? "" : "s");
     else if (std::ranges::none_of(found, is_faster))
       io.out << "nothing faster than the default was found\n";
+    if (!outcome.under_load.empty())
+      io.out << "both were measured beside other programs (" << outcome.under_load
+             << "): times are those of the least disturbed runs\n";
     const auto disturbed =
         std::ranges::find_if(found, [](const TunedKernel& each) { return !each.disturbed.empty(); });
     if (disturbed != found.end())
       io.out << std::ranges::count_if(found, [](const TunedKernel& each) { return !each.disturbed.empty(); })
-             << " kernels could not be judged (" << disturbed->disturbed
-             << "): run it again on a quiet machine\n";
+             << " kernels have a schedule that may be faster, by less than other programs can feign ("
+             << disturbed->disturbed << "): again, with --wait\n";
     if (outcome.dropped) io.out << "the whole model is slower with these: they are not used\n";
   }
 
@@ -212,7 +220,7 @@ class TuneVerb final : public Verb {
 
   ModelFlags flags_;
   int threads_ = 0;
-  double seconds_ = 60;
+  double seconds_ = 60, wait_ = 0;
   std::string export_;
   bool forget_ = false, json_ = false;
 };

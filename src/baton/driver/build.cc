@@ -165,6 +165,7 @@ std::string meta_json(const BuildResult& result) {
   meta["version"] = version();
   meta["mod_name"] = result.mod_name;
   meta["target"] = targets_text(result.targets);
+  meta["precision"] = result.precision;
   meta["kernels"] = nlohmann::ordered_json::array();
   for (const BuiltKernel& built : result.kernels)
     meta["kernels"].push_back({{"func_name", built.func_name},
@@ -251,6 +252,12 @@ IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options)
 namespace {
 
 /// With or without code.
+/// Throws UsageError for one that is not known.
+std::string precision_name(const BuildContext& context) {
+  (void)precision_of(context.passes->config);
+  return context.passes->config.text("baton.precision", "f32");
+}
+
 BuildResult build(const IRModule& module, const BuildOptions& options, bool code) {
   initialize();
   const Clock::time_point start = Clock::now();
@@ -263,6 +270,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options, bool code
   result.source = module;
   result.mod_name = options.mod_name;
   result.given = options.params;
+  result.precision = precision_name(context);
   result.targets = build_targets(context);
   if (context.progress) context.progress("optimize", 0, 1);
   release_free_memory();  // weights were read, by way of copies: 56 MB of 328 for BERT of 12 layers in Python
@@ -331,6 +339,7 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   result.source = result.optimized = optimized;
   result.mod_name = options.mod_name;
   const BuildContext context = with_target_options(options.context);
+  result.precision = precision_name(context);
   result.targets = build_targets(context);
   refuse_huge(*optimized);
   result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));

@@ -33,6 +33,7 @@ struct BuildResult {
   IRModule optimized;  ///< the fused module that the plan was made from
   GraphPlan plan;      ///< execution order and constants, and the compiler's facts about each node
   std::string mod_name;
+  std::string precision;                         ///< "f32", "strict", "bf16": of the pass config
   std::vector<TargetRef> targets;                ///< the targets of the build; the first is the default
   std::vector<BuiltKernel> kernels;              ///< the kernels called by the plan, in order
   std::string kernels_so;                        ///< the host's shared library; empty without a linker

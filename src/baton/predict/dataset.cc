@@ -78,7 +78,7 @@ struct DatasetBuilder::State {
     std::vector<Time> times;
     std::vector<double> cvs;
     std::map<uint32_t, Member> members;  ///< by node
-    std::string key;      ///< model_key(); empty: the whole model was not measured
+    std::string key;                     ///< model_key(); empty: the whole model was not measured
     std::string program;  ///< what all sessions of profiles share, whenever they were; empty: of a campaign
   };
   Dataset data;
@@ -122,6 +122,7 @@ struct DatasetBuilder::State {
   /// backend of their part, and only the row of the whole model says what was asked for.
   static std::string session_key(const std::string& id, const Measurement& m) {
     return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
+                   m.build.precision,
                    m.configuration.empty() ? std::to_string(m.begun_s)
                                            : m.configuration.substr(0, m.configuration.find('#'))});
   }
@@ -129,13 +130,15 @@ struct DatasetBuilder::State {
   /// Empty for rows of campaigns, whose configurations tell.
   static std::string program_key(const std::string& id, const Measurement& m) {
     if (!m.configuration.empty()) return "";
-    return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level)});
+    return key_of(
+        {id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level), m.build.precision});
   }
 
   /// What several profiles of one model have in common.
   static std::string model_key(const std::string& id, const Measurement& m) {
     return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
-                   m.build.backend, m.build.target, m.configuration.substr(0, m.configuration.find('#'))});
+                   m.build.backend, m.build.precision, m.build.target,
+                   m.configuration.substr(0, m.configuration.find('#'))});
   }
 
   const KernelDescription& description_of(const Measurement& m) {
@@ -152,9 +155,9 @@ struct DatasetBuilder::State {
     const std::string schedule =
         knows_schedules(m.build.backend) ? m.build.template_name + m.build.parameters : std::string();
     const std::string model = in_model ? session_key(m.model_id, m) : std::string();
-    const std::string group =
-        key_of({work, m.build.backend, schedule, m.machine, std::to_string(m.device.code_hash()),
-                std::to_string(m.threads), std::string(cache_state_name(cache))});
+    const std::string group = key_of({work, m.build.backend, m.build.precision, schedule, m.machine,
+                                      std::to_string(m.device.code_hash()), std::to_string(m.threads),
+                                      std::string(cache_state_name(cache))});
     const std::string key = key_of({group, model});
     const auto [at, is_new] = kernels.try_emplace(key);
     Kernel& kernel = at->second;

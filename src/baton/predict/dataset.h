@@ -29,7 +29,8 @@ struct ModelSample {
   int threads = 1;
   double us = 0, cv = 0;
   std::vector<std::pair<int, double>> kernels;  ///< index into Dataset::kernels, and how often it is called
-  std::vector<double> again_us;                 ///< of each time that it was measured: the noise ceiling
+  std::vector<double>
+      again_us;  ///< of each time that it was measured, which is as far as times of one machine repeat
 };
 
 struct PartSample {
@@ -49,8 +50,9 @@ struct Dataset {
   std::vector<ModelSample> models;
   std::vector<PartSample> parts;
   std::vector<TransferSample> transfers;
-  std::vector<std::pair<double, double>> repeats;  ///< one kernel's times in two sessions: the noise ceiling
-  std::map<std::string, int64_t> left_out;         ///< rows by reason
+  std::vector<std::pair<double, double>>
+      repeats;  ///< one kernel's times in two sessions, which is as far as times of one machine repeat
+  std::map<std::string, int64_t> left_out;  ///< rows by reason
   std::set<std::string> campaigns, machines;
   int64_t rows = 0;  ///< measurements read
 

@@ -276,7 +276,7 @@ class Evaluating {
         models[model.backend].push_back(pair);
       }
     for (const auto& [backend, pairs] : models)
-      made_.rows.push_back({"models", backend, "-", "noise ceiling", accuracy_of(pairs, false)});
+      made_.rows.push_back({"models", backend, "-", "measured again", accuracy_of(pairs, false)});
     std::vector<PredictedTime> kernels;
     for (const auto& [first, last] : data_.repeats) {
       PredictedTime pair{"", "", last, {}};
@@ -284,7 +284,7 @@ class Evaluating {
       kernels.push_back(pair);
     }
     if (!kernels.empty())
-      made_.rows.push_back({"kernels", "all", "-", "noise ceiling", accuracy_of(kernels, false)});
+      made_.rows.push_back({"kernels", "all", "-", "measured again", accuracy_of(kernels, false)});
   }
 
   struct Counts {

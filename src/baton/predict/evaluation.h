@@ -34,7 +34,7 @@ struct AccuracyRow {
   std::string backend;
   std::string
       held_out;  ///< "model", "model, seen kernels allowed", "family", or "family resnet"; "-" for noise
-  std::string predictor;  ///< "baton", "operations", "roofline", "forest on shapes", "noise ceiling"
+  std::string predictor;  ///< "baton", "operations", "roofline", "forest on shapes", "measured again"
   Accuracy accuracy;
 };
 

@@ -26,6 +26,8 @@ constexpr size_t kColourStep = 13 * kVector;
 // Calls of at least this long together share one reading of the thread's clocks, which takes half a
 // microsecond.
 constexpr double kWatchedNs = 100'000;
+constexpr int64_t kPatienceNs = 20'000'000;
+constexpr int kMostMissed = 4;
 
 // Halide kernels take Halide buffers; backends use the equivalent baton_tensor.
 static_assert(sizeof(baton_tensor) == sizeof(halide_buffer_t) &&
@@ -422,7 +424,7 @@ Status Executor::run_range(uint32_t first, uint32_t last) {
   return run_calls(call_of(first), std::max(call_of(first), call_of(last)));
 }
 
-Result<RunProfile> Executor::run_profiled(int runs) {
+Result<RunProfile> Executor::run_profiled(int runs, bool gather) {
   if (runs < 1) return Status::invalid("a profile needs at least one run, not " + std::to_string(runs));
   if (!devices_.empty()) return profile_with_devices(runs);
   const double scale = ns_per_tick();
@@ -432,26 +434,40 @@ Result<RunProfile> Executor::run_profiled(int runs) {
   const auto times = static_cast<size_t>(runs);
   RunProfile profile{call_nodes_, std::vector<std::vector<double>>(count, std::vector<double>(times)),
                      std::vector<double>(times),
-                     std::vector<std::vector<bool>>(count, std::vector<bool>(times))};
+                     std::vector<std::vector<bool>>(count, std::vector<bool>(times)),
+                     std::vector<std::vector<double>>(count, std::vector<double>(times))};
   const ThreadScope scope(threads_);
   const bool several = threads() > 1;
   for (size_t r = 0; r < times; ++r) {
     uint64_t* stamp = stamps.data();
     uint64_t reading = 0;  // ticks spent in reading the thread's clocks
     size_t unwatched = 0;  // the first call since the last reading
+    int missed = 0;        // times in a row that the threads did not meet
     ThreadReading before = read_thread(several);
     uint64_t since = ticks();
     *stamp++ = since;
     for (size_t c = 0; c < count; ++c) {
+      const bool alone = gather && several && missed < kMostMissed;
+      bool met = true;
+      if (alone) {
+        const uint64_t begin = ticks();
+        met = gather_threads(kPatienceNs);
+        missed = met ? 0 : missed + 1;
+        before = read_thread(several);
+        reading += ticks() - begin;
+        since = ticks();
+      }
       *stamp++ = ticks();
       const int code = calls_[c].function(calls_[c].context, calls_[c].args);
       *stamp++ = ticks();
       if (code) [[unlikely]]
         return node_failed(call_nodes_[c], code);
-      if (c + 1 < count && static_cast<double>(stamp[-1] - since) * scale < kWatchedNs) continue;
+      if (!alone && c + 1 < count && static_cast<double>(stamp[-1] - since) * scale < kWatchedNs) continue;
       const ThreadReading after = read_thread(several);
-      if (was_held(before, after, several))
+      if (!met || was_held(before, after, several)) {
         for (size_t i = unwatched; i <= c; ++i) profile.held[i][r] = true;
+        if (unwatched == c) profile.computed_ns[c][r] = computed_ns(before, after, threads());
+      }
       before = after;
       unwatched = c + 1;
       since = ticks();

@@ -29,6 +29,9 @@ struct RunProfile {
   /// [call][run]: another program took the CPU during this call, or shortly before or after it (short calls
   /// are watched together).
   std::vector<std::vector<bool>> held;
+  /// [call][run]: of a call during which that happened, how long it would have taken otherwise
+  /// (computed_ns()); 0: not known, or it did not happen.
+  std::vector<std::vector<double>> computed_ns;
 };
 
 /// A part of a kernel: of a library's region one primitive.
@@ -116,8 +119,9 @@ class Executor {
   /// Runs all kernels and waits for the devices. Stops at the first failure.
   Status run();
 
-  /// Runs the model `runs` times and measures each call.
-  Result<RunProfile> run_profiled(int runs);
+  /// Runs the model `runs` times and measures each call. `gather`: only when all threads have a processor
+  /// (gather_threads()), which beside other programs takes longer than the call; it does not count.
+  Result<RunProfile> run_profiled(int runs, bool gather = false);
 
   /// Runs the model once and records when every thread worked on which loop. Of calls for other devices it
   /// sees when they were queued.

@@ -137,7 +137,8 @@ Result<RunProfile> Executor::profile_with_devices(int runs) {
   const double scale = ns_per_tick();
   const size_t count = calls_.size(), times = static_cast<size_t>(runs);
   RunProfile profile{call_nodes_, std::vector(count, std::vector<double>(times)), std::vector<double>(times),
-                     std::vector(count, std::vector<bool>(times))};
+                     std::vector(count, std::vector<bool>(times)),
+                     std::vector(count, std::vector<double>(times))};
   const ThreadScope scope(threads_);
   for (size_t r = 0; r < times; ++r) {
     const uint64_t begin = ticks();

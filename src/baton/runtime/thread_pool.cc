@@ -226,6 +226,16 @@ Loop* take_loop(Pool& all) {
   return nullptr;
 }
 
+/// That this process may use. Not those of the machine, which std::thread::hardware_concurrency() counts:
+/// several threads on one processor wait for each other.
+int processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0
+             ? CPU_COUNT(&allowed)
+             : static_cast<int>(std::thread::hardware_concurrency());
+}
+
 /// The CPU quota of the control group (version 2), rounded up; 0 if unlimited.
 int quota_threads() {
   std::FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
@@ -242,18 +252,56 @@ int count_default_threads() {
     const int wanted = text ? std::atoi(text) : 0;
     if (wanted > 0) return std::min(wanted, kMaxThreads);
   }
-  // Not those of the machine, which std::thread::hardware_concurrency() counts: several threads on one
-  // processor wait for each other.
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  int count = sched_getaffinity(0, sizeof allowed, &allowed) == 0
-                  ? CPU_COUNT(&allowed)
-                  : static_cast<int>(std::thread::hardware_concurrency());
+  int count = processors();
   if (const int quota = quota_threads()) count = std::min(count, quota);
   return std::clamp(count, 1, kMaxThreads);
 }
 
+/// All threads wait for each other a few times: that takes microseconds where each has a processor.
+struct Meeting {
+  static constexpr int kTimes = 4;
+  static constexpr int64_t kAtOnceNs = 20'000;
+
+  alignas(64) std::atomic<int> here{0};
+  int threads = 0;
+  int64_t until_ns = 0;
+  bool met = false;  // written by the caller
+
+  void attend(bool is_caller) {
+    int64_t first_ns = 0;
+    for (int time = 1; time <= kTimes; ++time) {
+      here.fetch_add(1, std::memory_order_acq_rel);
+      while (here.load(std::memory_order_acquire) < time * threads) {
+        if (monotonic_ns() > until_ns) return;
+        pause();
+      }
+      if (time == 1) first_ns = monotonic_ns();
+    }
+    if (is_caller) met = monotonic_ns() - first_ns < kAtOnceNs;
+  }
+};
+
+int attend(void*, int index, uint8_t* closure) {
+  reinterpret_cast<Meeting*>(closure)->attend(index == 0);
+  return 0;
+}
+
 }  // namespace
+
+bool gather_threads(int64_t patience_ns) {
+  const int threads = current_threads();
+  if (threads <= 1) return true;
+  if (threads > processors()) return false;
+  const int64_t until_ns = monotonic_ns() + patience_ns;
+  do {
+    Meeting meeting;
+    meeting.threads = threads;
+    meeting.until_ns = until_ns;
+    parallel_for(attend, nullptr, 0, threads, reinterpret_cast<uint8_t*>(&meeting));
+    if (meeting.met) return true;
+  } while (monotonic_ns() < until_ns);
+  return false;
+}
 
 int default_threads() {
   static const int count = count_default_threads();

@@ -1,5 +1,7 @@
 #include "baton/runtime/thread_reading.h"
 
+#include <algorithm>
+
 #include <sys/resource.h>
 
 #include "baton/runtime/timers.h"
@@ -15,7 +17,8 @@ constexpr int64_t kSlackShare = 100;  // 1 % of the interval
 }  // namespace
 
 ThreadReading read_thread(bool all_threads) {
-  ThreadReading reading{monotonic_ns(), thread_cpu_ns(), 0};
+  ThreadReading reading{monotonic_ns(), thread_cpu_ns()};
+  if (all_threads) reading.all_cpu_ns = process_cpu_ns();
   rusage usage;
 #ifdef RUSAGE_THREAD
   const int who = all_threads ? RUSAGE_SELF : RUSAGE_THREAD;
@@ -30,6 +33,13 @@ bool was_held(const ThreadReading& before, const ThreadReading& after, bool wait
   if (after.preempted != before.preempted) return true;
   const int64_t wall = after.wall_ns - before.wall_ns, cpu = after.cpu_ns - before.cpu_ns;
   return !waits && wall - cpu > kSlackNs + wall / kSlackShare;
+}
+
+double computed_ns(const ThreadReading& before, const ThreadReading& after, int threads) {
+  const auto wall = static_cast<double>(after.wall_ns - before.wall_ns);
+  const auto own = static_cast<double>(after.cpu_ns - before.cpu_ns);
+  const auto all = static_cast<double>(after.all_cpu_ns - before.all_cpu_ns);
+  return std::min(wall, std::max(own, all / std::max(1, threads)));
 }
 
 }  // namespace baton

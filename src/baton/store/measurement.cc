@@ -89,6 +89,7 @@ Digest BuildFacts::digest() const {
   for (const std::string* text : {&backend, &target, &compiler, &template_name, &parameters})
     bytes.text(*text);
   bytes.integer(opt_level);
+  if (precision != "f32") bytes.text(precision);  // rows of older versions keep their hashes
   return bytes.value();
 }
 std::string BuildFacts::id() const { return digest().hex(); }

@@ -67,6 +67,7 @@ struct BuildFacts {
   int opt_level = 3;
   std::string template_name;      ///< schedule template of a kernel; a library's implementation
   std::string parameters = "{}";  ///< of the schedule, a JSON object
+  std::string precision = "f32";  ///< "f32", "strict", "bf16"
   Digest digest() const;          ///< a hash of everything above
   std::string id() const;         ///< its 32 hexadecimal digits
   friend bool operator==(const BuildFacts&, const BuildFacts&) = default;

@@ -103,6 +103,7 @@ constexpr Field<B> kBuildFields[] = {
     may_lack<B, &B::opt_level>("opt_level"),
     unless_empty<B, &B::template_name>("template"),
     json_text<B, &B::parameters>("parameters"),
+    may_lack<B, &B::precision>("precision"),
 };
 
 using M = Measurement;

@@ -40,6 +40,7 @@ Selection::Selection(const StoreQuery& query) : limit_(query.limit) {
   };
   text("m.build IN (SELECT id FROM build WHERE backend = ?)", query.backend);
   text("m.build IN (SELECT id FROM build WHERE target = ?)", query.target);
+  text("m.build IN (SELECT id FROM build WHERE precision = ?)", query.precision);
   text("m.machine = (SELECT id FROM machine WHERE name = ?)", query.machine);
   text("m.device IN (SELECT id FROM device WHERE name = ?)", query.device);
   if (!query.sheet.empty()) digest("m.device IN (SELECT id FROM device WHERE identity = ?)", query.sheet);

@@ -34,8 +34,8 @@ StoreReader::StoreReader(Database& database)
       find_work_(database.prepare("SELECT kind, text, brief, flops, bytes, hash FROM work WHERE id = ?")),
       find_operators_(database.prepare(
           "SELECT op, attributes, input_types, type FROM operator WHERE work = ? ORDER BY position")),
-      find_build_(database.prepare(
-          "SELECT backend, target, compiler, opt_level, template, parameters FROM build WHERE id = ?")),
+      find_build_(database.prepare("SELECT backend, target, compiler, opt_level, template, parameters, "
+                                   "precision FROM build WHERE id = ?")),
       find_device_(database.prepare("SELECT sheet FROM device WHERE id = ?")),
       find_origins_(database.prepare("SELECT made_for, operator, op, source FROM origin WHERE origin_set = ? "
                                      "ORDER BY made_for, position")) {}
@@ -97,9 +97,9 @@ const StoreReader::KeyedBuild& StoreReader::build(int64_t id) {
   find_build_.bind(1, id);
   if (!find_build_.step()) damaged("build " + std::to_string(id));
   KeyedBuild read;
-  read.build = {find_build_.text(0), find_build_.text(1),
-                find_build_.text(2), static_cast<int>(find_build_.integer(3)),
-                find_build_.text(4), find_build_.text(5)};
+  read.build = {
+      find_build_.text(0), find_build_.text(1), find_build_.text(2), static_cast<int>(find_build_.integer(3)),
+      find_build_.text(4), find_build_.text(5), find_build_.text(6)};
   find_build_.reset();
   read.digest = read.build.digest();
   return builds_[id] = std::move(read);

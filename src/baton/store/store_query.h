@@ -23,7 +23,8 @@ struct AttributeQuery {
 /// Which measurements; empty or nullopt members do not select.
 struct StoreQuery {
   std::optional<WorkKind> kind;
-  std::string backend, target, machine, device, family, model, model_id, campaign, work_id, configuration;
+  std::string backend, target, precision, machine, device, family, model, model_id, campaign, work_id,
+      configuration;
   std::optional<int> threads;
   std::optional<CacheState> cache;
   /// The work contains all of these. "*conv2d*" is any operator whose name has that: convolutions over

@@ -54,8 +54,8 @@ StoreWriter::StoreWriter(Database& database)
                                        " SELECT ?1, ?2, key, value FROM json_each(?3)")),
       find_build_(database.prepare("SELECT id FROM build WHERE hash = ?")),
       add_build_(database.prepare(
-          "INSERT INTO build (hash, backend, target, compiler, opt_level, template, parameters)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?)")),
+          "INSERT INTO build (hash, backend, target, compiler, opt_level, template, parameters, precision)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")),
       find_device_(database.prepare("SELECT id FROM device WHERE hash = ?")),
       add_device_(database.prepare(
           "INSERT INTO device (hash, kind, name, cores, gflops, gbytes_per_s, sheet, identity)"
@@ -139,6 +139,7 @@ int64_t StoreWriter::build_row(const BuildFacts& build, const Digest& digest) {
       .bind(5, int64_t{build.opt_level})
       .bind(6, std::string_view(build.template_name))
       .bind(7, std::string_view(build.parameters))
+      .bind(8, std::string_view(build.precision))
       .run();
   return builds_[digest] = database_.last_row();
 }

@@ -50,6 +50,7 @@ StoreQuery query_of(const nb::dict& given) {
   };
   text("backend", query.backend);
   text("target", query.target);
+  text("precision", query.precision);
   text("machine", query.machine);
   text("device", query.device);
   text("sheet", query.sheet);

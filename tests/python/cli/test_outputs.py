@@ -199,6 +199,47 @@ def @main(%x: Tensor[(64, 64), float32], %w: Tensor[(64, 64), float32]) {
     assert operators["nn.relu"]["only_a"] == [operators["nn.dense"]["id"]] and len(operators["nn.relu"]["b"]["kernels"]) == 1
 
 
+DENSE = """#[version = "0.0.5"]
+def @main(%x: Tensor[(64, 64), float32], %w: Tensor[(64, 64), float32]) {
+  %0 = nn.dense(%x, %w, units=64);
+  nn.relu(%0)
+}
+"""
+
+
+def test_a_side_of_diff_takes_every_option_of_a_build(tmp_path):
+    (tmp_path / "net.relay").write_text(DENSE)
+    quick = ("--repeat", "6", "--no-inside", "--json")
+    done = baton("diff", "net.relay", "--a", "--precision strict", "--b", '--precision bf16 --target "llvm -mcpu=x86-64-v3" --untuned', *quick,
+                 cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["a"]["precision"], found["b"]["precision"]) == ("strict", "bf16")
+    assert (found["a"]["target"], found["b"]["target"]) == ("llvm", "llvm -mcpu=x86-64-v3")
+    assert found["b"]["label"].startswith("--precision bf16") and "--opt-level 3" in found["b"]["label"]
+    assert any("A has the precision strict, B bf16" in note for note in found["notes"])
+
+
+def test_the_precision_is_in_every_form_of_a_report(tmp_path):
+    (tmp_path / "net.relay").write_text(DENSE)
+    found = {}
+    for precision in ("f32", "strict"):
+        done = baton("profile", "net.relay", *QUICK, "--precision", precision, "-o", f"{precision}.json", "-o", f"{precision}.csv",
+                     "-o", f"{precision}.html", "--store", "m.db", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert f", precision {precision}," in done.stdout
+        found[precision] = json.loads((tmp_path / f"{precision}.json").read_text())
+        assert found[precision]["precision"] == precision
+        assert read(tmp_path / f"{precision}.kernels.csv")[0]["precision"] == precision
+        assert f'"precision":"{precision}"' in (tmp_path / f"{precision}.html").read_text().replace(" ", "")
+    rows = json.loads(baton("store", "query", "--store", "m.db", "--kind", "model", "--precision", "strict", "--json", cwd=tmp_path).stdout)
+    assert len(rows) == 1
+    done = baton("diff", "f32.json", "strict.json", cwd=tmp_path)
+    assert ", precision f32," in done.stdout and ", precision strict," in done.stdout
+    assert baton("build", "net.relay", "--precision", "strict", "-o", "a.baton", cwd=tmp_path).returncode == 0
+    assert ", precision strict," in baton("profile", "a.baton", "--no-peaks", cwd=tmp_path).stdout
+
+
 def test_diff_refuses_another_model(folder, tmp_path):
     (tmp_path / "other.relay").write_text((HERE / "models" / "small.relay").read_text().replace("nn.relu", "exp"))
     assert baton("profile", "other.relay", *QUICK, "-o", "other.json", cwd=tmp_path).returncode == 0
@@ -213,7 +254,8 @@ def test_diff_says_what_it_needs(folder):
     for arguments, said in (([one], "a second one is needed"), ([SMALL], "Give a second profile, or --a and --b"),
                             ([SMALL, "--a", "--opt-level 3"], "Give a second profile, or --a and --b"),
                             ([one, one, "--a", "--opt-level 3"], "are built already"),
-                            ([SMALL, "--a", "--opt-level 9", "--b", "--threads 1"], "a side takes --opt-level (0 to 4) and --threads"),
-                            ([SMALL, "--a", "--target cuda", "--b", "--threads 1"], "a side takes --opt-level (0 to 4) and --threads")):
+                            ([SMALL, "--a", "--opt-level 9", "--b", "--threads 1"], "a side takes --opt-level, --precision, --target"),
+                            ([SMALL, "--a", "--precision f8", "--b", "--threads 1"], "a side takes --opt-level, --precision, --target"),
+                            ([SMALL, "--a", "--taget llvm", "--b", "--threads 1"], "Did you mean `--target`?")):
         done = baton("diff", *arguments)
         assert done.returncode == 2 and said in done.stderr, done.stderr

@@ -133,21 +133,13 @@ def test_hundreds_of_copies_keep_within_the_view(show):
     assert page.eval("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_times_that_could_not_be_measured_are_no_numbers(show):
+def test_times_from_beside_other_programs_have_lengths(show):
     profile = in_turns(page_profiles.net(60), HOST, CARD)
     for kernel in profile["kernels"]:
-        if kernel["target"] == "opencl" or kernel["func_name"] == "__copy":
-            kernel["unreliable"] = "fewer than three undisturbed rounds"
+        kernel["under_load"] = "1.2 of 2 processors busy elsewhere"
     page = show(profile, fragment="#view=devices")
     said = " ".join(texts(page, ".memory-facts dd") + texts(page, ".device-map svg text"))
-    assert said.count("time unreliable") == 5 and "0.00" not in said and "GB/s" not in said
-    assert page.eval("document.querySelectorAll('svg.lanes rect.unknown').length") == sum("unreliable" in each for each in profile["kernels"])
-    for kernel in profile["kernels"]:
-        kernel["unreliable"] = "fewer than three undisturbed rounds"
-    page = show(profile, fragment="#view=devices")
-    assert "No time could be measured" in " ".join(texts(page, ".devices p"))
-    ends = page.eval("[...document.querySelectorAll('svg.lanes rect')].map(each => Number(each.getAttribute('x')))")
-    assert len(set(ends)) == len(profile["kernels"])  # side by side in their order, not all at the start
+    assert "unreliable" not in said and "GB/s" in said
 
 
 def test_a_report_that_does_not_say_devices(show):

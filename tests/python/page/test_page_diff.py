@@ -95,13 +95,25 @@ def test_a_side_that_was_not_split_has_no_operator_times(show):
     assert row["num c-old"] == "" and row["num c-delta"] == "" and row["num c-new"] != ""
 
 
-def test_a_change_within_the_intervals_is_none_and_an_unreliable_time_has_no_change(show):
+def test_a_change_within_the_intervals_is_none_also_beside_other_programs(show):
     before, after = copy.deepcopy(BEFORE), copy.deepcopy(AFTER)
     before["kernels"][0]["plus_minus_us"] = after["kernels"][0]["plus_minus_us"] = before["kernels"][0]["median_us"] / 2
-    after["kernels"][1]["unreliable"] = "1.2 of 2 processors busy elsewhere"
+    after["kernels"][1].update(under_load="1.2 of 2 processors busy elsewhere", plus_minus_us=after["kernels"][1]["median_us"] / 2)
     page = show(before, after)
     cells = page.eval("[...document.querySelectorAll('tr.top')].slice(0, 2).map(row => [row.className, row.querySelector('.c-delta').innerText, "
                       "row.querySelector('.c-ratio').innerText])")
     assert cells[0] == ["top", cells[0][1], "−30.0 %"] and "▼" not in cells[0][1]
-    assert cells[1] == ["top", "", "unreliable"]
-    assert "no sum" in page.eval("document.querySelector('.check').innerText")
+    assert cells[1] == ["top", cells[1][1], "+20.0 %"] and "▲" not in cells[1][1]
+    assert "as both profiles say" in page.eval("document.querySelector('.check').innerText")
+
+
+def test_rows_that_the_terminal_does_not_mark_have_no_colour(show):
+    before, after = copy.deepcopy(BEFORE), copy.deepcopy(AFTER)
+    for report in (before, after):  # rounds that vary by a half: 30 % faster is undecided, whatever +- says
+        for kernel in report["kernels"]:
+            us = kernel["median_us"]
+            kernel.update(rounds_us=[us * each for each in (0.7, 1.3, 0.8, 1.2, 1.0, 1.0)], plus_minus_us=us * 0.01)
+    page = show(before, after)
+    assert page.eval("document.querySelectorAll('tr.is-faster, tr.is-slower, .delta i.faster, .delta i.slower').length") == 0
+    assert "▼" not in page.eval("document.querySelector('tr.top .c-delta').innerText")
+    assert page.eval("baton.difference.groups.every(group => group.differs === false)")

@@ -364,6 +364,24 @@ TEST(CampaignRows, FarSamplesAreMarkedButNotDisturbedOnes) {
   EXPECT_THAT(far_samples({1, 2, 3}, {}), ElementsAre());
 }
 
+// Beside other programs every row was marked, and no predictor could be trained with them.
+TEST(CampaignRows, BesideOtherProgramsWhatNothingInterruptedCounts) {
+  RoundSamples samples;
+  for (int i = 0; i < 640; ++i) {
+    const bool held = i % 3 == 0;
+    samples.add((held ? 3000 : 100) + i % 7, held);
+  }
+  samples.disturb_from(0);
+  const JobRow row = summed_up(samples, Protocol(), 2);
+  EXPECT_TRUE(row.under_load);
+  EXPECT_FALSE(row.interrupted);
+  EXPECT_THAT(row.disturbed, ElementsAre());
+  EXPECT_LE(row.samples_us.size(), 64u);
+  EXPECT_NEAR(least_disturbed_us(row.samples_us), 102, 2);
+  EXPECT_LT(row.samples_us.back(), 200);
+  EXPECT_EQ(row.calls_per_sample, 2);
+}
+
 TEST(CampaignRows, ManySamplesBecomeMediansOfGroups) {
   RoundSamples samples;
   for (int i = 0; i < 640; ++i) samples.add(i % 10 == 0 ? 200 : 100, i == 5);

@@ -172,7 +172,7 @@ TEST(Sim, MeasuredTimesAreSimulatedOnes) {
   for (size_t i = 0; i < times.nodes.size(); ++i) {
     if (!executor->plan().is_simulated(times.nodes[i])) continue;
     simulated_us += times.node_times[i].us;
-    EXPECT_TRUE(times.node_times[i].unreliable.empty()) << "a busy machine does not change it";
+    EXPECT_TRUE(times.node_times[i].under_load.empty()) << "a busy machine does not change it";
   }
   EXPECT_GT(simulated_us, 8) << "launch and link of the sheet";
   for (const double us : times.plain_us) EXPECT_GT(us, simulated_us);

@@ -71,6 +71,16 @@ TEST(ThreadReading, ASliceOfTheSchedulerIsSeen) {
   EXPECT_TRUE(was_held(before, {2'200'000, 1'700'000, 8}, false));
 }
 
+TEST(ThreadReading, WithoutTheSliceThereIsTheTimeThatWasComputed) {
+  const ThreadReading before{1'000'000, 500'000, 7, 900'000};
+  EXPECT_EQ(computed_ns(before, {6'200'000, 1'700'000, 8, 2'100'000}, 1), 1'200'000);
+  // Two threads computed 3 ms in all, of which the caller did 1.2.
+  EXPECT_EQ(computed_ns(before, {6'200'000, 1'700'000, 8, 3'900'000}, 2), 1'500'000);
+  // All of it was the caller's.
+  EXPECT_EQ(computed_ns(before, {6'200'000, 3'500'000, 8, 3'900'000}, 2), 3'000'000);
+  EXPECT_EQ(computed_ns(before, {2'000'000, 1'700'000, 8, 2'100'000}, 1), 1'000'000) << "no more than passed";
+}
+
 TEST(ThreadReading, WhoWaitsForOthersIsNotHeld) {
   const ThreadReading before{1'000'000, 500'000, 7};
   EXPECT_FALSE(was_held(before, {6'200'000, 1'700'000, 7}, true));

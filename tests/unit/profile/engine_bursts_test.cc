@@ -54,14 +54,35 @@ TEST(EngineBursts, DisturbedOnesAreRepeatedAndDoNotCount) {
   EXPECT_EQ(lowest(engines[0].bursts, &EngineBurst::wall), 0.5);
 }
 
-TEST(EngineBursts, AlwaysDisturbedEndsAndTheMedianIsOfAll) {
+// `bench` gave numbers from beside other programs without a mark.
+TEST(EngineBursts, AlwaysDisturbedEndsWithTheLeastDisturbedAndSaysSo) {
   Machine machine;
+  int done = 0;
   std::vector<Engine> engines(1);
-  engines[0].burst = [&] { return machine.burst(1, 1, true); };
+  engines[0].burst = [&] {
+    EngineBurst burst = machine.burst(1, 1, true);
+    burst.wall = done++ % 3 ? 2 : 1;
+    return burst;
+  };
   run_bursts(engines, 5, [](int) {}, machine.source());
   EXPECT_EQ(engines[0].bursts.size(), 10U);
   EXPECT_EQ(count_quiet(engines[0].bursts), 0);
   EXPECT_EQ(median_wall(engines[0].bursts), 0.5);
+  EXPECT_EQ(load_of(engines[0].bursts), "1.0 of 2 processors busy elsewhere");
+  for (EngineBurst& burst : engines[0].bursts) burst.quiet = true;
+  EXPECT_EQ(load_of(engines[0].bursts), "");
+}
+
+TEST(EngineBursts, ARatioHasAnInterval) {
+  const auto bursts = [](std::initializer_list<double> walls) {
+    std::vector<EngineBurst> made;
+    for (const double wall : walls) made.push_back({1, wall, wall});
+    return made;
+  };
+  // Both slow down together.
+  EXPECT_NEAR(*ratio_interval(bursts({1, 2, 3, 4}), bursts({2, 4, 6, 8})), 0, 1e-9);
+  EXPECT_GT(*ratio_interval(bursts({1, 2, 1, 2}), bursts({2, 2, 2, 2})), 0.3);
+  EXPECT_FALSE(ratio_interval(bursts({1, 2}), bursts({2, 2})));
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ TEST(InsideRounds, DisturbedRoundsAreLeftOut) {
   EXPECT_EQ(times.rounds, 3u);
   EXPECT_NEAR(times.parts[0].share, 0.2, 1e-9);
   EXPECT_NEAR(*times.parts[0].plus_minus, 0, 1e-9);
-  EXPECT_EQ(times.unreliable, "");
+  EXPECT_EQ(times.under_load, "");
   const InsideTimes guess = combined(rounds, {true, true, true, false}, "1.4 of 2 processors busy elsewhere");
-  EXPECT_EQ(guess.unreliable, "1.4 of 2 processors busy elsewhere");
+  EXPECT_EQ(guess.under_load, "1.4 of 2 processors busy elsewhere");
 }
 
 TEST(InsideRounds, StagesThatAreNotFoundEachTimeAreMerged) {

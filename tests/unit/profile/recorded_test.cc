@@ -39,17 +39,41 @@ TEST(Recorded, ABusyMachineIsSaidInEveryNumber) {
   options.system = machine_with(1.4);
   const FusedTimes times = measure_fused(*built.executor, options);
   const ProfileReport report = make_report(built.build, built.executor->plan(), times, {});
-  EXPECT_EQ(report.unreliable, "1.4 of 2 processors busy elsewhere");
+  EXPECT_EQ(report.under_load, "1.4 of 2 processors busy elsewhere");
+  double shares = 0;
   for (const KernelRow& row : report.kernels) {
-    EXPECT_EQ(row.unreliable, report.unreliable) << row.name;
-    EXPECT_FALSE(row.plus_minus_us) << row.name;
-    EXPECT_EQ(row.roofline.gflops, 0) << row.name;
+    EXPECT_EQ(row.under_load, report.under_load) << row.name;
+    EXPECT_GT(row.median_us, 0) << row.name;
+    EXPECT_GE(row.plus_minus_us.value_or(0), kBesideOthers * row.median_us) << row.name;
+    EXPECT_EQ(row.rounds_us.size(), report.kernels.front().rounds_us.size()) << row.name;
+    shares += row.share;
   }
+  EXPECT_NEAR(shares, 1, 1e-6);
+  EXPECT_GT(report.end_to_end_us, 0);
   std::ostringstream out;
   write_table(out, report);
-  EXPECT_THAT(out.str(), HasSubstr("unreliable: 1.4 of 2 processors busy elsewhere"));
-  EXPECT_THAT(out.str(), testing::Not(HasSubstr("between kernels")));
-  EXPECT_THAT(out.str(), testing::Not(testing::ContainsRegex("sum of kernels +[0-9]")));
+  EXPECT_THAT(out.str(), HasSubstr("measured beside other programs (1.4 of 2 processors busy elsewhere)"));
+  EXPECT_THAT(out.str(), HasSubstr("--wait"));
+  EXPECT_THAT(out.str(), testing::ContainsRegex("sum of kernels +[0-9]"));
+  EXPECT_THAT(out.str(), testing::ContainsRegex("end to end, profiling off +[0-9].*least disturbed, \\+- "));
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("unreliable")));
+}
+
+TEST(Recorded, OnSeveralThreadsABusyMachineGivesNumbersToo) {
+  Built built;
+  built.executor->set_threads(2);
+  MeasureOptions options = short_options();
+  options.system = machine_with(1.4);
+  const FusedTimes times = measure_fused(*built.executor, options);
+  ASSERT_FALSE(times.node_times.empty());
+  double sum = times.between.us;
+  for (const Estimate& node : times.node_times) {
+    EXPECT_GT(node.us, 0);
+    EXPECT_TRUE(node.plus_minus_us);
+    sum += node.us;
+  }
+  EXPECT_LE(times.plain.us, sum * 1.000001) << "a run is no longer than its kernels and what lies between";
+  EXPECT_TRUE(times.plain.plus_minus_us);
 }
 
 TEST(Recorded, RunsOnASharedCoreDoNotCount) {
@@ -63,13 +87,13 @@ TEST(Recorded, RunsOnASharedCoreDoNotCount) {
   EXPECT_GE(times.plain.samples_us.size(), 16u) << "as many as are asked for";
   EXPECT_GT(times.plain.left_out, times.plain.samples_us.size() / 2);
   EXPECT_GT(times.node_times.front().left_out, 0u);
-  EXPECT_EQ(times.plain.unreliable, "");
+  EXPECT_EQ(times.plain.under_load, "");
   EXPECT_THAT(times.notes, testing::Contains(HasSubstr("left out: the core was slower than usual")));
 
   options.core_is_slow = [] { return true; };
   options.max_seconds = 0.05;
   times = measure_fused(*built.executor, options);
-  EXPECT_EQ(times.plain.unreliable, "") << "where there are no others, they count";
+  EXPECT_EQ(times.plain.under_load, "") << "where there are no others, they count";
   EXPECT_LT(times.plain.left_out, times.plain.samples_us.size()) << "those that the system held";
   EXPECT_TRUE(times.plain.plus_minus_us);
   EXPECT_THAT(times.notes, testing::Contains(HasSubstr("times may be too long: in ")));

@@ -47,13 +47,13 @@ TEST(ProfileReport, TableForPeople) {
   EXPECT_EQ(table_of(report_of(built)), R"(net on llvm, 1 thread, opt level 3, baton 0.0.0
 lines are those of net.relay
 
-time by operator                operators           us    share
-softmax                                 1         30.0   75.0 %  ##############################
-dense                                   1         7.27   18.2 %  #######
-load, store, loop                                 2.27    5.7 %  ##
-bias_add                                1       455 ns    1.1 %
-add                                     1      < noise    0.0 %
-relu                                    1      < noise    0.0 %
+time by operator       operators          us   share     sum    memory
+softmax                        1        30.0  75.0 %  75.0 %            ##############################
+dense                          1        7.27  18.2 %  93.2 %            #######
+load, store, loop                       2.27   5.7 %  98.9 %            ##
+bias_add                       1      455 ns   1.1 % 100.0 %
+add                            1     < noise   0.0 % 100.0 %
+relu                           1     < noise   0.0 % 100.0 %
 
 node   kernels, the longest first                             median us    +-   share GFLOP/s    GB/s of roof  by
    5   softmax 2x16, line 9                                        30.0        75.0 %      0.0     0.0
@@ -105,13 +105,13 @@ TEST(ProfileReport, TableOfEverything) {
   EXPECT_EQ(table.substr(table.find("\nline")), R"(
 lines are those of net.relay
 
-time by operator                operators           us    share
-softmax                                 1         30.0   75.0 %  ##############################
-dense                                   1         7.27   18.2 %  #######
-load, store, loop                                 2.27    5.7 %  ##
-bias_add                                1       455 ns    1.1 %
-add                                     1      < noise    0.0 %
-relu                                    1      < noise    0.0 %
+time by operator       operators          us   share     sum    memory
+softmax                        1        30.0  75.0 %  75.0 %            ##############################
+dense                          1        7.27  18.2 %  93.2 %            #######
+load, store, loop                       2.27   5.7 %  98.9 %            ##
+bias_add                       1      455 ns   1.1 % 100.0 %
+add                            1     < noise   0.0 % 100.0 %
+relu                           1     < noise   0.0 % 100.0 %
 
 node   kernel, and the operators it computes                  median us    +-   share GFLOP/s    GB/s of roof  by
    4   dense 32->16 x2 + bias_add + relu + add, line 3             10.0        25.0 %      0.2     0.3    13 %  memory

@@ -187,6 +187,22 @@ TEST(ThreadPool, WorksInTheChildOfAFork) {
   EXPECT_EQ(parallel_for(visit, &after, 0, 50, nullptr), 0);
 }
 
+TEST(ThreadPool, ThreadsMeet) {
+  {
+    const ThreadScope scope(1);
+    EXPECT_TRUE(gather_threads(0)) << "one is always there";
+  }
+  {
+    const ThreadScope scope(kMaxThreads);
+    const int64_t begin = monotonic_ns();
+    EXPECT_FALSE(gather_threads(10'000'000'000)) << "there are not as many processors";
+    EXPECT_LT(monotonic_ns() - begin, 5'000'000'000);
+  }
+  if (default_threads() < 2) GTEST_SKIP() << "one processor";
+  const ThreadScope scope(2);
+  EXPECT_TRUE(gather_threads(10'000'000'000)) << "within ten seconds, whatever else runs";
+}
+
 TEST(ThreadPool, ScopesNest) {
   const int before = current_threads();
   {

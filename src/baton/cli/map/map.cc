@@ -120,6 +120,7 @@ class MapVerb final : public Verb {
                "devices=1:4 (so many of each device), memory=0.1:10 (so many times the memory of devices), "
                "compute=0.1:10 (devices so many times as fast); may be given several times")
         .shown_as("WHAT=LEAST:MOST");
+    add_wait(flags, &wait_);
     outputs_.add(flags, map_file_kinds());
     flags.option("module", &module_, "write the partitioned program to this .relay file");
     flags.option("artifact", &artifact_, "build the mapping, and write it to this .baton file");
@@ -176,6 +177,7 @@ class MapVerb final : public Verb {
       check_mapping(options_.also.back(), model.module, path);
       options_.also.back().model = path;
     }
+    if (measures) wait_for_quiet(wait_, io);
     const InterruptScope interrupt;
     Progress progress(io);
     options_.build.context.interrupt = interrupt.flag();
@@ -239,6 +241,7 @@ class MapVerb final : public Verb {
   OutputFiles outputs_;
   std::string targets_, predictor_, for_device_, prices_, store_, module_, artifact_;
   std::vector<std::string> pins_, forbids_, memory_, also_, sweep_texts_;
+  double wait_ = 0;
   bool json_ = false, no_measure_ = false, no_variants_ = false;
 };
 

@@ -31,6 +31,7 @@ void QueryFlags::add(Flags& flags) {
       .shown_as("NAME=VALUE");
   flags.option("backend", &query_.backend, "llvm, dnnl, opencl, ...");
   flags.option("target", &query_.target, "as it was given to the build: \"llvm -mcpu=znver4\"");
+  flags.option("precision", &query_.precision, "of the build").choices({"f32", "strict", "bf16"});
   flags.option("threads", &threads_, "of the runs");
   flags.option("cache", &cache_, "state of the caches").choices({"hot", "flushed", "in model"});
   flags.option("machine", &query_.machine, "name of the machine");

@@ -46,6 +46,8 @@ JobRow read_row(const Json& json) {
   row.cache = cache_state(json.at("cache"));
   row.samples_us = json.at("samples_us").get<std::vector<double>>();
   row.disturbed = json.at("disturbed").get<std::vector<uint32_t>>();
+  row.under_load = json.value("under_load", false);
+  row.interrupted = json.value("interrupted", false);
   row.calls_per_sample = json.value("calls_per_sample", 1);
   row.load = json.value("load", 0.0);
   row.others_busy = json.value("others_busy", 0.0);
@@ -132,6 +134,8 @@ std::string result_line(const JobResult& result) {
                     {"core_ns", row.core_ns},
                     {"samples_us", std::move(samples)},
                     {"disturbed", row.disturbed}});
+    if (row.under_load) rows.back()["under_load"] = true;
+    if (row.interrupted) rows.back()["interrupted"] = true;
   }
   return dump(json);
 }

@@ -41,6 +41,9 @@ struct JobRow {
   CacheState cache = CacheState::kHot;
   std::vector<double> samples_us;
   std::vector<uint32_t> disturbed;  ///< indices into samples_us (note 0018)
+  /// Other programs ran all the time: samples that count are those that they disturbed least (note 0018).
+  bool under_load = false;
+  bool interrupted = false;  ///< and even these are interrupted
   int calls_per_sample = 1;
   double load = 0, others_busy = 0;
   double core_ns = 0;  ///< of the core's loop (core_pace.h) after the samples that count; 0: not read

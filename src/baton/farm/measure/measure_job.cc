@@ -27,7 +27,8 @@ constexpr double kShortUs = 20, kLoopUs = 60, kMostCalls = 10000;
 constexpr double kShortKernelS = 0.02;  // of measuring one in a loop: a model has many of them
 constexpr double kWindowS = 0.3, kShortestWindowS = 0.1;  // /proc/stat counts in steps of 10 ms
 constexpr double kLeastS = 0.1;                           // of each kind of samples
-constexpr size_t kMostKept = 64, kMostSamples = 20000;
+constexpr size_t kMostKept = 64, kMostSamples = 20000, kFewestKept = 5;
+constexpr int64_t kPatienceNs = 20'000'000;
 constexpr double kLookAgainS = 2e-3;  // whether the core runs at its usual speed
 constexpr double kAskAgain = 1.1;  // so many times the runs, until it is asked again whether they are enough
 
@@ -92,6 +93,7 @@ class Windows {
     if (last_disturbed_) disturb();
   }
   const Disturbance& sum() const { return sum_; }
+  bool last_disturbed() const { return last_disturbed_; }
 
   /// What happens from here to resume() does not count.
   void pause() { finish(); }
@@ -243,6 +245,17 @@ class JobMeasurement {
     if (!simulated_ && conditions_.pace) pending.core_ns.push_back(conditions_.pace->last_ns());
   }
 
+  /// Beside other programs a sample on several threads begins when all have a processor.
+  bool gathers() const {
+    return executor_.threads() > 1 && !simulated_ && !executor_.on_devices() && windows_.last_disturbed();
+  }
+
+  /// Samples on a slow core do not count: the job waits for its usual speed.
+  static void add(RoundSamples& samples, double us, bool held, bool slow, double computed_us) {
+    samples.add(us, held, slow, computed_us);
+    if (slow) samples.disturbed.back() = true;
+  }
+
   struct Span {
     double least_s, most_s;
   };
@@ -266,12 +279,17 @@ class JobMeasurement {
         const bool usual = wait_for_core();
         if (paused_s_ > paused_s) sample_us();  // what it has in the caches may be gone
         if (prepare) prepare();
+        if (gathers()) gather_threads(kPatienceNs);
         const ThreadReading before = read_thread(several);
         const double us = sample_us();
         // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
-        const bool held = !executor_.on_devices() && was_held(before, read_thread(several), several);
-        const bool slow = core_is_slow();
-        samples.add(us, held || !usual || slow);
+        const ThreadReading after = read_thread(several);
+        const bool held = !executor_.on_devices() && was_held(before, after, several);
+        const double whole_us = static_cast<double>(after.wall_ns - before.wall_ns) / 1e3;
+        // A sample is of one call of several.
+        const double computed =
+            held && whole_us > 0 ? us * computed_ns(before, after, executor_.threads()) / 1e3 / whole_us : 0;
+        add(samples, us, held, !usual || core_is_slow(), computed);
         note_core(pending);
         windows_.tick();
       }
@@ -311,7 +329,7 @@ class JobMeasurement {
       const double paused_s = paused_s_;
       const bool usual = wait_for_core();
       if (paused_s_ > paused_s) run_us();
-      const RunProfile profile = require(executor_.run_profiled(1));
+      const RunProfile profile = require(executor_.run_profiled(1, gathers()));
       const bool slow = !usual || core_is_slow();
       if (node_rows_.empty()) {
         nodes_ = profile.nodes;
@@ -321,7 +339,8 @@ class JobMeasurement {
           node_rows_.push_back(&pending(executor_.plan().nodes[node].name, cache));
       }
       for (size_t i = 0; i < nodes_.size(); ++i) {
-        node_rows_[i]->samples.add(profile.node_ns[i][0] / 1e3, slow || profile.held[i][0]);
+        add(node_rows_[i]->samples, profile.node_ns[i][0] / 1e3, profile.held[i][0], slow,
+            profile.computed_ns[i][0] / 1e3);
         note_core(*node_rows_[i]);
       }
       windows_.tick();
@@ -422,9 +441,23 @@ class JobMeasurement {
 }  // namespace
 
 JobRow summed_up(const RoundSamples& samples, const Protocol& protocol, int calls) {
-  const std::vector<double> kept = kept_of(samples);
-  const size_t group = kept.empty() ? 1 : group_of(kept, protocol);
+  std::vector<double> kept = kept_of(samples);
   JobRow row;
+  row.under_load = kept.size() < kFewestKept;
+  if (row.under_load) {
+    LeastDisturbed least = least_disturbed({samples});
+    row.interrupted = least.interrupted;
+    kept = std::move(least.rounds.front());
+    // The least disturbed ones are not summed up with the others: as many as fit, evenly from the shortest
+    // on.
+    std::ranges::sort(kept);
+    const size_t count = std::min(kept.size(), kMostKept);
+    for (size_t i = 0; i < count; ++i)
+      row.samples_us.push_back(kept[count > 1 ? i * (kept.size() - 1) / (count - 1) : 0]);
+    row.calls_per_sample = calls;
+    return row;
+  }
+  const size_t group = group_of(kept, protocol);
   row.samples_us = grouped(kept, group);
   row.calls_per_sample = calls * static_cast<int>(group);
   for (size_t i = 0; i < samples.us.size() && row.disturbed.size() < kMostKept; ++i) {

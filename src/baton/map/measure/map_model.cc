@@ -390,14 +390,9 @@ class Mapper {
     for (size_t i = 0; i < which.size(); ++i) {
       subjects_[which[i]]->set_times(times[i]);
       MappedModel& model = report_.models[which[i]];
-      model.measured_us = model.serial_us = times[i].plain.us;
-      model.rounds_us = times[i].plain.rounds_us;
-      const double part = objective_part(subjects_[which[i]]->queues(device_names_), model.serial_us);
-      model.computed_us = model.measured_us *= part;
-      for (double& round : model.rounds_us) round *= part;
+      const double part = objective_part(subjects_[which[i]]->queues(device_names_), times[i].plain.us);
+      model.set_times(times[i], part);
       if (times[i].other.us > 0) {
-        model.measured_us = times[i].other.us;
-        model.rounds_us = times[i].other.rounds_us;
         model.runs_overlap = run_objective() != MapObjective::kEnergy;
       } else if (options_.objective == MapObjective::kEnergy) {
         throw Error("the counters of energy (" + powercap_folder() + ") did not move while the model ran");
@@ -716,6 +711,7 @@ class Mapper {
     std::vector<bool> usable;
     for (const auto& subject : subjects_) usable.push_back(subject != nullptr);
     report_.choose(usable);
+    report_.note_load();
   }
 
   // ---- The result.

@@ -51,13 +51,17 @@ struct MappedModel {
   double measured_us = 0;              ///< by the objective; 0: not measured
   double computed_us = 0;              ///< the same from kernels timed one after the other; 0: not measured
   double serial_us = 0;                ///< measured, one thing after the other
-  std::vector<double> rounds_us = {};  ///< the medians of rounds, all models in turn
+  std::vector<double> rounds_us = {};  ///< the times of rounds, all models in turn
+  double plus_minus_us = 0;            ///< of measured_us; 0: not known
+  std::string under_load = {};         ///< other programs that ran beside it all the time; empty: few did
   bool runs_overlap = false;           ///< measured_us is of runs with queues side by side
   std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
 
   /// Whether both give every operator to the same backend, and compute layers alike. Operators without a
   /// kernel do not count.
   bool is_same(const MappedModel& other) const;
+  /// Of runs, and by the objective: that of FusedTimes::other, else the given part of a run.
+  void set_times(const FusedTimes& times, double part);
 };
 
 struct MapLink {
@@ -98,6 +102,8 @@ struct MapReport {
   /// not faster than the best single backend beyond the 95 % interval of their difference is not kept, and a
   /// note says so. `usable`: by model; the others, and those without a time, do not count.
   void choose(const std::vector<bool>& usable);
+  /// A note where other programs ran beside the measurements.
+  void note_load();
 };
 
 struct MapResult {

@@ -273,6 +273,8 @@ std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweep
              {"computed_us", model.computed_us},
              {"serial_us", model.serial_us},
              {"rounds_us", model.rounds_us},
+             {"plus_minus_us", model.plus_minus_us},
+             {"under_load", model.under_load},
              {"why_not", model.why_not},
              {"operators", Json::object()},
              {"variants", layers_by_variant(model)}};

@@ -19,6 +19,20 @@ bool MappedModel::is_same(const MappedModel& other) const {
   return true;
 }
 
+void MappedModel::set_times(const FusedTimes& times, double part) {
+  serial_us = times.plain.us;
+  computed_us = part * serial_us;
+  const bool by_objective = times.other.us > 0;
+  const Estimate& measured = by_objective ? times.other : times.plain;
+  measured_us = by_objective ? measured.us : computed_us;
+  rounds_us = measured.rounds_us;
+  plus_minus_us = measured.plus_minus_us.value_or(0);
+  under_load = measured.under_load;
+  if (by_objective) return;
+  for (double& round : rounds_us) round *= part;
+  plus_minus_us *= part;
+}
+
 double MapReport::speedup() const {
   const MappedModel &here = models[chosen], &single = models[best_single];
   const bool measured = here.measured_us > 0 && single.measured_us > 0;
@@ -59,18 +73,38 @@ void MapReport::choose(const std::vector<bool>& usable) {
   best_single = fastest(true).value_or(chosen);
   if (chosen == best_single) return;
   const MappedModel &best = models[chosen], &single = models[best_single];
-  if (best.rounds_us.empty() || best.rounds_us.size() != single.rounds_us.size()) return;
-  const DifferenceInterval interval = rounds_difference(single.rounds_us, best.rounds_us, true);
-  if (!interval.half) return;
-  plus_minus = *interval.half / single.measured_us;
-  if (single.measured_us - best.measured_us >= *interval.half) return;
-  // Within the noise the simpler one is taken.
+  if (predicted || best.measured_us <= 0 || single.measured_us <= 0) return;
+  // Within the noise, or where it is not known, the simpler one is taken.
   const bool energy = objective == MapObjective::kEnergy;
+  const bool in_turn = best.rounds_us.size() == single.rounds_us.size();
+  std::optional<double> half = best.rounds_us.empty() || single.rounds_us.empty()
+                                   ? std::nullopt
+                                   : rounds_difference(single.rounds_us, best.rounds_us, in_turn).half;
+  if (!half) {
+    notes.push_back(best.name + " may be better than " + single.name +
+                    ", but too few rounds were measured to say so: the single backend is kept; "
+                    "--max-seconds gives more time");
+    chosen = best_single;
+    return;
+  }
+  for (const MappedModel* each : {&best, &single})
+    if (!each->under_load.empty()) half = std::hypot(*half, kAlikeInTurn * each->plus_minus_us);
+  plus_minus = *half / single.measured_us;
+  if (single.measured_us - best.measured_us >= *half) return;
   notes.push_back(best.name + (energy ? " does not need less energy than " : " is not faster than ") +
                   single.name + " beyond the noise of +-" +
                   std::to_string(static_cast<int>(std::ceil(100 * plus_minus))) +
                   " %: the single backend is kept");
   chosen = best_single;
+}
+
+void MapReport::note_load() {
+  const auto loaded =
+      std::ranges::find_if(models, [](const MappedModel& each) { return !each.under_load.empty(); });
+  if (loaded != models.end())
+    notes.push_back("measured beside other programs (" + loaded->under_load +
+                    "): times are those of the least disturbed runs, and a mapping is only kept when it is "
+                    "faster by more than these can feign; --wait measures once the machine is quiet");
 }
 
 }  // namespace baton

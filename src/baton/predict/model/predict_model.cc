@@ -231,7 +231,8 @@ class Predicting {
 
   /// With all that is not a time.
   ProfileReport empty_report() const {
-    ReportSource source{built_.origins.value_or(OriginReport()), {}, targets_text(built_.targets)};
+    ReportSource source{
+        built_.origins.value_or(OriginReport()), {}, targets_text(built_.targets), built_.precision};
     for (size_t i = 0; i < known_.size(); ++i)
       if (known_[i].called)
         source.kernels[planned(i).func_name] = {
@@ -279,7 +280,7 @@ class Predicting {
       row.samples_us = {time->us};
       row.basis = is_measured ? "measured" : "predicted";
       row.out_of_range = time->out_of_range;
-      row.unreliable.clear();
+      row.under_load.clear();
       if (row.median_us > 0) {
         row.roofline.gflops = row.flops / row.median_us / 1e3;
         row.roofline.gbytes_per_s = row.bytes / row.median_us / 1e3;

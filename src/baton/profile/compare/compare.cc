@@ -30,12 +30,12 @@ constexpr const char* kTooFewRounds = "fewer than three rounds were measured: --
 struct SummedTime {
   double us = 0;
   std::vector<double> rounds_us;
-  std::string unreliable;
+  std::string under_load;
   bool any = false, complete = true;
 
   void add(const Estimate& part) {
     us += part.us;
-    if (unreliable.empty()) unreliable = part.unreliable;
+    if (under_load.empty()) under_load = part.under_load;
     if (!any)
       rounds_us = part.rounds_us;
     else if (rounds_us.size() == part.rounds_us.size())
@@ -51,7 +51,7 @@ struct SummedTime {
     Estimate whole;
     whole.us = part.us;
     whole.rounds_us = part.rounds_us;
-    whole.unreliable = part.unreliable;
+    whole.under_load = part.under_load;
     add(whole);
   }
 };
@@ -286,7 +286,7 @@ class Comparer {
     for (const Estimate& part : times[next++].node_times) own.add(part);
     function.own_us = own.us;
     function.rounds_us = own.rounds_us;
-    function.unreliable = own.unreliable;
+    function.under_load = own.under_load;
     SummedTime around;
     if (subjects[1])
       for (const Estimate& part : times[next++].node_times) around.add(part);
@@ -306,8 +306,7 @@ class Comparer {
       row.rounds_us = total.rounds_us;
       row.copied_bytes = parts.copied_bytes;
       row.kernels = parts.count;
-      row.why = !own.unreliable.empty() ? own.unreliable : total.unreliable;
-      row.verdict = row.why.empty() ? OffloadVerdict::kWithinNoise : OffloadVerdict::kUnreliable;
+      row.verdict = OffloadVerdict::kWithinNoise;
     }
   }
 

@@ -9,6 +9,10 @@ namespace baton {
 namespace {
 
 constexpr size_t kFewestSamples = 5;
+// Of the samples beside other programs: the fastest ones, and how far above them others are alike.
+constexpr double kFastest = 0.05, kAlike = 1.05;
+// The quarter of the fastest samples lies as far above the estimate as this at most where it says something.
+constexpr double kMostSpread = 0.1;
 
 /// The continued fraction of the incomplete beta function (Lentz), as in Numerical Recipes, 6.4.
 double beta_fraction(double x, double a, double b) {
@@ -38,7 +42,67 @@ double incomplete_beta(double x, double a, double b) {
                                    : 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
+/// Other programs ran all the time.
+Estimate beside_others(const std::vector<RoundSamples>& rounds, const std::string& why) {
+  const LeastDisturbed candidates = least_disturbed(rounds);
+  Estimate found;
+  found.under_load = why;
+  found.interrupted = candidates.interrupted;
+  for (const std::vector<double>& round : candidates.rounds) {
+    found.samples_us.insert(found.samples_us.end(), round.begin(), round.end());
+    if (!round.empty()) found.rounds_us.push_back(least_disturbed_us(round));
+  }
+  // Some rounds may have none that was not disturbed.
+  found.us = percentile(found.rounds_us, 0.25);
+  if (const auto within = rounds_interval(found.rounds_us))
+    found.plus_minus_us =
+        std::hypot(*within, apart_from_quiet(found.samples_us, found.us, candidates.interrupted));
+  return found;
+}
+
 }  // namespace
+
+LeastDisturbed least_disturbed(const std::vector<RoundSamples>& rounds) {
+  const auto chosen = [&](auto counts) {
+    std::vector<std::vector<double>> found;
+    size_t count = 0;
+    for (const RoundSamples& round : rounds) {
+      found.emplace_back();
+      for (size_t i = 0; i < round.us.size(); ++i)
+        if (counts(round, i)) found.back().push_back(round.us[i]);
+      count += found.back().size();
+    }
+    return std::pair(std::move(found), count);
+  };
+  size_t all = 0;
+  for (const RoundSamples& round : rounds) all += round.us.size();
+  const size_t least = std::min(kFewestSamples, (all + 1) / 2);
+  auto [usual, usual_count] =
+      chosen([](const RoundSamples& round, size_t i) { return !round.held[i] && !round.slow[i]; });
+  if (usual_count >= least) return {std::move(usual), false};
+  auto [whole, whole_count] = chosen([](const RoundSamples& round, size_t i) { return !round.held[i]; });
+  if (whole_count >= least) return {std::move(whole), false};
+  LeastDisturbed rest{{}, true};
+  for (const RoundSamples& round : rounds) {
+    rest.rounds.emplace_back();
+    for (size_t i = 0; i < round.us.size(); ++i)
+      rest.rounds.back().push_back(round.computed_us[i] > 0 ? round.computed_us[i] : round.us[i]);
+  }
+  return rest;
+}
+
+double apart_from_quiet(const std::vector<double>& samples, double us, bool interrupted) {
+  const double spread = std::clamp(percentile(samples, 0.25) - us, 0.0, kMostSpread * us);
+  return std::hypot(spread, (interrupted ? kInterrupted : kBesideOthers) * us);
+}
+
+double least_disturbed_us(std::vector<double> us) {
+  if (us.empty()) return 0;
+  std::ranges::sort(us);
+  const double most = kAlike * percentile(us, kFastest);
+  us.resize(static_cast<size_t>(std::ranges::upper_bound(us, most) - us.begin()));
+  return median(std::move(us));
+}
 
 double coefficient_of_variation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
@@ -113,16 +177,10 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
     found.samples_us.insert(found.samples_us.end(), kept.begin(), kept.end());
     if (!kept.empty()) found.rounds_us.push_back(median(std::move(kept)));
   }
+  const bool too_few = found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2);
+  if (!all.empty() && too_few) found = beside_others(rounds, why);
   found.left_out = all.size() - found.samples_us.size();
-  if (!all.empty() && found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2)) {
-    found.unreliable = why;
-    std::sort(all.begin(), all.end());
-    found.samples_us = all;
-    all.resize((all.size() + 1) / 2);
-    found.us = median(std::move(all));
-    found.rounds_us.clear();
-    return found;
-  }
+  if (!all.empty() && too_few) return found;
   found.us = median(found.rounds_us);
   if (const auto within = rounds_interval(found.rounds_us))
     found.plus_minus_us = std::hypot(*within, std::sqrt(2) * kBetweenProcesses * found.us);

@@ -16,13 +16,17 @@ double coefficient_of_variation(const std::vector<double>& values);
 /// The samples of one quantity in one round.
 struct RoundSamples {
   std::vector<double> us;
-  std::vector<bool> disturbed;  ///< per sample
-  std::vector<bool> slow;       ///< per sample: on a core that was slower than usual
+  std::vector<bool> disturbed;      ///< per sample: it does not count where others do
+  std::vector<bool> held;           ///< per sample: another program took the processor meanwhile
+  std::vector<bool> slow;           ///< per sample: on a core that was slower than usual
+  std::vector<double> computed_us;  ///< of a held one: how long it would have taken otherwise; 0: not known
 
-  void add(double value, bool held, bool on_slow_core = false) {
+  void add(double value, bool was_held, bool on_slow_core = false, double computed = 0) {
     us.push_back(value);
-    disturbed.push_back(held);
+    disturbed.push_back(was_held);
+    held.push_back(was_held);
     slow.push_back(on_slow_core);
+    computed_us.push_back(computed);
   }
   /// Marks all samples from `first` on.
   void disturb_from(size_t first) {
@@ -34,18 +38,22 @@ struct RoundSamples {
 inline constexpr size_t kFewestRounds = 3;
 /// Processes differ by this part of a time at least, whatever the rounds of each say.
 inline constexpr double kBetweenProcesses = 0.01;
+/// Beside other programs caches and memory are shared: a time differs by this part from that of a quiet
+/// machine, of samples that nothing interrupted, and of those from which the interruptions were subtracted.
+inline constexpr double kBesideOthers = 0.03, kInterrupted = 0.06;
 /// The variance of the median of a few normally distributed values over that of their mean: pi / 2 for many.
 inline constexpr double kMedianVariance = 1.4;
 
 struct Estimate {
-  double us = 0;  ///< median of the rounds' medians
+  double us = 0;  ///< median of the rounds' medians; `under_load` the time of the least disturbed samples
   /// Half of the 95 % interval: in 95 of 100 cases the same measurement by another process is this close.
   /// nullopt: fewer than three rounds.
   std::optional<double> plus_minus_us;
-  std::vector<double> rounds_us;   ///< the median of each round
-  std::vector<double> samples_us;  ///< undisturbed ones of all rounds, in order
-  size_t left_out = 0;             ///< disturbed samples
-  std::string unreliable;          ///< why `us` is only a guess; empty: it is not
+  std::vector<double> rounds_us;   ///< of each round
+  std::vector<double> samples_us;  ///< those of all rounds that count, in order
+  size_t left_out = 0;             ///< the others
+  std::string under_load;    ///< what disturbed nearly all samples, so that +- is wider; empty: few were
+  bool interrupted = false;  ///< and that none of them was left alone: interruptions are subtracted
 };
 
 /// Undisturbed samples on a core at its usual speed, where at least five of these are left, from at least
@@ -53,9 +61,28 @@ struct Estimate {
 /// ones count.
 void leave_out_slow(std::vector<RoundSamples>& rounds);
 
-/// Undisturbed samples only. When fewer than five are left (or half of them, if fewer were taken), the time
-/// could not be measured: `us` is then the median of all samples' lower half, and `unreliable` is `why`.
+/// Undisturbed samples only. When fewer than five are left (or half of them, if fewer were taken), other
+/// programs ran all the time: `under_load` is `why`, and those samples count that nothing interrupted, if
+/// there are five of these; else all, less the time of the interruptions where it is known. Of them
+/// least_disturbed_us(); +- has what a quiet machine may differ by.
 Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why);
+
+/// Of the kinds of samples that are less and less disturbed the best one of which there are enough, by round:
+/// nothing interrupted them, on a core at its usual speed or a slower one; else all, the interruptions
+/// subtracted where they are known.
+struct LeastDisturbed {
+  std::vector<std::vector<double>> rounds;
+  bool interrupted = false;  ///< the last kind
+};
+LeastDisturbed least_disturbed(const std::vector<RoundSamples>& rounds);
+
+/// Half of the interval within which the time on a quiet machine lies, by samples beside other programs of
+/// which the least disturbed take `us`.
+double apart_from_quiet(const std::vector<double>& samples, double us, bool interrupted);
+
+/// What the fastest samples take: the median of those that are at most 5 % above the fastest twentieth. 0 for
+/// none.
+double least_disturbed_us(std::vector<double> us);
 
 /// The quantile of Student's t distribution that leaves 5 % outside both ends; infinity for no degrees.
 double student_95(double degrees);

@@ -67,7 +67,7 @@ class RegionParts {
   uint32_t node() const { return built_.first_node; }
   const std::string& name() const { return built_.func_name; }
 
-  InsideTimes times(const std::string& unreliable) const {
+  InsideTimes times(const std::string& under_load) const {
     InsideTimes times;
     for (size_t part = 0; part <= parts_.size(); ++part) {
       std::vector<double> shares;
@@ -94,7 +94,7 @@ class RegionParts {
     times.node = built_.first_node;
     times.rounds = rounds_.size();
     times.tally.measured = rounds_.size();
-    times.unreliable = unreliable;
+    times.under_load = under_load;
     return times;
   }
 

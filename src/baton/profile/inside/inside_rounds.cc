@@ -140,8 +140,8 @@ InsideTimes combined(const std::vector<InsideTimes>& all, const std::vector<bool
   std::vector<const InsideTimes*> rounds;
   for (size_t i = 0; i < all.size(); ++i)
     if (!disturbed[i]) rounds.push_back(&all[i]);
-  const bool unreliable = 2 * rounds.size() < all.size() || rounds.empty();
-  if (unreliable) {
+  const bool loaded = 2 * rounds.size() < all.size() || rounds.empty();
+  if (loaded) {
     rounds.clear();
     for (const InsideTimes& each : all) rounds.push_back(&each);
   }
@@ -162,7 +162,7 @@ InsideTimes combined(const std::vector<InsideTimes>& all, const std::vector<bool
     times.tally.disturbed += each.tally.disturbed;
     times.tally.restless |= each.tally.restless;
   }
-  if (unreliable) times.unreliable = why.empty() ? "something else ran on this machine" : why;
+  if (loaded) times.under_load = why.empty() ? "something else ran on this machine" : why;
   if (rounds.size() < 2) return times;
   times.parts.clear();
   times.plain_us = median_over(rounds, [](const InsideTimes& each) { return each.plain_us; });

@@ -235,7 +235,7 @@ std::vector<std::string> notes_of(const InsideTimes& times) {
   if (tally.disturbed * kFewDisturbed > tally.measured)
     notes.push_back(of(tally.disturbed) + "something else held the kernel up");
   if (tally.restless) notes.push_back("most rounds were disturbed: something else runs on this machine");
-  if (!times.unreliable.empty()) notes.push_back("shares unreliable: " + times.unreliable);
+  if (!times.under_load.empty()) notes.push_back("measured beside other programs: " + times.under_load);
   if (!times.fallback.empty()) notes.push_back(times.fallback);
   return notes;
 }

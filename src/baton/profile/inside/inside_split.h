@@ -51,7 +51,7 @@ struct InsideTimes {
   double overhead = 0;                ///< marked kernel's time / plain kernel's time - 1
   std::optional<uint32_t> node = {};  ///< the plan node it was measured at; equal kernels share it
   size_t rounds = 1;                  ///< each in other memory
-  std::string unreliable = {};        ///< why the shares are only guesses; empty: they are not
+  std::string under_load = {};        ///< what ran beside most rounds; empty: little
   double visit_us = 0;                ///< the shortest visit of all marked stages but the result's; 0: none
   /// Whether the stages sum up to 97-103 % of the plain kernel; otherwise the shares are shown as estimates.
   bool trusted() const { return stage_sum >= 0.97 && stage_sum <= 1.03; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "baton/profile/conditions/estimate.h"
+
 namespace baton {
 
 namespace {
@@ -15,6 +17,7 @@ EngineBurst watched_burst(const Engine& engine, const SystemSource& system) {
   // Another process is "other programs" to the system, and the engine itself to us.
   if (!engine.in_process) found.others_s = std::max(0.0, found.others_s - burst.cpu);
   burst.quiet = !found.any();
+  burst.disturbed_by = found.text();
   return burst;
 }
 
@@ -47,10 +50,22 @@ double lowest(const std::vector<EngineBurst>& bursts, double EngineBurst::* what
 
 double median_wall(const std::vector<EngineBurst>& bursts) {
   std::vector<double> values = walls(bursts, true);
-  if (values.size() < kFewestForMedian) values = walls(bursts, false);
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  if (values.size() < kFewestForMedian) return least_disturbed_us(walls(bursts, false));
+  return median(std::move(values));
+}
+
+std::optional<double> ratio_interval(const std::vector<EngineBurst>& ours,
+                                     const std::vector<EngineBurst>& theirs) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
+    ratios.push_back(ours[i].wall / ours[i].runs / (theirs[i].wall / theirs[i].runs));
+  return rounds_interval(ratios);
+}
+
+std::string load_of(const std::vector<EngineBurst>& bursts) {
+  if (count_quiet(bursts) >= static_cast<int>(kFewestForMedian)) return "";
+  const auto loaded = std::ranges::find_if(bursts, [](const EngineBurst& burst) { return !burst.quiet; });
+  return loaded == bursts.end() ? "" : loaded->disturbed_by;
 }
 
 int count_quiet(const std::vector<EngineBurst>& bursts) {

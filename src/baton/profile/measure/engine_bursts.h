@@ -1,6 +1,7 @@
 #pragma once
 // Bursts of runs of several engines in turn, as `baton bench` compares them.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace baton {
 /// Runs of one engine that were timed together.
 struct EngineBurst {
   int runs = 0;
-  double cpu = 0, wall = 0;  ///< seconds, of all runs
-  bool quiet = true;         ///< other programs left the machine alone
+  double cpu = 0, wall = 0;       ///< seconds, of all runs
+  bool quiet = true;              ///< other programs left the machine alone
+  std::string disturbed_by = {};  ///< what did not; empty: quiet
 };
 
 struct Engine {
@@ -29,8 +31,17 @@ void run_bursts(std::vector<Engine>& engines, int count, const std::function<voi
 /// The lowest time per run (`cpu` or `wall`) of any burst.
 double lowest(const std::vector<EngineBurst>& bursts, double EngineBurst::* what);
 
-/// The median wall time per run of the quiet bursts; of all when fewer than three are quiet.
+/// The median wall time per run of the quiet bursts; when fewer than three are quiet, that of the least
+/// disturbed ones.
 double median_wall(const std::vector<EngineBurst>& bursts);
+
+/// Of a ratio of two engines' wall times, by their bursts in turn: half of its 95 % interval; nullopt: too
+/// few.
+std::optional<double> ratio_interval(const std::vector<EngineBurst>& ours,
+                                     const std::vector<EngineBurst>& theirs);
+
+/// What disturbed the bursts, where fewer than three were quiet; else empty.
+std::string load_of(const std::vector<EngineBurst>& bursts);
 
 int count_quiet(const std::vector<EngineBurst>& bursts);
 

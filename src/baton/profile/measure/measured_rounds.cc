@@ -23,6 +23,7 @@ constexpr int kLoopSamples = 8;
 constexpr char kSlowCore[] = "the core was slower than usual (another virtual machine may share it)";
 constexpr int64_t kAskEveryNs = 50'000;  // whether the core is slow: it is so for longer
 constexpr double kToldSeconds = 0.25;    // shorter windows are judged together
+constexpr double kMostOfTheTime = 0.7;   // of the windows disturbed: waiting for others will not help
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -33,6 +34,28 @@ bool is_sound(const RunProfile& profile) {
   double sum = 0;
   for (const std::vector<double>& node : profile.node_ns) sum += node[0];
   return sum <= profile.total_ns[0] * 1.000001;
+}
+
+/// Of the kernels and what lies between them.
+Estimate sum_of_parts(const FusedTimes& times) {
+  Estimate sum;
+  sum.under_load = times.plain.under_load;
+  sum.left_out = times.plain.left_out;
+  sum.samples_us = times.plain.samples_us;
+  double half = 0;
+  bool all_known = true;
+  const auto add = [&](const Estimate& part) {
+    sum.us += part.us;
+    half += part.plus_minus_us.value_or(0);
+    all_known &= part.plus_minus_us.has_value();
+    if (sum.rounds_us.size() < part.rounds_us.size()) sum.rounds_us.resize(part.rounds_us.size());
+    for (size_t i = 0; i < sum.rounds_us.size(); ++i)
+      sum.rounds_us[i] += i < part.rounds_us.size() ? part.rounds_us[i] : part.us;
+  };
+  add(times.between);
+  for (const Estimate& node : times.node_times) add(node);
+  if (all_known) sum.plus_minus_us = half;
+  return sum;
 }
 
 /// So many calls that reading the clock is less than a thousandth of a sample.
@@ -90,12 +113,14 @@ void MeasuredRounds::plain_run(Round& round) {
   }
   std::optional<double> us = watch_.end();
   // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
-  const bool held = !executor_->on_devices() && was_held(before, read_thread(several), several);
+  const ThreadReading after = read_thread(several);
+  const bool held = !executor_->on_devices() && was_held(before, after, several);
   slow = slow || is_slow();
   require(status);
   if (us && simulated_) us = simulated_us;
   if (!us) return;
-  round.plain.add(*us, held, slow);
+  const bool parted = held && !simulated_;
+  round.plain.add(*us, held, slow, parted ? computed_ns(before, after, executor_->threads()) / 1e3 : 0);
   held_ += held;
   slow_ += slow;
   ++plain_runs_;
@@ -104,7 +129,8 @@ void MeasuredRounds::plain_run(Round& round) {
 void MeasuredRounds::profiled_run(Round& round) {
   bool slow = is_slow();
   watch_.begin();
-  Result<RunProfile> profile = executor_->run_profiled(1);
+  const bool gather = executor_->threads() > 1 && always_disturbed();
+  Result<RunProfile> profile = executor_->run_profiled(1, gather);
   const std::optional<double> us = watch_.end();
   slow = slow || is_slow();
   require(profile.status());
@@ -120,7 +146,7 @@ void MeasuredRounds::profiled_run(Round& round) {
     const bool held = profile->held[i][0];
     any_held |= held;
     sum += profile->node_ns[i][0] / 1e3;
-    round.node[i].add(profile->node_ns[i][0] / 1e3, held, slow);
+    round.node[i].add(profile->node_ns[i][0] / 1e3, held, slow, profile->computed_ns[i][0] / 1e3);
   }
   const double total = profile->total_ns[0] / 1e3;
   round.profiled.add(total, any_held, slow);
@@ -176,6 +202,7 @@ void MeasuredRounds::end_window(const Disturbance& what) {
 
 void MeasuredRounds::judge() {
   if (unjudged_sum_.any()) {
+    disturbed_s_ += unjudged_sum_.seconds;
     for (const Unjudged& window : unjudged_) {
       Round& round = rounds_[window.round];
       round.plain.disturb_from(window.plain);
@@ -257,6 +284,10 @@ std::string MeasuredRounds::reason() const {
   return text;
 }
 
+bool MeasuredRounds::always_disturbed() const {
+  return disturbed_s_ > kMostOfTheTime * (sum_.seconds - unjudged_sum_.seconds);
+}
+
 bool MeasuredRounds::enough(size_t min_runs) const {
   const std::vector<RoundSamples> plain = of(&Round::plain);
   if (!any() || kept(plain) < min_runs || any_slow(plain)) return false;
@@ -266,6 +297,20 @@ bool MeasuredRounds::enough(size_t min_runs) const {
   for (size_t i = 0; i < nodes_.size(); ++i)
     if (medians[i] > kWorthKnowing * sum && kept(of_node(i)) < std::min(min_runs, kFewestKept)) return false;
   return true;
+}
+
+/// Beside other programs hardly any run of a long model is left alone, but each of its kernels is at times.
+void MeasuredRounds::complete_whole_runs(FusedTimes& times) const {
+  const bool several = executor_->threads() > 1;
+  if (times.plain.under_load.empty() || !(times.plain.interrupted || several) || times.node_times.empty())
+    return;
+  const Estimate sum = sum_of_parts(times);
+  // On several threads a run may seem to be left alone, with a thread away all the time.
+  if (!times.plain.interrupted && sum.us >= times.plain.us) return;
+  times.plain = sum;
+  times.profiled = sum;
+  times.profiled_us = {sum.us};
+  times.ns_per_node = 0;
 }
 
 FusedTimes MeasuredRounds::result(bool waited) const {
@@ -292,14 +337,26 @@ FusedTimes MeasuredRounds::result(bool waited) const {
   if (!nodes_.empty())
     times.ns_per_node =
         std::max(0.0, (times.profiled.us - times.plain.us) * 1e3 / static_cast<double>(nodes_.size()));
+  complete_whole_runs(times);
   times.others_busy = sum_.others();
   times.exchange_ns = exchange_ns_;
+  add_notes(times, why, waited);
+  return times;
+}
+
+void MeasuredRounds::add_notes(FusedTimes& times, const std::string& why, bool waited) const {
+  const auto runs = static_cast<int>(2 * pairs_);
   if (std::string note = watch_.note(runs); !note.empty()) times.notes.push_back(std::move(note));
   char text[200];
   const size_t left_out = times.plain.left_out + times.profiled.left_out, all = plain_runs_ + profiled_runs_;
-  if (!times.plain.unreliable.empty())
-    times.notes.push_back("unreliable: " + why);
-  else if (static_cast<double>(left_out) >= kWorthSaying * static_cast<double>(all)) {
+  const auto loaded =
+      std::ranges::count_if(times.node_times, [](const Estimate& each) { return !each.under_load.empty(); });
+  if (!times.plain.under_load.empty() || loaded > 0) {
+    times.notes.push_back("measured beside other programs (" + why + "): " +
+                          (loaded < static_cast<std::ptrdiff_t>(nodes_.size()) ? "some times" : "times") +
+                          " are those of the least disturbed runs, with a wider +-" +
+                          (waited ? "" : "; --wait measures once the machine is quiet"));
+  } else if (static_cast<double>(left_out) >= kWorthSaying * static_cast<double>(all)) {
     std::snprintf(text, sizeof text, "%zu of %zu runs were left out: %s%s", left_out, all,
                   slow_ > held_ ? kSlowCore : "another program took the processor",
                   sum_.any() ? (", " + sum_.text()).c_str() : "");
@@ -321,12 +378,11 @@ FusedTimes MeasuredRounds::result(bool waited) const {
     }
   }
   const double cv = coefficient_of_variation(times.plain_us);
-  if (cv > kSteadyCv) {
+  if (cv > kSteadyCv && times.plain.under_load.empty()) {
     std::snprintf(text, sizeof text, "runs vary by %.1f %% (standard deviation)%s", cv * 100,
                   waited ? "" : ": --wait measures once the machine is quiet");
     times.notes.push_back(text);
   }
-  return times;
 }
 
 }  // namespace baton

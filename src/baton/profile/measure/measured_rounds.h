@@ -31,6 +31,8 @@ class MeasuredRounds {
 
   /// Whether a whole run and every kernel that matters have enough undisturbed samples.
   bool enough(size_t min_runs) const;
+  /// Other programs ran in most windows so far: further rounds will not find a quiet machine.
+  bool always_disturbed() const;
   bool any() const { return !rounds_.empty() && plain_runs_ > 0 && profiled_runs_ > 0; }
 
   FusedTimes result(bool waited) const;
@@ -49,6 +51,8 @@ class MeasuredRounds {
   std::vector<RoundSamples> of(RoundSamples Round::* member) const;
   std::vector<RoundSamples> of_node(size_t call) const;
   std::string reason() const;
+  void complete_whole_runs(FusedTimes& times) const;
+  void add_notes(FusedTimes& times, const std::string& why, bool waited) const;
 
   MeasuredModel model_;
   std::shared_ptr<Executor> own_;
@@ -76,6 +80,7 @@ class MeasuredRounds {
   size_t held_ = 0;  // runs during which the thread was taken off its CPU
   size_t slow_ = 0;  // runs during which the core was slower than usual
   Disturbance sum_;
+  double disturbed_s_ = 0;  // of it
 };
 
 }  // namespace baton

@@ -9,6 +9,10 @@ namespace baton {
 /// 6 samples: then even the full range has less confidence.
 std::optional<double> median_interval(std::vector<double> samples);
 
+/// Measured in turn, two times beside other programs are disturbed alike: by this part of what one may differ
+/// from a quiet machine they differ from each other.
+inline constexpr double kAlikeInTurn = 0.5;
+
 /// Two compared times.
 struct Compared {
   double a = 0, b = 0;

@@ -31,7 +31,7 @@ function operatorBoxes(model, aspect) {
 
 /// The time of an operator in one kernel: of parts that are its alone; null when there is none.
 function partOf(kernel, id) {
-  if (!kernel.inside.length) return kernel.origins.length === 1 && !kernel.unreliable ? kernel.us : null;
+  if (!kernel.inside.length) return kernel.origins.length === 1 ? kernel.us : null;
   const own = kernel.inside.filter((part) => part.ids?.length === 1 && part.ids[0] === id);
   return own.length ? sum(own, (part) => part.us || 0) : null;
 }

@@ -111,13 +111,13 @@ class Details {
         ["name", kernel.name],
         ["basis", kernel.basis ? kernel.basis + (kernel.outOfRange ? ", a guess: " + kernel.outOfRange : "") : null],
         ["interval", kernel.low === null || kernel.outOfRange ? null : `${usText(kernel.low)} to ${usText(kernel.high)} µs`],
-        [kernel.basis ? "time" : "median", kernel.unreliable ? "unreliable: " + kernel.unreliable : `${kernelTime(kernel)} of all kernels`],
-        ["+-", kernel.plusMinus === null || kernel.unreliable ? null : `${usText(kernel.plusMinus)} µs, ${percent(kernel.plusMinus / (kernel.us || 1))}`,
+        [kernel.basis ? "time" : kernel.underLoad ? "least disturbed" : "median", `${kernelTime(kernel)} of all kernels`],
+        ["+-", kernel.plusMinus === null ? null : `${usText(kernel.plusMinus)} µs, ${percent(kernel.plusMinus / (kernel.us || 1))}`,
          "Half of the 95 % interval: another process finds a median this close in 95 of 100 cases"],
-        ["percentiles", kernel.p90 === null || kernel.unreliable ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],
+        ["percentiles", kernel.p90 === null || kernel.underLoad ? null : `${usText(kernel.us)}, ${usText(kernel.p90)}, ${usText(kernel.p99)} µs`, "p50, p90 and p99 of its runs"],
         ["memory", kernel.liveBytes ? `${withUnit(kernel.liveBytes, "B")} needed, of it ${withUnit(kernel.resultBytes, "B")} its results` : null,
          "Of the workspace, while it runs"],
-        ["before", group ? group.delta === null ? "unreliable" : `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
+        ["before", group ? `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
         ["copy", isCopy(kernel) ? copyWay(kernel) : null, "From the memory of one device to that of another"],
         ["copied", isCopy(kernel) ? `${withUnit(kernel.resultBytes, "B")}${rateText([kernel]) && ", " + rateText([kernel])}` : null],
         ["made for", kernel.origins.length ? null : kernel.reason],
@@ -189,7 +189,7 @@ class Details {
     strip.append(svg("line", {x1: 0, x2: width, y1: y(guess), y2: y(guess), class: "median"}));
     samples.forEach((us, i) => strip.append(svg("circle", {cx: 4 + i * (width - 8) / Math.max(1, samples.length - 1), cy: y(us), r: 2})));
     return [el("h3", {}, "Runs"), strip,
-            el("p", {class: "quiet num"}, `${usText(low)} to ${usText(high)} µs in ${plural(samples.length, "run")}; ` + (kernel.unreliable ? "too few of them undisturbed" : "median " + usText(kernel.us)))];
+            el("p", {class: "quiet num"}, `${usText(low)} to ${usText(high)} µs in ${plural(samples.length, "run")}; ` + ((kernel.underLoad ? "the least disturbed " : "median ") + usText(kernel.us)))];
   }
 }
 

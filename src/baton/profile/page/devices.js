@@ -54,11 +54,9 @@ function causesOf(copy) {
   return copy.origins.length ? copy.origins : copy.madeFor;
 }
 
-/// The time of several kernels in words; one that could not be measured is no number.
+/// The time of several kernels in words.
 function timeOfAll(kernels) {
-  const known = kernels.filter((kernel) => !kernel.unreliable), unknown = kernels.length - known.length;
-  if (!unknown) return timeText(sum(known, (kernel) => kernel.us));
-  return known.length ? `${timeText(sum(known, (kernel) => kernel.us))} and ${unknown} unreliable` : "time unreliable";
+  return timeText(sum(kernels, (kernel) => kernel.us));
 }
 
 /// "3.21 GB/s": the bytes of copies over their time; empty where none could be measured.
@@ -69,7 +67,7 @@ function rateText(copies) {
 
 /// On the label of an edge: "1.20 MB, 34 µs".
 function copyText(copy) {
-  return `${withUnit(copy.resultBytes, "B")}, ${copy.unreliable ? "unreliable" : shortTime(copy.us)}`;
+  return `${withUnit(copy.resultBytes, "B")}, ${shortTime(copy.us)}`;
 }
 
 function operatorsText(model, ids, most = 6) {
@@ -129,23 +127,21 @@ class Lanes {
     places.forEach((place, row) => {
       chart.append(svg("line", {x1: 0, x2: width, y1: lane * (row + 1), y2: lane * (row + 1), class: "lane"}));
       for (const kernel of place.kernels) {
-        const length = Math.max(kernel.unreliable ? 3 : 0.6, width * lengthOf(kernel));
+        const length = Math.max(0.6, width * lengthOf(kernel));
         const mark = svg("rect", {x: Math.min(width - length, width * begins.get(kernel)), y: lane * row + 4, width: length, height: lane - 8,
-                                  class: kernel.unreliable ? "unknown" : null, style: `fill:var(${place.colour})`, "data-kernel": kernel.node},
+                                  style: `fill:var(${place.colour})`, "data-kernel": kernel.node},
                          svg("title", {}, (isCopy(kernel) ? copyTip(kernel, model) : [kernel.title, kernelTime(kernel)]).join("\n")));
         mark.addEventListener("click", () => state.select("kernel", kernel.node, this));
         this.marks.set(kernel, mark);
         chart.append(mark);
       }
     });
-    const unknown = model.kernels.filter((kernel) => kernel.unreliable);
-    const facts = places.map((place) => el("div", {title: place.kernels.find((kernel) => kernel.unreliable)?.unreliable || null, style: `color:var(${place.colour})`},
+    const facts = places.map((place) => el("div", {style: `color:var(${place.colour})`},
                                            el("dt", {}, place.name), el("dd", {}, this.factsOf(place))));
     this.elements = [
       el("dl", {class: "memory-facts"}, facts),
       el("div", {class: "lane-box"}, el("div", {class: "lane-names", style: `height:${height}px`}, places.map((place) => el("span", {style: `color:var(${place.colour})`}, el("b", {title: place.name}, briefPlace(place.name))))), chart),
-      el("p", {class: "quiet"}, "One run from medians, one call after the other; a lane per queue. Select a call to see it." +
-        (!unknown.length ? "" : total > 0 ? ` Dashed: ${plural(unknown.length, "call")} whose time could not be measured.` : " No time could be measured: this is their order, not their length."))];
+      el("p", {class: "quiet"}, "One run from medians, one call after the other; a lane per queue. Select a call to see it.")];
   }
 
   /// "12 calls, 3.40 ms"; of a simulated device it says so.
@@ -189,7 +185,7 @@ function comparisonTable(state, model) {
      cell: (row) => nameCell(row.compared.title, row.compared.why, row.compared.func_name)},
     {key: "calls", drop: 1, label: "calls", tip: "Nodes that call it", width: 60, num: true, value: (row) => row.compared.nodes.length},
     {key: "own", label: `${comparison.base} µs`, tip: "Alone, with warm caches", width: 92, num: true, value: (row) => row.compared.own_us || null,
-     cell: (row) => (row.compared.unreliable ? "unreliable" : row.compared.own_us ? usText(row.compared.own_us) : "")},
+     cell: (row) => (row.compared.own_us ? usText(row.compared.own_us) : "")},
     ...cells,
   ];
   const top = () => comparison.functions.map((compared) => ({key: "c" + compared.node, kind: "kernel", id: compared.node, level: 0, compared}));

@@ -7,7 +7,8 @@ function differenceOf(before, after) {
   const ops = new Map(), partner = new Map();
   for (const op of after.ops) {
     const other = old.get(key(op)) ?? null;
-    ops.set(op.id, {before: other ? ownOrFused(other) : null, after: ownOrFused(op), other, noise: noiseOf(other?.plusMinus ?? null, op.plusMinus)});
+    ops.set(op.id, {before: other ? ownOrFused(other) : null, after: ownOrFused(op), other, noise: noiseOf(other?.plusMinus ?? null, op.plusMinus),
+                    differs: after.json.verdicts?.operators[op.id]});
     if (other) partner.set(other.id, op.id);
   }
   const onlyBefore = before.ops.filter((op) => !partner.has(op.id));
@@ -15,6 +16,7 @@ function differenceOf(before, after) {
   for (const entry of ops.values()) entry.delta = deltaOf(entry);
   return {
     before, after, ops, onlyBefore, groups,
+    endToEndDiffers: after.json.verdicts?.end_to_end, sumDiffers: after.json.verdicts?.sum,
     onlyAfter: after.ops.filter((op) => !ops.get(op.id).other),
     groupOf: new Map(groups.flatMap((group) => group.after.map((kernel) => [kernel, group]))),
     mostOp: largest(ops.values(), (entry) => Math.abs(entry.delta ?? 0)),
@@ -63,11 +65,17 @@ function groupsOf(before, after, partner) {
     groups.get(at)[side].push(kernel);
   }
   return [...groups.values()].map((group, index) => {
-    const time = (kernels) => (kernels.some((kernel) => kernel.unreliable) ? null : sum(kernels, (kernel) => kernel.us));
+    const time = (kernels) => sum(kernels, (kernel) => kernel.us);
     const old = time(group.before), now = time(group.after);
     return {...group, index, old, now, delta: old === null || now === null ? null : now - old,
-            noise: noiseOf(plusMinusOf(group.before), plusMinusOf(group.after))};
+            noise: noiseOf(plusMinusOf(group.before), plusMinusOf(group.after)), differs: differsOf(after.json.verdicts, group)};
   });
+}
+
+/// What the table of the terminal says of these kernels; undefined: nothing was said.
+function differsOf(verdicts, group) {
+  const said = verdicts && [...group.before.map((kernel) => verdicts.before[kernel.node]), ...group.after.map((kernel) => verdicts.after[kernel.node])];
+  return said?.find((each) => each !== undefined);
 }
 
 /// Half of the interval of a sum of kernels; null: not known.
@@ -82,14 +90,16 @@ function noiseOf(a, b) {
 }
 
 function ratioText(old, now) {
-  if (old === null || now === null) return "unreliable";
+  if (old === null || now === null) return "";
   if (!(old > 0)) return now > 0 ? "new" : "";
   if (!(now > 0)) return "gone";
   return signed((now - old) / old, (value) => (value * 100).toFixed(1) + " %");
 }
 
-/// "faster", "slower" or "": what lies within the intervals, one percent or a hundredth of a microsecond is neither.
-function verdict(old, now, noise = 0) {
-  if (old === null || now === null || Math.abs(now - old) < Math.max(0.01, 0.01 * old, noise)) return "";
+/// "faster", "slower" or "", as the table of the terminal says (`differs`). Where it says nothing, what lies within
+/// the intervals, one percent or a hundredth of a microsecond is neither.
+function verdict(old, now, noise = 0, differs = undefined) {
+  if (old === null || now === null || old === now || differs === false) return "";
+  if (differs === undefined && Math.abs(now - old) < Math.max(0.01, 0.01 * old, noise)) return "";
   return now < old ? "faster" : "slower";
 }

@@ -10,12 +10,12 @@ function header() {
   const {json} = model;
   $("model").textContent = difference && difference.before.name !== model.name ? `${difference.before.name} → ${model.name}` : model.name;
   const other = difference?.before;
-  const against = (now, old, noise) => (other && old ? [timeText(now), el("small", {class: verdict(old, now, noise)}, " " + ratioText(old, now))] : timeText(now));
+  const against = (now, old, noise, differs) => (other && old ? [timeText(now), el("small", {class: verdict(old, now, noise, differs)}, " " + ratioText(old, now))] : timeText(now));
   const endToEndNoise = noiseOf(other?.endToEndPlusMinus ?? null, model.endToEndPlusMinus);
   const sumNoise = noiseOf(other ? plusMinusOf(other.kernels) : null, plusMinusOf(model.kernels));
   const both = (text) => (other && text(other.json) !== text(json) ? `${text(other.json)} → ${text(json)}` : text(json));
   const cv = json.cv ?? 0;
-  const unknown = model.kernels.find((kernel) => kernel.unreliable);
+  const loaded = json.under_load || json.unreliable || model.kernels.find((kernel) => kernel.underLoad)?.underLoad;
   const facts = [
     fact("target", both((each) => each.target || "?")),
     json.machine ? fact("machine", both((each) => each.machine || "?"), json.other_machine ? "Times are those of this machine, not of the one that predicted them" : "", json.other_machine ? "warn" : "") : null,
@@ -23,22 +23,23 @@ function header() {
     json.predicted ? fact("times", "predicted", "By " + json.predicted + "; nothing was run", json.out_of_range ? "warn" : "") : null,
     json.interval ? fact(`in ${Math.round(100 * json.interval.level)} of 100 cases`, `${timeText(json.interval.low_us)} to ${timeText(json.interval.high_us)}`, json.out_of_range || "The interval of the prediction, end to end", json.out_of_range ? "warn" : "") : null,
     json.partial ? fact("partial", json.partial, "Measuring ended before all was measured", "warn") : null,
-    json.unreliable ? fact("end to end", "unreliable", json.unreliable, "warn") : fact("end to end", against(model.endToEnd, other?.endToEnd, endToEndNoise), json.predicted ? "Predicted" : "Median of plain runs, without any clock inside"),
-    unknown ? fact("sum of kernels", "unreliable", unknown.unreliable, "warn") : fact("sum of kernels", against(model.sum, other?.sum, sumNoise), "Medians of all kernels, added up"),
-    json.unreliable ? null : fact("between", timeText(json.between_us ?? json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "What lies between kernels, in runs with a clock around each"),
-    json.end_to_end_us?.p99 && !json.unreliable ? fact("p90, p99", `${timeText(json.end_to_end_us.p90)}, ${timeText(json.end_to_end_us.p99)}`, "Of plain runs: 90 % and 99 % of them take at most this long; end to end is p50") : null,
-    json.end_to_end_us?.per_second && !json.unreliable ? fact("runs per second", json.end_to_end_us.per_second.toPrecision(4), "One run after the other") : null,
+    fact("end to end", against(model.endToEnd, other?.endToEnd, endToEndNoise, difference?.endToEndDiffers), json.predicted ? "Predicted" : json.under_load ? "By the least disturbed samples: other programs ran all the time" : "Median of plain runs, without any clock inside"),
+    fact("sum of kernels", against(model.sum, other?.sum, sumNoise, difference?.sumDiffers), "Times of all kernels, added up"),
+    fact("between", timeText(json.between_us ?? json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "What lies between kernels, in runs with a clock around each"),
+    json.end_to_end_us?.p99 && !json.under_load ? fact("p90, p99", `${timeText(json.end_to_end_us.p90)}, ${timeText(json.end_to_end_us.p99)}`, "Of plain runs: 90 % and 99 % of them take at most this long; end to end is p50") : null,
+    json.end_to_end_us?.per_second ? fact("runs per second", json.end_to_end_us.per_second.toPrecision(4), "One run after the other") : null,
     model.memory ? fact("memory", withUnit((model.memory.constants_bytes || 0) + (model.memory.workspace_bytes || 0), "B"), "Constants and workspace") : null,
-    json.overhead && !json.predicted ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
-    json.predicted ? null : fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
+    json.overhead && !json.predicted && !json.under_load ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
+    loaded ? fact("beside others", loaded, "Times are those of the least disturbed samples, and their +- is wider; --wait measures once the machine is quiet", "warn") : null,
+    json.predicted || loaded ? null : fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
     json.load !== undefined && !json.predicted ? fact("load", Number(json.load).toFixed(1), "The system's load average when measuring began") : null,
     json.others_busy >= 0.05 ? fact("others", json.others_busy.toFixed(1) + " processors", "Processors that other programs kept busy meanwhile, on average", "warn") : null,
     model.unfusedSum ? fact("unfused", timeText(model.unfusedSum), "The same model built without fusion, end to end") : null,
-    fact("build", both((each) => (each.opt_level === undefined ? "artifact" : `opt ${each.opt_level}`) + `, Baton ${each.version || "?"}`)),
+    fact("build", both((each) => (each.opt_level === undefined ? "artifact" : `opt ${each.opt_level}`) + (each.precision ? `, ${each.precision}` : "") + `, Baton ${each.version || "?"}`)),
   ];
   $("facts").append(...facts.filter(Boolean));
   const notes = [...(json.notes || [])];
-  if (cv > 0.03) notes.unshift(`Plain runs spread by ${percent(cv)}: the machine was not quiet. Times may be far from what they are alone.`);
+  if (cv > 0.03 && !loaded) notes.unshift(`Plain runs spread by ${percent(cv)}: the machine was not quiet. Times may be far from what they are alone.`);
   if (other) {
     if (other.name !== model.name) notes.push(`These are two models: ${other.name} and ${model.name}.`);
     notes.push(...(other.json.notes || []).map((note) => "first profile: " + note));
@@ -105,7 +106,6 @@ function filters() {
 }
 
 function partOfTime(kernels) {
-  if (model.kernels.some((kernel) => kernel.unreliable)) return "some times are unreliable";
   return percent(sum([...kernels], (kernel) => kernel.us) / (model.sum || 1)) + " of the time";
 }
 

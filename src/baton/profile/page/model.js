@@ -90,17 +90,17 @@ function readKernel(row, index) {
     resultBytes: row.result_bytes || 0,
     liveBytes: row.live_bytes || 0,
     // A time that could not be measured is none: no area, bar, share or dot comes from it.
-    us: row.unreliable ? 0 : row.median_us || 0,
+    us: row.median_us || 0,
     guess: row.median_us || 0,
     plusMinus: row.plus_minus_us ?? null,
-    unreliable: row.unreliable || "",
-    share: row.unreliable ? 0 : row.share || 0,
+    underLoad: row.under_load || row.unreliable || "",
+    share: row.share || 0,
     samples: row.samples || [],
     inputs: row.inputs || [],
     origins: row.origins || [],
     madeFor: row.made_for || [],
     reason: row.reason || "",
-    inside: row.unreliable ? [] : row.inside || [],
+    inside: row.inside || [],
     flops: row.flops || 0,
     bytes: row.bytes || 0,
     stageSum: row.stage_sum ?? 1,
@@ -125,7 +125,7 @@ function readKernel(row, index) {
 
 /// A kernel's time where it is said in words: a time that could not be measured is no number.
 function kernelTime(kernel) {
-  return kernel.unreliable ? "unreliable" : `${usText(kernel.us)} µs  ${percent(kernel.share)}`;
+  return `${usText(kernel.us)} µs  ${percent(kernel.share)}`;
 }
 
 function shortOp(name) {
@@ -149,7 +149,6 @@ function splitOf(kernel) {
 /// What is known of an operator's own time: its parts, or kernels that compute nothing else; null when it shares a
 /// kernel that was not split.
 function timeOf(op) {
-  if (op.kernels.some((kernel) => kernel.unreliable)) return null;
   if (op.insideUs !== null) return op.insideUs;
   if (op.kernels.length && op.kernels.every((kernel) => kernel.origins.length === 1)) return sum(op.kernels, (kernel) => kernel.us);
   return null;
@@ -163,12 +162,12 @@ function together(halves) {
 
 /// An operator's own time as text; ablation may have found too little to be measured.
 function ownText(op) {
-  return op.kernels.some((kernel) => kernel.unreliable) ? "unreliable" : op.belowNoise ? "< noise" : usText(op.time);
+  return op.belowNoise ? "< noise" : usText(op.time);
 }
 
 /// The time of the kernels it is in: its own and that of what it is fused with; null: in none, or not known.
 function fusedTime(op) {
-  return op.kernels.length && !op.kernels.some((kernel) => kernel.unreliable) ? sum(op.kernels, (kernel) => kernel.us) : null;
+  return op.kernels.length ? sum(op.kernels, (kernel) => kernel.us) : null;
 }
 
 function addUnfused(model) {

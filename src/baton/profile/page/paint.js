@@ -12,7 +12,7 @@ function heatOf(item, model, look, difference) {
   if (difference) {
     const entry = item.kind === "kernel" ? difference.groupOf.get(item.kernel) : difference.ops.get(item.id);
     const old = item.kind === "kernel" ? entry?.old : entry?.before, now = item.kind === "kernel" ? entry?.now : entry?.after;
-    const kind = entry ? verdict(old ?? null, now ?? null, entry.noise) : "";
+    const kind = entry ? verdict(old ?? null, now ?? null, entry.noise, entry.differs) : "";
     if (!kind) return look.panel;
     const most = item.kind === "kernel" ? difference.most : difference.mostOp;
     return mix(look.panel, look[kind], 0.25 + 0.75 * Math.sqrt(Math.abs(entry.delta) / most));
@@ -50,7 +50,6 @@ function paintBox(ctx, item, view, look, mark, state, difference) {
 function timeLine(item, difference, near) {
   if (item.kind === "kernel") {
     const {kernel} = item, group = difference?.groupOf.get(kernel);
-    if (kernel.unreliable) return "unreliable";
     if (!near) return group ? ratioText(group.old, group.now) : shortTime(kernel.us);
     return `${usText(kernel.us)} µs   ` + (group ? ratioText(group.old, group.now) : percent(kernel.share));
   }

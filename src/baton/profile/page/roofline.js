@@ -15,7 +15,7 @@ class Roofline {
     if (!width || !height) return;
     const {model, points} = this, {peaks} = model;
     if (!points.length) {
-      this.element.replaceChildren(el("p", {class: "graph-note"}, "No kernel of this profile has a reliable time, operations and bytes."));
+      this.element.replaceChildren(el("p", {class: "graph-note"}, "No kernel of this profile has a time, operations and bytes."));
       return;
     }
     const frame = {left: 62, right: width - 18, top: 16, bottom: height - 44};
@@ -31,9 +31,8 @@ class Roofline {
     const dots = svg("g", {class: "dots"});
     for (const point of points) dots.append(this.dot(point));
     chart.append(dots);
-    const unknown = model.kernels.filter((kernel) => kernel.unreliable).length, out = model.kernels.length - points.length - unknown;
-    const words = [peaks ? "" : "The peaks of the machine were not measured, so there is no roof.", out ? plural(out, "kernel") + " without floating-point work not shown." : "",
-                   unknown ? plural(unknown, "kernel") + " whose time is unreliable not shown." : ""];
+    const out = model.kernels.length - points.length;
+    const words = [peaks ? "" : "The peaks of the machine were not measured, so there is no roof.", out ? plural(out, "kernel") + " without floating-point work not shown." : ""];
     const note = words.filter(Boolean).join(" ");
     this.element.replaceChildren(chart, ...(note ? [el("p", {class: "graph-note"}, note)] : []));
     this.selected();

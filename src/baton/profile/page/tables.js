@@ -40,7 +40,7 @@ function kernelChildren(model, kernel) {
     key: `${kernel.node}.${i}`, kind: part.ids?.length ? "op" : "", id: part.ids?.[0] ?? null, level: 1, parent: kernel, part,
   }));
   const plain = (id, i, look, note) => ({key: `${kernel.node}${look}${i}`, kind: "op", id, level: 1, parent: kernel, note, look});
-  if (!kernel.inside.length) rows.push(...kernel.origins.map((id, i) => plain(id, i, "", kernel.unreliable ? "" : "not split")));
+  if (!kernel.inside.length) rows.push(...kernel.origins.map((id, i) => plain(id, i, "", "not split")));
   else rows.push(...kernel.origins.filter((id) => !kernel.inside.some((part) => part.ids?.includes(id))).map((id, i) => plain(id, i, "", "in other rows")));
   rows.push(...kernel.folded.map((id, i) => plain(id, i, "folded", "folded into a constant it reads")));
   if (!kernel.origins.length) rows.push(...kernel.madeFor.map((id, i) => plain(id, i, "made", kernel.reason || "made for it")));
@@ -68,15 +68,15 @@ function kernelTable(state, model) {
      }},
     {key: "bar", drop: 6, label: "time", tip: "The median, in the colours of the operators' kinds where the kernel was split", width: 170,
      value: (row) => row.kernel?.us ?? 0, num: true, cell: (row) => {
-       if (isKernel(row)) return row.kernel.unreliable ? null : bar(parts(row.kernel), row.kernel.us, model.longest, row.kernel.plusMinus);
+       if (isKernel(row)) return bar(parts(row.kernel), row.kernel.us, model.longest, row.kernel.plusMinus);
        if (!row.part || row.part.below_noise) return null;
        return bar([{part: 1, colour: kindColour(model, row.part.ids || [])}], row.part.us || 0, model.longest, row.part.plus_minus_us ?? null);
      }},
     {key: "us", label: "µs", tip: "Median of the runs, microseconds of wall clock; ~: the stages do not sum to the kernel, so its parts are estimates",
-     width: 86, num: true, value: (row) => (row.kernel?.unreliable ? null : row.kernel?.us ?? null),
-     cell: (row) => (isKernel(row) ? (row.kernel.unreliable ? "unreliable" : usText(row.kernel.us)) : row.part ? partTime(row.parent, row.part) : "")},
+     width: 86, num: true, value: (row) => row.kernel?.us ?? null,
+     cell: (row) => (isKernel(row) ? usText(row.kernel.us) : row.part ? partTime(row.parent, row.part) : "")},
     {key: "share", drop: 7, label: "share", tip: "Of the sum of all kernels; unfolded, of the kernel", width: 72, num: true, value: (row) => row.kernel?.share ?? null,
-     cell: (row) => (isKernel(row) ? (row.kernel.unreliable ? "" : percent(row.kernel.share)) : row.part && !row.part.below_noise ? percent(row.part.share || 0) : "")},
+     cell: (row) => (isKernel(row) ? percent(row.kernel.share) : row.part && !row.part.below_noise ? percent(row.part.share || 0) : "")},
     {key: "gflops", drop: 3, label: "GFLOP/s", tip: "Operations it must do at least, over its time", width: 82, num: true,
      ...number((kernel) => roof.get(kernel)?.gflops ?? null, (value) => value.toFixed(value < 10 ? 2 : 1))},
     {key: "intensity", drop: 1, label: "FLOP/B", tip: "Arithmetic intensity: operations over bytes that must be moved at least", width: 76, num: true,

@@ -6,9 +6,9 @@ function deltaBar(delta, most, kind) {
   return el("span", {class: "delta"}, el("i", {class: kind, style: `width:${width}%;${delta < 0 ? "right" : "left"}:50%`}));
 }
 
-function deltaText(old, now, noise) {
+function deltaText(old, now, noise, differs) {
   if (old === null || now === null) return null;
-  const kind = verdict(old, now, noise);
+  const kind = verdict(old, now, noise, differs);
   const sign = kind === "faster" ? "▼ " : kind === "slower" ? "▲ " : "";
   return el("span", {class: kind}, sign + signed(now - old, usText));
 }
@@ -20,8 +20,8 @@ function diffColumns(entry) {
     {key: "old", drop: 4, label: "old µs", tip: "Its own time in the first profile; empty where its kernel was not split", width: 86, num: true,
      value: (row) => of(row).before, cell: (row) => usText(of(row).before)},
     {key: "new", drop: 5, label: "new µs", tip: "Its own time in the second profile", width: 86, num: true, value: (row) => of(row).after, cell: (row) => usText(of(row).after)},
-    {key: "delta", label: "change µs", tip: "New less old; ▼ faster, ▲ slower by more than 1 % and both intervals", width: 104, num: true, value: (row) => of(row).delta,
-     cell: (row) => deltaText(of(row).before, of(row).after, of(row).noise)},
+    {key: "delta", label: "change µs", tip: "New less old; ▼ faster, ▲ slower, by more than chance", width: 104, num: true, value: (row) => of(row).delta,
+     cell: (row) => deltaText(of(row).before, of(row).after, of(row).noise, of(row).differs)},
     {key: "ratio", drop: 3, label: "change", tip: "Of the old time", width: 84, num: true,
      value: (row) => (of(row).before ? of(row).delta / of(row).before : null),
      cell: (row) => (row.gone ? "gone" : of(row).delta === null || stateOf(row.op) === "retired" ? "" : ratioText(of(row).before, of(row).after))},
@@ -38,11 +38,11 @@ function groupTable(state, difference) {
      cell: (row) => row.level ? nameCell(row.kernel.title, row.side, row.kernel.name)
        : nameCell(kernelText(row.after.length ? row.after : row.before), row.before.length === 1 && row.after.length === 1 ? "" : `${row.before.length} → ${row.after.length} kernels`)},
     {key: "bar", drop: 2, label: "change", tip: "Left: faster; right: slower", width: 150, num: true, value: (row) => row.delta,
-     cell: (row) => (row.level ? null : deltaBar(row.delta, difference.most, verdict(row.old, row.now, row.noise)))},
+     cell: (row) => (row.level ? null : deltaBar(row.delta, difference.most, verdict(row.old, row.now, row.noise, row.differs)))},
     {key: "old", drop: 4, label: "old µs", tip: "Sum of their medians in the first profile", width: 90, num: true, value: (row) => row.old, cell: (row) => (row.old === null ? "" : usText(row.old))},
     {key: "new", drop: 5, label: "new µs", tip: "Sum of their medians in the second profile", width: 90, num: true, value: (row) => row.now, cell: (row) => (row.now === null ? "" : usText(row.now))},
-    {key: "delta", label: "change µs", tip: "New less old; ▼ faster, ▲ slower by more than 1 % and both intervals", width: 110, num: true, value: (row) => row.delta,
-     cell: (row) => (row.level ? null : deltaText(row.old, row.now, row.noise))},
+    {key: "delta", label: "change µs", tip: "New less old; ▼ faster, ▲ slower, by more than chance", width: 110, num: true, value: (row) => row.delta,
+     cell: (row) => (row.level ? null : deltaText(row.old, row.now, row.noise, row.differs))},
     {key: "ratio", drop: 3, label: "change", tip: "Of the old time", width: 88, num: true, value: (row) => (row.old ? row.delta / row.old : null),
      cell: (row) => (row.level ? "" : ratioText(row.old, row.now))},
   ];
@@ -50,7 +50,7 @@ function groupTable(state, difference) {
     const passing = state.filtered ? state.passes().kernels : null;
     return difference.groups.filter((group) => !passing || group.after.some((kernel) => passing.has(kernel))).map((group) => ({
       ...group, key: "g" + group.index, level: 0, kernel: group.after[0], kind: group.after.length ? "kernel" : "", id: group.after[0]?.node ?? null,
-      look: verdict(group.old, group.now, group.noise) && "is-" + verdict(group.old, group.now, group.noise),
+      look: verdict(group.old, group.now, group.noise, group.differs) && "is-" + verdict(group.old, group.now, group.noise, group.differs),
       children: () => [...group.before.map((kernel) => groupChild(kernel, "old")), ...group.after.map((kernel) => groupChild(kernel, "new"))],
     }));
   };
@@ -59,15 +59,13 @@ function groupTable(state, difference) {
 
 function groupChild(kernel, side) {
   return {key: side + kernel.node, level: 1, kernel, side, kind: side === "new" ? "kernel" : "", id: side === "new" ? kernel.node : null,
-          before: [], after: [kernel], old: side === "old" && !kernel.unreliable ? kernel.us : null, now: side === "new" && !kernel.unreliable ? kernel.us : null, delta: null};
+          before: [], after: [kernel], old: side === "old" ? kernel.us : null, now: side === "new" ? kernel.us : null, delta: null};
 }
 
 /// Sums of all rows beside the sums of the reports: nothing was lost by joining.
 function sumCheck(difference) {
   const old = sum(difference.groups, (group) => group.old), now = sum(difference.groups, (group) => group.now);
   const near = (a, b) => Math.abs(a - b) <= 1e-3 * Math.max(1, Math.abs(b));
-  const unknown = difference.groups.some((group) => group.delta === null);
-  if (unknown) return el("span", {class: "check bad", title: "A time that could not be measured is not added up"}, "some times are unreliable: no sum");
   const holds = near(old, difference.before.sum) && near(now, difference.after.sum);
   const lost = difference.onlyBefore.length + difference.onlyAfter.length;
   return el("span", {class: holds ? "check" : "check bad", title: "The rows of this table, added up, against the sums of both profiles"},

@@ -76,8 +76,6 @@ class Treemap {
     });
     this.element.replaceChildren(...parts);
     if (!kinds.length) this.element.replaceChildren(el("p", {class: "graph-note"}, "Nothing has time here."));
-    const unknown = this.model.kernels.filter((kernel) => passing.has(kernel) && kernel.unreliable);
-    if (unknown.length) this.element.append(el("p", {class: "graph-note", title: unknown[0].unreliable}, `${plural(unknown.length, "kernel")} whose time is unreliable not shown.`));
     this.selected();
   }
 

@@ -1,6 +1,7 @@
 #include "baton/profile/record/record.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -102,6 +103,7 @@ class Recorder {
       facts.target = target;
       facts.backend = kind_of_target(target);
       facts.opt_level = report_.opt_level;
+      if (!report_.precision.empty()) facts.precision = report_.precision;
       if (!source_.built) facts.compiler = source_.live ? code_version() : "baton " + report_.version;
     }
     return facts;
@@ -197,7 +199,7 @@ class Recorder {
     add_samples(m, report_.plain_us);
     m.median_us = report_.end_to_end_us;
     m.plus_minus_us = report_.end_to_end_plus_minus_us;
-    m.unreliable = report_.unreliable;
+    m.unreliable = doubt_of(report_.under_load, m.plus_minus_us, m.median_us);
     all_.push_back(std::move(m));
   }
 
@@ -209,7 +211,7 @@ class Recorder {
     add_samples(m, row.samples_us);
     m.median_us = row.median_us;
     m.plus_minus_us = row.plus_minus_us;
-    m.unreliable = row.unreliable;
+    m.unreliable = doubt_of(row.under_load, m.plus_minus_us, m.median_us);
     m.simulated = row.simulated;
     m.node = row.node;
     m.calls = calls_.at(row.func_name);
@@ -272,7 +274,7 @@ class Recorder {
     add_samples(m, row.samples_us);
     m.median_us = row.median_us;
     m.plus_minus_us = row.plus_minus_us;
-    m.unreliable = row.unreliable;
+    m.unreliable = doubt_of(row.under_load, m.plus_minus_us, m.median_us);
     m.simulated = row.simulated;
     m.origins = origins(row.origins);
     m.made_for = origins(row.made_for);
@@ -291,8 +293,8 @@ class Recorder {
     own.calls = static_cast<int>(function.nodes.size());
     add_samples(own, function.rounds_us);
     own.median_us = function.own_us;
-    own.plus_minus_us.reset();
-    own.unreliable = function.unreliable;
+    own.plus_minus_us = rounds_interval(function.rounds_us);
+    own.unreliable = doubt_of(function.under_load, own.plus_minus_us, own.median_us);
     all_.push_back(own);
     for (const OffloadRow& other : function.others) {
       if (other.verdict == OffloadVerdict::kNotTaken || other.verdict == OffloadVerdict::kWrong ||
@@ -334,6 +336,13 @@ std::string family_of_workload(const std::string& model) {
   if (model.find_first_of("./") != std::string::npos) return "";
   const size_t number = model.find('-');
   return model.substr(0, number);
+}
+
+std::string doubt_of(const std::string& under_load, const std::optional<double>& plus_minus_us, double us) {
+  if (under_load.empty() || (plus_minus_us && *plus_minus_us <= kWidestTime * us)) return "";
+  char text[60] = "";
+  if (plus_minus_us && us > 0) std::snprintf(text, sizeof text, ", +- %.0f %%", *plus_minus_us / us * 100);
+  return under_load + text;
 }
 
 std::vector<uint32_t> outliers_of(const std::vector<double>& samples) {

@@ -215,6 +215,7 @@ BuildFacts build_facts(const BuildResult& built, int opt_level) {
   facts.backend = built.targets.empty() ? facts.target : built.targets.front()->kind;
   facts.compiler = code_version();
   facts.opt_level = opt_level;
+  if (!built.precision.empty()) facts.precision = built.precision;
   return facts;
 }
 

@@ -13,7 +13,7 @@ enum class OffloadVerdict {
   kNotTaken,     ///< the backend does not compute it, OffloadRow::why
   kWrong,        ///< its results differ from the base's, OffloadRow::why
   kNotMeasured,  ///< OffloadRow::why
-  kUnreliable,   ///< other programs disturbed the measurement, OffloadRow::why
+  kUnreliable,   ///< too few rounds to say so, OffloadRow::why
   kFaster,
   kSlower,
   kWithinNoise
@@ -50,7 +50,7 @@ struct ComparedFunction {
   std::vector<uint32_t> origins, made_for;  ///< operators, of the first node
   double own_us = 0;                        ///< alone, with warm caches
   std::vector<double> rounds_us;            ///< the median of each round
-  std::string unreliable;                   ///< why own_us is only a guess; empty: it is not
+  std::string under_load;                   ///< what ran beside it all the time; empty: little
   std::string why;                          ///< it has no rows: why it could not be compared; else empty
   std::vector<OffloadRow> others;           ///< one per other backend, in the order asked
 

@@ -1,6 +1,7 @@
 #include "baton/profile/report/diff.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <numeric>
@@ -53,8 +54,8 @@ void check_same_model(const ProfileReport& a, const ProfileReport& b, const Diff
 }
 
 DiffSide side_of(const ProfileReport& report, const std::string& label) {
-  return {label,          report.model,     report.target, report.version,
-          report.threads, report.opt_level, report.cv,     report.load};
+  return {label,     report.model, report.target,   report.version, report.threads, report.opt_level,
+          report.cv, report.load,  report.precision};
 }
 
 /// Times of operator sets in one build: additive medians, and samples of every run.
@@ -111,9 +112,16 @@ class Build {
         if (portion.by == PortionBy::kRest) sum += portion.share * report.kernels[i].median_us;
     return sum;
   }
-  bool reliable(const std::vector<size_t>& places) const {
-    return std::all_of(places.begin(), places.end(),
-                       [&](size_t i) { return report.kernels[i].unreliable.empty(); });
+  /// The uncertainty of those that were measured beside other programs. Nullopt: of one it is not known.
+  std::optional<double> loaded_us(const std::vector<size_t>& places) const {
+    double sum = 0;
+    for (size_t i : places) {
+      const KernelRow& kernel = report.kernels[i];
+      if (kernel.under_load.empty()) continue;
+      if (!kernel.plus_minus_us) return std::nullopt;
+      sum += *kernel.plus_minus_us;
+    }
+    return sum;
   }
   /// The uncertainty, in microseconds, of the split of the operator's kernels: of its parts where it is
   /// known, and the noise of ablation.
@@ -194,11 +202,14 @@ class Differ {
 
   Compared end_to_end() const {
     Compared us{a_.report.end_to_end_us, b_.report.end_to_end_us};
-    if (!a_.report.unreliable.empty() || !b_.report.unreliable.empty()) return us;
     if (!a_.report.rounds_us.empty() && !b_.report.rounds_us.empty())
       set(us, rounds_difference(a_.report.rounds_us, b_.report.rounds_us, paired_));
     else
       us.interval = interval(a_.report.plain_us, b_.report.plain_us);
+    const auto loaded = [](const ProfileReport& report) {
+      return report.under_load.empty() ? 0.0 : report.end_to_end_plus_minus_us;
+    };
+    widen(us, loaded(a_.report), loaded(b_.report));
     return us;
   }
 
@@ -285,16 +296,25 @@ class Differ {
     us.degrees = found.degrees;
   }
 
-  /// What could not be measured on one side has no interval: nothing is said about it.
+  /// By what the times of a side, measured beside other programs, may differ from those of a quiet machine.
+  /// Nullopt: it is not known, and nothing is said about the difference.
+  void widen(Compared& us, std::optional<double> a, std::optional<double> b) const {
+    if (!a || !b) us.interval = std::nullopt;
+    if (!us.interval) return;
+    // In turn both sides are disturbed alike; what is left of it is in the spread of the rounds.
+    const double part = paired_ ? kAlikeInTurn : 1;
+    us.interval = std::hypot(*us.interval, part * *a, part * *b);
+  }
+
   template <class Share>
   void judge(Compared& us, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b,
              const Share& share) const {
-    if (!a_.reliable(in_a) || !b_.reliable(in_b)) return;
     const Samples a = a_.rounds(in_a, share), b = b_.rounds(in_b, share);
     if ((in_a.empty() || !a.empty()) && (in_b.empty() || !b.empty()))
       set(us, rounds_difference(a, b, paired_));
     else
       us.interval = interval(a_.samples(in_a, share), b_.samples(in_b, share));
+    widen(us, a_.loaded_us(in_a), b_.loaded_us(in_b));
   }
 
   Build a_, b_;
@@ -323,6 +343,8 @@ std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& 
                     " was split inside its kernels: compare groups, not the operators in them");
   if (a.version != b.version) notes.push_back("A was measured by baton " + a.version + ", B by " + b.version);
   if (a.target != b.target) notes.push_back("A is for " + a.target + ", B for " + b.target);
+  if (a.precision != b.precision && !a.precision.empty() && !b.precision.empty())
+    notes.push_back("A has the precision " + a.precision + ", B " + b.precision);
   if (!diff.paired)
     notes.push_back(
         "A and B were measured apart: the clock may have moved between them by more than their runs say");
@@ -336,14 +358,15 @@ std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& 
         median(a.exchange_ns), median(b.exchange_ns));
     notes.push_back(text);
   }
-  const auto unreliable = [](const ProfileReport& report) {
+  const auto loaded = [](const ProfileReport& report) {
     return std::ranges::count_if(report.kernels,
-                                 [](const KernelRow& row) { return !row.unreliable.empty(); });
+                                 [](const KernelRow& row) { return !row.under_load.empty(); });
   };
   for (const auto& [report, side] : {std::pair(&a, "A"), std::pair(&b, "B")})
-    if (const auto count = unreliable(*report))
-      notes.push_back(std::string(side) + ": " + std::to_string(count) +
-                      " kernels could not be measured and are not judged");
+    if (const auto count = loaded(*report))
+      notes.push_back(std::string(side) + ": " + std::to_string(count) + " of " +
+                      std::to_string(report->kernels.size()) +
+                      " kernels were measured beside other programs: only large differences are marked");
   for (const auto& [report, side] : {std::pair(&a, "A"), std::pair(&b, "B")})
     for (const std::string& note : report->notes) notes.push_back(std::string(side) + ": " + note);
   return notes;

@@ -16,6 +16,7 @@ struct DiffSide {
   std::string label, model, target, version;  ///< label: the user's name for it
   int threads = 1, opt_level = 3;             ///< opt_level -1: unknown (an artifact)
   double cv = 0, load = 0;
+  std::string precision = {};  ///< empty: not known
 };
 
 /// An operator in one of the builds.

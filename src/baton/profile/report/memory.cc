@@ -54,6 +54,18 @@ std::vector<double> live_bytes(const Plan& plan) {
   return live;
 }
 
+std::set<EntryId> constants_of(const Executor& executor) {
+  const Plan& plan = executor.plan();
+  std::set<uint32_t> inputs;
+  for (size_t i = 0; i < executor.num_inputs(); ++i)
+    if (const int node = executor.find_input_node(executor.input_node(i).name); node >= 0)
+      inputs.insert(static_cast<uint32_t>(node));
+  std::set<EntryId> constants;
+  for (const uint32_t node : plan.arg_nodes)
+    if (!inputs.contains(node)) constants.insert(plan.nodes[node].first_entry);
+  return constants;
+}
+
 }  // namespace
 
 void add_memory(ProfileReport& report, const Executor& executor) {
@@ -66,12 +78,18 @@ void add_memory(ProfileReport& report, const Executor& executor) {
   memory.constants_bytes -= memory.inputs_bytes;
   memory.workspace_bytes = static_cast<double>(plan.workspace_bytes());
   const std::vector<double> live = live_bytes(plan);
+  const std::set<EntryId> constants = constants_of(executor);
+  std::set<EntryId> seen;
   for (KernelRow& kernel : report.kernels) {
     const PlanNode& node = plan.nodes[kernel.node];
     kernel.result_bytes = 0;
     for (uint32_t i = 0; i < node.num_outputs; ++i)
       kernel.result_bytes += static_cast<double>(plan.entries[node.first_entry + i].bytes());
     kernel.live_bytes = live[kernel.node];
+    kernel.constant_bytes = 0;
+    for (const EntryId input : node.inputs)
+      if (constants.contains(input) && seen.insert(input).second)
+        kernel.constant_bytes += static_cast<double>(plan.entries[input].bytes());
     memory.peak_bytes = std::max(memory.peak_bytes, kernel.live_bytes);
   }
   report.memory = memory;

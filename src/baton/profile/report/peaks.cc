@@ -194,7 +194,7 @@ void add_peaks(ProfileReport& report, const DeviceSheet& sheet) {
   const auto& memory = report.memory;
   const double needed = memory ? memory->constants_bytes + memory->inputs_bytes + memory->workspace_bytes : 0;
   for (KernelRow& row : report.kernels)
-    if (row.unreliable.empty() && on_processor(row)) row.roofline = roofline_of(row, *sheet.peaks, needed);
+    if (on_processor(row)) row.roofline = roofline_of(row, *sheet.peaks, needed);
 }
 
 }  // namespace baton

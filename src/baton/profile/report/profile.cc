@@ -251,6 +251,7 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
                 again);
   try {
     source.target = meta.at("target");
+    source.precision = meta.value("precision", "");
     for (const auto& kernel : meta.at("kernels"))
       source.kernels[kernel.at("func_name")] = {
           {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template"),

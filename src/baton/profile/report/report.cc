@@ -104,7 +104,8 @@ FunctionRow function_row(const Function& function, std::string template_name,
 }
 
 ReportSource report_source(const BuildResult& built) {
-  ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
+  ReportSource source{
+      built.origins.value_or(OriginReport()), {}, targets_text(built.targets), built.precision};
   for (const BuiltKernel& kernel : built.kernels)
     source.kernels[kernel.func_name] = {
         function_row(kernel.function, kernel.kernel->template_name, kernel.kernel->params),
@@ -155,14 +156,13 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
   ProfileReport report;
   report.version = version();
   report.target = source.target;
+  report.precision = source.precision;
   report.plain_us = fused.plain_us;
   report.profiled_us = fused.profiled_us;
-  report.end_to_end_us = fused.plain.rounds_us.empty() && fused.plain.unreliable.empty()
-                             ? median(fused.plain_us)
-                             : fused.plain.us;
+  report.end_to_end_us = fused.plain.rounds_us.empty() ? median(fused.plain_us) : fused.plain.us;
   report.end_to_end_plus_minus_us = fused.plain.plus_minus_us;
   report.rounds_us = fused.plain.rounds_us;
-  report.unreliable = fused.plain.unreliable;
+  report.under_load = fused.plain.under_load;
   if (!fused.between.samples_us.empty()) report.between_us = fused.between.us;
   if (fused.interrupted) report.partial = "interrupted";
   report.load = fused.load_before;
@@ -193,7 +193,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
       row.median_us = time.us;
       row.plus_minus_us = time.plus_minus_us;
       row.rounds_us = time.rounds_us;
-      row.unreliable = time.unreliable;
+      row.under_load = time.under_load;
       if (i < fused.calls_per_sample.size()) row.calls_per_sample = fused.calls_per_sample[i];
     }
     if (!row.simulated.empty()) row.plus_minus_us = 0;
@@ -207,7 +207,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
       report.functions[node.func_name] = known->second.function;
     }
     if (row.bytes > 0) row.roofline.intensity = row.flops / row.bytes;
-    if (row.median_us > 0 && row.unreliable.empty()) {
+    if (row.median_us > 0) {
       row.roofline.gflops = row.flops / row.median_us / 1e3;
       row.roofline.gbytes_per_s = row.bytes / row.median_us / 1e3;
     }

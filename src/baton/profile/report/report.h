@@ -19,6 +19,7 @@ struct ReportSource {
   OriginReport origins;
   std::map<std::string, Known> kernels;  ///< by func_name
   std::string target;                    ///< what they were made for: "llvm"
+  std::string precision = {};            ///< and how: "f32", "strict", "bf16"; empty: not known
 };
 ReportSource report_source(const BuildResult& built);
 /// What a report says of a fused function.

@@ -74,8 +74,7 @@ std::string part_label(const ProfileReport& report, const InsideRow& part) {
 }
 
 std::string part_time(const KernelRow& kernel, const InsideRow& part) {
-  return part.below_noise ? "< noise"
-                          : (kernel.trusted && kernel.unreliable.empty() ? "" : "~") + us_text(part.us);
+  return part.below_noise ? "< noise" : (kernel.trusted ? "" : "~") + us_text(part.us);
 }
 
 std::vector<WithoutTime> without_time(const ProfileReport& report) {

@@ -70,8 +70,9 @@ struct KernelRow {
   std::vector<uint32_t> origins, made_for;
   std::vector<InsideRow> inside;
   double flops = 0, bytes = 0;
-  double result_bytes = 0;  ///< of its results
-  double live_bytes = 0;    ///< of all results that are needed while it runs, its own included
+  double result_bytes = 0;    ///< of its results
+  double constant_bytes = 0;  ///< of the weights that it reads and none before it
+  double live_bytes = 0;      ///< of all results that are needed while it runs, its own included
   double stage_sum = 1, noise = 0;
   bool trusted = true;           ///< whether the stages sum up to 97-103 % of the kernel
   std::vector<uint32_t> inputs;  ///< the called nodes whose values it reads: the plan's edges
@@ -87,7 +88,7 @@ struct KernelRow {
   double cv = 0;                        ///< standard deviation over mean of its samples
   std::optional<double> plus_minus_us;  ///< half of the 95 % interval (Estimate); nullopt: too few rounds
   std::vector<double> rounds_us;        ///< the median of each round
-  std::string unreliable;               ///< why median_us is only a guess; empty: it is not
+  std::string under_load;               ///< what ran beside it all the time, so that +- is wider; or empty
   int calls_per_sample = 1;             ///< > 1: too short for the clock, called in a loop with warm caches
   /// In a predicted report: "predicted", or "measured" where a store had this very kernel. Else empty.
   std::string basis;
@@ -109,7 +110,7 @@ struct UnfusedRow {
   std::vector<uint32_t> origins, made_for;
   double median_us = 0, flops = 0, bytes = 0;
   std::optional<double> plus_minus_us = {};
-  std::string unreliable = {};
+  std::string under_load = {};
   std::string simulated = {};  ///< as of a KernelRow
   std::string backend = {};    ///< of another device than the processor: "opencl"; else empty
   std::string relay = {};      ///< as of a FunctionRow, like the next two
@@ -134,25 +135,19 @@ struct SourceText {
 
 struct ProfileReport {
   std::string model, target, version, source;
-  std::string machine;  ///< the processor: "AMD EPYC 9R14"; empty: unknown
+  std::string precision;  ///< of the build: "f32", "strict", "bf16"; empty: not known
+  std::string machine;    ///< the processor: "AMD EPYC 9R14"; empty: unknown
   /// Times were predicted for another machine than this one was: `machine` names it.
   bool other_machine = false;
   std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known
   int threads = 1, opt_level = 3;
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
-  /// Why the sum of the kernels, and so their shares, are guesses: the reason of the first kernel that could
-  /// not be measured; empty when all were.
-  std::string sum_unreliable() const {
-    for (const KernelRow& row : kernels)
-      if (!row.unreliable.empty()) return row.unreliable;
-    return {};
-  }
   double residual_us() const { return end_to_end_us - sum_us; }
   std::optional<double> between_us;  ///< between kernels, in profiled runs; nullopt: not measured
   std::optional<double> end_to_end_plus_minus_us;
   std::vector<double> rounds_us;  ///< end to end, the median of each round
-  std::string unreliable;         ///< why end_to_end_us is only a guess; empty: it is not
+  std::string under_load;         ///< of whole runs, as of a KernelRow
   std::string partial;            ///< why parts of the profile are missing: "interrupted"; empty: complete
   double overhead() const;        ///< profiling overhead of the whole model, profiled / plain
   std::vector<OperatorRow> operators;

@@ -89,7 +89,7 @@ void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTi
     if (i < times.node_times.size()) {
       row.median_us = times.node_times[i].us;
       row.plus_minus_us = times.node_times[i].plus_minus_us;
-      row.unreliable = times.node_times[i].unreliable;
+      row.under_load = times.node_times[i].under_load;
     }
     if (const auto at = kernels.find(node.func_name); at != kernels.end()) {
       row.flops = at->second->kernel->facts.flops;

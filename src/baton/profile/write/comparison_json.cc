@@ -49,7 +49,7 @@ constexpr fields::Field<ComparedFunction> kFunctionFields[] = {
     required<ComparedFunction, &ComparedFunction::made_for>("made_for"),
     required<ComparedFunction, &ComparedFunction::own_us>("own_us"),
     required<ComparedFunction, &ComparedFunction::rounds_us>("rounds_us"),
-    unless_empty<ComparedFunction, &ComparedFunction::unreliable>("unreliable"),
+    unless_empty<ComparedFunction, &ComparedFunction::under_load>("under_load"),
     unless_empty<ComparedFunction, &ComparedFunction::why>("why"),
     required<ComparedFunction, &ComparedFunction::others>("others")};
 

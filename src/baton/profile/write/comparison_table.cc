@@ -17,7 +17,6 @@ bool has_times(const OffloadRow& row) {
 }
 
 std::string own_text(const ComparedFunction& function) {
-  if (!function.unreliable.empty()) return "unreliable";
   return function.rounds_us.empty() && function.own_us == 0 ? "-" : us_text(function.own_us);
 }
 

@@ -27,6 +27,7 @@ Json json_of(const DiffSide& side) {
           {"target", side.target},
           {"threads", side.threads},
           {"opt_level", side.opt_level < 0 ? Json(nullptr) : Json(side.opt_level)},
+          {"precision", side.precision.empty() ? Json(nullptr) : Json(side.precision)},
           {"version", side.version},
           {"cv", side.cv},
           {"load", side.load}};

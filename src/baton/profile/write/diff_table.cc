@@ -55,8 +55,9 @@ std::string list(const std::vector<uint32_t>& nodes) {
 std::string side_text(const DiffSide& side) {
   return side.model + " on " + side.target + ", " + std::to_string(side.threads) +
          (side.threads == 1 ? " thread" : " threads") +
-         (side.opt_level < 0 ? "" : ", opt level " + std::to_string(side.opt_level)) + ", baton " +
-         side.version + ": " + side.label;
+         (side.opt_level < 0 ? "" : ", opt level " + std::to_string(side.opt_level)) +
+         (side.precision.empty() ? "" : ", precision " + side.precision) + ", baton " + side.version + ": " +
+         side.label;
 }
 
 class Table {

@@ -73,12 +73,6 @@ std::string total(const char* name, double us, double share, const char* kind) {
          cell(number(us, "%.1f"), "num") + cell(percent(share), "num") + "<td class=\"z\"></td></tr>";
 }
 
-/// `why`: the time could not be measured.
-std::string unknown_total(const char* name, const std::string& why) {
-  return std::string("<tr class=\"t\"><th></th><th>") + name + "</th><td class=\"num\" title=\"" +
-         html_escaped(why) + "\">unreliable</td>" + cell("", "num") + "<td class=\"z\"></td></tr>";
-}
-
 std::string us_cell(const std::optional<double>& us, bool may_be_noise) {
   return cell(!us ? "" : may_be_noise && *us <= 0 ? "&lt; noise" : us_text(*us), "num");
 }
@@ -135,8 +129,6 @@ std::string lists_without_time(const ProfileReport& report) {
 std::string html(const ProfileReport& report) {
   std::map<std::string, size_t> colours;
   double longest = 0;
-  const std::string sum_unreliable = report.sum_unreliable();
-  const bool shares = sum_unreliable.empty();
   for (const KernelRow& kernel : report.kernels) longest = std::max(longest, kernel.share);
   std::string out =
       "<div class=\"baton\">" + html_style() + kStyle + "<table class=\"p\"><caption>" +
@@ -151,30 +143,21 @@ std::string html(const ProfileReport& report) {
       name += " <span class=\"b\" style=\"background:" + html_colour(colour) + "\">" +
               html_escaped(kernel.compiler) + "</span>";
     }
-    const bool known = kernel.unreliable.empty();
-    const double width = shares && known && longest > 0 ? kernel.share / longest * 160 : 0;
+    const double width = longest > 0 ? kernel.share / longest * 160 : 0;
     out += "<tr>" + cell(std::to_string(kernel.node), "num") +
            cell("<details><summary title=\"" + html_escaped(kernel.name) + "\">" + name + "</summary>" +
                     inside_text(report, kernel) + "</details>",
                 "kernel") +
-           "<td class=\"num\" title=\"" + html_escaped(known ? reached(kernel.roofline) : kernel.unreliable) +
-           "\">" + (known ? us_text(kernel.median_us) : "unreliable") + "</td>" +
-           cell(shares && known ? percent(kernel.share) : "", "num") +
+           "<td class=\"num\" title=\"" + html_escaped(reached(kernel.roofline)) + "\">" +
+           us_text(kernel.median_us) + "</td>" + cell(percent(kernel.share), "num") +
            cell("<span class=\"bar\" style=\"width:" + number(width, "%.0f") + "px\"></span>", "z") + "</tr>";
   }
   const double end_to_end = report.end_to_end_us;
   const auto share = [&](double us) { return end_to_end > 0 ? us / end_to_end : 0; };
-  if (!shares)
-    out += unknown_total("sum of kernels", sum_unreliable);
-  else
-    out += total("sum of kernels", report.sum_us, share(report.sum_us), "t");
-  if (!report.unreliable.empty()) {
-    out += unknown_total("end to end", report.unreliable);
-  } else {
-    out += total("end to end", end_to_end, share(end_to_end), "");
-    const double between = report.between_us.value_or(report.residual_us());
-    if (report.between_us || shares) out += total("between kernels", between, share(between), "");
-  }
+  out += total("sum of kernels", report.sum_us, share(report.sum_us), "t");
+  out += total("end to end", end_to_end, share(end_to_end), "");
+  const double between = report.between_us.value_or(report.residual_us());
+  out += total("between kernels", between, share(between), "");
   return out + "</table>" + notes(report) + three_times(report) + lists_without_time(report) + "</div>";
 }
 

@@ -25,19 +25,15 @@ struct Times {
   }
 };
 
-/// Of the kernels that compute the operator; nullopt: one of them could not be measured.
-std::optional<double> kernels_us(const ProfileReport& report, uint32_t id) {
+/// Of the kernels that compute the operator.
+double kernels_us(const ProfileReport& report, uint32_t id) {
   double us = 0;
   for (const KernelRow& kernel : report.kernels) {
     if (std::find(kernel.origins.begin(), kernel.origins.end(), id) == kernel.origins.end()) continue;
-    if (!kernel.unreliable.empty()) return std::nullopt;
     us += kernel.median_us;
   }
   return us;
 }
-
-/// In a column of 10.
-std::string fused_cell(const std::optional<double>& us) { return us ? us_text(*us) : "unreliable"; }
 
 std::string cell(const std::optional<double>& us) { return us ? us_text(*us) : "-"; }
 
@@ -51,8 +47,7 @@ std::string gain_cell(const Times& times) {
 
 std::string row_text(const std::string& place, const std::string& name, const std::string& kernels,
                      const Times& times, const std::string& fused, const ProfileReport& report) {
-  const bool known = report.sum_unreliable().empty();
-  const std::string share = times.inside && *times.inside > 0 && report.sum_us > 0 && known
+  const std::string share = times.inside && *times.inside > 0 && report.sum_us > 0
                                 ? formatted("%.1f %%", *times.inside / report.sum_us * 100)
                                 : "";
   return table_line(formatted("%4s   %-*s %10s  %-13s %10s %10s %7s %9s", place.c_str(), kWidth,
@@ -86,8 +81,7 @@ void write_operators(std::ostream& out, const ProfileReport& report) {
                    "inside us", "share", "gain us");
   Times sum;
   for (const OperatorRow& row : report.operators) {
-    const std::optional<double> fused = kernels_us(report, row.id);
-    const Times times{row.unfused_us, fused ? row.inside_us : std::nullopt};
+    const Times times{row.unfused_us, row.inside_us};
     const std::string place = row.line ? std::to_string(row.line) : "";
     const std::string name = operator_name(row);
     if (row.nodes.empty()) {
@@ -96,7 +90,7 @@ void write_operators(std::ostream& out, const ProfileReport& report) {
       continue;
     }
     sum.add(times);
-    out << row_text(place, name, nodes_text(row), times, fused_cell(fused), report);
+    out << row_text(place, name, nodes_text(row), times, us_text(kernels_us(report, row.id)), report);
   }
   Times total = sum;
   if (report.unfused_us > 0) {
@@ -104,10 +98,9 @@ void write_operators(std::ostream& out, const ProfileReport& report) {
     for (const UnfusedRow& row : report.unfused) compilers += row.origins.empty() ? row.median_us : 0;
     total.unfused = total.unfused.value_or(0) + compilers;
   }
-  const bool known = report.sum_unreliable().empty();
   out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt},
-                  fused_cell(known ? std::optional(report.sum_us) : std::nullopt), report);
-  if (report.unfused_us > 0 && report.end_to_end_us > 0 && report.unreliable.empty())
+                  us_text(report.sum_us), report);
+  if (report.unfused_us > 0 && report.end_to_end_us > 0)
     out << formatted("       the model end to end: %.1f us unfused, %.1f us as built, %.2fx as fast\n",
                      report.unfused_us, report.end_to_end_us, report.unfused_us / report.end_to_end_us);
 }

@@ -1,9 +1,12 @@
 #include "baton/profile/write/page.h"
 
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "baton/page/fill.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/support/error.h"
 
 namespace baton {
 namespace {
@@ -29,16 +32,49 @@ Json data_of(const ProfileReport& report) {
   return json;
 }
 
+/// Which rows differ, by their nodes and operators.
+Json verdicts_of(const ProfileDiff& difference) {
+  Json before = Json::object(), after = Json::object(), operators = Json::object();
+  const auto add = [&](const auto& row) {
+    for (const uint32_t node : row.a_nodes) before[std::to_string(node)] = row.us.differs();
+    for (const uint32_t node : row.b_nodes) after[std::to_string(node)] = row.us.differs();
+  };
+  for (const DiffGroup& group : difference.groups) add(group);
+  for (const DiffOwn& own : difference.own) add(own);
+  for (const DiffOperator& row : difference.operators) operators[std::to_string(row.id)] = row.us.differs();
+  return {{"before", std::move(before)},
+          {"after", std::move(after)},
+          {"operators", std::move(operators)},
+          {"end_to_end", difference.end_to_end_us.differs()},
+          {"sum", difference.sum_us.differs()}};
+}
+
+std::string page_of_two(const ProfileReport& before, const ProfileReport& after,
+                        const ProfileDiff* difference) {
+  const std::string names = before.model == after.model ? after.model : before.model + " and " + after.model;
+  Json last = data_of(after);
+  if (difference) last["verdicts"] = verdicts_of(*difference);
+  return filled_page(page_template(), names + ": difference of two Baton profiles",
+                     Json::array({data_of(before), std::move(last)}));
+}
+
 }  // namespace
 
 std::string page(const ProfileReport& report) {
   return filled_page(page_template(), report.model + ": Baton profile", Json::array({data_of(report)}));
 }
 
+std::string page(const ProfileReport& before, const ProfileReport& after, const ProfileDiff& difference) {
+  return page_of_two(before, after, &difference);
+}
+
 std::string page(const ProfileReport& before, const ProfileReport& after) {
-  const std::string names = before.model == after.model ? after.model : before.model + " and " + after.model;
-  return filled_page(page_template(), names + ": difference of two Baton profiles",
-                     Json::array({data_of(before), data_of(after)}));
+  std::optional<ProfileDiff> difference;
+  try {
+    difference = diff(before, after, "the first", "the second");
+  } catch (const Error&) {  // of two models
+  }
+  return page_of_two(before, after, difference ? &*difference : nullptr);
 }
 
 }  // namespace baton

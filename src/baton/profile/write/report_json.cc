@@ -110,6 +110,17 @@ void read_threads(const char* name, const Json& json, KernelRow& row) {
   if (json.contains(name)) fields::read<KernelRow>(kThreadFields, json.at(name), row);
 }
 
+/// Reports of earlier versions have "unreliable" instead, and a guess for a time.
+template <class Row>
+void write_load(const char* name, const Row& row, Json& json) {
+  if (!row.under_load.empty()) json[name] = row.under_load;
+}
+template <class Row>
+void read_load(const char* name, const Json& json, Row& row) {
+  for (const char* key : {"unreliable", name})
+    if (json.contains(key)) json.at(key).get_to(row.under_load);
+}
+
 double kernel_p90(const KernelRow& row) { return percentile(row.samples_us, 0.9); }
 double kernel_p99(const KernelRow& row) { return percentile(row.samples_us, 0.99); }
 
@@ -136,6 +147,7 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     required<KernelRow, &KernelRow::flops>("flops"),
     required<KernelRow, &KernelRow::bytes>("bytes"),
     may_lack<KernelRow, &KernelRow::result_bytes>("result_bytes"),
+    may_lack<KernelRow, &KernelRow::constant_bytes>("constant_bytes"),
     may_lack<KernelRow, &KernelRow::live_bytes>("live_bytes"),
     derived<KernelRow, kernel_p90>("p90_us"),
     derived<KernelRow, kernel_p99>("p99_us"),
@@ -149,7 +161,7 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     may_lack<KernelRow, &KernelRow::cv>("cv"),
     or_null<KernelRow, &KernelRow::plus_minus_us>("plus_minus_us"),
     may_lack<KernelRow, &KernelRow::rounds_us>("rounds_us"),
-    unless_empty<KernelRow, &KernelRow::unreliable>("unreliable"),
+    {write_load<KernelRow>, read_load<KernelRow>, "under_load"},
     may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
     or_null<KernelRow, &KernelRow::split_at>("split_at"),
     unless_empty<KernelRow, &KernelRow::basis>("basis"),
@@ -183,7 +195,7 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     required<UnfusedRow, &UnfusedRow::flops>("flops"),
     required<UnfusedRow, &UnfusedRow::bytes>("bytes"),
     or_null<UnfusedRow, &UnfusedRow::plus_minus_us>("plus_minus_us"),
-    unless_empty<UnfusedRow, &UnfusedRow::unreliable>("unreliable"),
+    {write_load<UnfusedRow>, read_load<UnfusedRow>, "under_load"},
     unless_empty<UnfusedRow, &UnfusedRow::simulated>("simulated"),
     unless_empty<UnfusedRow, &UnfusedRow::backend>("backend"),
     unless_empty<UnfusedRow, &UnfusedRow::relay>("relay"),
@@ -338,6 +350,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::threads>("threads"),
     required<Report, &Report::version>("version"),
     custom<Report, write_level, read_level>("opt_level"),
+    or_null<Report, &Report::precision>("precision"),
     or_null<Report, &Report::source>("source"),
     group<kPlainFields>("end_to_end_us"),
     group<kProfiledFields>("profiled_us"),
@@ -345,7 +358,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, &Report::residual_us>("residual_us"),
     or_null<Report, &Report::between_us>("between_us"),
     derived<Report, &Report::overhead>("overhead"),
-    unless_empty<Report, &Report::unreliable>("unreliable"),
+    {write_load<Report>, read_load<Report>, "under_load"},
     unless_empty<Report, &Report::partial>("partial"),
     required<Report, &Report::cv>("cv"),
     required<Report, &Report::load>("load"),

@@ -15,7 +15,7 @@ struct KindTime {
   size_t operators = 0;
   bool estimated = false;  ///< some of its kernels were not split: their operators count alike
   double us = 0;
-  bool unreliable = false;  ///< some of its kernels could not be measured: `us` is a guess
+  double memory_bytes = 0;  ///< weights and results of the kernels of which it takes most of the time
   bool operator==(const KindTime&) const = default;
 };
 /// Longest first; they add up to the sum of the kernels. Kernels that were not split count for their

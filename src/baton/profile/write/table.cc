@@ -35,7 +35,6 @@ class Rows {
   Rows(std::ostream& out, const ProfileReport& report, const TableOptions& options)
       : out_(out),
         options_(options),
-        shares_(report.sum_unreliable().empty()),
         rates_(options.width >= kWithRates),
         time_(report.predicted.empty() ? "median us" : "us"),
         name_(std::max(options.width, kNarrow) - (rates_ ? kColumns : kColumns - 33)) {}
@@ -68,10 +67,8 @@ class Rows {
   void kernel(const KernelRow& kernel) {
     const std::string node = std::to_string(kernel.node),
                       name = clipped_title(kernel.title, static_cast<size_t>(name_));
-    if (!kernel.unreliable.empty()) return row(node, name, "unreliable", "", "", nullptr, "");
     row(node, name, us_text(kernel.median_us), plus_minus(kernel.plus_minus_us, kernel.median_us),
-        shares_ ? percent(kernel.share, "%.1f %%") : "", &kernel.roofline, by_of(kernel),
-        style_of_share(shares_ ? kernel.share : 0));
+        percent(kernel.share, "%.1f %%"), &kernel.roofline, by_of(kernel), style_of_share(kernel.share));
   }
 
  private:
@@ -82,7 +79,6 @@ class Rows {
 
   std::ostream& out_;
   const TableOptions& options_;
-  bool shares_;  ///< of the sum of the kernels: known
   bool rates_;
   const char* time_;  ///< what the column of times is called
   int name_;
@@ -158,16 +154,14 @@ void write_longest(std::ostream& out, const ProfileReport& report, const TableOp
       options.top > 0 ? std::min(kernels.size(), static_cast<size_t>(options.top)) : kernels.size();
   rows.head("kernels, " + std::string(order_text(order)));
   double others = 0;
-  const bool known = report.sum_unreliable().empty();
   for (size_t i = 0; i < kernels.size(); ++i)
     if (i < shown)
       rows.kernel(*kernels[i]);
     else
       others += kernels[i]->median_us;
   if (shown < kernels.size())
-    rows.row("", std::to_string(kernels.size() - shown) + " more (--top N, --all)",
-             known ? us_text(others) : "unreliable", "",
-             known ? percent(report.sum_us > 0 ? others / report.sum_us : 0, "%.1f %%") : "", nullptr, "");
+    rows.row("", std::to_string(kernels.size() - shown) + " more (--top N, --all)", us_text(others), "",
+             percent(report.sum_us > 0 ? others / report.sum_us : 0, "%.1f %%"), nullptr, "");
 }
 
 void write_all(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
@@ -188,13 +182,7 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
                                 e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
   };
   out << '\n';
-  const auto unknown = [&](const char* name, const std::string& why) {
-    out << wrapped(formatted("%s: unreliable, %s", name, why.c_str()), 7, width);
-  };
-  if (const std::string why = report.sum_unreliable(); !why.empty())
-    unknown("sum of kernels", why);
-  else
-    total("sum of kernels", report.sum_us, "");
+  total("sum of kernels", report.sum_us, "");
   if (!report.predicted.empty()) {
     total("end to end, predicted", e2e,
           report.out_of_range.empty()
@@ -207,18 +195,17 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
     out << wrapped("predicted by " + report.predicted, 7, width);
     return;
   }
-  if (!report.unreliable.empty())
-    unknown("end to end, profiling off", report.unreliable);
-  else
-    total("end to end, profiling off", e2e,
-          report.end_to_end_plus_minus_us ? "median, +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
-                                          : formatted("median of %zu runs", report.plain_us.size()));
-  if (report.unreliable.empty() && report.between_us)
-    total("between kernels", *report.between_us, "profiling on");
-  if (report.unreliable.empty())
+  const bool loaded = !report.under_load.empty();
+  const char* kind = loaded ? "least disturbed" : "median";
+  total("end to end, profiling off", e2e,
+        report.end_to_end_plus_minus_us
+            ? std::string(kind) + ", +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
+            : formatted("%s of %zu runs", kind, report.plain_us.size()));
+  if (report.between_us) total("between kernels", *report.between_us, "profiling on");
+  if (!loaded)
     total("end to end, profiling on", median(report.profiled_us),
           formatted("overhead %.3fx", report.overhead()));
-  if (report.unreliable.empty() && !report.plain_us.empty())
+  if (!loaded && !report.plain_us.empty())
     out << wrapped(
         formatted("%.1f runs per second; of the runs 90 %% take at most %s, 99 %% at most %s",
                   e2e > 0 ? 1e6 / e2e : 0.0, us_with_unit(percentile(report.plain_us, 0.9)).c_str(),
@@ -229,8 +216,11 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
                        bytes_text(report.memory->workspace_bytes) + ", of it at most " +
                        bytes_text(report.memory->peak_bytes) + " needed at once",
                    7, width);
-  out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
-                   report.cv * 100, report.load);
+  if (loaded)
+    out << wrapped(formatted("load average was %.1f; %s", report.load, report.under_load.c_str()), 7, width);
+  else
+    out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
+                     report.cv * 100, report.load);
   if (!report.exchange_ns.empty())
     out << formatted("       processors: a cache line goes to another and back in %.0f ns\n",
                      median(report.exchange_ns));
@@ -326,11 +316,13 @@ TableOrder table_order(const std::string& name) {
 
 void write_heading(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
   const std::string level = report.opt_level < 0 ? "" : ", opt level " + std::to_string(report.opt_level);
+  const std::string precision = report.precision.empty() ? "" : ", precision " + report.precision;
   const std::string machine = report.machine.empty() ? "" : ", " + report.machine;
-  const std::string text = report.model + " on " + report.target +
-                           formatted(", %d thread%s%s, baton %s", report.threads,
-                                     report.threads == 1 ? "" : "s", level.c_str(), report.version.c_str()) +
-                           machine;
+  const std::string text =
+      report.model + " on " + report.target +
+      formatted(", %d thread%s%s%s, baton %s", report.threads, report.threads == 1 ? "" : "s", level.c_str(),
+                precision.c_str(), report.version.c_str()) +
+      machine;
   const int width = std::max(options.width, kNarrow);
   std::string head = wrapped(text, 0, width);
   head.pop_back();

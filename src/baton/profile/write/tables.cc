@@ -39,9 +39,9 @@ Cell most(const std::vector<double>& samples) {
 // The model and how it was measured: the same for all rows of a report, so that tables can be put together.
 const std::vector<TableColumn>& context_columns() {
   using enum CellKind;
-  static const std::vector<TableColumn> columns = {{"model", kText},        {"target", kText},
-                                                   {"machine", kText},      {"threads", kInteger},
-                                                   {"opt_level", kInteger}, {"version", kText}};
+  static const std::vector<TableColumn> columns = {
+      {"model", kText},        {"target", kText},    {"machine", kText}, {"threads", kInteger},
+      {"opt_level", kInteger}, {"precision", kText}, {"version", kText}};
   return columns;
 }
 
@@ -51,6 +51,7 @@ std::vector<Cell> context_cells(const ProfileReport& report) {
           text_or_none(report.machine),
           integer(static_cast<uint64_t>(report.threads)),
           report.opt_level < 0 ? Cell() : Cell(static_cast<int64_t>(report.opt_level)),
+          text_or_none(report.precision),
           report.version};
 }
 
@@ -123,7 +124,7 @@ ReportTable kernels_table(const ProfileReport& report) {
                      {"bound", kText},          {"nominal", kFlag},
                      {"stage_sum", kNumber},    {"noise", kNumber},
                      {"trusted", kFlag},        {"plus_minus_us", kNumber},
-                     {"unreliable", kText},     {"calls_per_sample", kInteger},
+                     {"under_load", kText},     {"calls_per_sample", kInteger},
                      {"split_at", kInteger},    {"simulated", kText}},
                     {}};
   for (const KernelRow& row : report.kernels) {
@@ -171,7 +172,7 @@ ReportTable kernels_table(const ProfileReport& report) {
          split ? Cell(row.noise) : Cell(),
          split ? Cell(row.trusted) : Cell(),
          number_or_none(row.plus_minus_us),
-         text_or_none(row.unreliable),
+         text_or_none(row.under_load),
          integer(static_cast<uint64_t>(row.calls_per_sample)),
          row.split_at ? integer(*row.split_at) : Cell(),
          text_or_none(row.simulated)});

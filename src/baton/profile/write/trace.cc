@@ -164,6 +164,7 @@ void add_fused(Trace& trace, const ProfileReport& report) {
                  {{"target", report.target},
                   {"threads", report.threads},
                   {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)},
+                  {"precision", report.precision.empty() ? Json(nullptr) : Json(report.precision)},
                   {"baton", report.version},
                   {"end_to_end_us", report.end_to_end_us},
                   {"sum_us", report.sum_us},

@@ -3,8 +3,9 @@
 
 namespace baton {
 
-extern const char* const kTablesSql;  ///< 1: the tables
-extern const char* const kViewsSql;   ///< 2: attributes as rows, and views
-extern const char* const kCoreSql;    ///< 3: the clock of the processor
+extern const char* const kTablesSql;     ///< 1: the tables
+extern const char* const kViewsSql;      ///< 2: attributes as rows, and views
+extern const char* const kCoreSql;       ///< 3: the clock of the processor
+extern const char* const kPrecisionSql;  ///< 4: the precision of builds
 
 }  // namespace baton
