@@ -13,7 +13,7 @@ from numpy.typing import NDArray as _NDArray
 class Span:
     """A range of a text; lines and columns count from 1."""
 
-    def __init__(self, source_name: object, line: int, end_line: int, column: int, end_column: int) -> None: ...
+    def __init__(self, source_name: object | None, line: int, end_line: int, column: int, end_column: int) -> None: ...
 
     @property
     def source_name(self): ...
@@ -31,6 +31,8 @@ class Span:
     def end_column(self): ...
 
     def __str__(self) -> str: ...
+
+    def same_as(self, other): ...
 
 class Diagnostic:
     """One mistake in a program."""
@@ -147,6 +149,11 @@ def save_params(params: dict) -> bytes:
 def load_params(blob: bytes) -> dict:
     """The inverse of save_params. Raises TVMError for a damaged file."""
 
+def set_number_classes(integer: object, real: object) -> None:
+    """
+    The subclasses of int and float that extents and attributes are given as.
+    """
+
 class Any:
     """An extent that is known at run time only: `?` in text."""
 
@@ -204,6 +211,9 @@ class SymbolicExtent:
 
     @property
     def dtype(self): ...
+
+    @property
+    def handle(self): ...
 
 class ExtentVar(SymbolicExtent):
     """A variable. Each is another, whatever its name."""
@@ -277,6 +287,9 @@ class Type:
     def astext(self, show_meta_data: bool = True) -> str: ...
 
     def __reduce__(self): ...
+
+    @property
+    def handle(self): ...
 
 class TensorType(Type):
     """
@@ -448,7 +461,7 @@ class Attrs:
         [AttrFieldInfo]: name, type_info (what it expects) and description of each attribute.
         """
 
-    def get_int(self, arg: str, /) -> int: ...
+    def get_int(self, key): ...
 
     def get_str(self, arg: str, /) -> str: ...
 
@@ -466,6 +479,11 @@ class Attrs:
     def __repr__(self) -> str: ...
 
     def __reduce__(self): ...
+
+    @property
+    def handle(self): ...
+
+    def __dir__(self): ...
 
 def make_attrs(op: str, values: dict) -> Attrs:
     """The attributes of an operator: these values, the rest by default."""
@@ -495,6 +513,9 @@ class RelayExpr:
         """
 
     def __reduce__(self): ...
+
+    @property
+    def handle(self): ...
 
     def __add__(self, other): ...
 
@@ -548,6 +569,17 @@ class GlobalVar(RelayExpr):
 
     @property
     def name_hint(self): ...
+
+    __eq__ = same_as
+
+    def same_as(self, other):
+        """
+        Whether both are the global variable of one name: modules make their own objects of them.
+        """
+
+    def __ne__(self, other): ...
+
+    def __hash__(self): ...
 
 class Constant(RelayExpr):
     """A tensor in the program."""
@@ -697,6 +729,9 @@ class Function(RelayExpr):
     @property
     def type_params(self): ...
 
+    def without_attr(self, attr_key):
+        """A copy of the function without that attribute."""
+
     @property
     def attrs(self): ...
 
@@ -770,6 +805,9 @@ class TypeData:
 
     def __reduce__(self): ...
 
+    @property
+    def handle(self): ...
+
 class Pattern:
     """What the value of a match is compared with."""
 
@@ -785,6 +823,9 @@ class Pattern:
     def __str__(self) -> str: ...
 
     def __reduce__(self): ...
+
+    @property
+    def handle(self): ...
 
 def wildcard_pattern() -> Pattern: ...
 
@@ -806,6 +847,9 @@ class Clause:
     def rhs(self): ...
 
     def __reduce__(self): ...
+
+    @property
+    def handle(self): ...
 
 class Match(RelayExpr):
     """The value of the first clause whose pattern fits."""
@@ -997,6 +1041,9 @@ class IRModule:
     def script(self, tir_prefix='T', show_meta=False):
         """Not provided: there is no TVMScript; astext() gives Relay text."""
 
+    @property
+    def handle(self): ...
+
 def post_order_visit(expr: RelayExpr, fvisit: Callable) -> None:
     """Calls fvisit(node) once for each node, children first."""
 
@@ -1117,7 +1164,32 @@ def structural_equal(lhs: object | None, rhs: object | None, map_free_vars: bool
     """
 
 def structural_hash(node: object, map_free_vars: bool = False) -> int:
-    """Equal for structurally equal nodes, on every machine and in every run."""
+    """
+    Equal for structurally equal nodes: on every machine and in every run for nodes without free variables, and for all with map_free_vars; else free variables count as the objects that they are.
+    """
+
+class TypeSolver:
+    """
+    Types with holes (IncompleteType), and relations of operators between types.
+    """
+
+    def __init__(self) -> None: ...
+
+    def unify(self, lhs: Type, rhs: Type) -> Type:
+        """
+        The type that both are, their holes filled. DiagnosticError when there is none.
+        """
+
+    def resolve(self, type: Type) -> Type:
+        """The type with what is known of its holes."""
+
+    def add_relation(self, op: str, types: Sequence[Type]) -> None:
+        """
+        The relation of an operator without attributes between its inputs and its result, the last of `types`; "": all are one type.
+        """
+
+    def solve(self) -> bool:
+        """Whether all relations hold. DiagnosticError where one cannot."""
 
 def parse(source: str, source_name: str = 'from_string', init_module: IRModule | None = None, init_meta_table: dict | None = None) -> IRModule:
     """Reads a module and infers its types. Raises DiagnosticError."""

@@ -1,28 +1,58 @@
-"""Numbers with a dtype, as in TVM's TIR. Subclasses of the Python number types."""
+"""Numbers with a dtype, as in TVM's TIR. Subclasses of the Python number types; extents and attributes are given as these."""
+from ._load import core
 
 
 class IntImm(int):
     """An integer constant: `value` and `dtype`."""
 
+    dtype, span = "int32", None
+
     def __new__(cls, dtype, value, span=None):
         made = super().__new__(cls, int(value))
-        made.dtype, made.value, made.span = str(dtype), int(value), span
+        if str(dtype) != "int32":
+            made.dtype = str(dtype)
+        if span is not None:
+            made.span = span
         return made
 
+    @property
+    def value(self):
+        """The number, an int."""
+        return int(self)
+
     def __reduce__(self):
-        return IntImm, (self.dtype, self.value)
+        return IntImm, (self.dtype, int(self))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
 
 class FloatImm(float):
     """A floating point constant: `value` and `dtype`."""
 
+    dtype, span = "float32", None
+
     def __new__(cls, dtype, value, span=None):
         made = super().__new__(cls, float(value))
-        made.dtype, made.value, made.span = str(dtype), float(value), span
+        if str(dtype) != "float32":
+            made.dtype = str(dtype)
+        if span is not None:
+            made.span = span
         return made
 
+    @property
+    def value(self):
+        """The number, a float."""
+        return float(self)
+
     def __reduce__(self):
-        return FloatImm, (self.dtype, self.value)
+        return FloatImm, (self.dtype, float(self))
+
+
+core.set_number_classes(IntImm, FloatImm)
 
 
 def const(value, dtype=None, span=None):

@@ -20,6 +20,7 @@ void bind_analysis(nb::module_& m);   // ir/analysis/kinds.h, ir/analysis/well_f
 void bind_measures(
     nb::module_& m);  // ir/analysis/measures.h, extract.h, bind.h, call_graph.h; byoc/regions.h
 void bind_structural(nb::module_& m);    // ir/structural.h
+void bind_type_solver(nb::module_& m);   // types/type_solver.h
 void bind_text(nb::module_& m);          // text/parser.h, text/printer.h
 void bind_pass(nb::module_& m);          // pass/pass.h, pass/timing.h
 void bind_quantization(nb::module_& m);  // ops/qnn/requantize.h

@@ -83,8 +83,8 @@ bool attr_from_python(nb::handle value, AttrValue& result) {
 nb::object attr_to_python(const AttrValue& value) {
   if (value.is_none()) return nb::none();
   if (const bool* flag = value.as<bool>()) return nb::bool_(*flag);
-  if (const int64_t* number = value.as<int64_t>()) return nb::int_(*number);
-  if (const double* number = value.as<double>()) return nb::float_(*number);
+  if (const int64_t* number = value.as<int64_t>()) return integer_to_python(*number);
+  if (const double* number = value.as<double>()) return real_to_python(*number);
   if (const std::string* text = value.as<std::string>()) return nb::str(text->c_str(), text->size());
   if (const DType* dtype = value.as<DType>()) return nb::str(dtype->str().c_str());
   if (const auto* expr = value.object<ExprAttr>()) return nb::cast(expr->expr());

@@ -71,7 +71,7 @@ void bind_errors(nb::module_& m) {
              const std::string name = nb::cast<std::string>(nb::str(source_name));
              return Span{make_ref<const Source>(name, std::string()), line, column, end_line, end_column};
            }),
-           nb::arg("source_name"), nb::arg("line"), nb::arg("end_line"), nb::arg("column"),
+           nb::arg("source_name").none(), nb::arg("line"), nb::arg("end_line"), nb::arg("column"),
            nb::arg("end_column"))
       .def_prop_ro("source_name", [](const Span& s) { return s.source ? s.source->name() : std::string(); })
       .def_ro("line", &Span::line)

@@ -26,6 +26,7 @@ NB_MODULE(_baton, m) {
   bind_analysis(m);
   bind_measures(m);
   bind_structural(m);
+  bind_type_solver(m);
   bind_text(m);
   bind_pass(m);
   bind_quantization(m);

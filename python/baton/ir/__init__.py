@@ -4,7 +4,7 @@ from .._load import core, not_provided
 from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
 from .adt import Constructor, TypeCall, TypeData
 from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, structural_equal, structural_hash)
-from . import parts
+from . import parts, reflection
 from .base import make_node
 from .expr import BaseExpr, GlobalVar, PrimExpr, Range, RelayExpr
 from .function import BaseFunc, CallingConv, DictAttrs

@@ -2,12 +2,41 @@
 from .._load import core
 from .._numbers import FloatImm, IntImm
 from .json_values import load_json, save_json
-from .mismatch import get_first_structural_mismatch
+from .mismatch import equal_values, get_first_structural_mismatch
 
 Attrs = core.Attrs
 Span = core.Span
-structural_equal = core.structural_equal
-structural_hash = core.structural_hash
+_COMPARED = (core.RelayExpr, core.IRModule, core.Type, core.TypeData, core.Attrs, core.SymbolicExtent)
+_HASHED = (core.RelayExpr, core.IRModule, core.Type, core.SymbolicExtent)
+
+
+def structural_equal(lhs, rhs, map_free_vars=False):
+    """Whether both mean the same: names of bound variables, types that were only inferred and positions do not count.
+
+    Of programs, types, attributes, arrays, numbers, texts, and containers of these. map_free_vars: whether free variables of one
+    may stand for those of the other.
+    """
+    if isinstance(lhs, _COMPARED):
+        return core.structural_equal(lhs, rhs, bool(map_free_vars))
+    return equal_values(lhs, rhs, bool(map_free_vars))
+
+
+def structural_hash(node, map_free_vars=False):
+    """An int, equal for structurally equal values; without map_free_vars free variables count as the objects that they are."""
+    if isinstance(node, _HASHED):
+        return core.structural_hash(node, bool(map_free_vars))
+    if isinstance(node, (list, tuple)):
+        return hash(("Array", *(structural_hash(each, map_free_vars) for each in node)))
+    if isinstance(node, dict):
+        return hash(("Map", frozenset((key if isinstance(key, str) else structural_hash(key, map_free_vars), structural_hash(each, map_free_vars))
+                                      for key, each in node.items())))
+    if isinstance(node, core.NDArray):
+        return core.structural_hash(core.Constant(node))
+    if isinstance(node, core.TypeData):
+        return hash((node.header.name_hint, tuple(each.name_hint for each in node.constructors)))
+    if isinstance(node, (core.Clause, core.Pattern)):
+        return hash(str(node))
+    return hash(node)
 
 
 def assert_structural_equal(lhs, rhs, map_free_vars=False):
@@ -77,6 +106,12 @@ _EXTENTS = {"tir.Var": "ExtentVar", "tir.SizeVar": "ExtentSizeVar", "tir.Add": "
             "tir.Mul": "ExtentMul", "tir.FloorDiv": "ExtentFloorDiv", "tir.Any": "Any"}
 
 
+def _as_object(value):
+    from ..runtime.container import convert_to_object
+
+    return convert_to_object(value)
+
+
 def make_node(type_key, **kwargs):
     """A node by TVM's name for its class: "relay.attrs.Conv2DAttrs" and other attributes of operators (those that are not given
     by default), "DictAttrs", "IntImm", "FloatImm", or a node, by the arguments of its class here.
@@ -86,7 +121,7 @@ def make_node(type_key, **kwargs):
     if type_key == "DictAttrs":
         from .function import DictAttrs
 
-        return DictAttrs(kwargs)
+        return DictAttrs({key: _as_object(value) for key, value in kwargs.items()})
     if type_key in ("IntImm", "FloatImm"):
         return (IntImm if type_key == "IntImm" else FloatImm)(kwargs["dtype"], kwargs["value"])
     if type_key in _EXTENTS:

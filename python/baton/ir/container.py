@@ -14,6 +14,7 @@ class _ArrayMeta(type):
 class Array(list, metaclass=_ArrayMeta):
     """An immutable list."""
 
+    type_key = "Array"
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
 
@@ -38,6 +39,7 @@ class _MapMeta(type):
 class Map(dict, metaclass=_MapMeta):
     """An immutable dict."""
 
+    type_key = "Map"
     pop = popitem = clear = update = setdefault = __setitem__ = __delitem__ = __ior__ = _refuse
 
     def __reduce__(self):

@@ -48,3 +48,13 @@ class Range(Node):
 
     def __repr__(self):
         return f"range(min={self.min}, ext={self.extent})"
+
+
+def _same_name(self, other):
+    """Whether both are the global variable of one name: modules make their own objects of them."""
+    return isinstance(other, GlobalVar) and self.name_hint == other.name_hint
+
+
+GlobalVar.__eq__ = GlobalVar.same_as = _same_name
+GlobalVar.__ne__ = lambda self, other: not _same_name(self, other)
+GlobalVar.__hash__ = lambda self: hash(self.name_hint)

@@ -37,5 +37,11 @@ def _with_attr(self, attr_key_or_dict, attr_value=None):
     return function
 
 
+def _without_attr(self, attr_key):
+    """A copy of the function without that attribute."""
+    return core.rebuild(self, None, None, None, None, {name: value for name, value in self._attrs.items() if name != attr_key}, None)
+
+
+BaseFunc.without_attr = _without_attr
 BaseFunc.attrs = property(lambda self: DictAttrs(self._attrs), doc="A DictAttrs.")
 BaseFunc.with_attr = _with_attr

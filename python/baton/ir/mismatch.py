@@ -1,6 +1,8 @@
 """Where two objects begin to differ."""
 from .._load import core
+from .._numbers import FloatImm, IntImm
 from ..runtime.object_path import ObjectPath
+from .type_relation import TypeRelation
 
 _FIELDS = {
     core.Function: ("params", "ret_type", "body", "type_params", "attrs"), core.Call: ("op", "args", "attrs"), core.Tuple: ("fields",),
@@ -12,9 +14,25 @@ _FIELDS = {
 _GONE = object()  # what only one of the two has
 
 
+def equal_values(lhs, rhs, map_free_vars):
+    """structural_equal() of any two values."""
+    return _equal(lhs, rhs, map_free_vars)
+
+
 def _equal(lhs, rhs, map_free_vars):
     if isinstance(lhs, core.IncompleteType):
         return isinstance(rhs, core.IncompleteType)  # types that nobody has inferred
+    if isinstance(lhs, dict):
+        return isinstance(rhs, dict) and lhs.keys() == rhs.keys() and all(_equal(lhs[key], rhs[key], map_free_vars) for key in lhs)
+    if isinstance(lhs, TypeRelation):
+        return isinstance(rhs, TypeRelation) and getattr(lhs.func, "name", lhs.func) == getattr(rhs.func, "name", rhs.func) and \
+            lhs.num_inputs == rhs.num_inputs and _equal(list(lhs.args), list(rhs.args), map_free_vars) and _equal(lhs.attrs, rhs.attrs, map_free_vars)
+    if isinstance(lhs, (IntImm, FloatImm)) and isinstance(rhs, (IntImm, FloatImm)):
+        return lhs == rhs and lhs.dtype == rhs.dtype
+    if isinstance(lhs, (int, float)) and isinstance(rhs, (int, float)):
+        return lhs == rhs and isinstance(lhs, float) == isinstance(rhs, float)
+    if isinstance(lhs, str):
+        return isinstance(rhs, str) and lhs == rhs
     if isinstance(lhs, (core.RelayExpr, core.Type, core.IRModule, core.TypeData)):
         return core.structural_equal(lhs, rhs, map_free_vars)
     if isinstance(lhs, core.Attrs):

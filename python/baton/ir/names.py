@@ -19,6 +19,14 @@ def _relation(op):
     return relate
 
 
+def operator_of_relation(function):
+    """The operator whose relation an EnvFunc is ("" for Identity, which makes all types one). NotImplementedError for others."""
+    short = str(getattr(function, "name", function)).removeprefix(_RELATIONS)
+    if short not in _BY_OPERATOR:
+        raise NotImplementedError(f"the relation {short} is not known by name; those that are: {', '.join(sorted(_BY_OPERATOR))}")
+    return "" if short == "Identity" else _BY_OPERATOR[short]
+
+
 class SourceName(str):
     """The name of a text. It is a str, as in Span.source_name."""
 

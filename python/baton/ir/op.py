@@ -1,6 +1,7 @@
 """Operators."""
 from .._load import core
 from .._wanted import wanted, wrong
+from .container import Array
 from .support_levels import LEVELS
 
 Op = core.Op
@@ -191,6 +192,16 @@ def _set_attrs_type_key(self, key):
         raise NotImplementedError(f"Op.set_attrs_type_key: attributes of {key} cannot be given to operators made in Python")
 
 
+class ArgumentInfo(str):
+    """An argument of an operator: its name, which is the str, with type_info and description."""
+
+    def __new__(cls, name, description, type_info="Tensor"):
+        made = super().__new__(cls, name)
+        made.name, made.description, made.type_info = name, description, type_info
+        return made
+
+
+Op.arguments = property(lambda op: Array(ArgumentInfo(*each) for each in core.op_signature(op.name)[0]), doc="The ArgumentInfo of each argument.")
 Op.get_attr, Op.has_attr, Op.set_attr, Op.reset_attr = _get_attr, _has_attr, _set_attr, _reset_attr
 Op.add_type_rel, Op.add_argument, Op.set_num_inputs = _add_type_rel, _add_argument, _set_num_inputs
 Op.support_level = property(lambda op: LEVELS.get(op.name, 10), doc="How basic it is: 1 is the most basic, 10 where nothing is said.")

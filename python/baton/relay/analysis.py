@@ -278,6 +278,20 @@ class AnnotatedRegionSet:
         return self._region_of.get(expr)
 
 
+def _test_type_solver():
+    """The type solver by itself, as TVM registers it for tests: f(name) gives the functions "Unify"(a, b), "Resolve"(type),
+    "AddRelation"(relation) (also "AddConstraint"; of functions by ir.EnvFunc), and "Solve"()."""
+    from ..ir.names import operator_of_relation
+
+    solver = core.TypeSolver()
+
+    def add(relation):
+        solver.add_relation(operator_of_relation(relation.func), list(relation.args))
+
+    functions = {"Unify": solver.unify, "Resolve": solver.resolve, "AddRelation": add, "AddConstraint": add, "Solve": solver.solve}
+    return lambda name: functions[str(name)]
+
+
 _same(globals(), "analysis", "annotated_regions", "call_graph", "feature", "sparse_conv2d", "sparse_dense")
 
 

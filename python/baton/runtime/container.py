@@ -2,6 +2,7 @@
 from .._ffi_names import Object
 from .._load import core
 from .._wanted import listed
+from ..ir.container import Array, Map
 from .._numbers import FloatImm, IntImm, const
 
 
@@ -57,7 +58,7 @@ def tuple_object(fields=None):
 
 
 def convert_to_object(value, span=None):
-    """`value` as a TVM object: numbers as IntImm and FloatImm, strings as String, lists and dicts of these."""
+    """`value` as a TVM object: numbers as IntImm and FloatImm, strings as String, lists and dicts of these as ir.Array and ir.Map."""
     from .packed_func import PackedFunc
 
     if isinstance(value, (IntImm, FloatImm, String, ShapeTuple, PackedFunc, ADT)) or value is None:
@@ -69,11 +70,11 @@ def convert_to_object(value, span=None):
     if isinstance(value, str):
         return String(value)
     if isinstance(value, (list, tuple)):
-        return [convert_to_object(each, span) for each in value]
+        return Array(convert_to_object(each, span) for each in value)
     if isinstance(value, dict):
         if any(not isinstance(key, str) and not hasattr(key, "same_as") for key in value):
             raise ValueError("key of map must already been a container type")
-        return {key: convert_to_object(each, span) for key, each in value.items()}
+        return Map({key: convert_to_object(each, span) for key, each in value.items()})
     if isinstance(value, ObjectGeneric):
         return value.asobject()
     if callable(value) and not isinstance(value, type) and type(value).__module__ in ("builtins", "functools"):

@@ -5,7 +5,7 @@ from .._load import core
 from .._numbers import FloatImm, IntImm, const
 from .._refused import fill
 from ..ir.expr import PrimExpr
-from .expr import Add, Any, FloorDiv, Mul, SizeVar, StringImm, Sub, Var
+from .expr import Add, Any, Cast, FloorDiv, Mul, SizeVar, StringImm, Sub, Var
 
 __getattr__ = fill(globals(), "Baton has no TIR: kernels are generated from the operators' own definitions")
 
@@ -16,3 +16,10 @@ def floordiv(a, b, span=None):
 
 
 indexdiv = floordiv
+
+
+def round(x, span=None):  # noqa: A001
+    """As te.round."""
+    from ..te import round as rounded
+
+    return rounded(x, span)

@@ -1,6 +1,6 @@
 """Numbers, and the expressions that extents of tensors are made of: variables, sums, products and quotients of them."""
 from .._load import core
-from .._numbers import FloatImm, IntImm
+from .._numbers import FloatImm, IntImm, const
 from .._refused import fill
 from ..ir.expr import PrimExpr
 
@@ -13,6 +13,15 @@ Mul = core.ExtentMul
 FloorDiv = core.ExtentFloorDiv
 
 __getattr__ = fill(globals(), "Baton has no TIR: kernels are generated from the operators' own definitions")
+
+
+def Cast(dtype, value, span=None):
+    """A number as one of another dtype. Extents are integers already, and stay what they are."""
+    if isinstance(value, core.SymbolicExtent):
+        if not str(dtype).startswith(("int", "uint")):
+            raise NotImplementedError(f"tir.Cast: an extent as {dtype}: Baton has extents that are integers only")
+        return value
+    return const(value, str(dtype))
 
 
 class StringImm(str):

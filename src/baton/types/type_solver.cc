@@ -185,22 +185,18 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   return both;
 }
 
-// Two polymorphic functions must have the same number of type parameters, which are paired. When only one is
-// polymorphic, it is instantiated to match the other.
+// The type parameters of two polymorphic functions are paired by position; those that only one has stand for
+// what the other has in their places. When only one is polymorphic, it is instantiated to match the other.
 std::optional<Type> TypeSolver::unify_functions(const Type& a, const Type& b, Mismatch* mismatch) {
   const auto *left = as_type<FuncTypeNode>(a), *right = as_type<FuncTypeNode>(b);
   if (left->type_params().empty() != right->type_params().empty())
     return left->type_params().empty() ? unify_functions(a, instantiate(*right), mismatch)
                                        : unify_functions(instantiate(*left), b, mismatch);
-  if (left->type_params().size() != right->type_params().size()) {
-    if (mismatch)
-      mismatch->why = "one has " + std::to_string(left->type_params().size()) +
-                      " type parameters, the other " + std::to_string(right->type_params().size());
-    return std::nullopt;
-  }
+  if (left->type_params().size() > right->type_params().size()) return unify_functions(b, a, mismatch);
   Type renamed = b;
   if (!left->type_params().empty() && left->type_params() != right->type_params()) {
-    const std::vector<Type> names(left->type_params().begin(), left->type_params().end());
+    std::vector<Type> names(left->type_params().begin(), left->type_params().end());
+    while (names.size() < right->type_params().size()) names.push_back(fresh());
     std::vector<Type> params;
     for (const Type& param : right->params())
       params.push_back(substitute_types(param, right->type_params(), names));

@@ -1,5 +1,7 @@
 #include "python/ir/extents.h"
 
+#include <cmath>
+
 #include "baton/support/error.h"
 
 namespace baton::python {
@@ -14,14 +16,24 @@ Dim operation(ExtentOp op, Dim a, Dim b) {
   return make_extent({op, a, b});
 }
 
+// An operand, which may also be a float without a fraction: sizes are scaled by such.
+std::optional<Dim> scale_from_python(nb::handle value) {
+  if (PyFloat_Check(value.ptr())) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == std::floor(number) && std::abs(number) < 1e15) return Dim(static_cast<int64_t>(number));
+    return std::nullopt;
+  }
+  return extent_from_python(value);
+}
+
 template <ExtentOp op>
 nb::object from_left(const SymbolicExtent& a, nb::handle other) {
-  const std::optional<Dim> b = extent_from_python(other);
+  const std::optional<Dim> b = scale_from_python(other);
   return b ? extent_to_python(operation(op, a.dim, *b)) : not_implemented();
 }
 template <ExtentOp op>
 nb::object from_right(const SymbolicExtent& b, nb::handle other) {
-  const std::optional<Dim> a = extent_from_python(other);
+  const std::optional<Dim> a = scale_from_python(other);
   return a ? extent_to_python(operation(op, *a, b.dim)) : not_implemented();
 }
 
@@ -76,6 +88,8 @@ std::vector<Dim> shape_from_python(nb::handle shape) {
 }
 
 void bind_extents(nb::module_& m) {
+  m.def("set_number_classes", &set_number_classes, nb::arg("integer"), nb::arg("real"),
+        "The subclasses of int and float that extents and attributes are given as.");
   nb::class_<AnyDim>(m, "Any", "An extent that is known at run time only: `?` in text.")
       .def(nb::init<>())
       .def("__str__", [](const AnyDim&) { return "?"; })

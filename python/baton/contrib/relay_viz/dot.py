@@ -47,14 +47,14 @@ class DotPlotter(Plotter):
 
     def __init__(self, graph_attr=None, node_attr=None, edge_attr=None, get_node_attr=None):
         self._options = (graph_attr, node_attr, edge_attr, get_node_attr)
-        self._graphs = {}
+        self._name_to_graph = {}
 
     def create_graph(self, name):
         """A new DotGraph."""
-        self._graphs[name] = DotGraph(name, *self._options)
-        return self._graphs[name]
+        self._name_to_graph[name] = DotGraph(name, *self._options)
+        return self._name_to_graph[name]
 
     def render(self, filename=None):
         """Draws each graph into the file of its name, after "FILENAME_" where that is given."""
-        for name, graph in self._graphs.items():
+        for name, graph in self._name_to_graph.items():
             graph.render(f"{filename}_{name}" if filename else name)

@@ -74,16 +74,16 @@ class TermPlotter(Plotter):
     """Writes graphs as text, to standard output or into one file."""
 
     def __init__(self):
-        self._graphs = {}
+        self._name_to_graph = {}
 
     def create_graph(self, name):
         """A new TermGraph."""
-        self._graphs[name] = TermGraph(name)
-        return self._graphs[name]
+        self._name_to_graph[name] = TermGraph(name)
+        return self._name_to_graph[name]
 
     def render(self, filename=None):
         """Writes all graphs: to standard output, or into the file `filename` (a str or a path)."""
-        text = "\n".join(each.render() for each in self._graphs.values())
+        text = "\n".join(each.render() for each in self._name_to_graph.values())
         if filename is None:
             sys.stdout.write(text)
         else:

@@ -83,7 +83,7 @@ class Executor:
         """A Python function that runs main."""
         from .. import transform
 
-        module = _with_own_names(transform.InferType()(module), self.params)
+        module, shared = _with_own_names(transform.InferType()(module), self.params)
         main = module["main"]
         names = [each.name_hint for each in main.params]
         bound = {name: value for name, value in self.params.items() if name in names}
@@ -94,10 +94,10 @@ class Executor:
         except NotImplementedError:
             if not self.EVALUATES:
                 raise
-            return self._by_evaluation(module, names, bound)
+            return self._by_evaluation(module, names, bound, shared)
 
         def call(*args, **kwargs):
-            given = _arguments([name for name, _ in inputs], args, kwargs)
+            given = _arguments([name for name, _ in inputs], args, _one_each(kwargs, shared))
             values = {}
             for (name, leaves), value in zip(inputs, given):
                 _spread(name, leaves, value, values)
@@ -107,13 +107,13 @@ class Executor:
 
     EVALUATES = False  # whether programs with control flow are interpreted
 
-    def _by_evaluation(self, module, names, bound):
+    def _by_evaluation(self, module, names, bound, shared):
         """A Python function that runs main with the interpreter."""
         program, params = core.Program(module), list(zip(names, module["main"].params))
         free = [name for name in names if name not in bound]
 
         def call(*args, **kwargs):
-            given = {**bound, **dict(zip(free, _arguments(free, args, kwargs)))}
+            given = {**bound, **dict(zip(free, _arguments(free, args, _one_each(kwargs, shared))))}
             return program([self._argument(name, param.checked_type, given[name]) for name, param in params])
 
         return call
@@ -158,7 +158,7 @@ class Executor:
 
 
 def _with_own_names(module, bound):
-    """`module` with parameters of main whose names differ: those that share one are given by position.
+    """(`module` with parameters of main whose names differ, {shared name: the names that its parameters have instead}).
 
     Values are bound by name, so that a name in `bound` must be that of one parameter.
     """
@@ -167,21 +167,22 @@ def _with_own_names(module, bound):
     names = [each.name_hint for each in module["main"].params]
     counts = collections.Counter(names)
     if len(counts) == len(names):
-        return module
+        return module, {}
     for name in bound:
         if counts[name] > 1:
             raise ValueError(f"main has several parameters of the name {name}, which `params` has a value for")
-    taken, params, values = set(names), [], {}
+    taken, params, values, shared = set(names), [], {}, {}
     for each in module["main"].params:
         if counts[each.name_hint] > 1:
             name = next(name for i in itertools.count() if (name := f"{each.name_hint}#{i}") not in taken)
             taken.add(name)
+            shared.setdefault(each.name_hint, []).append(name)
             values[each] = var(name, each.checked_type)
         params.append(values.get(each, each))
     main, renamed = module["main"], module.copy()
     renamed["main"] = Function(params, core.substitute(main.body, list(values.items())), main.ret_type, main.type_params,
                                main.attrs)
-    return transform.InferType()(renamed)
+    return transform.InferType()(renamed), shared
 
 
 def _leaves(ty):
@@ -210,6 +211,11 @@ def _flattened(module, free):
     module = module.copy()
     module["main"] = Function(params, core.substitute(main.body, list(values.items())), main.ret_type, main.type_params)
     return module
+
+
+def _one_each(kwargs, shared):
+    """Values by the names that parameters have instead of one that they share: each gets the value that was given for it."""
+    return {own: value for name, value in kwargs.items() for own in shared.get(name, [name])}
 
 
 def _arguments(names, args, kwargs):

@@ -32,12 +32,12 @@ def to_c_variable_style(original_name):
 
 def to_c_constant_style(original_name):
     """TVM_CONSTANT_NAME in upper case."""
-    return "TVM_" + to_c_variable_style(original_name)[3:].lstrip("_").upper()
+    return to_c_variable_style(original_name).upper()
 
 
 def prefix_name(name):
-    """`name` with TVM in front."""
-    return prefix_generated_name([name]) if isinstance(name, str) else _joined("TVM", name)
+    """`name`, or names joined, with TVM in front."""
+    return _joined("TVM", name)
 
 
 def prefix_generated_name(names):

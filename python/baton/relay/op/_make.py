@@ -78,6 +78,8 @@ def _attribute(value, expects):
         value = value.data.numpy().tolist()
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if isinstance(value, float) and value.is_integer() and expects.startswith("an integer"):
+        value = int(value)
     if expects.startswith("a list"):
         return [_element(each) for each in value] if isinstance(value, (list, tuple)) else [_element(value)]
     return _element(value)

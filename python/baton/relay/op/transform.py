@@ -110,6 +110,16 @@ def segment_sum(data, segment_ids, num_segments=None):
     return call("scatter_nd", [call("cast_like", [empty, data]), expand_dims(segment_ids, 0), data], mode="add")
 
 
+def sparse_fill_empty_rows(sparse_indices, sparse_values, dense_shape, default_value):
+    """Sparse values with one more in each row that has none: a tuple of the indices, the values, and whether each row was empty.
+
+    sparse_indices: (N, 2); sparse_values: (N); dense_shape: vector of extents; default_value: scalar, of the rows without values.
+    """
+    filled = call("sparse_fill_empty_rows", [sparse_indices, sparse_values, dense_shape, default_value], True)
+    return Tuple([call("cast_like", [filled[0], sparse_indices]), call("cast_like", [filled[1], sparse_values]),
+                  call("cast", [filled[2]], dtype="bool")])
+
+
 def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0):
     """A tensor of `output_shape` (a list or an expression) that holds `sparse_values` at `sparse_indices`."""
 

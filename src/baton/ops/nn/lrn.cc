@@ -60,8 +60,8 @@ const OpDef& op_nn_lrn() {
             const TensorTypeNode* data = ctx.tensor(0);
             if (!data) return kDefer;
             if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
-            if (attrs.size < 1 || attrs.size % 2 == 0)
-              return fail_attr(ctx, "size", std::to_string(attrs.size), "it must be positive and odd");
+            if (attrs.size < 1)
+              return fail_attr(ctx, "size", std::to_string(attrs.size), "it must be positive");
             return identity_relation(ctx);
           },
       .compute =

@@ -109,12 +109,12 @@ std::optional<Layout> sub_pixel_layout(RelationContext& ctx, const SubPixelAttrs
   return layout;
 }
 
-// dim / by without a remainder; reports when there is one.
-std::optional<Dim> split_evenly(RelationContext& ctx, const char* name, Dim dim, WideInt by) {
+// How many whole blocks there are along `dim`: what is left over is no part of the result. Reports when there
+// is none.
+std::optional<Dim> whole_blocks(RelationContext& ctx, const char* name, Dim dim, WideInt by) {
   if (dim.is_any()) return by > INT64_MAX ? Dim::any() : floor_div(dim, static_cast<int64_t>(by));
-  if (dim.value() % by == 0) return Dim(static_cast<int64_t>(dim.value() / by));
-  fail_attr(ctx, name, "too large or uneven",
-            "blocks do not divide an extent of " + std::to_string(dim.value()));
+  if (dim.value() == 0 || dim.value() >= by) return Dim(static_cast<int64_t>(dim.value() / by));
+  fail_attr(ctx, name, "too large", "an extent of " + std::to_string(dim.value()) + " holds no block");
   return std::nullopt;
 }
 
@@ -126,7 +126,7 @@ RelationStatus depth_to_space_relation(RelationContext& ctx, const SubPixelAttrs
   const Layout canonical = *Layout::parse("NCHW");
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   const auto channels =
-      split_evenly(ctx, "block_size", shape[1], static_cast<WideInt>(attrs.block_size) * attrs.block_size);
+      whole_blocks(ctx, "block_size", shape[1], static_cast<WideInt>(attrs.block_size) * attrs.block_size);
   if (!channels) return kFailed;
   shape[1] = *channels;
   for (int axis : {2, 3}) {
@@ -148,7 +148,7 @@ RelationStatus space_to_depth_relation(RelationContext& ctx, const SubPixelAttrs
   if (!channels) return kFailed;
   shape[1] = *channels;
   for (int axis : {2, 3}) {
-    const auto extent = split_evenly(ctx, "block_size", shape[axis], attrs.block_size);
+    const auto extent = whole_blocks(ctx, "block_size", shape[axis], attrs.block_size);
     if (!extent) return kFailed;
     shape[axis] = *extent;
   }
@@ -228,7 +228,7 @@ RelationStatus space_to_batch_relation(RelationContext& ctx, const SpaceToBatchN
                                      : checked_extent(ctx, static_cast<WideInt>(dim.value()) +
                                                                attrs.paddings[i][0] + attrs.paddings[i][1]);
     if (!padded) return kFailed;
-    const auto extent = split_evenly(ctx, "block_shape", *padded, attrs.block_shape[i]);
+    const auto extent = whole_blocks(ctx, "block_shape", *padded, attrs.block_shape[i]);
     if (!extent) return kFailed;
     dim = *extent;
   }
@@ -241,7 +241,7 @@ RelationStatus batch_to_space_relation(RelationContext& ctx, const BatchToSpaceN
   if (!check_block(ctx, attrs.block_shape, "crops", attrs.crops)) return kFailed;
   std::vector<Dim> shape = data->shape();
   for (size_t i = 0; i < attrs.block_shape.size(); ++i) {
-    const auto batch = split_evenly(ctx, "block_shape", shape[0], attrs.block_shape[i]);
+    const auto batch = whole_blocks(ctx, "block_shape", shape[0], attrs.block_shape[i]);
     if (!batch) return kFailed;
     shape[0] = *batch;
     Dim& dim = shape[i + 1];

@@ -5,6 +5,7 @@
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ir/rules/read_rule.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -356,6 +357,19 @@ void meshgrid_compute(Compute& c, const MeshgridAttrs& attrs) {
   c.results(std::move(grids));
 }
 
+// As many values as the bounds of a run ask for.
+std::vector<std::vector<int64_t>> arange_shapes(const Attrs&, const std::vector<NDArray>& inputs) {
+  std::vector<double> bounds;
+  for (const NDArray& each : inputs) {
+    const auto value = scalar_value(Expr(make_constant(each, NodeInfo(OriginSet::none()))));
+    if (!value) throw NotSupported("`arange` of bounds of " + each.dtype().str());
+    bounds.push_back(*value);
+  }
+  const double count = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
+  if (!(count < 9e15)) throw NotSupported("`arange` with a step of " + std::to_string(bounds[2]));
+  return {{std::max<int64_t>(static_cast<int64_t>(count), 0)}};
+}
+
 void arange_compute(Compute& c, const ArangeAttrs&) {
   const Axes i(1);
   Halide::Func values = c.stage("arange");
@@ -532,7 +546,7 @@ const OpDef& op_arange() {
       .relation = arange_relation,
       .compute = arange_compute,
       .data_dependent = true,
-      .rules = op_rules(arange_gradient(), MixedPrecision::kNever),
+      .rules = op_rules(arange_gradient(), ShapeRule{arange_shapes}, MixedPrecision::kNever),
       .test_shapes =
           {"()i32={1}, ()i32={10}, ()i32={3}, start=()i32{1}, stop=()i32{10}, step=()i32{3}, dtype=int32",
            "()f32={0}, ()f32={1}, ()f32={0.25}, start=()f32{0}, stop=()f32{1}, step=()f32{0.25}, "

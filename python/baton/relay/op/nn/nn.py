@@ -71,6 +71,7 @@ def _sparse_parts(matrix):
     """(data, indices, indptr), expressions, of a tuple of them or of a scipy matrix in CSR or BSR form."""
     if hasattr(matrix, "indptr"):
         matrix = (matrix.data, matrix.indices, matrix.indptr)
+    matrix = getattr(matrix, "fields", matrix)  # of a Tuple
     parts = listed("a sparse matrix", matrix, "(data, indices, indptr) or a scipy matrix")
     if len(parts) != 3:
         raise ValueError(f"a sparse matrix is (data, indices, indptr), not {len(parts)} parts")
