@@ -15,7 +15,6 @@ _REASONS = {
     "tvm.testing.popen_pool": "Baton runs in one process", "tvm.exec": "Baton runs on this machine only", "tvm.rpc": "Baton runs on this machine only",
     "tvm.driver.tvmc": "Baton has a command line of its own: python -m baton --help",
     "tvm.relay.frontend": "Baton has no importers of other frameworks' models",
-    "tvm.relay.op.contrib": "TVM's pattern tables are not known to Baton",
     "tvm.relay.op.strategy": _NO_TENSOR_EXPRESSIONS,
     "tvm.relay.collage": "CollagePartition is not provided", "tvm.relay.backend.contrib": "TVM's code generators for accelerators are not provided",
     "tvm.relay.backend.aot": "Baton builds no C", "tvm.relay.backend.runner": _NO_TUNING,

@@ -15,7 +15,7 @@ class Feature:
     def missing(self):
         """Why it is missing; an empty str when it is available."""
         if self.target_kind_enabled not in (None, "llvm", "c") or self.target_kind_hardware not in (None, "llvm", "c"):
-            return f"{self.long_name}: Baton builds for this machine's processor only"
+            return f"{self.long_name}: tests run on this machine's processor only"
         if self.cmake_flag is not None:
             return f"{self.long_name} is no part of Baton"
         for check in (self.compile_time_check, self.run_time_check):

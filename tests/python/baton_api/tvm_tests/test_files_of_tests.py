@@ -182,9 +182,9 @@ def test_imports(tmp_path):
                            ")\ndef test(line):\n    exec(line, {})\n")
     assert counts == {"passed": len(IMPORTS.strip().splitlines())}, text
     counts, text = outcome(tmp_path, "import pytest\n@pytest.mark.parametrize('name', ['tvm.no_such', 'tvm.relay.no_such', 'tvm.contrib.no_such',"
-                                     " 'tvm.relay.op.no_such', 'tvm.relay.frontend.no_such'])\n"
+                                     " 'tvm.relay.op.no_such', 'tvm.relay.frontend.no_such', 'tvm.relay.op.contrib.no_such'])\n"
                                      "def test(name):\n    with pytest.raises(ModuleNotFoundError):\n        __import__(name)\n")
-    assert counts == {"passed": 5}, text
+    assert counts == {"passed": 6}, text
 
 
 STAND_INS = '''
