@@ -37,7 +37,6 @@ _MODULES = {
     "tvm.relay.quantize": ("rules of quantize cannot be written in Python", """_annotate _calibrate _partition _partition_conversions
         kl_divergence _quantize quantize"""),
     "tvm.relay.analysis": ("it is not provided", "operations_distribution count_layers"),
-    "tvm.relay.data_dep_optimization": ("it is not provided", "bsr_conv2d bsr_dense simplify_fc_transpose utils"),
     "tvm.relay.transform": ("it is not provided", "memory_alloc memory_plan"),
     "tvm.relay": ("it prints what programs compute from inside of TVM: Baton has relay.op.debug and baton extract", "debug"),
     "tvm.relay.op.nn": (_NO_TENSOR_EXPRESSIONS, "_nn"),

@@ -278,6 +278,14 @@ class AnnotatedRegionSet:
         return self._region_of.get(expr)
 
 
+def process_params(expr, params, block_size, sparsity_threshold, layout=None, kernel_size=1):
+    """Replaces weights with many zeros by matrices of blocks: relay.sparse_weights.process_params, for DenseToSparse and, with a
+    layout, Conv2dToSparse."""
+    from .sparse_weights import process_params as process
+
+    return process(expr, params, block_size, sparsity_threshold, layout, kernel_size)
+
+
 def _test_type_solver():
     """The type solver by itself, as TVM registers it for tests: f(name) gives the functions "Unify"(a, b), "Resolve"(type),
     "AddRelation"(relation) (also "AddConstraint"; of functions by ir.EnvFunc), and "Solve"()."""
