@@ -6,6 +6,8 @@ from .._load import core, not_provided
 from .._wanted import listed, wanted
 from ..ir.module import IRModule
 from ..ir.op import attrs_named
+from ..ir.type import TypeKind
+from ..ir.type_relation import TypeRelation
 from ..runtime import cpu
 
 __path__ = []  # of modules below it, baton.tvm says why they are missing
@@ -58,12 +60,18 @@ def form_faults(expr, closed=False, mod=None):
 
 
 def check_kind(t, mod=None):
-    """The TypeKind of a type, or of a TypeData.
+    """The TypeKind of a type, a TypeData, or a TypeRelation, whose arguments are of kind Type.
 
     Raises TVMError when a part of `t` has not the kind that its place asks for, when something that is no data type gets
     arguments, or a data type gets another number of them than its definition in `mod` has, or is not defined there.
     """
-    return core.check_kind(t, mod)
+    if not isinstance(t, TypeRelation):
+        return core.check_kind(t, mod)
+    for each in t.args:
+        kind = check_kind(each, mod)
+        if kind != TypeKind.Type:
+            raise core.TVMError(f"type {each} is of kind {str(kind).rpartition('.')[2]}, but an argument of a type relation is of kind Type")
+    return TypeKind.Constraint
 
 
 def free_vars(expr):

@@ -94,3 +94,11 @@ def test_unknown_names():
         tvm.get_global_func("relay.analysis._test_type_solver")()("NoSuch")
     with pytest.raises(ValueError):
         tvm.ir.EnvFunc.get("tvm.relay.type_relation.NoSuch")
+
+
+def test_kinds_of_relations():
+    of_types = relay.TypeRelation(None, [tensor(1), relay.TypeVar("a")], 1, None)
+    assert relay.analysis.check_kind(of_types) == relay.TypeKind.Constraint
+    for kind in (relay.TypeKind.ShapeVar, relay.TypeKind.BaseType, relay.TypeKind.Constraint):
+        with pytest.raises(tvm.TVMError, match="of kind " + str(kind).rpartition(".")[2]):
+            relay.analysis.check_kind(relay.TypeRelation(None, [tensor(1), relay.TypeVar("a", kind)], 1, None))
