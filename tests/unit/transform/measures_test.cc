@@ -14,6 +14,7 @@
 #include "baton/transform/bind.h"
 #include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
+#include "baton/transform/layout/alter_op_layout.h"
 
 #include "transform/transform_test.h"
 
@@ -50,23 +51,34 @@ TEST(Measures, ConvolutionsWithoutKernelSize) {
 
 // It was 0: no operator of packed layouts was counted.
 TEST(Measures, AlterOpLayoutKeepsTheCount) {
-  const char* const text =
-      R"(def @main(%data: Tensor[(1, 16, 20, 20), float32], %w: Tensor[(32, 16, 3, 3), float32], %d: Tensor[(32, 1, 3, 3), float32], %p: Tensor[(24, 32, 1, 1), float32], %m: Tensor[(40, 24), float32], %v: Tensor[(32, 24, 5, 5), float32]) {
-  %0 = nn.conv2d(%data, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
-  %1 = nn.conv2d(nn.relu(%0), %d, strides=[2, 2], padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]);
-  %2 = nn.conv2d(nn.relu(%1), %p, padding=[0, 0, 0, 0], channels=24, kernel_size=[1, 1]);
-  %3 = nn.conv2d(%2, %v, padding=[2, 2, 2, 2], channels=32, kernel_size=[5, 5]);
-  (%3, nn.dense(nn.batch_flatten(nn.global_avg_pool2d(%2)), %m, units=40))
-}
-)";
-  const IRModule before = bind_model(typed_module(text));
-  const IRModule after = run_passes(before->copy(), {named_pass("AlterOpLayout"), named_pass("InferType")});
-  const std::string laid_out = body_text(after);
-  ASSERT_NE(laid_out.find("nn.contrib_conv2d_NCHWc"), std::string::npos) << laid_out;
-  ASSERT_NE(laid_out.find("nn.contrib_depthwise_conv2d_NCHWc"), std::string::npos) << laid_out;
-  ASSERT_NE(laid_out.find("nn.contrib_dense_pack"), std::string::npos) << laid_out;
-  EXPECT_EQ(multiply_accumulates(Expr(after->find("main"))),
-            multiply_accumulates(Expr(before->find("main"))));
+  BuildContext wide;
+  wide.sheets.emplace_back().float_lanes = 16;
+  for (
+      const auto& [op, text] : std::vector<std::pair<std::string, std::string>>{
+          {"nn.contrib_conv2d_NCHWc",
+           R"(def @main(%x: Tensor[(1, 3, 32, 32), float32], %w: Tensor[(64, 3, 7, 7), float32]) {
+  nn.max_pool2d(nn.relu(nn.conv2d(%x, %w, padding=[3, 3, 3, 3], channels=64, kernel_size=[7, 7])), pool_size=[2, 2], strides=[2, 2])
+})"},
+          {"nn.contrib_conv2d_winograd_without_weight_transform",
+           R"(def @main(%x: Tensor[(1, 64, 56, 56), float32], %w: Tensor[(64, 64, 3, 3), float32]) {
+  nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])
+})"},
+          {"nn.contrib_depthwise_conv2d_NCHWc",
+           R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 1, 3, 3), float32], %d: Tensor[(64, 2048), float32]) {
+  nn.dense(nn.batch_flatten(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3])), %d, units=64)
+})"},
+          {"nn.contrib_dense_pack",
+           R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 1, 3, 3), float32], %d: Tensor[(64, 2048), float32]) {
+  nn.dense(nn.batch_flatten(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3])), %d, units=64)
+})"}}) {
+    const IRModule before = typed_module(text);
+    const IRModule after = run_passes(
+        before->copy(), {named_pass("CanonicalizeOps"), fast_layouts(), named_pass("InferType")}, 3, wide);
+    EXPECT_NE(body_text(after).find(op), std::string::npos) << body_text(after);
+    EXPECT_EQ(multiply_accumulates(Expr(after->find("main"))),
+              multiply_accumulates(Expr(before->find("main"))))
+        << op;
+  }
 }
 
 TEST(Measures, LayersOfDeepPrograms) {
