@@ -55,10 +55,29 @@ Expr without_zero_point(const Expr& x, const Type& type, const Expr& zero, const
   return is_scalar(zero, 0) ? wide : subtract(wide, spread(zero, zero_type, tensor_of(type).rank(), axis));
 }
 
+/// Whether both operands have a scale per channel, but along different axes of the result.
+bool have_other_channels(const std::vector<Type>& types, const int64_t (&axes)[2]) {
+  if (tensor_of(types[2]).rank() != 1 || tensor_of(types[4]).rank() != 1) return false;
+  const auto from_back = [&](size_t operand) {
+    const int rank = tensor_of(types[operand]).rank();
+    return rank - channel_axis(axes[operand], rank);
+  };
+  return from_back(0) != from_back(1);
+}
+
 Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, const Type& type,
                       const LegalizeTarget& target) {
   const auto& args = call.args();
   const int64_t axes[] = {int_attr(call, "lhs_axis"), int_attr(call, "rhs_axis")};
+  if (have_other_channels(types, axes)) {
+    // No single axis has the product's scales.
+    const Expr lhs = lower_dequantize(args[0], tensor_of(types[0]), pair_at(call, 2), pair_types(types, 2),
+                                      axes[0]),
+               rhs = lower_dequantize(args[1], tensor_of(types[1]), pair_at(call, 4), pair_types(types, 4),
+                                      axes[1]);
+    return lower_quantize(multiply(lhs, rhs), tensor_of(type), pair_at(call, 6), pair_types(types, 6), -1,
+                          tensor_of(type).dtype());
+  }
   const Expr product = multiply(without_zero_point(args[0], types[0], args[3], types[3], axes[0]),
                                 without_zero_point(args[1], types[1], args[5], types[5], axes[1]));
   const auto a = constant_values(args[2]), b = constant_values(args[4]);
