@@ -5,7 +5,7 @@ import pytest
 import baton as tvm
 from baton import relay
 
-LEVELS = [0, 1, 3, 4]
+LEVELS = [0, 3]
 BINARY = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": None, "floor_divide": np.floor_divide,
     "trunc_divide": None, "mod": np.fmod, "floor_mod": np.mod, "trunc_mod": np.fmod, "maximum": np.maximum,
@@ -32,7 +32,11 @@ def built(body, level):
     with tvm.transform.PassContext(opt_level=level):
         executor = relay.create_executor("graph", mod=tvm.IRModule.from_expr(function), device=tvm.cpu(), target="llvm")
         evaluate = executor.evaluate()
-    return lambda *inputs: evaluate(*inputs).numpy()
+
+    def run(*inputs):
+        result = evaluate(*inputs)
+        return [each.numpy() for each in result] if isinstance(body, relay.Tuple) else result.numpy()
+    return run
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -54,13 +58,11 @@ def test_constants_at_the_limits(name, level):
         zero = x * relay.const(0, "int32")
         known = (zero - constant) if name != "maximum" else zero + constant
         body = relay.Tuple([getattr(relay, name)(x, constant), getattr(relay, name)(known, relay.const(-1, "int32"))])
-        function = relay.Function([x], body)
-        with tvm.transform.PassContext(opt_level=level):
-            one, two = relay.create_executor("graph", mod=tvm.IRModule.from_expr(function), device=tvm.cpu(), target="llvm").evaluate()(a)
+        one, two = built(body, level)(a)
         with np.errstate(all="ignore"):
             left = np.full_like(a, value) if name == "maximum" else np.zeros_like(a) - np.full_like(a, value)
-        np.testing.assert_array_equal(one.numpy(), expected(name, a, np.full_like(a, value)))
-        np.testing.assert_array_equal(two.numpy(), expected(name, left, np.full_like(a, -1)))
+        np.testing.assert_array_equal(one, expected(name, a, np.full_like(a, value)))
+        np.testing.assert_array_equal(two, expected(name, left, np.full_like(a, -1)))
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -69,11 +71,12 @@ def test_chains_are_not_reordered(level):
     a = edges("int32")
     x, most = relay.var("x", shape=a.shape, dtype="int32"), relay.const(np.iinfo("int32").max, "int32")
     one = relay.const(1, "int32")
-    np.testing.assert_array_equal(built(relay.greater(x + one, x), level)(a), a != np.iinfo("int32").max)
-    np.testing.assert_array_equal(built((x + most) + most, level)(a), a - 2)
-    np.testing.assert_array_equal(built((x * most) * relay.const(65536, "int32"), level)(a), a * np.int32(-65536))
-    np.testing.assert_array_equal(built(relay.negative(x * relay.const(0, "int32") + relay.negative(most) - one), level)(a),
-                                  np.full_like(a, np.iinfo("int32").min))
+    zero = x * relay.const(0, "int32")
+    body = relay.Tuple([relay.greater(x + one, x), (x + most) + most, (x * most) * relay.const(65536, "int32"),
+                        relay.negative(zero + relay.negative(most) - one)])
+    wanted = [a != np.iinfo("int32").max, a - 2, a * np.int32(-65536), np.full_like(a, np.iinfo("int32").min)]
+    for got, right in zip(built(body, level)(a), wanted):
+        np.testing.assert_array_equal(got, right)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -82,26 +85,26 @@ def test_shifts_of_the_limits(level, by):
     a = edges("int32")
     x, known = relay.var("x", shape=a.shape, dtype="int32"), relay.const(by, "int32")
     zero = x * relay.const(0, "int32")
-    np.testing.assert_array_equal(built(relay.left_shift(x, known), level)(a), np.left_shift(a, by))
-    np.testing.assert_array_equal(built(relay.right_shift(x, known), level)(a), np.right_shift(a, by))
-    np.testing.assert_array_equal(built(relay.left_shift(zero + relay.const(2**31 - 1, "int32"), known), level)(a),
-                                  np.left_shift(np.full_like(a, 2**31 - 1), by))
+    body = relay.Tuple([relay.left_shift(x, known), relay.right_shift(x, known), relay.left_shift(zero + relay.const(2**31 - 1, "int32"), known)])
+    wanted = [np.left_shift(a, by), np.right_shift(a, by), np.left_shift(np.full_like(a, 2**31 - 1), by)]
+    for got, right in zip(built(body, level)(a), wanted):
+        np.testing.assert_array_equal(got, right)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("extent", [3, 4, 40])
+@pytest.mark.parametrize("extent", [4, 40])
 def test_sums_and_products_wrap(level, dtype, extent):
     """A sum of four 2147483647 was 2147483647: Halide took it that it does not overflow."""
     most = np.iinfo(dtype).max
     x = relay.var("x", shape=(extent, 2), dtype=dtype)
     full = x * relay.const(0, dtype) + relay.const(most, dtype)
-    a = np.arange(2 * extent).reshape(extent, 2).astype(dtype)
-    values = np.full_like(a, most)
+    values = np.full((extent, 2), most, dtype)
     for axis in (0, 1, None):
-        np.testing.assert_array_equal(built(relay.sum(full, axis), level)(a), values.sum(axis, dtype=dtype))
-        np.testing.assert_array_equal(built(relay.prod(full, axis), level)(a), values.prod(axis, dtype=dtype))
-        np.testing.assert_array_equal(built(relay.sum(x, axis), level)(values), values.sum(axis, dtype=dtype))
+        body = relay.Tuple([relay.sum(full, axis), relay.prod(full, axis), relay.sum(x, axis)])
+        wanted = [values.sum(axis, dtype=dtype), values.prod(axis, dtype=dtype), values.sum(axis, dtype=dtype)]
+        for got, right in zip(built(body, level)(values), wanted):
+            np.testing.assert_array_equal(got, right)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -115,7 +118,7 @@ def test_triangles_beyond_the_corners(level, k):
 
 # ---- Attributes
 
-FAR = [2**31 - 1, 2**31, 2**40, 2**63 - 1]
+FAR = [2**31 - 1, 2**40, 2**63 - 1]
 
 
 def x4():
