@@ -1996,12 +1996,18 @@ class Predictor:
         A file of save() or `baton train -o`. Raises TVMError when it is none, damaged or newer.
         """
 
+    @staticmethod
+    def of_device(name: str = '') -> Predictor:
+        """
+        The predictor that comes with Baton for the device of that name, or for this machine. Raises TVMError, which lists those there are.
+        """
+
     def save(self, path: str) -> None:
         """Replaces the file atomically."""
 
-def train(store: str, backend: str, source: Predictor | None, evaluated: bool, rounds: int | None, seed: int, threads: int) -> Predictor: ...
+def train(store: str, backend: str, source: Predictor | None, evaluated: bool, rounds: int | None, seed: int, threads: int, name: str) -> Predictor: ...
 
-def predict(module: IRModule, params: dict, predictor: Predictor, store: str, threads: int, level: float, name: str) -> ProfileReport: ...
+def predict(module: IRModule, params: dict, predictor: Predictor, store: str, threads: int, level: float, name: str, for_device: str) -> ProfileReport: ...
 
 class MapResult:
     """A mapping of a model over several backends: baton.map."""
@@ -2016,7 +2022,7 @@ class MapResult:
         Where operator number `operator` sits, what it would cost elsewhere, and what would have to change for it to move: text. IndexError for a number that there is not.
         """
 
-def map(module: IRModule, params: dict, targets: Sequence[str], rules: Sequence[tuple[Sequence[int], str, bool]], memory: Mapping[str, float], max_regions: int, threads: int, seconds: float, tries: int, predictor: Predictor | None, name: str, objective: str, sweeps: Sequence[str], variants: bool, store: str, measures: bool) -> MapResult: ...
+def map(module: IRModule, params: dict, targets: Sequence[str], rules: Sequence[tuple[Sequence[int], str, bool]], memory: Mapping[str, float], max_regions: int, threads: int, seconds: float, tries: int, predictor: Predictor | None, name: str, objective: str, sweeps: Sequence[str], variants: bool, store: str, measures: bool, for_device: str) -> MapResult: ...
 
 def apply_mapping(module: IRModule, params: dict, text: str, name: str) -> IRModule: ...
 

@@ -264,7 +264,9 @@ def test_a_sample_of_real_measurements_is_queried_and_learned_from(tmp_path):
                             "--attr", "strides=2,2", "--fused-with", "nn.relu", "--json"))
     assert found and all(re.search(r"conv2d\w* 3x3/2", row["brief"]) and "relu" in row["brief"] for row in found)
     card = json.loads(good("train", "--store", tmp_path / "s.db", "-o", tmp_path / "p", "--rounds", 60, "--json"))
-    assert len(card["families"]) == 15 and card["kernels"] > 500 and sum(card["left_out"].values()) < 20
+    assert len(card["families"]) == 15 and card["kernels"] > 500
+    # The sample has some models without their kernels.
+    assert sum(count for why, count in card["left_out"].items() if "none of whose kernels" not in why) < 20
     # What campaigns measure is what users build.
     assert "zen3-vm, AMD EPYC" in bad("predict", "resnet-18", "--predictor", tmp_path / "p")
     predicted = json.loads(good("predict", "resnet-18", "--predictor", tmp_path / "p", "--for-device", "zen3-vm", "--json"))

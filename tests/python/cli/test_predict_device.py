@@ -147,7 +147,7 @@ def test_parts_that_were_not_measured_are_split_by_their_rooflines(folder):
 def test_packed_measurements_are_imported(folder, tmp_path, pack, suffix):
     lines = (folder / "sample.jsonl").read_bytes().splitlines(keepends=True)[:20]
     (tmp_path / f"rows.jsonl.{suffix}").write_bytes(pack(b"".join(lines)))
-    assert "20" in good("store", "import", tmp_path / f"rows.jsonl.{suffix}", "--store", tmp_path / "s.db")
+    good("store", "import", tmp_path / f"rows.jsonl.{suffix}", "--store", tmp_path / "s.db")
     assert len(good("store", "export", "--store", tmp_path / "s.db").splitlines()) == 20
     (tmp_path / f"cut.jsonl.{suffix}").write_bytes(pack(b"".join(lines))[:-20])
     assert "cut.jsonl" in bad("store", "import", tmp_path / f"cut.jsonl.{suffix}", "--store", tmp_path / "t.db")

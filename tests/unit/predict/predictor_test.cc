@@ -390,7 +390,6 @@ TEST_F(PredictTimes, MembersDisagreeAboutWhatTrainingHasNot) {
       const KernelCase* all[] = {&dense};
       unseen += wide.kernels.at("llvm").log_times(all).front().doubts.disagreement;
       known += predictor_->kernels.at("llvm").log_times(all).front().doubts.disagreement;
-      std::printf("DIS %g %g\n", wide.kernels.at("llvm").log_times(all).front().doubts.disagreement, predictor_->kernels.at("llvm").log_times(all).front().doubts.disagreement);
     }
   EXPECT_GT(unseen, 2 * known);
 }

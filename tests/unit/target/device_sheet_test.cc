@@ -50,7 +50,7 @@ TEST(DeviceSheet, WhatIsStoredIsReadBack) {
 TEST(DeviceSheet, SheetsOfBeforeProcessorsWereRecordedStayWhatTheyWere) {
   DeviceSheet sheet = measured_sheet();
   const std::string text = sheet.text();
-  EXPECT_EQ(text.find("processor"), std::string::npos);
+  EXPECT_EQ(text.find("\nprocessor: "), std::string::npos);
   const uint64_t code = sheet.code_hash();
   sheet.processor = "AuthenticAMD family 25 model 17 stepping 1";
   EXPECT_NE(sheet.text(), text);

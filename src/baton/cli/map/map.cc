@@ -1,4 +1,5 @@
 // Maps a model onto several backends.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <sstream>
