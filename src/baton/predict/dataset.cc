@@ -173,6 +173,7 @@ struct DatasetBuilder::State {
       kernel.of.work_id = work;
       kernel.of.brief = m.work.brief;
       kernel.of.machine = m.machine;
+      kernel.of.precision = m.build.precision;
     }
     if (kernel.of.family.empty()) kernel.of.family = m.family;
     if (m.unreliable.empty() && m.cv <= kMostCv) {

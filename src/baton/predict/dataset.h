@@ -18,7 +18,8 @@ namespace baton {
 struct KernelSample {
   KernelCase kernel;
   std::string work_id, brief, family, machine;
-  double us = 0;      ///< the median of its measurements
+  std::string precision = "f32";  ///< BuildFacts::precision
+  double us = 0;                  ///< the median of its measurements
   double weight = 1;  ///< reliability, from the spread of its samples; 0: only a guess, not for training
   std::vector<int> models;  ///< indices into Dataset::models
 };

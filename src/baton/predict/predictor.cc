@@ -377,7 +377,12 @@ Predictor train(const Dataset& data, const TrainOptions& options) {
     card.kernels += regressor.trained_on;
   }
   std::set<int> threads;
-  for (const KernelSample& kernel : data.kernels) threads.insert(kernel.kernel.threads);
+  std::set<std::string> precisions;
+  for (const KernelSample& kernel : data.kernels) {
+    threads.insert(kernel.kernel.threads);
+    precisions.insert(kernel.precision);
+  }
+  card.precisions.assign(precisions.begin(), precisions.end());
   card.threads.assign(threads.begin(), threads.end());
   for (const ModelSample& model : data.models) ++card.families[model.family];
   card.rows = data.rows;

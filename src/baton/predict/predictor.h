@@ -52,8 +52,9 @@ struct ModelCard {
   std::string version;  ///< of Baton
   std::string date;     ///< "2026-11-24"
   std::vector<std::string> machines, campaigns, backends;
-  std::vector<int> threads;                 ///< of the runs, ascending
-  std::map<std::string, int64_t> families;  ///< models of each
+  std::vector<std::string> precisions{"f32"};  ///< of the builds, sorted
+  std::vector<int> threads;                    ///< of the runs, ascending
+  std::map<std::string, int64_t> families;     ///< models of each
   int64_t rows = 0, kernels = 0, models = 0;
   std::map<std::string, int64_t> left_out;        ///< rows by reason; kernels of backends without a predictor
   std::map<std::string, HeldOutErrors> held_out;  ///< "kernels of llvm", "models of llvm"

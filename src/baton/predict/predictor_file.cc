@@ -67,6 +67,7 @@ Json json_of(const ModelCard& card) {
           {"machines", card.machines},
           {"campaigns", card.campaigns},
           {"backends", card.backends},
+          {"precisions", card.precisions},
           {"threads", card.threads},
           {"families", card.families},
           {"rows", card.rows},
@@ -86,6 +87,7 @@ ModelCard card_of(const Json& json) {
   json.at("machines").get_to(card.machines);
   json.at("campaigns").get_to(card.campaigns);
   json.at("backends").get_to(card.backends);
+  if (json.contains("precisions")) json.at("precisions").get_to(card.precisions);
   json.at("threads").get_to(card.threads);
   json.at("families").get_to(card.families);
   json.at("rows").get_to(card.rows);

@@ -90,6 +90,13 @@ def test_another_device_is_refused_unless_it_is_asked_for(folder, which, why):
     assert answer["other_machine"] is True and answer["machine"].startswith(name + ": ")
 
 
+def test_another_precision_is_a_guess(folder):
+    model = ("predict", folder / "small.relay", "--predictor", folder / "here.predictor", "--input-name", "x", "--json")
+    assert "precision" not in json.loads(good(*model)).get("out_of_range", "")
+    strict = json.loads(good(*model, "--precision", "strict"))
+    assert "precision strict" in strict["out_of_range"] and "interval" not in strict
+
+
 def test_every_output_names_whose_times_these_are(folder, tmp_path):
     model = (folder / "small.relay", "--predictor", folder / "other.predictor", "--for-device", "zen3", "--input-name", "x")
     table = good("predict", *model, "-o", tmp_path / "r.json", "-o", tmp_path / "r.html", "-o", tmp_path / "r.csv")

@@ -43,6 +43,7 @@ class Predicting {
 
   PredictedReport run() {
     auto start = PredictClock::now();
+    check_precision();
     schedules_ = schedules_of(built_, options_.context);
     PredictedReport made;
     made.schedules_s = passed_s(start);
@@ -172,6 +173,17 @@ class Predicting {
         known.time.high_us = found->median_us + half;
       }
     }
+  }
+
+  /// Kernels of another precision are other code, which no feature tells.
+  void check_precision() {
+    const std::vector<std::string>& known = predictor_.card.precisions;
+    const std::string asked = built_.precision.empty() ? "f32" : built_.precision;
+    if (!options_.predictor || std::ranges::count(known, asked)) return;
+    std::string text;
+    for (const std::string& each : known) text += (text.empty() ? "" : ", ") + each;
+    other_code_ = "the build has the precision " + asked + ", and the predictor was trained with " + text;
+    notes_.push_back(other_code_);
   }
 
   /// A model whose time is that of kernels whose kind training had too few of is not predicted at all.
@@ -315,7 +327,7 @@ class Predicting {
     report.end_to_end_low_us = whole.low_us;
     report.end_to_end_high_us = whole.high_us;
     report.plain_us = report.profiled_us = {whole.us};
-    report.out_of_range = whole.out_of_range.empty() ? other_code_ : whole.out_of_range;
+    report.out_of_range = other_code_.empty() ? whole.out_of_range : other_code_;
     if (report.out_of_range.empty()) report.end_to_end_plus_minus_us = (whole.high_us - whole.low_us) / 2;
     report.level = options_.level;
   }
