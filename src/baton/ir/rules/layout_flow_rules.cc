@@ -271,7 +271,7 @@ class SliceLists {
  private:
   int64_t stride_of(size_t i) const {
     if (i < strides_.size()) return strides_[i];
-    return strides_.size() == 1 ? strides_[0] : 1;
+    return strides_.size() == 1 && i < count() ? strides_[0] : 1;
   }
 
   std::vector<int64_t> begin_, end_, strides_, axes_;
