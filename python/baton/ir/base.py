@@ -2,12 +2,14 @@
 from .._load import core
 from .._numbers import FloatImm, IntImm
 from .json_values import load_json, save_json
+from .type_hash import relation_hash, type_hash
+from .type_relation import TypeRelation
 from .mismatch import equal_values, get_first_structural_mismatch
 
 Attrs = core.Attrs
 Span = core.Span
 _COMPARED = (core.RelayExpr, core.IRModule, core.Type, core.TypeData, core.Attrs, core.SymbolicExtent)
-_HASHED = (core.RelayExpr, core.IRModule, core.Type, core.SymbolicExtent)
+_HASHED = (core.RelayExpr, core.IRModule, core.SymbolicExtent)
 
 
 def structural_equal(lhs, rhs, map_free_vars=False):
@@ -23,6 +25,12 @@ def structural_equal(lhs, rhs, map_free_vars=False):
 
 def structural_hash(node, map_free_vars=False):
     """An int, equal for structurally equal values; without map_free_vars free variables count as the objects that they are."""
+    if isinstance(node, core.Type):
+        return type_hash(node, bool(map_free_vars))
+    if isinstance(node, TypeRelation):
+        return relation_hash(node, bool(map_free_vars))
+    if isinstance(node, core.SymbolicExtent) and not map_free_vars:
+        return hash(node)
     if isinstance(node, _HASHED):
         return core.structural_hash(node, bool(map_free_vars))
     if isinstance(node, (list, tuple)):

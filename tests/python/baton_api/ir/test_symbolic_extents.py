@@ -59,7 +59,7 @@ def test_types():
     other = relay.TensorType((te.var("k"),))
     assert not tvm.ir.structural_equal(relay.TensorType((n,)), other) and tvm.ir.structural_equal(relay.TensorType((n,)), other, map_free_vars=True)
     assert tvm.ir.structural_equal(n, n) and not tvm.ir.structural_equal(n, te.var("n")) and tvm.ir.structural_equal(n, te.var("n"), True)
-    assert tvm.ir.structural_hash(n + 1) == tvm.ir.structural_hash(te.var("q") + 1) != tvm.ir.structural_hash(n + 2)
+    assert tvm.ir.structural_hash(n + 1, True) == tvm.ir.structural_hash(te.var("q") + 1, True) != tvm.ir.structural_hash(n + 2)
 
 
 def test_inference():
