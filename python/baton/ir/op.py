@@ -201,7 +201,16 @@ class ArgumentInfo(str):
         return made
 
 
-Op.arguments = property(lambda op: Array(ArgumentInfo(*each) for each in core.op_signature(op.name)[0]), doc="The ArgumentInfo of each argument.")
+_names_of = vars(Op)["arguments"].fget
+
+
+def _arguments(self):
+    """The ArgumentInfo of each argument."""
+    described = dict(core.op_signature(self.name)[0])
+    return Array(ArgumentInfo(name, described.get(name, "")) for name in _names_of(self))
+
+
+Op.arguments = property(_arguments)
 Op.get_attr, Op.has_attr, Op.set_attr, Op.reset_attr = _get_attr, _has_attr, _set_attr, _reset_attr
 Op.add_type_rel, Op.add_argument, Op.set_num_inputs = _add_type_rel, _add_argument, _set_num_inputs
 Op.support_level = property(lambda op: LEVELS.get(op.name, 10), doc="How basic it is: 1 is the most basic, 10 where nothing is said.")
