@@ -4,6 +4,8 @@ import os
 import pathlib
 import subprocess
 
+import pytest
+
 MODEL = """#[version = "0.0.5"]
 def @main(%data: Tensor[(1, 16, 20, 20), float32], %weight: Tensor[(32, 16, 3, 3), float32], %bias: Tensor[(32), float32]) {
   %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
@@ -17,8 +19,8 @@ def @main(%data: Tensor[(1, 16, 20, 20), float32], %weight: Tensor[(32, 16, 3, 3
 """
 
 
-def profile(folder: pathlib.Path, *arguments, **environment):
-    (folder / "net.relay").write_text(MODEL)
+def profile(folder: pathlib.Path, *arguments, model=MODEL, **environment):
+    (folder / "net.relay").write_text(model)
     done = subprocess.run([os.environ["BATON_PROGRAM"], "profile", "net.relay", "--json", "--repeat", "3", "--inside-ms", "10", *arguments],
                           cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=300,
                           env={**os.environ, **environment})
@@ -63,3 +65,49 @@ def test_by_the_clock_of_the_system(tmp_path):
     report = profile(tmp_path, BATON_CLOCK="system")
     check(report)
     assert report["end_to_end_us"]["median"] > 0
+
+
+HEAD = '#[version = "0.0.5"]\n'
+DATA = "%x: Tensor[(1, 64, 8, 96), float32]"
+NORM = "%g: Tensor[(96), float32], %b: Tensor[(96), float32]"
+# What computes, and what is only another way to count the same elements.
+COUNTED_OTHERWISE = {
+    "layer_norm, reshape": (f"{DATA}, {NORM}", "nn.layer_norm(%x, %g, %b)", "reshape(%0, newshape=[64, 768])"),
+    "sigmoid, reshape": (DATA, "sigmoid(%x)", "reshape(%0, newshape=[8, 6144])"),
+    "tanh, squeeze": (DATA, "tanh(%x)", "squeeze(%0, axis=[0])"),
+    "exp, expand_dims": (DATA, "exp(%x)", "expand_dims(%0, axis=1, num_newaxis=2)"),
+    "add, batch_flatten": (f"{DATA}, %y: Tensor[(1, 64, 8, 96), float32]", "add(%x, %y)", "nn.batch_flatten(%0)"),
+    "erf, reshape, tanh": (DATA, "erf(%x)", "tanh(reshape(%0, newshape=[64, 768]))"),
+}
+ORDERED_OTHERWISE = {
+    "tanh, transpose": (DATA, "tanh(%x)", "transpose(%0, axes=[0, 2, 1, 3])"),
+    "layer_norm, transpose": (f"{DATA}, {NORM}", "nn.layer_norm(%x, %g, %b)", "transpose(%0, axes=[0, 2, 1, 3])"),
+    "tanh, transpose, reshape": (DATA, "tanh(%x)", "reshape(transpose(%0, axes=[0, 2, 1, 3]), newshape=[8, 6144])"),
+}
+
+
+def times_by_op(report):
+    """Of each operator: its shares of the kernels that compute it, and microseconds by the table of operators."""
+    names = {operator["id"]: operator["op"] for operator in report["operators"]}
+    times = dict.fromkeys(names.values(), 0.0)
+    for kernel in report["kernels"]:
+        for part in kernel["inside"]:
+            for i in part["ids"]:
+                times[names[i]] += part["us"] / len(part["ids"])
+    return times
+
+
+@pytest.mark.parametrize("form", [*COUNTED_OTHERWISE, *ORDERED_OTHERWISE])
+def test_arithmetic_belongs_to_the_operators_that_compute_it(tmp_path, form):
+    """A kernel that ended in a reshape or a transposition gave all that its last loop computes to that."""
+    parameters, first, last = {**COUNTED_OTHERWISE, **ORDERED_OTHERWISE}[form]
+    report = profile(tmp_path, "--threads", "1", "--no-unfused", "--no-peaks",
+                     model=f"{HEAD}def @main({parameters}) {{\n  %0 = {first};\n  {last}\n}}\n")
+    check(report)
+    assert any(len(kernel["origins"]) > 1 for kernel in report["kernels"]), "they are not fused"
+    times, total = times_by_op(report), sum(kernel["median_us"] for kernel in report["kernels"])
+    moves = sum(us for op, us in times.items() if op in ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "transpose"))
+    # A reshape costs what its indices cost, which is measured; all of the last loop was its before.
+    assert moves < (0.3 if form in COUNTED_OTHERWISE else 0.5) * total, times
+    if form != "add, batch_flatten":  # that is a copy, as far as can be told
+        assert total - moves > 0.5 * total and sum(times.values()) - moves > 0.4 * total, times

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/kernel/ablation.h"
+
 #include "codegen/kernels.h"
 
 namespace baton {
@@ -323,6 +325,78 @@ TEST(Ablatable, OnlyWhatKeepsItsTypes) {
   EXPECT_THAT(ablatable(subject), ElementsAre(ElementsAre(0), ElementsAre(1)));
   subject.blocks.push_back({as_ref<CallNode>(sum), {}});
   EXPECT_THAT(ablatable(subject), ElementsAre(ElementsAre(0), ElementsAre(1))) << "a pool changes the shape";
+}
+
+// relu, and its result counted otherwise, in one loop.
+InsideSubject flattened(const Function& function) {
+  InsideSubject subject;
+  subject.blocks = kernel_blocks(*function);
+  subject.stages = {{"relu"}, {"flat"}};
+  subject.marks = {{1, 1, "flat", "b1_nn_batch_flatten__flat", {}}};
+  return subject;
+}
+
+Function relu_flattened() {
+  const Var x = test::param("x", test::f32({4, 2, 4}));
+  const Expr relu = test::op_call("nn.relu", {x}, test::f32({4, 2, 4}));
+  return test::primitive({x}, test::op_call("nn.batch_flatten", {relu}, test::f32({4, 8})));
+}
+
+TEST(InsideMoves, TheLoopOfAReshapeBelongsToWhatItComputes) {
+  const Function function = relu_flattened();
+  InsideSubject subject = flattened(function);
+  EXPECT_THAT(blocks_of(subject, subject.marks[0]), ElementsAre(0));
+  EXPECT_THAT(ablatable(subject), ElementsAre(ElementsAre(0)));
+  EXPECT_THAT(movable(subject), ElementsAre(1));
+  EXPECT_TRUE(moves_nothing(subject, 1));
+  EXPECT_FALSE(moves_nothing(subject, 0));
+  // What it computes was stored before: then it is a copy.
+  subject.marks.push_back({2, 0, "relu", "b0_nn_relu__relu", {}});
+  EXPECT_THAT(blocks_of(subject, subject.marks[0]), ElementsAre(1));
+  subject.marks.pop_back();
+  subject.marks[0].holds = {{0, "relu"}};
+  EXPECT_THAT(blocks_of(subject, subject.marks[0]), ElementsAre(1, 0));
+}
+
+TEST(InsideMoves, AReshapeHasNoPartOfItsOwnAndNobodyLosesTime) {
+  const Function function = relu_flattened();
+  InsideSubject subject = flattened(function);
+  subject.ablated = {{0}};
+  InsideRound round;
+  round.plain_us = round.twin_us = round.marked_us = 100;
+  round.site_us = {100};
+  round.visits = {1};
+  round.ablated_us = {70};
+  const InsideTimes times = split_inside(subject, {round});
+  ASSERT_EQ(times.parts.size(), 3u);
+  EXPECT_THAT(times.parts[0].blocks, ElementsAre(0));
+  EXPECT_THAT(times.parts[0].share, DoubleNear(0.3, 1e-9));
+  EXPECT_THAT(times.parts[1].blocks, ElementsAre(1));
+  EXPECT_EQ(times.parts[1].share, 0);
+  EXPECT_TRUE(times.parts[1].below_noise);
+  EXPECT_EQ(times.parts[1].reason, kMovesNothing);
+  EXPECT_TRUE(times.parts[2].rest);
+  EXPECT_THAT(times.parts[2].blocks, IsEmpty());
+  EXPECT_THAT(times.parts[2].share, DoubleNear(0.7, 1e-9));
+}
+
+TEST(InsideMoves, WithoutItTheKernelWritesWhatItComputesInItsOwnOrder) {
+  const Var x = test::param("x", test::f32({4, 2, 4})), y = test::param("y", test::f32({4, 8}));
+  const Expr relu = test::op_call("nn.relu", {x}, test::f32({4, 2, 4}));
+  const Expr flat = test::op_call("nn.batch_flatten", {relu}, test::f32({4, 8}));
+  const Expr tanh = test::op_call("tanh", {flat}, test::f32({4, 8}));
+  const auto without = [](const Function& function, int block) {
+    return without_move(*function, kernel_blocks(*function), block);
+  };
+  const Function function = without(test::primitive({x}, tanh), 1);
+  ASSERT_TRUE(function);
+  EXPECT_EQ(type_text(function->body()->checked_type()), "Tensor[(4, 2, 4), float32]");
+  EXPECT_EQ(kernel_blocks(*function).size(), 2u);
+  EXPECT_FALSE(without(test::primitive({x}, tanh), 0)) << "relu computes";
+  EXPECT_FALSE(without(test::primitive({x, y}, test::op_call("add", {flat, y}, test::f32({4, 8}))), 1))
+      << "the other operand is in the order of the result";
+  EXPECT_FALSE(without(test::primitive({x}, test::op_call("nn.batch_flatten", {x}, test::f32({4, 8}))), 0))
+      << "nothing would be left";
 }
 
 }  // namespace

@@ -16,4 +16,13 @@ int passed_on(const KernelBlock& block, const TensorTypeNode& result);
 /// producer's saved work would be attributed to the block.
 std::string refuses_ablation(const KernelBlock& block);
 
+/// The flattened input that has the elements of the block's result, all of them and unchanged, perhaps in
+/// another order: of reshapes and transpositions. -1: the block computes something, or has several results.
+int moved_input(const KernelBlock& block);
+
+/// `function`, whose blocks these are, without a block that only moves elements: what computes them writes
+/// them where they are without it. Reshapes behind it go, too. The bytes of parameters and results stay the
+/// same. Null where more follows than operators on single values.
+Function without_move(const FunctionNode& function, const std::vector<KernelBlock>& blocks, int block);
+
 }  // namespace baton

@@ -23,7 +23,7 @@ void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vect
   for (size_t i : in_order(subject)) {
     const double part = stage_share(rounds, i);
     times.loads.push_back(
-        {stage_text(subject.marks[i]), blocks_of(subject.marks[i]), std::max(0.0, part) * times.threads_us});
+        {stage_text(subject.marks[i]), blocks_of(subject, subject.marks[i]), std::max(0.0, part) * times.threads_us});
   }
 }
 

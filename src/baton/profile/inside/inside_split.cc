@@ -132,13 +132,24 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
     });
     InsidePart part{subject.ablated[i],  false, subject.marks[site].stage, 0, InsideMethod::kAblation,
                     cost <= times.noise, cost};
+    if (moves_nothing(subject, subject.ablated[i].front())) part.reason = kMovesNothing;
     // Its marginal cost may exceed the rest of the stage, since both are measured separately; it is limited
     // to the stage's time.
     if (!part.below_noise) part.share = std::min(cost, std::max(0.0, remains[site]));
     remains[site] -= part.share;
     fused[site].push_back(part);
   }
-  const auto left = left_in(subject);
+  auto left = left_in(subject);
+  for (auto& [site, blocks] : left) {
+    if (site < 0) continue;
+    std::erase_if(blocks, [&](int block) {
+      if (!moves_nothing(subject, block)) return false;
+      InsidePart part{{block}, false, subject.marks[site].stage, 0, InsideMethod::kAblation, true, 0};
+      part.reason = kMovesNothing;
+      fused[site].push_back(std::move(part));
+      return true;
+    });
+  }
   for (size_t i : in_order(subject)) {
     const auto split = fused.find(static_cast<int>(i));
     InsidePart rest{{}, false, stage_text(subject.marks[i]), remains[i], method, remains[i] <= 0};
@@ -148,9 +159,9 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
       rest.rest = true;
       for (const InsidePart& part : split->second) apart.insert(part.blocks.begin(), part.blocks.end());
     }
-    for (int block : blocks_of(subject.marks[i]))
+    for (int block : blocks_of(subject, subject.marks[i]))
       if (!apart.count(block)) rest.blocks.push_back(block);
-    if (const auto more = left.find(static_cast<int>(i)); more != left.end()) {
+    if (const auto more = left.find(static_cast<int>(i)); more != left.end() && !more->second.empty()) {
       rest.blocks.insert(rest.blocks.end(), more->second.begin(), more->second.end());
       rest.rest = true;
     }

@@ -27,6 +27,9 @@ struct InsidePart {
   std::string implementation = {}, layouts = {}, reason = {};
 };
 
+/// InsidePart::reason of a reshape in the loop of another operator.
+inline constexpr const char* kMovesNothing = "moves no data";
+
 /// Counts of measured and discarded rounds.
 struct RoundTally {
   size_t measured = 0;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "baton/codegen/kernel/ablation.h"
+#include "baton/ir/op.h"
 
 namespace baton {
 
@@ -52,9 +53,59 @@ std::string stage_text(const MarkSite& site) {
   return text + site.stage;
 }
 
-std::vector<int> blocks_of(const MarkSite& site) {
+namespace {
+
+/// Whether the block's values are stored by a loop of its own.
+bool is_stored(const InsideSubject& subject, int block) {
+  const auto at = static_cast<size_t>(block);
+  if (at >= subject.stages.size() || subject.stages[at].empty()) return false;
+  const HeldStage result{block, subject.stages[at].back()};
+  return std::ranges::any_of(subject.marks, [&](const MarkSite& site) {
+    return (site.block == block && site.stage == result.stage) || std::ranges::count(site.holds, result) > 0;
+  });
+}
+
+/// The block whose values the loop of `block` computes: behind those that only move them, unless they come
+/// from memory. Then it is the first that changes their order.
+int computes_in(const InsideSubject& subject, int block) {
+  int orders = -1;
+  for (int at = block;;) {
+    const KernelBlock& of = subject.blocks.at(static_cast<size_t>(at));
+    const int moved = moved_input(of);
+    if (moved < 0) return at;
+    if (orders < 0 && !of.call->op()->reshape_only) orders = at;
+    const int producer = of.producers.at(static_cast<size_t>(moved));
+    if (producer < 0 || is_stored(subject, producer)) return orders >= 0 ? orders : block;
+    at = producer;
+  }
+}
+
+}  // namespace
+
+bool moves_nothing(const InsideSubject& subject, int block) {
+  const KernelBlock& of = subject.blocks.at(static_cast<size_t>(block));
+  return of.call->op()->reshape_only && moved_input(of) >= 0;
+}
+
+std::vector<int> movable(const InsideSubject& subject) {
   std::vector<int> blocks;
-  if (site.block >= 0) blocks.push_back(site.block);
+  for (int block = 0; block < static_cast<int>(subject.blocks.size()); ++block) {
+    const bool has_loop = std::ranges::any_of(subject.marks, [&](const MarkSite& site) {
+      const std::vector<int> all = blocks_of(subject, site);
+      return std::ranges::count(all, block) > 0;
+    });
+    const bool ablated = std::ranges::any_of(
+        subject.ablated, [&](const std::vector<int>& group) { return std::ranges::count(group, block) > 0; });
+    if (!has_loop && !ablated && moved_input(subject.blocks[static_cast<size_t>(block)]) >= 0)
+      blocks.push_back(block);
+  }
+  return blocks;
+}
+
+std::vector<int> blocks_of(const InsideSubject& subject, const MarkSite& site) {
+  std::vector<int> blocks;
+  if (site.block >= 0 && site.block < static_cast<int>(subject.blocks.size()))
+    blocks.push_back(computes_in(subject, site.block));
   for (const HeldStage& held : site.holds)
     if (std::find(blocks.begin(), blocks.end(), held.block) == blocks.end()) blocks.push_back(held.block);
   return blocks;
@@ -63,7 +114,7 @@ std::vector<int> blocks_of(const MarkSite& site) {
 std::map<int, std::vector<int>> left_in(const InsideSubject& subject) {
   std::set<int> named;
   for (const MarkSite& site : subject.marks)
-    for (int block : blocks_of(site)) named.insert(block);
+    for (int block : blocks_of(subject, site)) named.insert(block);
   for (const auto& group : subject.ablated) named.insert(group.begin(), group.end());
   std::map<int, std::vector<int>> left;
   for (int block = 0; block < static_cast<int>(subject.blocks.size()); ++block)

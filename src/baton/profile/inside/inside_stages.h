@@ -34,8 +34,16 @@ int stage_of(const InsideSubject& subject, int block);
 /// "out_xf, relu": merged stages first, then the stage their time is attributed to.
 std::string stage_text(const MarkSite& site);
 
-/// The blocks a site's time belongs to: its own operator's, and those merged into it.
-std::vector<int> blocks_of(const MarkSite& site);
+/// The blocks a site's time belongs to: its own operator's, and those merged into it. The loop of a reshape
+/// or a transposition that stores what another operator computes in it belongs to that operator.
+std::vector<int> blocks_of(const InsideSubject& subject, const MarkSite& site);
+
+/// Whether the block is a reshape without a stage of its own: another way to count the elements of its input.
+bool moves_nothing(const InsideSubject& subject, int block);
+
+/// The blocks that only move elements, in the loop of another operator: what they cost is how much faster the
+/// kernel is without them (without_move()).
+std::vector<int> movable(const InsideSubject& subject);
 
 /// By stage: blocks in its registers that could not be ablated.
 std::map<int, std::vector<int>> left_in(const InsideSubject& subject);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/codegen/compiler.h"
+#include "baton/codegen/kernel/ablation.h"
 
 namespace baton {
 
@@ -85,6 +86,17 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
     kernel->ablated = ablatable(*kernel);
     for (const std::vector<int>& blocks : kernel->ablated)
       add_variant(*kernel, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });
+    for (const int block : movable(*kernel)) {
+      Function without = without_move(*kernel->built->request.function, kernel->blocks, block);
+      if (!without) continue;
+      kernel->ablated.push_back({block});
+      add_variant(*kernel, [](KernelVariant&) {});
+      // Another function, whose loops run otherwise: its own template.
+      KernelRequest& request = kernel->variants.back().request;
+      request.function = std::move(without);
+      request.template_name.clear();
+      request.params.clear();
+    }
   }
   compile_variants(all, context);
   return kernels;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/profile/inside/inside_split.h"
+
 namespace baton {
 
 const char* portion_name(PortionBy by) {
@@ -37,8 +39,22 @@ std::vector<Portion> portions(const KernelRow& kernel) {
   }
   std::vector<Portion> out;
   if (named <= 0) {
+    // Not to those that only count elements otherwise.
+    const auto moves_nothing = [&](uint32_t id) {
+      bool does = false;
+      for (const InsideRow& part : kernel.inside)
+        if (std::count(part.ids.begin(), part.ids.end(), id)) {
+          if (part.reason != kMovesNothing) return false;
+          does = true;
+        }
+      return does;
+    };
+    auto count = static_cast<double>(
+        std::ranges::count_if(kernel.origins, [&](uint32_t id) { return !moves_nothing(id); }));
+    const bool all_same = count == 0;
+    if (all_same) count = static_cast<double>(kernel.origins.size());
     for (uint32_t id : kernel.origins)
-      out.push_back({id, 1.0 / static_cast<double>(kernel.origins.size()), PortionBy::kEqual});
+      out.push_back({id, all_same || !moves_nothing(id) ? 1.0 / count : 0, PortionBy::kEqual});
     return out;
   }
   const double scale = all > 1 ? 1 / all : 1;
