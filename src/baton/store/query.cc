@@ -1,5 +1,6 @@
 #include "baton/store/query.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -63,16 +64,19 @@ void Selection::select_works(const StoreQuery& query) {
     set("SELECT id FROM work WHERE kind = ?");
     value(std::string(work_kind_name(*query.kind)));
   }
-  for (const std::string& op : query.operators) {
-    set("SELECT work FROM operator WHERE op" + comparison(op));
-    value(op);
-  }
   std::map<std::string, std::vector<const AttributeQuery*>> by_op;
   for (const AttributeQuery& each : query.attributes) by_op[each.op].push_back(&each);
   for (const auto& [op, wanted] : by_op) {
     std::string sql =
-        "SELECT o.work FROM operator o WHERE " + (op.empty() ? std::string("1") : "o.op" + comparison(op));
+        "SELECT o.work FROM operator o WHERE " + (op.empty() ? std::string("1") : "(o.op" + comparison(op));
     if (!op.empty()) value(op);
+    // Of an operator of the model that was built as another one, such as a dense layer with packed weights,
+    // the attributes are those of what was built.
+    if (std::ranges::count(query.operators, op)) {
+      sql += " OR NOT EXISTS (SELECT 1 FROM operator p WHERE p.work = o.work AND p.op" + comparison(op) + ")";
+      value(op);
+    }
+    if (!op.empty()) sql += ")";
     for (const AttributeQuery* attribute : wanted) {
       sql +=
           " AND EXISTS (SELECT 1 FROM attribute a WHERE a.work = o.work AND a.position = o.position"
@@ -83,6 +87,14 @@ void Selection::select_works(const StoreQuery& query) {
     set(sql);
   }
   if (!sets.empty()) add("m.work IN (" + sets + ")");
+  // By the name in the model or by that of what was built: nn.dense may be built as nn.contrib_dense_pack.
+  for (const std::string& op : query.operators) {
+    add("(m.work IN (SELECT work FROM operator WHERE op" + comparison(op) +
+        ") OR m.origin_set IN (SELECT origin_set FROM origin WHERE made_for = 0 AND op" + comparison(op) +
+        "))");
+    value(op);
+    value(op);
+  }
 }
 
 void Selection::add(const std::string& sql) { where_ += (where_.empty() ? " WHERE " : " AND ") + sql; }

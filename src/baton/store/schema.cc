@@ -52,11 +52,12 @@ void switch_wal_on(Database& database) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const std::array<Migration, 4> all{{
+  static const std::array<Migration, 5> all{{
       {"tables", kTablesSql},
       {"attributes of operators as rows, and views", kViewsSql},
       {"the clock of the processor", kCoreSql},
       {"the precision of builds", kPrecisionSql},
+      {"operators of the model", kSourceSql},
   }};
   return all;
 }

@@ -27,8 +27,8 @@ struct StoreQuery {
       configuration;
   std::optional<int> threads;
   std::optional<CacheState> cache;
-  /// The work contains all of these. "*conv2d*" is any operator whose name has that: convolutions over
-  /// blocked layouts are nn.contrib_conv2d_NCHWc.
+  /// All of these are computed: operators of the model, or of what was built from it. "*conv2d*" is any
+  /// operator whose name has that: convolutions over blocked layouts are built as nn.contrib_conv2d_NCHWc.
   std::vector<std::string> operators;
   /// The work has operators with these attributes; those of one `op` hold of one operator.
   std::vector<AttributeQuery> attributes;

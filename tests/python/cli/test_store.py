@@ -91,11 +91,32 @@ def test_query(folder):
     assert len(ask("--op", "add", "--fused-with", "nn.relu", "--kind", "kernel")) == 1
     assert {row["kind"] for row in ask("--kind", "part")} <= {"part"} and ask("--backend", "dnnl") == []
     table = good("store", "query", "--store", folder / "m.db", "--kind", "model")
-    assert table.splitlines()[0].split()[:2] == ["what", "backend"] and table.splitlines()[-1] == "1 row"
+    assert table.splitlines()[0].split()[:3] == ["what", "of", "backend"] and table.splitlines()[-1] == "1 row"
     rows = list(csv.DictReader(io.StringIO(good("store", "query", "--store", folder / "m.db", "--csv", "--kind", "kernel"))))
     assert [float(row["median_us"]) for row in rows] == [row["median_us"] for row in ask("--kind", "kernel")]
     answer = good("store", "query", "--store", folder / "m.db", "--sql", "SELECT kind, count(*) AS n FROM rows GROUP BY kind ORDER BY kind")
     assert answer.split()[:4] == ["kind", "n", "kernel", "3"]
+
+
+def test_operators_are_found_as_the_model_has_them(tmp_path):
+    """`store query --op nn.dense` found nothing: the rows are of nn.contrib_dense_pack, which it was built as."""
+    net = tmp_path / "net.relay"
+    net.write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(16, 128), float32], %w: Tensor[(96, 128), float32], %b: Tensor[(96), float32]) {\n'
+                   "  %0 = nn.dense(%x, %w, units=96);\n  nn.relu(nn.bias_add(%0, %b))\n}\n")
+    store = tmp_path / "m.db"
+    good("profile", net, *QUICK, "--no-inside", "--no-unfused", "--store", store)
+    ask = lambda *flags: json.loads(good("store", "query", "--store", store, "--json", "--kind", "kernel", *flags))  # noqa: E731
+    row, = ask("--op", "nn.dense")
+    assert row["op_source"] == "nn.dense + nn.bias_add + nn.relu" and row["operators"] == "nn.contrib_dense_pack + add + nn.relu"
+    for flags in (["--op", "nn.contrib_dense_pack"], ["--op", "*dense*", "--fused-with", "nn.bias_add"], ["--op", "nn.bias_add"],
+                  ["--op", "nn.dense", "--attr", "units=96"], ["--op", "nn.contrib_dense_pack", "--attr", "units=96"]):
+        assert ask(*flags) == [row], flags
+    for flags in (["--op", "nn.conv2d"], ["--op", "nn.dense", "--attr", "units=97"], ["--op", "nn.dense", "--fused-with", "tanh"],
+                  ["--attr", "nn.dense.units=96"]):
+        assert ask(*flags) == [], flags
+    assert "nn.dense + nn.bias_add" in good("store", "query", "--store", store, "--op", "nn.dense")
+    answer = good("store", "query", "--store", store, "--sql", "SELECT count(*) AS n FROM rows WHERE op_source LIKE 'nn.dense%' AND kind = 'kernel'")
+    assert answer.split() == ["n", "1"]
 
 
 def test_attributes(tmp_path):

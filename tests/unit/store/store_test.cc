@@ -101,6 +101,7 @@ TEST_F(StoreTest, QueriesSelect) {
   other.cache = CacheState::kHot;
   other.unreliable.clear();
   other.family = other.model = other.model_id = other.campaign = other.configuration = "";
+  other.origins = {{0, "nn.conv2d_of_the_model", "line 3"}};
   Store store = writable();
   store.insert(std::vector{measurement(0), other});
   const auto count = [&](auto set) {
@@ -134,6 +135,16 @@ TEST_F(StoreTest, QueriesSelect) {
   EXPECT_EQ(count([](StoreQuery& q) { q.reliable_only = true; }), 1);
   EXPECT_EQ(count([](StoreQuery& q) { q.operators = {"nn.conv2d"}; }), 2);
   EXPECT_EQ(count([](StoreQuery& q) { q.operators = {"nn.conv2d", "nn.relu"}; }), 1);
+  // What the model has, and what was built from it.
+  EXPECT_EQ(count([](StoreQuery& q) { q.operators = {"nn.conv2d_of_the_model"}; }), 1);
+  EXPECT_EQ(count([](StoreQuery& q) { q.operators = {"nn.conv2d_of_the_model", "nn.conv2d"}; }), 1);
+  EXPECT_EQ(count([](StoreQuery& q) { q.operators = {"nn.conv2d_of_the_model", "nn.relu"}; }), 0);
+  EXPECT_EQ(count([](StoreQuery& q) {
+              q.operators = {"nn.conv2d_of_the_model"};
+              q.attributes = {{"nn.conv2d_of_the_model", "strides", "[2,2]"}};
+            }),
+            1);
+  EXPECT_EQ(count([](StoreQuery& q) { q.attributes = {{"nn.conv2d_of_the_model", "strides", "[2,2]"}}; }), 0);
   // Attributes of one operator hold of one call: no call of `other` is 3x3 with stride 2.
   EXPECT_EQ(count([](StoreQuery& q) {
               q.attributes = {{"nn.conv2d", "strides", "[2, 2]"}, {"nn.conv2d", "kernel_size", "[3,3]"}};

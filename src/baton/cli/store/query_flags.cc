@@ -15,9 +15,8 @@ void QueryFlags::add(Flags& flags) {
       .choices({"kernel", "part", "model", "transfer", "reference"});
   flags
       .files("op", &operators_,
-             "works with this operator: nn.conv2d, or '*conv2d*' for all whose name has that; may be given "
-             "several "
-             "times")
+             "what computes this operator of a model, or was built as this one: nn.conv2d, or '*conv2d*' for "
+             "all whose name has that; may be given several times")
       .shown_as("NAME");
   flags.files("fused-with", &fused_with_, "and fused with this one: nn.relu; may be given several times")
       .shown_as("NAME");

@@ -131,14 +131,15 @@ void write_columns(std::ostream& out, const StoreTable& table, int width) {
 }
 
 std::vector<std::string> shown_columns() {
-  return {"brief", "backend", "template", "threads", "cache",     "median_us",
-          "cv",    "flops",   "model",    "method",  "simulated", "unreliable"};
+  return {"brief", "op_source", "backend", "template", "threads",   "cache",     "median_us",
+          "cv",    "flops",     "model",   "method",   "simulated", "unreliable"};
 }
 
 void write_measurements(std::ostream& out, const StoreTable& rows, int width) {
   const Named named(rows);
-  StoreTable shown{{"what", "backend", "template", "threads", "cache", "us", "cv", "GFLOPS", "model", "note"},
-                   {}};
+  constexpr size_t kSource = 26;  // columns for the operators of the model
+  StoreTable shown{
+      {"what", "of", "backend", "template", "threads", "cache", "us", "cv", "GFLOPS", "model", "note"}, {}};
   for (const std::vector<StoreCell>& row : rows.rows) {
     const double us = named.number(row, "median_us"), flops = named.number(row, "flops");
     const auto text = [&](const char* name) {
@@ -148,11 +149,12 @@ void write_measurements(std::ostream& out, const StoreTable& rows, int width) {
     std::string note = text("method");
     if (!text("simulated").empty()) note += (note.empty() ? "" : ", ") + std::string("simulated");
     if (!text("unreliable").empty()) note += (note.empty() ? "" : ", ") + std::string("unreliable");
-    shown.rows.push_back({clipped(text("brief"), static_cast<size_t>(std::max(20, width - 76))),
-                          text("backend"), text("template"), named(row, "threads"), text("cache"),
-                          digits(us, "%.2f"), digits(named.number(row, "cv") * 100, "%.1f %%"),
-                          us > 0 && flops > 0 ? digits(flops / us / 1e3, "%.1f") : std::string(),
-                          text("model"), note});
+    const int room = width - 78 - static_cast<int>(kSource);
+    shown.rows.push_back(
+        {clipped(text("brief"), static_cast<size_t>(std::max(20, room))), clipped(text("op_source"), kSource),
+         text("backend"), text("template"), named(row, "threads"), text("cache"), digits(us, "%.2f"),
+         digits(named.number(row, "cv") * 100, "%.1f %%"),
+         us > 0 && flops > 0 ? digits(flops / us / 1e3, "%.1f") : std::string(), text("model"), note});
   }
   write_columns(out, shown, width);
 }

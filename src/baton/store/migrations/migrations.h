@@ -7,5 +7,6 @@ extern const char* const kTablesSql;     ///< 1: the tables
 extern const char* const kViewsSql;      ///< 2: attributes as rows, and views
 extern const char* const kCoreSql;       ///< 3: the clock of the processor
 extern const char* const kPrecisionSql;  ///< 4: the precision of builds
+extern const char* const kSourceSql;     ///< 5: operators of the model
 
 }  // namespace baton
