@@ -15,8 +15,9 @@ std::string origin_name(const Origin& origin);
 /// The name and the operator: "%12 nn.conv2d".
 std::string origin_label(const Origin& origin);
 
-/// Whether `wanted` selects this operator: its name, "14" for all of a line, "14:7", its source name, or the
-/// operator's name.
+/// Whether `wanted` selects this operator: its name, "14" for all of a line, "14:7", its source name, the
+/// operator's name; or as reports write it: "line 14", "nn.relu line 14", "conv2d 3x3 64->64 @56 + relu, line
+/// 14", "add net.py:14".
 bool means_origin(std::string_view wanted, const Origin& origin);
 
 /// The same for an operator known only by these fields; line 0: unknown.

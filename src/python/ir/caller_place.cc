@@ -31,26 +31,66 @@ Ref<const Source> source_of(std::string_view file) {
   return known.emplace(file, make_ref<const Source>(std::string(file), "")).first->second;
 }
 
-}  // namespace
+constexpr int kMostCallers = 6;
 
-Span caller_span() {
-  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame.ptr() && is_inside_package(reinterpret_cast<PyFrameObject*>(frame.ptr())))
-    frame = nb::steal(
-        reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.ptr()))));
-  Span span;
-  if (!frame.ptr()) return span;
+/// A file and a line; the line is 0 where they are not known.
+struct FrameLine {
+  nb::object file;
+  int line = 0;
+  std::string_view path() const { return text_in(file.ptr()); }
+};
+
+FrameLine line_of(const nb::object& frame) {
   auto* const here = reinterpret_cast<PyFrameObject*>(frame.ptr());
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(here)));
-  const nb::object file = nb::steal(PyObject_GetAttrString(code.ptr(), "co_filename"));
-  const int line = PyFrame_GetLineNumber(here);
-  if (!file.is_valid() || line <= 0) {
+  FrameLine line{nb::steal(PyObject_GetAttrString(code.ptr(), "co_filename")), PyFrame_GetLineNumber(here)};
+  if (!line.file.is_valid() || line.line <= 0) {
     PyErr_Clear();
-    return span;
+    line.line = 0;
   }
-  span.source = source_of(text_in(file.ptr()));
-  span.line = span.end_line = static_cast<uint32_t>(line);
-  return span;
+  return line;
+}
+
+nb::object caller_of(const nb::object& frame) {
+  return nb::steal(
+      reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.ptr()))));
+}
+
+/// Of packages that run programs (pytest, IPython) and of Python itself.
+bool is_installed(std::string_view path) {
+  return path.find("/lib/python3") != path.npos || path.find("-packages/") != path.npos ||
+         path.starts_with("<frozen");
+}
+
+std::string callers_of(nb::object frame) {
+  std::string text;
+  for (int count = 0; count < kMostCallers; ++count) {
+    do frame = caller_of(frame);
+    while (frame.ptr() && is_inside_package(reinterpret_cast<PyFrameObject*>(frame.ptr())));
+    if (!frame.ptr()) break;
+    const FrameLine at = line_of(frame);
+    const std::string_view path = at.line > 0 ? at.path() : std::string_view();
+    if (path.empty() || is_installed(path)) break;
+    text = std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(at.line) +
+           (text.empty() ? "" : " > " + text);
+  }
+  return text;
+}
+
+}  // namespace
+
+CallerPlace caller_place() {
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame.ptr() && is_inside_package(reinterpret_cast<PyFrameObject*>(frame.ptr())))
+    frame = caller_of(frame);
+  CallerPlace place;
+  if (!frame.ptr()) return place;
+  const FrameLine here = line_of(frame);
+  if (here.line == 0) return place;
+  place.span.source = source_of(here.path());
+  place.span.line = place.span.end_line = static_cast<uint32_t>(here.line);
+  place.callers = callers_of(std::move(frame));
+  return place;
 }
 
 }  // namespace baton::python

@@ -50,7 +50,9 @@ Call call_here(const Expr& callee, std::vector<Expr> args, Attrs attrs, Span spa
   if (!op || span || OriginScope::current())
     return call_expr(callee, std::move(args), std::move(attrs), std::move(span));
   if (!attrs && op->def().attrs) attrs = op->def().attrs->make();
-  const OriginSet origins = OriginSet::of(Origin::create(op->name(), attrs, caller_span()));
+  CallerPlace place = caller_place();
+  const OriginSet origins =
+      OriginSet::of(Origin::create(op->name(), attrs, std::move(place.span), std::move(place.callers)));
   return make_call(callee, std::move(args), std::move(attrs), NodeInfo(origins));
 }
 

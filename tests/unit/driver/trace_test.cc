@@ -147,5 +147,25 @@ TEST(OriginLabel, IsTheNameInTheText) {
   EXPECT_FALSE(means_origin("%0", table.at(OriginId(3))));
 }
 
+TEST(OriginLabel, IsTakenAsReportsWriteIt) {
+  const OperatorNames conv{"nn.conv2d", "%3", "", 29, 8}, built{"add", "net.py:7", "", 7, 0};
+  for (const char* text : {"line 29", "nn.conv2d line 29", "conv2d, line 29", "line 29:8",
+                           "conv2d 3x3/2 64->128 @56 + batch_norm + relu, line 29"})
+    EXPECT_TRUE(means_operator(text, conv)) << text;
+  for (const char* text : {"line 2", "line 290", "relu, line 29", "relu line 29", "line", "line 29, conv2d",
+                           "row 29", "conv2d line 28", " 29", ", line 29x"})
+    EXPECT_FALSE(means_operator(text, conv)) << text;
+  EXPECT_TRUE(means_operator("add net.py:7", built));
+  EXPECT_TRUE(means_operator("add + relu, net.py:7", built));
+  EXPECT_FALSE(means_operator("relu net.py:7", built));
+  const OperatorNames helped{"nn.conv2d", "net.py:7", "net.py:50 > net.py:31", 7, 0};
+  for (const char* text : {"net.py:50", "net.py:31", "net.py:7", "net.py:7 from net.py:31",
+                           "conv2d 3x3 8->8 @4 + relu, net.py:7 from net.py:31", "net.py:50 > net.py:31"})
+    EXPECT_TRUE(means_operator(text, helped)) << text;
+  for (const char* text : {"net.py:7 from net.py:50", "net.py:7 from net.py:3",
+                           "relu, net.py:7 from net.py:31", "net.py:5", "net.py:7 from "})
+    EXPECT_FALSE(means_operator(text, helped)) << text;
+}
+
 }  // namespace
 }  // namespace baton

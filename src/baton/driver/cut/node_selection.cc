@@ -161,9 +161,27 @@ std::vector<int> select_kernel(const GraphPlan& plan, const std::string& name) {
           "`baton profile` shows the kernels of a model, `baton explain` those of its operators");
 }
 
+namespace {
+
+/// Names of operators. "conv2d 3x3 + relu, line 14", as a report has it, is one.
+std::vector<std::string> operator_items(const std::string& text) {
+  std::vector<std::string> items;
+  for (std::string& item : items_of(text, "--operators")) {
+    const bool continues = item.starts_with("line ") && !items.empty() &&
+                           items.back().find(' ') != std::string::npos && !items.back().starts_with("line ");
+    if (continues)
+      items.back() += ", " + item;
+    else
+      items.push_back(std::move(item));
+  }
+  return items;
+}
+
+}  // namespace
+
 std::vector<const Origin*> select_operators(const OriginTable& table, const std::string& text) {
   std::set<uint32_t> found;
-  for (const std::string& item : items_of(text, "--operators")) {
+  for (const std::string& item : operator_items(text)) {
     constexpr std::string_view kId = "id:";
     if (item.starts_with(kId)) {
       const std::optional<int> id =

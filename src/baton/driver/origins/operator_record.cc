@@ -17,7 +17,11 @@ void check_ids(const std::vector<uint32_t>& ids, size_t size, const char* what) 
 }  // namespace
 
 std::string OperatorRecord::place() const {
-  if (line && !file.empty()) return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);
+  if (line && !file.empty()) {
+    const std::string here = file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);
+    const size_t nearest = source.rfind(" > ");
+    return source.empty() ? here : here + " from " + source.substr(nearest == source.npos ? 0 : nearest + 3);
+  }
   if (line) return "line " + std::to_string(line);
   return source.empty() ? "operator " + std::to_string(id) : source;
 }

@@ -17,14 +17,17 @@ struct OperatorRecord {
   uint32_t line = 0, column = 0;  ///< in the source text; 0: unknown
   std::string
       file;  ///< of `line`, when that is no line of Relay text: the Python file that called the builder
-  std::string source;  ///< e.g. the ONNX node; may be empty
-  std::string brief;   ///< "conv2d 3x3 64->64 @56": with the sizes that tell calls of one operator apart
-  std::string text;    ///< the source line; empty for programs read from a file
+  /// E.g. the ONNX node; of a model built in Python the lines that called the function of `line`, the
+  /// outermost first: "net.py:50 > net.py:31". May be empty.
+  std::string source;
+  std::string brief;  ///< "conv2d 3x3 64->64 @56": with the sizes that tell calls of one operator apart
+  std::string text;   ///< the source line; empty for programs read from a file
   /// Non-default attributes. Types and objects are represented by their text, as in JSON.
   std::vector<std::pair<std::string, AttrValue>> attrs;
   std::string type;                      ///< of its result
   std::vector<std::string> input_types;  ///< of its arguments
   std::string weight;                    ///< the type of the argument that its block calls `weight`; or empty
+  std::string weight_name;               ///< of that argument, when it is a variable
   double flops = 0, bytes = 0;           ///< of one evaluation by its definition (ir/rules/cost.h)
   std::vector<uint32_t> inputs;          ///< operators whose results it reads: the edges of the source graph
   std::vector<uint32_t> nodes;           ///< plan nodes that compute it
@@ -34,7 +37,7 @@ struct OperatorRecord {
   std::string fused, not_fused;
   std::string retired_by, retired_why;  ///< the pass and its reason; empty while some node carries it
 
-  /// "line 13", "net.py:13", the source's name, or "operator 5".
+  /// "line 13", "net.py:13", "net.py:13 from net.py:31", the source's name, or "operator 5".
   std::string place() const;
   std::string label() const { return name.empty() ? op : name + " " + op; }
   bool operator==(const OperatorRecord&) const = default;

@@ -135,6 +135,7 @@ OriginReport origin_report(const OriginTable& origins, const GraphPlan& plan,
     record.attrs = written(origin.attrs());
     record.brief = facts.brief.empty() ? brief_name(origin.op()) : facts.brief;
     record.weight = text_of(facts.weight);
+    record.weight_name = facts.weight_name;
     record.flops = facts.cost.flops;
     record.bytes = facts.cost.bytes;
     record.type = text_of(facts.type);

@@ -139,7 +139,9 @@ constexpr RecordField kFields[] = {
     {"flops", kValue, kValue, kValue, Lack::kAnywhere, Pack::kDirect, write<&Record::flops>,
      read<&Record::flops>},
     {"bytes", kValue, kValue, kValue, Lack::kAnywhere, Pack::kDirect, write<&Record::bytes>,
-     read<&Record::bytes>}};
+     read<&Record::bytes>},
+    {"weight_name", kOrNull, kOrNull, kOrNull, Lack::kAnywhere, Pack::kShared,
+     write_text<&Record::weight_name>, read_text<&Record::weight_name>}};
 
 /// Empty text fields that are shown as empty.
 Json empty_instead_of_null(Json json) {

@@ -87,7 +87,11 @@ class Reader {
     for (size_t i = 0; i < call.args().size(); ++i) {
       const Type& type = call.args()[i]->checked_type();
       entry.input_types.push_back(type);
-      if (i < names.size() && names[i].name == "weight") entry.weight = type;
+      if (i < names.size() && names[i].name == "weight") {
+        entry.weight = type;
+        const auto* variable = as<VarNode>(call.args()[i]);
+        entry.weight_name = variable ? variable->name() : "";
+      }
       typed = typed && type;
     }
     entry.brief = brief_of_call(call);

@@ -13,6 +13,7 @@ struct SourceOperator {
   Type type;                      ///< of its result
   std::vector<Type> input_types;  ///< of its arguments
   Type weight;                    ///< of the argument named `weight` in the operator's block; or null
+  std::string weight_name;        ///< of that argument, when it is a variable
   std::string brief;              ///< ir/rules/brief.h
   CostFacts cost;
   std::vector<const Origin*> inputs;  ///< the distinct operators whose results it reads, in argument order

@@ -1,6 +1,7 @@
 """Operators of programs built in Python have places, and the package lists what it adds to TVM."""
 import json
 import pydoc
+import re
 
 import numpy as np
 import pytest
@@ -44,9 +45,42 @@ def test_the_line_that_called_the_builder(lib):
     assert rows[0]["name"] == f"test_places.py:{rows[0]['line']}" and rows[0]["brief"] == "dense 16->8"
 
 
+def layer(data, name):
+    return relay.nn.dense(data, relay.var(name, shape=(16, 16)))
+
+
+def two_layers(data, name):
+    first = layer(data, name + ".first")
+    return relay.nn.relu(layer(first, name + ".second"))
+
+
+def test_operators_of_a_helper_are_told_apart_by_what_called_it():
+    """All layers of a network had the one line of the function that makes a layer."""
+    data = relay.var("data", shape=(1, 16))
+    result = two_layers(data, "net")
+    module = tvm.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
+    rows = tvm.origins(relay.build(module, "llvm"))
+    dense = [row for row in rows if row["op"] == "nn.dense"]
+    assert {row["line"] for row in dense} == {line_of("return relay.nn.dense")}
+    outer = f"test_places.py:{line_of('result = two_layers')}"
+    callers = [f"test_places.py:{line_of(text)}" for text in ("first = layer", "relay.nn.relu(layer")]
+    assert [row["source"] for row in dense] == [f"{outer} > {each}" for each in callers]
+    assert [row["weight_name"] for row in dense] == ["net.first", "net.second"]
+    report = tvm.profile(relay.build(module, "llvm"), repeat=5, seconds=0.01, inside=False, unfused=False, peaks=False)
+    for each in callers:
+        assert f"test_places.py:{dense[0]['line']} from {each}" in str(report)
+    relu = next(row for row in rows if row["op"] == "nn.relu")
+    assert relu["source"] == outer and relu["weight_name"] is None
+
+
+def test_places_are_without_what_runs_the_program(lib):
+    """pytest called it."""
+    assert all("pytest" not in row["source"] and "python.py" not in row["source"] for row in tvm.origins(lib))
+
+
 def test_table_page_and_csv_say_it(report):
     line = line_of(" = relay.nn.dense")
-    assert f"dense 16->8 + relu + add, test_places.py:{line}" in str(report)
+    assert re.search(rf"dense 16->8 \+ relu.*, test_places.py:{line} from test_places.py:{line_of('return build()')}\s", str(report))
     row, *_ = report.rows("operators")
     assert (row["file"], row["line"], row["title"]) == (HERE, line, "dense 16->8")
     sources = {each["file"]: each["text"] for each in json.loads(report.json())["sources"]}
