@@ -44,6 +44,8 @@ endforeach()
 # its own. They know baton_backend.h only, and link neither the runtime nor the compiler.
 file(GLOB plugin_folders CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/baton/runtime/plugins/*")
 add_custom_target(baton_plugins)
+# Everything that `cmake --install` puts into a wheel.
+add_custom_target(baton_installed)
 foreach(folder IN LISTS plugin_folders)
   get_filename_component(name "${folder}" NAME)
   # What a plug-in needs of others, and whether it is installed, is said in its own folder.
@@ -51,6 +53,7 @@ foreach(folder IN LISTS plugin_folders)
   set(plugin_libraries "")
   set(plugin_missing "")
   set(plugin_installed OFF)
+  set(plugin_rpath "")  # where an installed one finds what it needs
   include("${folder}/plugin.cmake" OPTIONAL)
   if(plugin_missing)
     message(STATUS "The plug-in ${name} is not built: ${plugin_missing}")
@@ -64,7 +67,9 @@ foreach(folder IN LISTS plugin_folders)
                                                      ${plugin_libraries})
   add_dependencies(baton_plugins baton_plugin_${name})
   if(plugin_installed)
-    set_target_properties(baton_plugin_${name} PROPERTIES EXCLUDE_FROM_ALL OFF)
+    set_target_properties(baton_plugin_${name} PROPERTIES EXCLUDE_FROM_ALL OFF
+                                                          INSTALL_RPATH "${CMAKE_INSTALL_RPATH};${plugin_rpath}")
+    add_dependencies(baton_installed baton_plugin_${name})
     install(TARGETS baton_plugin_${name} LIBRARY DESTINATION lib)
   endif()
 endforeach()

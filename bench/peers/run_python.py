@@ -1,9 +1,13 @@
 """Baton as it is called from Python, numpy in and out, as a peer of `baton bench` (bursts.py)."""
 import os
+import pathlib
 import sys
 
 import bursts
 import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "python"), str(ROOT / "build" / os.environ.get("BATON_PRESET", "release") / "python")]
 
 
 def main(relay, params, inputs, threads, onnx=None, prepare=lambda module, params: module, in_place=False):

@@ -18,12 +18,14 @@ else:
         import _baton
     except ModuleNotFoundError:
         _built = os.path.join(_here, "..", "..", "build", "release", "python")
-        if not os.path.isdir(_built):
-            raise ModuleNotFoundError(
-                "the compiled part of baton is missing: run ./baton once, or put the folder of _baton*.so on PYTHONPATH",
-                name="_baton") from None
         sys.path.append(_built)
-        import _baton
+        try:
+            import _baton
+        except ModuleNotFoundError:
+            sys.path.remove(_built)
+            raise ModuleNotFoundError(
+                "the compiled part of baton is missing: run `./baton setup python` (`./baton python` does the same), or put the "
+                "folder of _baton*.so on PYTHONPATH", name="_baton") from None
 
 core = _baton
 

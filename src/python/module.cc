@@ -1,6 +1,8 @@
 // The Python extension module `_baton`, on which the package baton is built. Names are TVM's where TVM has
 // them.
 #include "baton/driver/initialize.h"
+#include "baton/runtime/plugin.h"
+#include "baton/support/clone.h"
 
 #include "python/bind.h"
 
@@ -12,6 +14,7 @@ NB_MODULE(_baton, m) {
   // leaks.
   nb::set_leak_warnings(false);
   baton::initialize();
+  baton::Plugin::set_builder(baton::build_part);
   bind_errors(m);
   bind_ndarray(m);
   bind_types(m);

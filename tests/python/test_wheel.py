@@ -36,6 +36,9 @@ def test_pins_are_those_of_the_build():
     assert set(build) == {"scikit-build-core", "nanobind", "halide"}
     assert build == {name: ours[name] for name in build}
     assert pins(PROJECT["project"]["dependencies"]) == {"halide": ours["halide"]}
+    dnnl = PROJECT["project"]["optional-dependencies"]["dnnl"]
+    assert pins(dnnl) == {"onednn-cpu-gomp": ours["onednn-cpu-gomp"]}
+    assert dnnl[0] in (ROOT / "src/baton/runtime/plugin.cc").read_text(encoding="utf-8")  # what it says is missing
 
 
 def test_says_which_pythons():
@@ -77,7 +80,9 @@ def test_holds_what_is_ours_and_no_halide(wheel):
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     assert re.fullmatch(rf"baton_compiler-[0-9.]+-{tag}-{tag}-\w+\.whl", wheel.name)
     assert {"baton/bin/baton", "baton/lib/libbaton.so", "baton/lib/libbaton_runtime.so", "baton/py.typed", "baton/_baton.pyi",
-            "_baton_command.py"} <= set(names)
+            "_baton_command.py", "baton/bin/baton-runner"} <= set(names)
+    # Nobody has to build them before.
+    assert {f"baton/lib/libbaton_plugin_{name}.so" for name in ("cuda", "dnnl", "openblas", "opencl", "sim")} <= set(names)
     assert [name for name in names if name.startswith("baton/_baton.cpython") and name.endswith(".so")]
     assert not [name for name in names if "alide" in name or name.endswith((".pyc", ".cc", ".a"))]
     # What own backends are compiled against.

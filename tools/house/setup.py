@@ -7,18 +7,25 @@ import shutil
 import signal
 import sys
 
-from . import browser, debian, wheels
+from . import browser, debian, parts, wheels
 from .report import Failure, Steps, explain
-from .state import Build, venv_python
+from .state import NEEDED, PROGRAM, Build, venv_python
 
-# CMake targets that verbs need beside the program; Python may call any verb.
-ALSO_NEEDED = {"measure": ("baton-runner",), "python": ("_baton", "baton-runner")}
 SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled headers and objects of one preset
 
 
-def run(build, verb, arguments, peers):
+def run(build, verb, arguments):
     """Brings everything up to date, then runs `verb`. Returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
+    wanted = []
+    if verb == "setup":
+        known = parts.known(build.root)
+        asked = any(word in ("-h", "--help") for word in arguments)
+        unknown = [word for word in arguments if word not in known]
+        if asked or unknown:
+            print(parts.usage(known, None if asked else unknown[0]), file=sys.stdout if asked else sys.stderr)
+            return 0 if asked else 2
+        wanted = [known[word] for word in arguments]
     try:
         if verb == "test":
             from . import checks
@@ -32,8 +39,13 @@ def run(build, verb, arguments, peers):
                     prepare(Build(build.root, preset), program, bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.SLOW)
             return checks.run(build, options)
-        from_python = peers and any("python" in word for word in arguments)  # baton bench --peers python
-        prepare(build, "baton", *ALSO_NEEDED.get("python" if from_python else verb, ()), bench=peers)
+        if wanted:
+            # The program runs, and has these libraries loaded: only what it asks for is built.
+            targets = dict.fromkeys(target for part in wanted for target in part.targets)
+            prepare(build, *(targets or PROGRAM), bench=any(part.wheels for part in wanted),
+                    drivers=[package for part in wanted for package in part.missing_drivers()])
+        else:
+            prepare(build, *dict.fromkeys([*NEEDED.get(verb, PROGRAM), *parts.built_before(build)]))
     except Failure as failure:
         print(f"{failure}", file=sys.stderr)
         return 1
@@ -47,14 +59,12 @@ def run(build, verb, arguments, peers):
         return 0
     if verb == "python":
         return build.become_python(arguments)
-    if from_python:
-        build.offer_package()
     return build.become_program([verb, *arguments] if verb else [])
 
 
-def prepare(build, *targets, bench=False, packages=(), with_browser=False):
+def prepare(build, *targets, bench=False, packages=(), drivers=(), with_browser=False):
     """Makes `targets` of CMake (none: only what CMake writes) current, with wheels and Debian's packages (`packages`
-    beside those of every build; with a browser if it can be had)."""
+    beside those of every build; `drivers` and a browser if they can be had)."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
     steps = Steps(os.path.join(folder, "setup.log"))
@@ -66,6 +76,8 @@ def prepare(build, *targets, bench=False, packages=(), with_browser=False):
             if missing:
                 steps.step(f"installing {len(missing)} Debian packages: {' '.join(missing)}")
                 debian.install(steps, missing)
+            if drivers:
+                _want(steps, drivers, "what needs them says so")
             if with_browser:
                 _want_browser(steps)
             _check_space(build)
@@ -73,23 +85,34 @@ def prepare(build, *targets, bench=False, packages=(), with_browser=False):
             wheels.ensure(steps, build.root, bench, keep)
             # Read before compiling: files edited meanwhile are newer than the stamp and built by the next call.
             inputs = build.inputs()
+            if targets and build.are_built(targets, inputs):
+                return
             _configure(build, steps, keep, always=not targets)
             if targets:
                 _compile(build, steps, targets, keep)
-                _write(build.stamp, inputs)
+                _stamp(build, targets, inputs)
         finally:
             steps.close()
 
 
 def _want_browser(steps):
     """Chromium, for the tests of the HTML page. Without it these are skipped."""
-    if browser.program() or browser.PACKAGE not in debian.missing((browser.PACKAGE,)):
+    if browser.program():
         return
-    steps.step(f"installing {browser.PACKAGE} for the tests of the HTML page")
+    _want(steps, [browser.PACKAGE], "so the tests of the HTML page are skipped")
+
+
+def _want(steps, packages, otherwise):
+    """Installs packages that are useful, but that nothing fails without."""
+    missing = [name for name in debian.missing(packages) if name in packages]
+    if not missing:
+        return
+    names = " ".join(missing)
+    steps.step(f"installing {names}")
     try:
-        debian.install(steps, [browser.PACKAGE])
+        debian.install(steps, missing)
     except Failure as failure:
-        steps.note(f"no {browser.PACKAGE}, so the tests of the HTML page are skipped: {failure.what}")
+        steps.note(f"no {names}, {otherwise}: {failure.what}")
 
 
 def _configure(build, steps, keep, always=False):
@@ -132,6 +155,16 @@ def _compile(build, steps, targets, keep):
         failed = output.find("FAILED:")
         failure.output = output[failed:][:20000] if failed >= 0 else ""
         raise failure
+
+
+def _stamp(build, targets, inputs):
+    """Notes what was built from `inputs`; a part that was built without the program makes no old program current."""
+    made = {*build.built_targets(inputs), *targets}
+    if "all" in targets:
+        made.update(("baton", "_baton", "baton-runner"), parts.built_before(build))
+    if "baton" in made:
+        _write(build.targets_stamp, " ".join(sorted(made)))
+        _write(build.stamp, inputs)
 
 
 def _jobs():

@@ -4,6 +4,10 @@ import os
 # The program's inputs. Python and test files are not compiled into it.
 INPUTS = ("src", "cmake", "CMakeLists.txt", "CMakePresets.json", "tools/requirements.txt")
 
+# Targets of CMake. What else a call needs is built when the program asks for it (parts.py).
+PROGRAM = ("baton",)
+NEEDED = {"python": ("baton", "_baton")}
+
 
 def venv_python(root):
     return os.path.join(root, "build", "venv", "bin", "python")
@@ -18,6 +22,7 @@ class Build:
         self.folder = os.path.join(root, "build", preset)
         self.program = os.path.join(self.folder, "baton")
         self.stamp = os.path.join(self.folder, ".built-from")
+        self.targets_stamp = os.path.join(self.folder, ".built-targets")  # those that were built from `.built-from`
 
     def inputs(self):
         """Name, size and time of every input file: what `.built-from` holds after a build that succeeded."""
@@ -39,12 +44,36 @@ class Build:
         lines.sort()
         return "\n".join(lines)
 
-    def is_current(self):
+    def is_current(self, targets=PROGRAM):
+        """Whether nothing has changed since `targets` were built."""
+        return self.are_built(targets, self.inputs())
+
+    def are_built(self, targets, inputs):
+        """Whether `targets` are there and were built from these inputs. Of targets with other inputs (tests): never."""
+        return all(map(self._is_there, targets)) and set(targets) <= self.built_targets(inputs)
+
+    def built_targets(self, inputs):
+        """The targets that were built from these inputs."""
         try:
             with open(self.stamp, encoding="utf-8", errors="surrogateescape") as file:
-                return file.read() == self.inputs() and os.access(self.program, os.X_OK)
+                if file.read() != inputs:
+                    return set()
+            with open(self.targets_stamp, encoding="utf-8") as file:
+                return set(file.read().split())
         except OSError:
-            return False
+            return set()
+
+    def _is_there(self, target):
+        if target == "_baton":
+            folder = os.path.join(self.folder, "python")
+            return os.path.isdir(folder) and any(name.startswith("_baton.") for name in os.listdir(folder))
+        if target.startswith("baton_plugin_"):
+            return os.path.exists(self.plugin(target[len("baton_plugin_"):]))
+        return target in ("baton", "baton-runner") and os.access(os.path.join(self.folder, target), os.X_OK)
+
+    def plugin(self, name):
+        """The file of a plug-in."""
+        return os.path.join(self.folder, "lib", "libbaton_plugin_%s.so" % name)
 
     def become_program(self, arguments):
         """Replaces this process by the program; returns only when that fails."""

@@ -7,6 +7,7 @@
 
 #include "baton/farm/job/job_json.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/clone.h"
 #include "baton/support/error.h"
 #include "baton/support/program_folders.h"
 #include "baton/support/subprocess.h"
@@ -25,17 +26,25 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-}  // namespace
-
-std::string runner_program() {
-  if (const char* given = std::getenv("BATON_RUNNER"); given && *given) return given;
+std::string beside_this_program() {
   std::error_code ignored;
   for (const std::filesystem::path& folder : program_folders())
     for (const char* name : {"baton-runner", "bin/baton-runner"})
       if (std::filesystem::is_regular_file(folder / name, ignored)) return (folder / name).string();
-  const std::string found = find_program("baton-runner");
+  return "";
+}
+
+}  // namespace
+
+std::string runner_program() {
+  if (const char* given = std::getenv("BATON_RUNNER"); given && *given) return given;
+  std::string found = beside_this_program();
+  if (found.empty()) found = find_program("baton-runner");
+  if (found.empty() && build_part("runner")) found = beside_this_program();
   if (found.empty())
-    throw Error("baton-runner is neither beside this program nor in PATH: name it with BATON_RUNNER");
+    throw Error(
+        "baton-runner is neither beside this program nor in PATH: name it with BATON_RUNNER; in a clone of "
+        "Baton `./baton setup runner` builds it");
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -118,6 +119,20 @@ std::vector<std::string> listed_in(const char* variable) {
   return paths;
 }
 
+/// Baton's own plug-ins.
+constexpr std::string_view kShipped[] = {"cuda", "dnnl", "mirror", "openblas", "opencl", "sim"};
+
+bool is_shipped(const std::string& name) {
+  return std::find(std::begin(kShipped), std::end(kShipped), name) != std::end(kShipped);
+}
+
+/// Where the library comes from that the plug-in is linked with; empty: it needs none.
+std::string needs_of(const std::string& name) {
+  return name == "dnnl" ? "; libdnnl.so.3 is in the wheel onednn-cpu-gomp==2023.2.0" : "";
+}
+
+bool (*builder)(const std::string& name) = nullptr;
+
 /// The search path for plug-ins.
 constexpr const char *kFilePrefix = "libbaton_plugin_", *kFileSuffix = ".so";
 
@@ -152,27 +167,47 @@ std::vector<std::string> Plugin::installed() {
   return names;
 }
 
+namespace {
+
+/// The file of a plug-in in the first folder that has it; empty: none. `looked`: the folders without it.
+std::string file_of(const std::string& file, std::string& looked) {
+  for (const std::string& folder : plugin_folders()) {
+    std::string path = folder + "/" + file;
+    if (access(path.c_str(), F_OK) == 0) return path;
+    looked += (looked.empty() ? "`" : ", `") + folder + "`";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Plugin::set_builder(bool (*build)(const std::string& name)) { builder = build; }
+
 Result<const Plugin*> Plugin::find(const std::string& name) {
   if (const Plugin* known = PluginRegistry::instance().known(name)) return known;
   const std::string file = kFilePrefix + name + kFileSuffix;
   std::string looked;
-  for (const std::string& folder : plugin_folders()) {
-    const std::string path = folder + "/" + file;
-    if (access(path.c_str(), F_OK) != 0) {
-      looked += (looked.empty() ? "`" : ", `") + folder + "`";
-      continue;
+  std::string path = file_of(file, looked);
+  if (path.empty()) {
+    for (const std::string& listed : listed_in("BATON_BACKENDS")) {
+      const Result<const Plugin*> loaded = load(listed);
+      if (loaded.ok() && (*loaded)->name() == name) return loaded;
     }
+    std::string again;
+    if (is_shipped(name) && builder && builder(name)) path = file_of(file, again);
+  }
+  if (!path.empty()) {
     Result<const Plugin*> loaded = load(path);
-    if (!loaded.ok() || (*loaded)->name() == name) return loaded;
-    return Status::bad_data("the plug-in `" + path + "` calls itself `" + (*loaded)->name() + "`");
+    if (loaded.ok() && (*loaded)->name() != name)
+      return Status::bad_data("the plug-in `" + path + "` calls itself `" + (*loaded)->name() + "`");
+    if (!loaded.ok()) return Status{loaded.status().code, loaded.status().message + needs_of(name)};
+    return loaded;
   }
-  for (const std::string& path : listed_in("BATON_BACKENDS")) {
-    const Result<const Plugin*> loaded = load(path);
-    if (loaded.ok() && (*loaded)->name() == name) return loaded;
-  }
-  return Status::unavailable("there is no plug-in `" + name + "` here: no " + file + " in " +
-                             (looked.empty() ? "any folder" : looked) +
-                             " (the environment variable BATON_PLUGINS names more folders)");
+  return Status::unavailable(
+      "there is no plug-in `" + name + "` here: no " + file + " in " +
+      (looked.empty() ? "any folder" : looked) +
+      " (the environment variable BATON_PLUGINS names more folders)" +
+      (is_shipped(name) ? "; in a clone of Baton `./baton setup " + name + "` builds it" : std::string()));
 }
 
 Result<const Plugin*> Plugin::load(const std::string& path) {

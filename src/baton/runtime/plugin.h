@@ -18,8 +18,12 @@ namespace baton {
 class Plugin {
  public:
   /// The plug-in of that name: already loaded, or `libbaton_plugin_<name>.so` from a folder in the
-  /// environment variable BATON_PLUGINS (colon-separated), or from beside the runtime's own library.
+  /// environment variable BATON_PLUGINS (colon-separated), or from beside the runtime's own library. One of
+  /// Baton's own that is missing is built, if set_builder() was called.
   static Result<const Plugin*> find(const std::string& name);
+
+  /// `build` builds the plug-in of that name beside the runtime's own library, and says whether it did.
+  static void set_builder(bool (*build)(const std::string& name));
 
   /// Loads the plug-in in that shared library. Names are unique in a process.
   static Result<const Plugin*> load(const std::string& path);

@@ -40,14 +40,9 @@ std::vector<char*> argument_list(const std::vector<std::string>& words) {
   return arguments;
 }
 
-}  // namespace
-
-int run_program(const std::vector<std::string>& words, const std::string& errors, const std::string& output) {
+/// Runs words[0] with its files as `actions` say, which are destroyed.
+int run(const std::vector<std::string>& words, posix_spawn_file_actions_t& actions) {
   const std::vector<char*> arguments = argument_list(words);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
   const int failed = posix_spawn(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -57,6 +52,23 @@ int run_program(const std::vector<std::string>& words, const std::string& errors
     if (errno != EINTR) return -1;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words, const std::string& errors, const std::string& output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  return run(words, actions);
+}
+
+int run_program(const std::vector<std::string>& words) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  return run(words, actions);
 }
 
 std::string start_of(const std::string& path) {

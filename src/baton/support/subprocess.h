@@ -18,6 +18,8 @@ std::string find_program(const std::string& name);
 /// Returns its exit status, or -1 when it could not be started.
 int run_program(const std::vector<std::string>& words, const std::string& errors,
                 const std::string& output = "/dev/null");
+/// The same with everything that it prints on this process's standard error.
+int run_program(const std::vector<std::string>& words);
 
 /// The beginning of a program's output file, for a message; empty when it cannot be read.
 std::string start_of(const std::string& path);

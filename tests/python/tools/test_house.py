@@ -16,7 +16,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from house import browser, checks, compiles, debian, report, setup, state, wheels  # noqa: E402
+from house import browser, checks, compiles, debian, parts, report, setup, state, wheels  # noqa: E402
 
 
 def executable(path, text):
@@ -40,7 +40,7 @@ def tree(tmp_path):
     executable(tmp_path / "build" / "release" / "baton",
                '#!/bin/sh\necho "args: $*"\necho "telemetry off: $ORT_DISABLE_TELEMETRY"\nexit 7\n')
     build = state.Build(str(tmp_path), "release")
-    pathlib.Path(build.stamp).write_text(build.inputs())
+    setup._stamp(build, ["baton"], build.inputs())
     return build
 
 
@@ -449,25 +449,96 @@ def test_python_is_that_of_the_environment_with_the_package(tmp_path, monkeypatc
     assert calls == [(python, [python, "-m", "baton.tvm", "script.py"], path)]
 
 
+@pytest.fixture
+def made(monkeypatch):
+    """The targets that set-up makes current."""
+    targets = []
+    monkeypatch.setattr(setup, "prepare", lambda build, *wanted, **_: targets.extend(wanted))
+    monkeypatch.setattr(os, "execv", lambda program, arguments: None)
+    return targets
+
+
 @pytest.mark.parametrize("verb, targets", [
     ("profile", ["baton"]),
-    ("measure", ["baton", "baton-runner"]),
-    ("python", ["baton", "_baton", "baton-runner"]),
+    ("measure", ["baton"]),
+    ("python", ["baton", "_baton"]),
+    ("setup", ["baton"]),
 ])
-def test_a_verb_gets_the_programs_that_it_starts(tree, monkeypatch, verb, targets):
-    made = []
-    monkeypatch.setattr(setup, "prepare", lambda build, *targets, **_: made.extend(targets))
-    monkeypatch.setattr(os, "execv", lambda program, arguments: None)
-    setup.run(tree, verb, [], False)
+def test_a_verb_gets_what_every_call_of_it_needs(tree, made, verb, targets):
+    setup.run(tree, verb, [])
     assert made == targets
 
 
-def test_measuring_asks_for_its_second_program_although_the_first_is_current(tree):
-    (pathlib.Path(tree.root) / "tools" / "house" / "setup.py").write_text(
-        "def run(build, verb, *_):\n    print('prepares', verb)\n    return 0\n")
-    done = subprocess.run([sys.executable, os.path.join(tree.root, "baton"), "measure", "resnet-18"], capture_output=True, text=True,
-                          check=False)
-    assert (done.stdout, done.stderr) == ("prepares measure\n", "")
+def add_plugin(tree, name):
+    (pathlib.Path(tree.root) / parts.PLUGINS / name).mkdir(parents=True)
+
+
+def test_parts_that_were_built_before_stay_current_with_the_program(tree, made):
+    """Else a plug-in of the last version meets a program of this one."""
+    for name in ("dnnl", "opencl"):
+        add_plugin(tree, name)
+    executable(pathlib.Path(tree.plugin("dnnl")), "")
+    executable(pathlib.Path(tree.folder) / "baton-runner", "")
+    executable(pathlib.Path(tree.plugin("gone")), "")  # its sources were removed
+    setup.run(tree, "profile", ["mlp"])
+    assert made == ["baton", "baton_plugin_dnnl", "baton-runner"]
+
+
+def test_a_part_is_made_without_the_program_that_asks_for_it(tree, made):
+    add_plugin(tree, "dnnl")
+    assert setup.run(tree, "setup", ["dnnl", "runner"]) == 0
+    assert made == ["baton_plugin_dnnl", "baton-runner"]
+
+
+def test_a_part_that_does_not_exist_is_named_beside_those_that_do(tree, made, capsys):
+    add_plugin(tree, "dnnl")
+    assert setup.run(tree, "setup", ["bogus"]) == 2
+    said = capsys.readouterr().err
+    assert "there is no part `bogus`" in said and "\n  dnnl " in said and "\n  peers " in said
+    assert setup.run(tree, "setup", ["--help"]) == 0
+    assert "usage: ./baton setup [PART...]" in capsys.readouterr().out and made == []
+
+
+@pytest.mark.parametrize("arguments", [["measure", "resnet-18"], ["bench", "resnet-18", "--peers", "bogus"], ["python", "-c", "0"]])
+def test_nothing_is_installed_or_built_before_the_program_knows_that_it_is_needed(tree, arguments):
+    """`bench --peers bogus` installed 56 wheels before it said that there is no such engine; `python` built at each call."""
+    (pathlib.Path(tree.root) / "tools" / "house" / "setup.py").write_text("raise SystemExit('set-up was called')\n")
+    executable(pathlib.Path(tree.folder) / "python" / "_baton.so", "")
+    executable(pathlib.Path(state.venv_python(tree.root)), '#!/bin/sh\necho "args: $*"\nexit 7\n')
+    setup._stamp(tree, ["_baton"], tree.inputs())
+    done = subprocess.run([sys.executable, os.path.join(tree.root, "baton"), *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (7, "")
+
+
+def test_a_target_is_current_only_while_its_file_is_there_and_its_inputs_are_the_same(tree):
+    wanted = ("baton", "_baton", "baton_plugin_dnnl")
+    assert not tree.is_current(wanted)
+    executable(pathlib.Path(tree.folder) / "python" / "_baton.so", "")
+    executable(pathlib.Path(tree.plugin("dnnl")), "")
+    assert not tree.is_current(wanted)  # of whatever it was built from
+    setup._stamp(tree, ["_baton", "baton_plugin_dnnl"], tree.inputs())
+    assert tree.is_current(wanted) and tree.is_current()
+    os.remove(tree.plugin("dnnl"))
+    assert not tree.is_current(wanted) and tree.is_current(("baton", "_baton"))
+    (pathlib.Path(tree.root) / "src" / "a.cc").write_text("int c;\n")
+    setup._stamp(tree, ["_baton"], tree.inputs())
+    assert not tree.is_current(("_baton",))  # without the program: the next call has to build that
+
+
+def test_a_driver_comes_with_the_plug_in_that_needs_one(tree, monkeypatch):
+    for name in ("dnnl", "opencl"):
+        add_plugin(tree, name)
+    known = parts.known(tree.root)
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    monkeypatch.setattr(parts, "ICD_FILES", os.path.join(tree.root, "*.icd"))
+    assert known["opencl"].missing_drivers() == ("pocl-opencl-icd",) and known["dnnl"].missing_drivers() == ()
+    (pathlib.Path(tree.root) / "gpu.icd").write_text("libgpu.so\n")
+    assert known["opencl"].missing_drivers() == ()
+
+
+def test_the_runtime_knows_the_plug_ins_that_a_clone_can_build():
+    listed = re.search(r"kShipped\[\] = \{(.*?)\};", (ROOT / "src/baton/runtime/plugin.cc").read_text(encoding="utf-8"), re.S)[1]
+    assert re.findall(r'"(\w+)"', listed) == parts.plugins(ROOT)
 
 
 def test_an_early_interrupt_ends_the_launcher_without_a_traceback(tree):

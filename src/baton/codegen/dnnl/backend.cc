@@ -20,10 +20,7 @@ namespace {
 
 const Plugin& plugin() {
   const auto found = Plugin::find("dnnl");
-  if (!found.ok())
-    throw NotSupported("regions for dnnl need oneDNN: " + found.status().message +
-                       "; install the wheels onednn-cpu-gomp and onednn-devel-cpu-gomp 2023.2.0 (`./baton "
-                       "setup` does) and build Baton again");
+  if (!found.ok()) throw NotSupported("regions for dnnl need oneDNN: " + found.status().message);
   return **found;
 }
 

@@ -553,7 +553,8 @@ try:
 except NotImplementedError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "BATON_ROOT"}  # no clone that could build it
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert "regions for dnnl need oneDNN: there is no plug-in `dnnl` here" in done.stdout
-    assert "onednn-cpu-gomp and onednn-devel-cpu-gomp 2023.2.0" in done.stdout
+    assert "in a clone of Baton `./baton setup dnnl` builds it" in done.stdout

@@ -7,6 +7,9 @@ if(BATON_DNNL_INCLUDE_DIR AND BATON_DNNL_LIBRARY)
   set(plugin_includes "${BATON_DNNL_INCLUDE_DIR}")
   # Its threads are those of GNU's OpenMP, which it links itself.
   set(plugin_libraries "${BATON_DNNL_LIBRARY}" gomp)
+  # In a wheel: baton/lib lies in lib/python3.X/site-packages, and libdnnl.so.3 in lib.
+  set(plugin_installed ON)
+  set(plugin_rpath "$ORIGIN/../../../..")
 else()
   set(plugin_missing "the wheels onednn-cpu-gomp and onednn-devel-cpu-gomp are not installed")
 endif()

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kLoader = "libOpenCL.so.1";
 constexpr const char* kAdvice =
     ": install a driver for the device (on Debian, `ocl-icd-libopencl1` and for example `pocl-opencl-icd`, "
-    "which runs on the processor)";
+    "which runs on the processor; in a clone of Baton `./baton setup opencl` installs them)";
 
 thread_local std::string last_error_text;
 
