@@ -1575,6 +1575,9 @@ def target_backend(text: str) -> str:
     The name of the backend of a target, such as "sim -sheet=npu", or of a library, "dnnl".
     """
 
+def environment_complaints() -> list[str]:
+    """What is wrong with environment variables that Baton reads."""
+
 def load_backend(path: str) -> str:
     """Loads a backend of the user's, a shared library; returns its name."""
 

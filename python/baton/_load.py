@@ -2,6 +2,7 @@
 import importlib.machinery
 import os
 import sys
+import warnings
 
 _here = os.path.dirname(os.path.abspath(__file__))
 
@@ -28,6 +29,9 @@ else:
                 "folder of _baton*.so on PYTHONPATH", name="_baton") from None
 
 core = _baton
+
+for _complaint in core.environment_complaints():
+    warnings.warn(_complaint, RuntimeWarning, stacklevel=3)
 
 if os.environ.get("BATON_DEVICE_ALIAS"):
     core.set_device_aliases(os.environ["BATON_DEVICE_ALIAS"])

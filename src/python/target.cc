@@ -4,6 +4,7 @@
 #include "baton/codegen/own_backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/plugin.h"
+#include "baton/support/environment.h"
 #include "baton/support/error.h"
 #include "baton/target/processor.h"
 
@@ -88,6 +89,14 @@ void bind_target(nb::module_& m) {
       },
       nb::arg("text"),
       "The name of the backend of a target, such as \"sim -sheet=npu\", or of a library, \"dnnl\".");
+  m.def(
+      "environment_complaints",
+      [] {
+        std::vector<std::string> texts;
+        for (const EnvironmentComplaint& each : environment_complaints()) texts.push_back(each.text);
+        return texts;
+      },
+      "What is wrong with environment variables that Baton reads.");
   m.def(
       "load_backend",
       [](const std::string& path) {

@@ -16,6 +16,7 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/files.h"
+#include "baton/support/clone.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/version.h"
@@ -106,13 +107,14 @@ class BenchVerb final : public Verb {
 
   int run(Io& io) override {
     const std::vector<std::string> names = peers_of(peers_);
+    if (!output_.empty()) make_folder(output_);  // before measuring
     const BuiltModel built = build_model(flags_, io);
     const int64_t start = monotonic_ns();
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     const double load_s = static_cast<double>(monotonic_ns() - start) / 1e9;
     executor->set_threads(threads_);
     threads_ = executor->threads();  // the peers get as many
-    set_inputs(*executor, read_inputs(*executor));
+    set_inputs(*executor, read_inputs(*executor), io, built.params);
     require(executor->run());
     if (!output_.empty()) write_outputs(*executor);
 
@@ -178,8 +180,9 @@ class BenchVerb final : public Verb {
     return report;
   }
 
-  NamedArrays read_inputs(const Executor& executor) const {
-    NamedArrays arrays;
+  GivenInputs read_inputs(const Executor& executor) const {
+    GivenInputs given{input_};
+    NamedArrays& arrays = given.arrays;
     for (size_t i = 0; !input_.empty() && i < executor.num_inputs(); ++i) {
       const std::string& name = executor.input_node(i).name;
       const fs::path path = fs::path(input_) / (name + ".npy");
@@ -187,11 +190,17 @@ class BenchVerb final : public Verb {
     }
     if (!input_.empty() && arrays.empty())
       throw Error(input_ + ": holds no <input name>.npy for an input of the model");
-    return arrays;
+    return given;
+  }
+
+  static void make_folder(const std::string& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error && !fs::is_directory(path, error)) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) throw Error("--output: no folder can be made at `" + path + "`: " + error.message());
   }
 
   void write_outputs(const Executor& executor) const {
-    fs::create_directories(output_);
     for (size_t i = 0; i < executor.num_outputs(); ++i)
       write_npy((fs::path(output_) / ("output" + std::to_string(i) + ".npy")).string(), executor.output(i));
   }
@@ -201,10 +210,13 @@ class BenchVerb final : public Verb {
                                                  const TemporaryFolder& folder) const {
     std::vector<std::unique_ptr<Peer>> peers;
     if (names.empty()) return peers;
-    const char* root = std::getenv("BATON_ROOT");
+    const std::string root = clone_folder();
     const char* python = std::getenv("BATON_PYTHON");
-    if (!root || !python)
+    if (root.empty() || !python)
       throw Error("--peers needs a clone: use ./baton bench there, which installs the peers");
+    const auto from_python = [](const std::string& name) { return name == "python" || name == "dnnl"; };
+    if (!build_part("peers") || (std::ranges::any_of(names, from_python) && !build_part("python")))
+      throw Error("the peers cannot be installed; why stands above");
     const std::string relay = folder.path("model.relay"), params = folder.path("params.npz"),
                       inputs = folder.path("inputs.npz");
     std::ofstream(relay) << model_text(*built.model.module);
@@ -214,9 +226,8 @@ class BenchVerb final : public Verb {
       values.emplace_back(executor.input_node(i).name, executor.input(i));
     write_npz(inputs, values);
     for (const std::string& name : names) {
-      std::vector<std::string> command{python, std::string(root) + "/bench/peers/run_" + name + ".py",
-                                       relay,  params,
-                                       inputs, std::to_string(threads_)};
+      std::vector<std::string> command{
+          python, root + "/bench/peers/run_" + name + ".py", relay, params, inputs, std::to_string(threads_)};
       if (!onnx_.empty()) command.push_back(onnx_);
       peers.push_back(
           std::make_unique<Peer>(name, command, "In a clone, ./baton bench --peers installs what it needs"));

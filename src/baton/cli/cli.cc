@@ -5,7 +5,10 @@
 #include "baton/cli/verb.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/initialize.h"
+#include "baton/runtime/plugin.h"
+#include "baton/support/clone.h"
 #include "baton/support/diagnostic.h"
+#include "baton/support/environment.h"
 #include "baton/support/version.h"
 #include "baton/target/target.h"
 
@@ -21,7 +24,12 @@ constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3,
               kInterrupted = 130;  // 130: the shells' exit code for SIGINT
 
 int guarded(Verb& verb, Io& io) {
+  Plugin::set_builder(build_part);
   try {
+    for (const EnvironmentComplaint& each : environment_complaints()) {
+      if (each.is_error) throw UsageError(each.text);
+      io.err << "baton: warning: " << each.text << '\n';
+    }
     if (!io.device_alias.empty()) {
       initialize();  // registers the kinds that it may name
       set_device_aliases(io.device_alias);
@@ -91,6 +99,7 @@ int run(int argc, const char* const* argv, Io& io) {
     return kUsageError;
   }
   const Parsed parsed = parse(line, argc, argv, io);
+  io.given = parsed.given;
   return parsed.verb < 0 ? parsed.exit_code : guarded(*verbs[parsed.verb], io);
 }
 

@@ -80,6 +80,15 @@ std::unique_ptr<CLI::App> app_of(const CommandLine& line, std::vector<CLI::App*>
   return app;
 }
 
+/// The long names of the options that `app` has met, those of its groups included.
+void add_given(const CLI::App& app, std::set<std::string>& given) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0)
+      for (const std::string& name : option->get_lnames()) given.insert(name);
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
+    add_given(*group, given);
+}
+
 }  // namespace
 
 std::string help(const CommandLine& line) {
@@ -100,7 +109,11 @@ Parsed parse(const CommandLine& line, int argc, const char* const* argv, Io& io)
     return {-1, kWrongUsage};
   }
   for (size_t i = 0; i < verbs.size(); ++i)
-    if (verbs[i]->parsed()) return {static_cast<int>(i), 0};
+    if (verbs[i]->parsed()) {
+      Parsed parsed{static_cast<int>(i), 0};
+      add_given(*verbs[i], parsed.given);
+      return parsed;
+    }
   return {-1, kWrongUsage};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Parses a command line into the variables bound to flags.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct CommandLine {
 std::string help(const CommandLine& line);
 
 struct Parsed {
-  int verb = -1;      ///< the verb to run; -1: none, all output is done
-  int exit_code = 0;  ///< if there is no verb to run
+  int verb = -1;                     ///< the verb to run; -1: none, all output is done
+  int exit_code = 0;                 ///< if there is no verb to run
+  std::set<std::string> given = {};  ///< options that were on the command line, by their long names
 };
 
 /// Sets the values of the given verb's flags. Writes --help and --version output to `io.out`, errors to

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 #include "baton/codegen/own_backend.h"
+#include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
@@ -11,6 +13,7 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/target/processor_sheet.h"
 
 namespace baton::cli {
 
@@ -137,7 +140,21 @@ void load_own(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-std::unique_ptr<Model> ModelFlags::open_artifact() const {
+void refuse_options(const Io& io, std::initializer_list<const char*> names, const std::string& why) {
+  for (const char* name : names)
+    if (io.given.count(name)) throw UsageError("--" + std::string(name) + " has no effect: " + why);
+}
+
+void refuse_build_options(const Io& io, const std::string& why) {
+  refuse_options(io,
+                 {"params", "shape", "input-name", "opt-level", "precision", "target", "strict",
+                  "debug-lines", "debug-dir", "mapping", "untuned"},
+                 why);
+}
+
+std::unique_ptr<Model> ModelFlags::open_artifact(const Io& io) const {
+  refuse_build_options(io,
+                       model + " is an artifact, which `baton build` made; build the model again with it");
   load_own(own_backends);
   return require(Model::load(model, !no_verify));
 }
@@ -146,7 +163,10 @@ BuildContext ModelFlags::context() const {
   load_own(own_backends);
   BuildContext context = host_context();
   std::vector<TargetRef> parsed;
-  for (const std::string& target : targets) parsed.push_back(Target::parse(target));
+  for (const std::string& target : targets) {
+    parsed.push_back(Target::parse(target));
+    require_known_processor(*parsed.back());
+  }
   set_targets(context, std::move(parsed));
   context.passes->opt_level = opt_level;
   context.passes->config = config;
@@ -191,7 +211,7 @@ InterruptScope::~InterruptScope() {
 int InterruptScope::exit_status() { return signal_seen ? 128 + signal_seen : 0; }
 const std::atomic<bool>* InterruptScope::flag() const { return &interrupted; }
 
-/// Weights that a file lacks are a mistake more often than not.
+/// What a file lacks is a mistake more often than not.
 void note_missing(const std::string& path, const std::vector<std::string>& names, Io& io) {
   if (names.empty()) return;
   constexpr size_t kShown = 3;
@@ -234,6 +254,55 @@ BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInst
   }
   built.build = how(module, options);
   return built;
+}
+
+namespace {
+
+bool has(const NamedArrays& arrays, const std::string& name) {
+  return std::ranges::any_of(arrays, [&](const auto& each) { return each.first == name; });
+}
+
+std::vector<std::string> input_names(const Executor& executor) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < executor.num_inputs(); ++i) names.push_back(executor.input_node(i).name);
+  return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "%" : ", %") + name;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+GivenInputs read_given_inputs(const std::string& path) {
+  return {path, path.empty() ? NamedArrays() : read_inputs_file(path)};
+}
+
+void set_inputs(Executor& executor, const GivenInputs& given, Io& io, const NamedArrays& weights) {
+  const std::vector<std::string> names = input_names(executor);
+  std::set<std::string> seen;
+  for (const auto& [name, value] : given.arrays) {
+    const std::string array = given.path + ": array \"" + name + "\" ";
+    if (!seen.insert(name).second) throw Error(array + "is there twice");
+    if (has(weights, name))
+      throw Error(array +
+                  "is a weight of the model: give it by --params, or make it an input by --input-name " +
+                  name + " (the inputs are " + listed(names) + ")");
+    const auto at = std::ranges::find(names, name);
+    if (at == names.end())
+      throw Error(array + "is no input of the model (the inputs are " + listed(names) + ")");
+    const PlanEntry& entry = executor.input_entry(static_cast<size_t>(at - names.begin()));
+    if (value.dtype() != entry.dtype || value.shape() != entry.shape)
+      throw Error(array + "is " + describe(value.shape(), value.dtype()) + ", the input %" + name + " is " +
+                  describe(entry.shape, entry.dtype));
+  }
+  std::vector<std::string> missing;
+  for (const std::string& name : names)
+    if (!has(given.arrays, name)) missing.push_back(name);
+  if (!given.path.empty()) note_missing(given.path, missing, io);
+  set_model_inputs(executor, given.arrays);
 }
 
 void set_inputs(Executor& executor, const NamedArrays& given) { set_model_inputs(executor, given); }

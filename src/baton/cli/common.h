@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,8 +39,9 @@ struct ModelFlags {
   void add_target(Flags& flags);
   /// --mapping and --untuned: for verbs that run, or keep, what they build.
   void add_choices(Flags& flags);
-  /// The artifact `model`, opened and, unless told otherwise, verified.
-  std::unique_ptr<Model> open_artifact() const;
+  /// The artifact `model`, opened and, unless told otherwise, verified. UsageError for options on the command
+  /// line that say how to build a model: this one is built.
+  std::unique_ptr<Model> open_artifact(const Io& io) const;
   /// The same for a verb that takes several models, one after the other into `model`.
   void add(Flags& flags, std::vector<std::string>* models);
   /// The build context given by these flags, on this machine.
@@ -94,7 +96,22 @@ struct BuiltModel {
 BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument = nullptr,
                        const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how = build);
 
-/// Sets the inputs of `executor` to `given` (by name; Error for unknown ones), the others by the tensor rule.
+/// Throws UsageError if one of these options is on the command line; `why`: it has no effect.
+void refuse_options(const Io& io, std::initializer_list<const char*> names, const std::string& why);
+/// The same for all options that say how a model is built.
+void refuse_build_options(const Io& io, const std::string& why);
+
+/// Values of inputs, and the file that they come from; empty: there is none.
+struct GivenInputs {
+  std::string path;
+  NamedArrays arrays = {};
+};
+/// Reads them; no file: none.
+GivenInputs read_given_inputs(const std::string& path);
+/// Sets the inputs of `executor` to `given` (by name; Error for unknown ones), the others by the tensor rule;
+/// says which a file lacks. `weights`: of the model, for the message.
+void set_inputs(Executor& executor, const GivenInputs& given, Io& io, const NamedArrays& weights = {});
+/// The same without a file.
 void set_inputs(Executor& executor, const NamedArrays& given);
 
 }  // namespace baton::cli

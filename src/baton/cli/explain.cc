@@ -32,8 +32,10 @@ class ExplainVerb final : public Verb {
     debug_.add(flags);
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
     Flags& one = flags.one_of("what", "one of these; without any, one line for each operator");
-    one.option("operator", &operator_,
-               "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
+    one.option(
+        "operator", &operator_,
+        "%12 (as `baton print` numbers it), a line, line:column, a source name, an operator's name, or as "
+        "reports write it: \"conv2d 3x3 + relu, line 14\"");
     one.option("kernel", &kernel_, "a func_name of graph.json, or the name of a node");
     one.option("node", &node_, "a node of graph.json: its number or name");
     asm_.add(flags);
@@ -50,6 +52,8 @@ class ExplainVerb final : public Verb {
     std::vector<std::string> backends;
     std::istringstream list(backends_);
     for (std::string name; std::getline(list, name, ',');) backends.push_back(name);
+    if (flags_.model.ends_with(".baton"))
+      refuse_build_options(io, flags_.model + " is an artifact, which `baton build` made");
     const Subject subject = load_subject(flags_, backends);
     std::vector<uint32_t> nodes, operators;
     if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);
@@ -81,6 +85,10 @@ class ExplainVerb final : public Verb {
   int of_mapping(Io& io) const {
     if (kernel_ || node_ || asm_.on || json_)
       throw UsageError("--mapping explains operators: give --operator, or nothing for all of them");
+    refuse_options(io,
+                   {"params", "input-name", "opt-level", "precision", "target", "strict", "debug-lines",
+                    "debug-dir", "backends"},
+                   "--mapping explains what the file says, and builds nothing");
     initialize();
     const Mapping mapping = load_mapping(mapping_);
     const LoadedModel model = load_model(flags_.model, flags_.shapes);

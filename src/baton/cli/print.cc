@@ -29,6 +29,9 @@ class PrintVerb final : public Verb {
   }
 
   int run(Io& io) override {
+    if (stage_ == "imported")
+      refuse_options(io, {"params", "input-name", "opt-level", "precision"},
+                     "the program is printed as it was read (--stage optimized and fused are built)");
     const LoadedModel model = load_model(flags_.model, flags_.shapes);
     const std::string text = text_of(*(stage_ == "imported" ? model.module : lowered(model)));
     if (json_)

@@ -73,12 +73,18 @@ class ProfileVerb final : public Verb {
     apply(debug_, flags_);
     flags_.model = models_.front();
     if (sample_.on) {
+      refuse_options(io,
+                     {"compare", "store", "family", "inside-ms", "max-seconds", "repeat", "no-inside",
+                      "no-unfused", "no-peaks", "wait", "all", "top", "sort", "trace-runs"},
+                     "--sample measures nothing but shares of plain runs");
       if (models_.size() > 1) throw UsageError("--sample takes one model");
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
       return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
     }
-    if (!compare_.empty()) prepare_comparison();
+    refuse_options(io, {"hz"}, "it is for --sample");
+    if (store_.empty()) refuse_options(io, {"family"}, "it is for --store");
+    if (!compare_.empty()) prepare_comparison(io);
     // Opened early: measuring takes long.
     if (!store_.empty()) Store::open(store_path(store_), Store::Mode::kWrite);
     options_.inside = !no_inside_ && compare_.empty();
@@ -107,7 +113,8 @@ class ProfileVerb final : public Verb {
   static constexpr double kForProfile = 0.3;
 
   /// Fails before the model is built.
-  void prepare_comparison() {
+  void prepare_comparison(const Io& io) {
+    refuse_options(io, {"inside-ms", "no-inside", "no-unfused"}, "--compare splits and unfuses no kernels");
     if (!flags_.targets.empty())
       throw UsageError(
           "--compare names the backends, the first is what the model is built for: leave --target "
@@ -115,7 +122,6 @@ class ProfileVerb final : public Verb {
     if (!flags_.mapping.empty())
       throw UsageError(
           "--compare measures each backend, --mapping chooses among them: leave one of them out");
-    if (sample_.on) throw UsageError("--compare and --sample exclude each other");
     for (const std::string& model : models_)
       if (model.ends_with(".baton"))
         throw UsageError(model +
@@ -188,7 +194,7 @@ class ProfileVerb final : public Verb {
   }
 
   ProfileReport of_artifact(Io& io) {
-    const std::unique_ptr<Model> model = flags_.open_artifact();
+    const std::unique_ptr<Model> model = flags_.open_artifact(io);
     // Checked before measuring.
     ProfileReport named;
     named.model = flags_.model;

@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <set>
 
 #include "baton/cli/store/query_flags.h"
 #include "baton/cli/store/store_files.h"
@@ -90,6 +91,7 @@ class StoreVerb final : public Verb {
     if (!takes_files && !files_.empty())
       throw UsageError(action_ + " takes no files: `" + files_.front() +
                        "` is one too many; the store is --store");
+    refuse_others(io);
     const StoreQuery query = query_.query();
     if (action_ == "import") return import(path, io);
     if (action_ == "merge") return merge(path, io);
@@ -99,6 +101,22 @@ class StoreVerb final : public Verb {
   }
 
  private:
+  /// Options that belong to other actions.
+  void refuse_others(const Io& io) const {
+    std::set<std::string> known = {"store"};
+    if (action_ == "import") known.insert({"as-machine", "as-family"});
+    if (action_ == "export") known.insert("output");
+    if (action_ == "query") known.insert({"json", "csv", "sql"});
+    if (action_ == "stats") known.insert({"json", "check"});
+    const std::set<std::string> own = {"store",  "sql",   "json",       "csv",
+                                       "output", "check", "as-machine", "as-family"};
+    const bool selects = action_ == "export" || (action_ == "query" && sql_.empty());
+    for (const std::string& name : io.given)
+      if (!known.count(name) && !(selects && !own.count(name)))
+        throw UsageError("--" + name + " has no effect on " + action_ + (sql_.empty() ? "" : " with --sql"));
+    if (json_ && csv_) throw UsageError("--json and --csv exclude each other");
+  }
+
   int import(const std::string& path, Io& io) {
     initialize();  // saved profiles hold Relay text
     Store store = Store::open(path, Store::Mode::kWrite);

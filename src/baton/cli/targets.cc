@@ -22,6 +22,7 @@ class TargetsVerb final : public Verb {
   }
 
   int run(Io& io) override {
+    if (quick_) refuse_options(io, {"again", "threads"}, "--quick measures nothing");
     initialize();
     BuildContext context = host_context();
     std::vector<TargetRef> targets;

@@ -1,6 +1,7 @@
 #include "baton/tune/tune.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -48,6 +49,7 @@ class TuneVerb final : public Verb {
   int run(Io& io) override {
     const InterruptScope interrupt;
     ScheduleTable table;
+    if (forget_) refuse_options(io, {"seconds", "export", "threads", "json"}, "--forget searches nothing");
     if (!export_.empty()) table = table_to_extend(flags_.context().host());
     flags_.config.set("baton.tuned", AttrValue(int64_t{0}));
     BuiltModel plain = build_model(flags_, io);
@@ -172,9 +174,17 @@ class TuneVerb final : public Verb {
     const std::string family = processor_family(sheet);
     if (family.empty())
       throw Error("there are tables for processors with AVX2 or AVX-512 only: this one has neither");
+    TemporaryFile probe;  // searching takes long
+    if (const Status status = probe.create(export_); !status.ok()) throw Error("--export: " + status.message);
+    if (std::error_code ignored; !std::filesystem::exists(export_, ignored)) return {family, {}};
     const Result<std::string> text = read_file(export_);
-    if (!text.ok()) return {family, {}};
-    ScheduleTable table = ScheduleTable::from_text(*text);
+    if (!text.ok()) throw Error("--export: cannot read `" + export_ + "`: " + text.status().message);
+    ScheduleTable table;
+    try {
+      table = ScheduleTable::from_text(*text);
+    } catch (const Error& error) {
+      throw Error("--export: `" + export_ + "` is no table of schedules: " + error.what());
+    }
     if (table.family != family)
       throw UsageError("`" + export_ + "` is a table for " + table.family + ", and this processor's is for " +
                        family + ": name another file");
@@ -190,7 +200,8 @@ class TuneVerb final : public Verb {
       if (each.after.us <= kShipped * each.after.default_us) table.entries[layer] = each.after;
     }
     const std::string text = table.text();
-    require(replace_file(export_, {text}));
+    if (const Status status = replace_file(export_, {text}); !status.ok())
+      throw Error("cannot write `" + export_ + "`: " + status.message);
   }
 
   int threads_shown() const { return threads_ > 0 ? threads_ : default_threads(); }

@@ -2,6 +2,7 @@
 // A verb of the command line: one class, one file, one line in verbs.def.
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 
 #include "baton/cli/flags.h"
@@ -12,10 +13,11 @@ namespace baton::cli {
 struct Io {
   std::ostream& out;
   std::ostream& err;
-  bool terminal = false;          ///< stderr is a terminal: progress is shown
-  int columns = 120;              ///< of `out`: of the terminal, if it is one
-  bool colour = false;            ///< `out` is a terminal that shows colours, and NO_COLOR is not set
-  std::string device_alias = {};  ///< set_device_aliases()
+  bool terminal = false;             ///< stderr is a terminal: progress is shown
+  int columns = 120;                 ///< of `out`: of the terminal, if it is one
+  bool colour = false;               ///< `out` is a terminal that shows colours, and NO_COLOR is not set
+  std::string device_alias = {};     ///< set_device_aliases()
+  std::set<std::string> given = {};  ///< the verb's options on the command line, by their long names
 };
 
 class Verb {

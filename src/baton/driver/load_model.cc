@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
@@ -107,10 +108,27 @@ LoadedModel load_model(const std::string& name, const std::vector<std::string>& 
   return model;
 }
 
+namespace {
+
+/// "%data, %weight, %bias and 59 more".
+std::string params_text(const std::vector<Var>& params) {
+  constexpr size_t kShown = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, params.size()); ++i) text += (i ? ", %" : "%") + params[i]->name();
+  return params.size() > kShown ? text + " and " + std::to_string(params.size() - kShown) + " more"
+         : text.empty()         ? "none"
+                                : text;
+}
+
+}  // namespace
+
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs, std::vector<std::string>* by_rule) {
   require_known_shapes(*model.module);
   const auto& params = model.module->find("main")->params();
+  const auto is_param = [&](const std::string& name) {
+    return std::ranges::any_of(params, [&](const Var& param) { return param->name() == name; });
+  };
   std::map<std::string, NDArray> given;  // every non-input parameter; undefined until it has a value
   for (const Var& param : params) given[param->name()] = NDArray();
   std::vector<std::string> keep = inputs;
@@ -118,12 +136,23 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path,
   for (const auto& [name, value] : file.inputs)
     if (inputs.empty()) keep.push_back(name);
   if (keep.empty() && !params.empty()) keep = {given.count("data") ? "data" : params.front()->name()};
-  for (const std::string& input : keep)
-    if (!given.erase(input)) throw UsageError("main has no parameter \"" + input + "\" to be an input");
+  for (const std::string& input : keep) {
+    if (is_param(input)) {
+      given.erase(input);
+      continue;
+    }
+    const std::string no = "main has no parameter \"" + input + "\" to be an input";
+    if (inputs.empty()) throw Error(path + ": " + no);  // of its section "inputs"
+    throw UsageError(model.name + ": " + no + "; its parameters are " + params_text(params));
+  }
+  std::set<std::string> seen;
   for (const auto& [name, array] : file.params) {
+    if (!seen.insert(name).second) throw Error(path + ": array \"" + name + "\" is there twice");
     const auto at = given.find(name);
     if (at == given.end())
-      throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight");
+      throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight" +
+                  (is_param(name) ? ": it is an input, whose value --inputs gives"
+                                  : "; its parameters are " + params_text(params)));
     at->second = array;
   }
   NamedArrays values;

@@ -249,8 +249,11 @@ int quota_threads() {
 int count_default_threads() {
   for (const char* name : {"BATON_NUM_THREADS", "TVM_NUM_THREADS"}) {
     const char* text = std::getenv(name);
-    const int wanted = text ? std::atoi(text) : 0;
-    if (wanted > 0) return std::min(wanted, kMaxThreads);
+    char* end = nullptr;
+    const long wanted = text ? std::strtol(text, &end, 10) : 0;
+    // What is no number is no wish; entry points complain of it (support/environment.h).
+    if (end && end != text && *end == '\0' && wanted > 0)
+      return static_cast<int>(std::min<long>(wanted, kMaxThreads));
   }
   int count = processors();
   if (const int quota = quota_threads()) count = std::min(count, quota);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "baton/support/base/processor_features.h"
+#include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/target/processor.h"
 
@@ -243,6 +245,244 @@ DeviceSheet riscv_sheet(const Target& target) {
   return sheet;
 }
 
+// Features by LLVM's names. Those that this file does not look at change no code.
+constexpr std::string_view kX86Features[] = {"64bit",
+                                             "adx",
+                                             "aes",
+                                             "allow-light-256-bit",
+                                             "amx-bf16",
+                                             "amx-complex",
+                                             "amx-fp16",
+                                             "amx-int8",
+                                             "amx-tile",
+                                             "avx",
+                                             "avx2",
+                                             "avx512bf16",
+                                             "avx512bitalg",
+                                             "avx512bw",
+                                             "avx512cd",
+                                             "avx512dq",
+                                             "avx512er",
+                                             "avx512f",
+                                             "avx512fp16",
+                                             "avx512ifma",
+                                             "avx512pf",
+                                             "avx512vbmi",
+                                             "avx512vbmi2",
+                                             "avx512vl",
+                                             "avx512vnni",
+                                             "avx512vp2intersect",
+                                             "avx512vpopcntdq",
+                                             "avxifma",
+                                             "avxneconvert",
+                                             "avxvnni",
+                                             "avxvnniint16",
+                                             "avxvnniint8",
+                                             "bmi",
+                                             "bmi2",
+                                             "cldemote",
+                                             "clflushopt",
+                                             "clwb",
+                                             "clzero",
+                                             "cmov",
+                                             "cmpccxadd",
+                                             "crc32",
+                                             "cx16",
+                                             "cx8",
+                                             "enqcmd",
+                                             "ermsb",
+                                             "evex512",
+                                             "f16c",
+                                             "fma",
+                                             "fma4",
+                                             "fsgsbase",
+                                             "fsrm",
+                                             "fxsr",
+                                             "gfni",
+                                             "hreset",
+                                             "invpcid",
+                                             "kl",
+                                             "lwp",
+                                             "lzcnt",
+                                             "mmx",
+                                             "movbe",
+                                             "movdir64b",
+                                             "movdiri",
+                                             "mwaitx",
+                                             "pclmul",
+                                             "pconfig",
+                                             "pku",
+                                             "popcnt",
+                                             "prefer-256-bit",
+                                             "prefer-128-bit",
+                                             "prefetchi",
+                                             "prfchw",
+                                             "ptwrite",
+                                             "raoint",
+                                             "rdpid",
+                                             "rdpru",
+                                             "rdrnd",
+                                             "rdseed",
+                                             "retpoline",
+                                             "rtm",
+                                             "sahf",
+                                             "serialize",
+                                             "sgx",
+                                             "sha",
+                                             "sha512",
+                                             "shstk",
+                                             "sm3",
+                                             "sm4",
+                                             "soft-float",
+                                             "sse",
+                                             "sse2",
+                                             "sse3",
+                                             "sse4.1",
+                                             "sse4.2",
+                                             "sse4a",
+                                             "ssse3",
+                                             "tbm",
+                                             "tsxldtrk",
+                                             "uintr",
+                                             "usermsr",
+                                             "vaes",
+                                             "vpclmulqdq",
+                                             "vzeroupper",
+                                             "waitpkg",
+                                             "wbnoinvd",
+                                             "widekl",
+                                             "x87",
+                                             "xop",
+                                             "xsave",
+                                             "xsavec",
+                                             "xsaveopt",
+                                             "xsaves"};
+constexpr std::string_view kArmFeatures[] = {"aes",
+                                             "altnzcv",
+                                             "bf16",
+                                             "brbe",
+                                             "bti",
+                                             "ccdp",
+                                             "ccpp",
+                                             "chk",
+                                             "complxnum",
+                                             "cpa",
+                                             "crc",
+                                             "crypto",
+                                             "cssc",
+                                             "d128",
+                                             "dotprod",
+                                             "ecv",
+                                             "ete",
+                                             "f32mm",
+                                             "f64mm",
+                                             "faminmax",
+                                             "fgt",
+                                             "flagm",
+                                             "fp-armv8",
+                                             "fp16fml",
+                                             "fp8",
+                                             "fptoint",
+                                             "fullfp16",
+                                             "gcs",
+                                             "hbc",
+                                             "i8mm",
+                                             "jsconv",
+                                             "lor",
+                                             "ls64",
+                                             "lse",
+                                             "lse128",
+                                             "lse2",
+                                             "lut",
+                                             "mec",
+                                             "mops",
+                                             "mpam",
+                                             "mte",
+                                             "neon",
+                                             "nmi",
+                                             "outline-atomics",
+                                             "pan",
+                                             "pan-rwv",
+                                             "pauth",
+                                             "perfmon",
+                                             "predres",
+                                             "prfm-slc-target",
+                                             "rand",
+                                             "ras",
+                                             "rasv2",
+                                             "rcpc",
+                                             "rcpc-immo",
+                                             "rcpc3",
+                                             "rdm",
+                                             "rme",
+                                             "sb",
+                                             "sel2",
+                                             "sha2",
+                                             "sha3",
+                                             "sm4",
+                                             "spe",
+                                             "specrestrict",
+                                             "ssbs",
+                                             "strict-align",
+                                             "tagged-globals",
+                                             "the",
+                                             "tlb-rmi",
+                                             "tme",
+                                             "tracev8.4",
+                                             "trbe",
+                                             "uaops",
+                                             "vh",
+                                             "wfxt",
+                                             "xs"};
+constexpr std::string_view kRiscvFeatures[] = {"64bit",
+                                               "a",
+                                               "b",
+                                               "c",
+                                               "d",
+                                               "e",
+                                               "f",
+                                               "forced-atomics",
+                                               "h",
+                                               "i",
+                                               "m",
+                                               "relax",
+                                               "save-restore",
+                                               "unaligned-scalar-mem",
+                                               "unaligned-vector-mem",
+                                               "v"};
+
+bool is_known_feature(Machine machine, std::string_view name) {
+  const auto begins = [&](std::initializer_list<std::string_view> families) {
+    return std::ranges::any_of(families, [&](std::string_view family) { return name.starts_with(family); });
+  };
+  switch (machine) {
+    case Machine::kX86:
+      return std::ranges::count(kX86Features, name) > 0 || begins({"tuning-", "fast-", "slow-"});
+    case Machine::kArm:
+      return std::ranges::count(kArmFeatures, name) > 0 ||
+             begins({"sve", "sme", "ssve", "v8", "v9", "reserve-x"});
+    case Machine::kRiscv:
+      return std::ranges::count(kRiscvFeatures, name) > 0 || begins({"z", "s", "x", "reserve-x"});
+  }
+  return true;
+}
+
+std::vector<std::string> known_features(Machine machine) {
+  if (machine == Machine::kX86) return {std::begin(kX86Features), std::end(kX86Features)};
+  if (machine == Machine::kArm) return {std::begin(kArmFeatures), std::end(kArmFeatures)};
+  return {std::begin(kRiscvFeatures), std::end(kRiscvFeatures)};
+}
+
+/// Throws UsageError for a feature that LLVM has no name for: nothing would come of it.
+void check_features(const Target& target, Machine machine) {
+  each_attribute(target, [&](const std::string& name, bool) {
+    if (is_known_feature(machine, name)) return;
+    const std::string near = did_you_mean(name, known_features(machine));
+    refuse(target, "-mattr: there is no feature `" + name + "` of such processors" +
+                       (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  });
+}
+
 /// Whether LLVM's processor of that name belongs to the machine; true for names of no machine.
 bool belongs(Machine machine, const std::string& cpu) {
   if (cpu.empty() || cpu == "generic") return true;
@@ -269,6 +509,18 @@ bool names_processor(const Target& target) {
          !text_option(target, "mattr").empty() || !text_option(target, "num-cores").empty();
 }
 
+void require_known_processor(const Target& target) {
+  const std::string cpu = text_option(target, "mcpu");
+  const bool x86 = std::ranges::find(kX86, std::string_view(cpu), &NamedX86::name) != std::end(kX86);
+  if (target.kind != "llvm" || x86 || is_known_processor(target)) return;
+  std::vector<std::string> names;
+  for (const NamedX86& each : kX86) names.emplace_back(each.name);
+  const std::string near = did_you_mean(cpu, names);
+  refuse(target, "-mcpu: no processor is known as `" + cpu + "`" +
+                     (near.empty() ? "; -mcpu=native is this machine's, x86-64-v3 and the like are levels"
+                                   : "; did you mean `" + near + "`?"));
+}
+
 DeviceSheet processor_sheet(const Target& target, const DeviceSheet& host) {
   const std::string triple = triple_of(target), cpu = text_option(target, "mcpu");
   const std::string_view here = host.code_target;
@@ -283,7 +535,9 @@ DeviceSheet processor_sheet(const Target& target, const DeviceSheet& host) {
       refuse(target, "`" + cpu + "` is a processor of " + triple_name(other) +
                          ": write -mtriple=" + triple_name(other) + (triple.empty() ? " too" : ""));
   DeviceSheet sheet;
-  const bool unknown = machine == own && triple.empty() && !is_known_processor(target);
+  check_features(target, machine);
+  if (!triple.empty()) require_known_processor(target);
+  const bool unknown = triple.empty() && !is_known_processor(target);
   if (cpu == "native" || unknown || (triple.empty() && cpu.empty() && text_option(target, "mattr").empty())) {
     sheet = host;
   } else {

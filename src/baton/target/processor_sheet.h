@@ -16,6 +16,10 @@ bool names_processor(const Target& target);
 /// UsageError for an architecture, an operating system or a processor that no code can be made for.
 DeviceSheet processor_sheet(const Target& target, const DeviceSheet& host);
 
+/// UsageError for a name of -mcpu that no processor is known by. processor_sheet() takes the host for it
+/// where there is no triple, as scripts for TVM expect, which are warned.
+void require_known_processor(const Target& target);
+
 /// Sets what follows from the features of `code_target`: lanes, registers, and the costs that depend on them.
 void set_vector_widths(DeviceSheet& sheet);
 

@@ -98,6 +98,63 @@ std::string family_of(const Target& target) {
   return target.kind;
 }
 
+/// Options of every kind of target. Many of TVM's mean nothing here.
+constexpr std::string_view kCommonOptions[] = {"device",
+                                               "model",
+                                               "libs",
+                                               "tag",
+                                               "host",
+                                               "keys",
+                                               "from_device",
+                                               "system-lib",
+                                               "runtime",
+                                               "link-params",
+                                               "executor",
+                                               "interface-api",
+                                               "unpacked-api",
+                                               "target_device_type",
+                                               "workspace-byte-alignment",
+                                               "constants-byte-alignment"};
+
+/// Options of the kinds that Baton makes code for.
+constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+    {"llvm", "mcpu"},
+    {"llvm", "mattr"},
+    {"llvm", "mtriple"},
+    {"llvm", "target"},
+    {"llvm", "march"},
+    {"llvm", "mabi"},
+    {"llvm", "mfloat-abi"},
+    {"llvm", "num-cores"},
+    {"llvm", "opt-level"},
+    {"llvm", "cl-opt"},
+    {"llvm", "jit"},
+    {"llvm", "vector-width"},
+    {"llvm", "fast-math"},
+    {"llvm", "fast-math-nnan"},
+    {"llvm", "fast-math-ninf"},
+    {"llvm", "fast-math-nsz"},
+    {"llvm", "fast-math-arcp"},
+    {"llvm", "fast-math-contract"},
+    {"llvm", "fast-math-reassoc"},
+    {"cuda", "arch"},
+    {"cuda", "mcpu"},
+    {"cuda", "max_num_threads"},
+    {"cuda", "thread_warp_size"},
+    {"cuda", "max_threads_per_block"},
+    {"cuda", "max_shared_memory_per_block"},
+    {"cuda", "registers_per_block"},
+    {"cuda", "l2_cache_size_bytes"},
+    {"opencl", "max_num_threads"},
+    {"opencl", "thread_warp_size"},
+    {"opencl", "max_threads_per_block"},
+    {"opencl", "max_shared_memory_per_block"},
+    {"opencl", "max_function_args"},
+    {"opencl", "image_base_address_alignment"},
+    {"opencl", "texture_spatial_limit"},
+    {"opencl", "texture_depth_limit"},
+};
+
 const KindInfo* find_kind(std::string_view name) {
   const std::lock_guard lock(kinds_mutex());
   for (const KindInfo& kind : kinds())
@@ -136,6 +193,29 @@ std::string joined(const std::vector<std::string>& parts, const char* quote, con
     text += quote + part + quote;
   }
   return text;
+}
+
+/// Throws UsageError for an option that targets of that kind do not have; those of other backends may have
+/// any. `asked`: the kind or family as it was written.
+void check_option(const std::string& kind, const std::string& asked, const std::string& name,
+                  std::string_view all) {
+  std::vector<std::string> known;
+  for (const auto& [of, option] : kOptions)
+    if (of == kind) known.emplace_back(option);
+  {
+    const std::lock_guard lock(kinds_mutex());
+    if (const auto family = families().find(asked); family != families().end())
+      known.push_back(family->second.option);
+  }
+  if (known.empty()) return;
+  const size_t own = known.size();
+  known.insert(known.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  if (std::ranges::count(known, name)) return;
+  const std::string near = did_you_mean(name, known);
+  known.resize(own);
+  throw UsageError(
+      "target \"" + std::string(all) + "\": " + asked + " has no option -" + name +
+      (near.empty() ? "; it has -" + joined(known, "", ", -") : "; did you mean -" + near + "?"));
 }
 
 void set(Target& target, const std::string& name, Target::Value value) {
@@ -253,6 +333,7 @@ TargetRef Target::parse(std::string_view options) {
   words >> word;
   if (const std::string other = aliased_kind(word); other != word)
     return parse(other);  // without its options
+  const std::string asked = word;
   word = resolved_kind(word, options);
   const KindInfo* kind = find_kind(word);
   if (!kind) {
@@ -268,6 +349,7 @@ TargetRef Target::parse(std::string_view options) {
                        "\" is no option; write -name=value");
     const std::string name = word.substr(1, equal == std::string::npos ? equal : equal - 1);
     const std::string value = equal == std::string::npos ? "1" : word.substr(equal + 1);
+    check_option(kind->name, asked, name, options);
     if (name == "keys") {
       target->keys = split(value, ',');
       continue;

@@ -22,7 +22,7 @@ TEST(ProcessorSheet, WithoutOptionsItIsTheHost) {
   for (const char* target : {"llvm", "llvm -mcpu=native", "llvm -mcpu=unheard-of"})
     EXPECT_EQ(sheet_of(target), host()) << target;
   EXPECT_FALSE(names_processor(*Target::parse("llvm")));
-  EXPECT_FALSE(names_processor(*Target::parse("opencl -mcpu=x86-64-v2")));
+  EXPECT_FALSE(names_processor(*Target::parse("opencl -device=adreno")));
   EXPECT_TRUE(names_processor(*Target::parse("llvm -num-cores=3")));
   EXPECT_EQ(sheet_of("llvm -num-cores=3").cores, 3);
 }

@@ -122,7 +122,14 @@ class MeasureVerb final : public Verb {
 
   Design read_design() const {
     Design design;
-    if (!design_.empty()) design = design_from_json(text_of(design_));
+    if (!design_.empty()) {
+      const std::string text = text_of(design_);
+      try {
+        design = design_from_json(text);
+      } catch (const UsageError& error) {
+        throw UsageError("--design " + design_ + ": " + error.what());
+      }
+    }
     design.models.insert(design.models.end(), models_.begin(), models_.end());
     if (!families_.empty()) design.families = families_named(families_, variations_);
     if (patterns_ >= 0) design.patterns = patterns_;

@@ -217,7 +217,9 @@ std::string sim_sheet_text(const std::string& path) {
   if (bytes > kLargestFile)
     throw UsageError("device sheet " + path + " has " + std::to_string(bytes) +
                      " bytes; sheets are small JSON files");
-  return require(read_file(path));
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) throw UsageError("device sheet " + path + " cannot be read: " + text.status().message);
+  return *text;
 }
 
 std::string sim_refusal(const SimSheet& sheet, const CallNode& call) {

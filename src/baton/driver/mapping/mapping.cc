@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +10,7 @@
 #include "baton/driver/pipeline.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
+#include "baton/support/base/files.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
@@ -153,7 +152,7 @@ std::string mapping_json(const Mapping& mapping) {
 Mapping parse_mapping(std::string_view text, const std::string& name) {
   Mapping mapping;
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || !json.contains("operators") || !json.contains("program"))
       refuse_mapping(name, "this is no mapping: `baton map MODEL -o FILE` writes one");
     if (const int schema = json.at("schema").get<int>(); schema > kMappingSchema)
@@ -209,11 +208,11 @@ Mapping parse_mapping(std::string_view text, const std::string& name) {
 }
 
 Mapping load_mapping(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error("cannot read the mapping " + path + ": `baton map MODEL -o FILE` writes one");
-  return parse_mapping(text.str(), path);
+  const Result<std::string> text = read_file(path);
+  if (!text.ok())
+    throw Error("cannot read the mapping " + path + " (" + text.status().message +
+                "): `baton map MODEL -o FILE` writes one");
+  return parse_mapping(*text, path);
 }
 
 void check_mapping(const Mapping& mapping, const IRModule& module, const std::string& name) {

@@ -30,9 +30,9 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
                        (type ? type_text(type) : "untyped values"));
   if (!tensor->is_static())
     throw NotSupported("the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
-                       "; give every extent a number, with relay.transform.FreezeShapes or --shape (shapes "
-                       "that are only known "
-                       "at run time cannot be built yet)");
+                       "; give every extent a number, with relay.transform.FreezeShapes or --shape; shapes "
+                       "that are only known at run time are not built yet: `baton run MODEL --executor "
+                       "interpreter`, in Python relay.create_executor(\"vm\"), evaluates such programs");
   if (!fits_executor(tensor->extents(), tensor->dtype()))
     throw NotSupported(
         "the graph executor holds tensors of up to 64 axes of 2147483647 elements and 64 TiB, found " +
@@ -141,9 +141,15 @@ class Planner {
         if (is_on_device(node)) return;
         return add_call(*as<CallNode>(node));
       case ExprKind::kIf:
-        throw NotSupported("the graph executor does not support control flow (found an if)");
+        throw NotSupported(
+            "the graph executor does not support control flow (found an if): `baton run MODEL --executor "
+            "interpreter`, in "
+            "Python relay.create_executor(\"vm\"), evaluates such programs");
       case ExprKind::kMatch:
-        throw NotSupported("the graph executor does not support control flow (found a match)");
+        throw NotSupported(
+            "the graph executor does not support control flow (found a match): `baton run MODEL --executor "
+            "interpreter`, "
+            "in Python relay.create_executor(\"vm\"), evaluates such programs");
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
       case ExprKind::kRefWrite:

@@ -5,7 +5,7 @@
 
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
-#include "baton/driver/case_file.h"
+#include "baton/cli/run/interpret.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/queue_executor.h"
 #include "baton/runtime/thread_pool.h"
@@ -52,6 +52,12 @@ class RunVerb final : public Verb {
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
     flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
+    flags
+        .option("executor", &executor_,
+                "graph: the built model; interpreter: operator by operator, also programs with control flow "
+                "and with shapes that are only known at run time (slow)")
+        .choices({"graph", "interpreter"})
+        .show_default();
     flags_.add_no_verify(flags);
     add_threads(flags, &threads_);
     flags
@@ -65,28 +71,44 @@ class RunVerb final : public Verb {
 
   int run(Io& io) override {
     apply(debug_, flags_);
-    const NamedArrays given = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
+    const GivenInputs given = read_given_inputs(inputs_);
     if (flags_.model.ends_with(".baton")) {
-      const std::unique_ptr<Model> artifact = flags_.open_artifact();
+      refuse_options(io, {"executor"}, flags_.model + " is an artifact, which the graph executor runs");
+      const std::unique_ptr<Model> artifact = flags_.open_artifact(io);
       run(artifact->executor(), given, io);
       if (stream_) stream(*require(artifact->queue_executor()), given, io);
       return 0;
     }
+    if (executor_ != "graph") {
+      refuse_options(
+          io,
+          {"target", "strict", "debug-lines", "debug-dir", "stream", "opt-level", "precision", "mapping",
+           "untuned"},
+          "--executor " + executor_ + " evaluates the program operator by operator, on the processor");
+      print(interpreted(flags_, given, threads_, io), io);
+      return 0;
+    }
     const BuiltModel built = build_model(flags_, io);
+    weights_ = built.params;
     run(*make_executor(built.build), given, io);
     if (stream_) stream(*make_queue_executor(built.build), given, io);
     return 0;
   }
 
  private:
-  void run(Executor& executor, const NamedArrays& given, Io& io) const {
+  void run(Executor& executor, const GivenInputs& given, Io& io) const {
     executor.set_threads(threads_);
-    set_inputs(executor, given);
+    set_inputs(executor, given, io, weights_);
     require(executor.run());
+    std::vector<NDArray> outputs;
+    for (size_t i = 0; i < executor.num_outputs(); ++i) outputs.push_back(executor.output(i));
+    print(outputs, io);
+  }
+
+  void print(const std::vector<NDArray>& values, Io& io) const {
     NamedArrays outputs;
-    for (size_t i = 0; i < executor.num_outputs(); ++i) {
-      outputs.emplace_back("output" + std::to_string(i), executor.output(i));
-      const NDArray& value = outputs.back().second;
+    for (const NDArray& value : values) {
+      outputs.emplace_back("output" + std::to_string(outputs.size()), value);
       io.out << outputs.back().first << ": " << describe(value.shape(), value.dtype()) << " = "
              << head_of(value) << '\n';
     }
@@ -94,7 +116,7 @@ class RunVerb final : public Verb {
   }
 
   /// The same inputs again and again.
-  void stream(QueueExecutor& executor, const NamedArrays& given, Io& io) const {
+  void stream(QueueExecutor& executor, const GivenInputs& given, Io& io) const {
     executor.set_threads(threads_);
     for (uint32_t node = 0; node < executor.instance().plan().nodes.size(); ++node)
       if (executor.instance().plan().is_simulated(node))
@@ -108,7 +130,7 @@ class RunVerb final : public Verb {
       return require(done);
     };
     while (Executor* next = executor.next()) {  // also to warm up
-      set_inputs(*next, given);
+      set_inputs(*next, given.arrays);
       require(executor.start());
     }
     while (executor.on_the_way()) finish();
@@ -134,7 +156,8 @@ class RunVerb final : public Verb {
 
   ModelFlags flags_;
   DebugFlags debug_;
-  std::string inputs_, output_;
+  NamedArrays weights_;
+  std::string inputs_, output_, executor_ = "graph";
   int threads_ = 0, stream_ = 0;
 };
 
