@@ -38,7 +38,8 @@ TEST(FarmJob, RefusesWhatIsNone) {
 TEST(FarmResult, IsReadAsItWasWritten) {
   JobResult result{"k", "", true, false, "waited 2 s", {}, "m", {}};
   result.device.name = "AMD \xff";  // not all texts of systems are UTF-8
-  result.rows.push_back({"node", CacheState::kInModel, {1.5, 2.25, 3}, {1}, 7, 0.5, 0.25, 1712.5});
+  result.rows.push_back(
+      {"node", CacheState::kInModel, {1.5, 2.25, 3}, {1}, true, false, 7, 0.5, 0.25, 1712.5});
   const JobResult read = read_result(result_line(result));
   EXPECT_EQ(read.rows, result.rows);
   EXPECT_EQ(read.note, result.note);

@@ -32,7 +32,7 @@
 namespace baton::properties {
 namespace {
 
-using Arrays = std::vector<NDArray>;
+using Operands = std::vector<NDArray>;
 
 class PassFuzz : public ::testing::Test {
  protected:
@@ -95,7 +95,7 @@ class PassFuzz : public ::testing::Test {
     interpreter_.forget();
     SCOPED_TRACE("BATON_FUZZ_SEED=" + std::to_string(seed));
     const IRModule module = typed(text, seed);
-    const Arrays expected = value_of_main(interpreter_, module);
+    const Operands expected = value_of_main(interpreter_, module);
     for (const std::string& each : passes) {
       SCOPED_TRACE(each);
       const IRModule result = after(each, module, show);
@@ -175,18 +175,18 @@ NDArray quantized_argument(const std::string& name, const TensorTypeNode& type) 
   return value;
 }
 
-Arrays quantized_value(run::Interpreter& interpreter, const IRModule& module) {
+Operands quantized_value(run::Interpreter& interpreter, const IRModule& module) {
   std::vector<run::Value> args;
   for (const Var& param : module->find("main")->params())
     args.push_back(run::tensor(quantized_argument(param->name(), *as_type<TensorTypeNode>(type_of(*param)))));
   const run::Value value = interpreter.run(module, "main", args);
-  Arrays arrays;
+  Operands arrays;
   if (value.array) arrays.push_back(value.array);
   for (const run::Value& field : value.fields) arrays.push_back(field.array);
   return arrays;
 }
 
-double most_apart(const Arrays& a, const Arrays& b) {
+double most_apart(const Operands& a, const Operands& b) {
   double most = a.size() == b.size() ? 0 : 1e30;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i)
     for (int64_t at = 0; at < a[i].size(); ++at)

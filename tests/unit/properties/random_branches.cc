@@ -8,9 +8,9 @@ namespace {
 
 using Shape = std::vector<int>;
 
-class Writer {
+class BranchWriter {
  public:
-  explicit Writer(uint64_t seed) : dice_(seed) {}
+  explicit BranchWriter(uint64_t seed) : dice_(seed) {}
 
   std::string write() {
     kind_ = dice_.below(4);
@@ -213,6 +213,6 @@ class Writer {
 
 }  // namespace
 
-std::string random_branches(uint64_t seed) { return Writer(seed).write(); }
+std::string random_branches(uint64_t seed) { return BranchWriter(seed).write(); }
 
 }  // namespace baton::properties

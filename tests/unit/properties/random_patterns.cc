@@ -16,12 +16,12 @@ const std::string kTypes = "type Tree {\n  Leaf(" + kTensor + "),\n  Node(Tree, 
                            "),\n  Nothing,\n}\ntype Chain[A] {\n  Link(A, Chain[A]),\n  End,\n}\n";
 
 /// The parts of a type's values: of a tuple its fields, of a data type those of a constructor.
-struct Shape {
+struct ValueForm {
   std::string constructor;  ///< "" for a tuple
   std::vector<std::string> parts;
 };
 
-std::vector<Shape> shapes_of(const std::string& type) {
+std::vector<ValueForm> shapes_of(const std::string& type) {
   if (type == kPair) return {{"", {kTensor, kTensor}}};
   if (type == kNested) return {{"", {kPair, kTensor, "Tree"}}};
   if (type == "Tree")
@@ -31,9 +31,9 @@ std::vector<Shape> shapes_of(const std::string& type) {
   return {};
 }
 
-class Writer {
+class PatternWriter {
  public:
-  explicit Writer(uint64_t seed) : dice_(seed) {}
+  explicit PatternWriter(uint64_t seed) : dice_(seed) {}
 
   std::string write() {
     scope_ = {{"%p0", kTensor}, {"%p1", kTensor}};
@@ -97,7 +97,7 @@ class Writer {
     std::vector<std::string> fitting;
     for (const Variable& each : scope_) {
       if (each.type == type) fitting.push_back(each.name);
-      const std::vector<Shape> shapes = shapes_of(each.type);
+      const std::vector<ValueForm> shapes = shapes_of(each.type);
       if (shapes.size() != 1) continue;
       for (size_t i = 0; i < shapes[0].parts.size(); ++i)
         if (shapes[0].parts[i] == type) fitting.push_back(each.name + "." + std::to_string(i));
@@ -123,12 +123,12 @@ class Writer {
   }
 
   std::string made(const std::string& type, int depth) {
-    std::vector<Shape> shapes = shapes_of(type);
+    std::vector<ValueForm> shapes = shapes_of(type);
     // The type of End alone is not known.
     const bool chain = shapes.back().constructor == "End";
     if (chain) shapes.pop_back();
     if (depth <= 0 && shapes.size() > 1) shapes = {shapes.back()};  // without parts
-    const Shape shape = dice_.one_of(shapes);
+    const ValueForm shape = dice_.one_of(shapes);
     std::string parts;
     for (const std::string& part : shape.parts) {
       const bool ends = chain && part == type && (depth <= 0 || dice_.chance(50));
@@ -166,9 +166,9 @@ class Writer {
     return name;
   }
   std::string pattern_or_any(const std::string& type, int depth) {
-    const std::vector<Shape> shapes = shapes_of(type);
+    const std::vector<ValueForm> shapes = shapes_of(type);
     if (shapes.empty() || depth == 0 || dice_.chance(25)) return dice_.chance(30) ? "_" : bound(type);
-    const Shape shape = dice_.one_of(shapes);
+    const ValueForm shape = dice_.one_of(shapes);
     std::string parts;
     for (const std::string& part : shape.parts)
       parts += (parts.empty() ? "" : ", ") + pattern_or_any(part, depth - 1);
@@ -183,6 +183,6 @@ class Writer {
 
 }  // namespace
 
-std::string random_patterns(uint64_t seed) { return Writer(seed).write(); }
+std::string random_patterns(uint64_t seed) { return PatternWriter(seed).write(); }
 
 }  // namespace baton::properties

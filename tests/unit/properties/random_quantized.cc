@@ -19,7 +19,7 @@ Length larger(const Length& a, const Length& b) {
   return {std::max(a.quanta, b.quanta), std::max(a.plain, b.plain)};
 }
 
-struct Value {
+struct QuantizedValue {
   std::string name;
   Shape shape;
   double most = 0;      ///< the largest magnitude
@@ -29,9 +29,9 @@ struct Value {
 
 constexpr double kMostScale = 0.5, kMostNumber = 128 + 5;
 
-class Writer {
+class QuantizedWriter {
  public:
-  explicit Writer(uint64_t seed) : dice_(seed) {}
+  explicit QuantizedWriter(uint64_t seed) : dice_(seed) {}
 
   QuantizedProgram write() {
     std::string results;
@@ -42,7 +42,7 @@ class Writer {
       values_.clear(), most_ = 0, told_ = true;
       values_.push_back(leaf(first == 0 ? Shape{1, 2, 4, 4} : first == 1 ? Shape{2, 3, 4} : Shape{3, 4}));
       for (int steps = 1 + dice_.below(5); steps > 0; --steps) step();
-      const Value& last = values_.back();
+      const QuantizedValue& last = values_.back();
       const std::string dtype = plain_ ? "int8" : dice_.word({"int8", "uint8", "int16", "int32"});
       told_ = told_ && dtype == "int8" && bits_ == "int8";
       // The scale holds all numbers on the way.
@@ -133,12 +133,12 @@ class Writer {
 
   // ---- Values
 
-  Value leaf(const Shape& shape) {
+  QuantizedValue leaf(const Shape& shape) {
     if (!plain_ && dice_.chance(20)) bits_ = dice_.word({"uint8", "int16"}), told_ = false;
     const bool per_channel = !plain_ && dice_.chance(12);
     const std::string dtype = plain_ || dice_.chance(90) ? "int8" : bits_;
     if (dtype != "int8") told_ = false;
-    const Value made{
+    const QuantizedValue made{
         line("qnn.dequantize(" + param("q", shape, dtype) + ", " + pair_along(shape, per_channel) + ")"),
         shape,
         kMostNumber * kMostScale,
@@ -148,7 +148,7 @@ class Writer {
     most_ = std::max(most_, made.most);
     return made;
   }
-  Value weight(const Shape& shape, int axis) {
+  QuantizedValue weight(const Shape& shape, int axis) {
     const bool odd = !plain_ && dice_.chance(10);
     std::string pair;
     if (axis >= 0 && dice_.chance(40) && !odd)
@@ -163,28 +163,28 @@ class Writer {
             {},
             true};
   }
-  Value pick() { return dice_.chance(75) ? values_.back() : dice_.one_of(values_); }
-  Value partner(const Value& x) {
-    std::vector<Value> same;
-    for (const Value& each : values_)
+  QuantizedValue pick() { return dice_.chance(75) ? values_.back() : dice_.one_of(values_); }
+  QuantizedValue partner(const QuantizedValue& x) {
+    std::vector<QuantizedValue> same;
+    for (const QuantizedValue& each : values_)
       if (each.shape == x.shape) same.push_back(each);
     return dice_.chance(60) ? dice_.one_of(same) : leaf(x.shape);
   }
 
-  void add(const std::string& text, Value value) {
+  void add(const std::string& text, QuantizedValue value) {
     value.name = line(text);
     most_ = std::max(most_, value.most);
     values_.push_back(std::move(value));
   }
   /// A value that is rounded to the result's quantum.
-  static Value rounded(Value x) {
+  static QuantizedValue rounded(QuantizedValue x) {
     x.off = x.off + Length{1, 0} + x.quantum;
     x.quantum = {1, 0}, x.exact = false;
     return x;
   }
 
   void step() {
-    const Value x = pick();
+    const QuantizedValue x = pick();
     switch (dice_.below(6)) {
       case 0:
         return one(x);
@@ -197,7 +197,7 @@ class Writer {
     }
   }
 
-  void one(Value x) {
+  void one(QuantizedValue x) {
     const std::string tail = ")";
     switch (dice_.below(plain_ ? 6 : 7)) {
       case 0:
@@ -219,15 +219,15 @@ class Writer {
     }
   }
 
-  void two(const Value& x) {
+  void two(const QuantizedValue& x) {
     if (!plain_ && dice_.chance(30)) {
       told_ = false;  // the constant takes the quantum of x
       return add(dice_.word({"add(", "multiply(", "subtract(", "maximum(", "minimum("}) + x.name + ", " +
                      dice_.word({"0.5f", "-3f", "100f", "0f"}) + ")",
                  x);
     }
-    const Value y = partner(x);
-    Value both = x;
+    const QuantizedValue y = partner(x);
+    QuantizedValue both = x;
     both.off = x.off + y.off, both.quantum = larger(x.quantum, y.quantum);
     std::string op = dice_.word({"add(", "add(", "subtract(", "multiply(", "maximum(", "minimum("});
     if (plain_ && !(x.exact && y.exact) && op == "multiply(") op = "add(";
@@ -241,7 +241,7 @@ class Writer {
     add(op + x.name + ", " + y.name + ")", rounded(both));
   }
 
-  void move(Value x) {
+  void move(QuantizedValue x) {
     const int rank = static_cast<int>(x.shape.size());
     int size = 1;
     for (const int extent : x.shape) size *= extent;
@@ -271,7 +271,7 @@ class Writer {
         return add("copy(" + parts + ".0)", x);
       }
       case 5: {
-        Value y = partner(x);
+        QuantizedValue y = partner(x);
         y.off = larger(x.off, y.off) + x.quantum + y.quantum;
         y.shape[0] += x.shape[0];
         return add(
@@ -305,13 +305,13 @@ class Writer {
     }
   }
 
-  void product(const Value& x) {
+  void product(const QuantizedValue& x) {
     const int rank = static_cast<int>(x.shape.size());
     if (rank < 2 || rank > 4 || (plain_ && !x.exact)) return one(x);
     const int units = 2 + dice_.below(3), form = dice_.below(4), times = 1 + dice_.below(2);
     told_ = told_ && x.exact;
     const auto made = [&] {
-      Value value = x;
+      QuantizedValue value = x;
       const std::string text = rank == 2   ? dense(value, units)
                                : rank == 3 ? batch_matmul(value, units)
                                            : convolution(value, form, form == 1 ? times : units);
@@ -320,32 +320,33 @@ class Writer {
       if (dice_.chance(30)) bias(rank == 4 ? 1 : rank - 1);
       return values_.back();
     };
-    const Value first = made();
+    const QuantizedValue first = made();
     if (!dice_.chance(35)) return;
-    Value sum = made();  // two products under one sum
+    QuantizedValue sum = made();  // two products under one sum
     const std::string text = "add(" + first.name + ", " + sum.name + ")";
     sum.most += first.most, sum.off = sum.off + first.off + Length{1, 0} + sum.quantum;
     add(text, sum);
   }
 
-  std::string dense(Value& x, int units) {
+  std::string dense(QuantizedValue& x, int units) {
     const int depth = x.shape[1];
     x.most *= depth * kMostNumber * kMostScale;
     const bool moved = dice_.chance(20);  // the channels of the weight move
-    const Value w = moved ? weight({depth, units}, plain_ ? 1 : dice_.below(2)) : weight({units, depth}, 0);
+    const QuantizedValue w =
+        moved ? weight({depth, units}, plain_ ? 1 : dice_.below(2)) : weight({units, depth}, 0);
     const std::string name = moved ? line("transpose(" + w.name + ", axes=[1, 0])") : w.name;
     const std::string text = "nn.dense(" + x.name + ", " + name + ", units=" + std::to_string(units) + ")";
     x.shape = {x.shape[0], units};
     return text;
   }
-  std::string batch_matmul(Value& x, int units) {
+  std::string batch_matmul(QuantizedValue& x, int units) {
     const Shape shape{x.shape[0], units, x.shape[2]};
     x.most *= x.shape[2] * kMostNumber * kMostScale;
     x.shape[2] = units;
     return "nn.batch_matmul(" + x.name + ", " + weight(shape, plain_ ? -1 : dice_.below(3)).name +
            ", transpose_b=True)";
   }
-  std::string convolution(Value& x, int form, int units) {
+  std::string convolution(QuantizedValue& x, int form, int units) {
     const int c = x.shape[1];
     const std::string head = (form == 0 ? "nn.conv2d_transpose(" : "nn.conv2d(") + x.name + ", ";
     x.most *= 9 * c * kMostNumber * kMostScale;
@@ -362,7 +363,7 @@ class Writer {
   }
 
   void bias(int channel) {
-    Value x = values_.back();
+    QuantizedValue x = values_.back();
     const Shape vector{x.shape[channel]};
     std::string value;
     if (plain_ || dice_.chance(50)) {
@@ -382,12 +383,12 @@ class Writer {
   int count_ = 0, line_ = 0;
   double most_ = 0;
   std::string params_, lines_, bits_ = "int8";
-  std::vector<Value> values_;
+  std::vector<QuantizedValue> values_;
   std::vector<std::pair<std::string, Shape>> scales_;
 };
 
 }  // namespace
 
-QuantizedProgram random_quantized(uint64_t seed) { return Writer(seed).write(); }
+QuantizedProgram random_quantized(uint64_t seed) { return QuantizedWriter(seed).write(); }
 
 }  // namespace baton::properties
