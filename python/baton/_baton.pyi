@@ -1069,6 +1069,11 @@ def enter_visit(node: RelayExpr) -> int:
 
 def leave_visit() -> None: ...
 
+def origin_keys(expr: RelayExpr, inside: bool = False) -> list[int]:
+    """
+    Numbers of the origins of a node, or of all nodes inside: comparable as long as one of the nodes is alive.
+    """
+
 def expr_depth(expr: RelayExpr) -> int:
     """How many nodes the longest way from `expr` to a leaf has."""
 
@@ -1671,7 +1676,7 @@ def build(mod: IRModule, params: dict, targets: Sequence[str], host: str, mod_na
     Under what `with` made current; without targets for those that are current. `progress`(phase, done, total) is called now and then, from any thread.
     """
 
-def bind_params(mod: IRModule, params: dict) -> IRModule: ...
+def bind_params(mod: IRModule, params: dict, dtypes_too: bool = True) -> IRModule: ...
 
 def set_region_codegen(compiler: str, codegen: object | None) -> None:
     """

@@ -76,6 +76,14 @@ def _packed(node):
         return {"extent": core.save_json(core.Var("t", core.TensorType([node], "float32")))}
     if isinstance(node, core.Span):
         return {"span": [node.source_name, node.line, node.end_line, node.column, node.end_column]}
+    if isinstance(node, core.Clause):
+        return {"clause": core.save_json(core.Match(core.Tuple([]), [node]))}
+    if isinstance(node, core.Pattern):
+        return {"pattern": core.save_json(core.Match(core.Tuple([]), [core.Clause(node, core.Tuple([]))]))}
+    if isinstance(node, core.VirtualDevice):
+        return {"place": [node.device_type_int, node.virtual_device_id, node.memory_scope, node._target, node._host]}
+    if type(node).__name__ == "Target":
+        return {"target": node.export()}
     if isinstance(node, TypeRelation):
         return {"relation": getattr(node.func, "name", node.func), "of": [_packed(each) for each in (list(node.args), node.num_inputs, node.attrs)]}
     if isinstance(node, DictAttrs):
@@ -96,6 +104,16 @@ def _unpacked(value):
         return (FloatImm if "float" in value["number"] else IntImm)(value["number"], value["is"])
     if "span" in value:
         return core.Span(*value["span"])
+    if "clause" in value:
+        return core.load_json(value["clause"]).clauses[0]
+    if "pattern" in value:
+        return core.load_json(value["pattern"]).clauses[0].lhs
+    if "place" in value:
+        return core.VirtualDevice(*value["place"])
+    if "target" in value:
+        from ..target import Target
+
+        return Target(value["target"])
     if "extent" in value:
         return core.load_json(value["extent"]).type_annotation.shape[0]
     if "relation" in value:

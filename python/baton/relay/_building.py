@@ -117,7 +117,7 @@ def optimize(mod, target=None, params=None):
 
 def bind_params_by_name(func, params):
     """`func` with the parameters that `params` names replaced by constants: arrays by name."""
-    return core.bind_params(IRModule({"main": func}), _native(params))["main"]
+    return core.bind_params(IRModule({"main": func}), _native(params), False)["main"]
 
 
 class BuildModule:

@@ -363,9 +363,10 @@ bool DFMatcher::dominates_region(const DFPatternNode& pattern, const Expr& child
     const Expr at = todo.back();
     todo.pop_back();
     const auto* call = as<CallNode>(at);
+    const auto* function = as<FunctionNode>(at);  // its result is what it is made of, not its parameters
     bool leads_on = false, matches = true;
     for_each_child(*at, [&](const Expr& input) {
-      if (!matches || (call && input == call->callee())) return;
+      if (!matches || (call && input == call->callee()) || (function && input != function->body())) return;
       if (region.contains(input.get())) {
         leads_on = true;
         return;

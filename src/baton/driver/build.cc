@@ -209,7 +209,7 @@ NDArray integers_as(const NDArray& value, DType dtype) {
 
 }  // namespace
 
-IRModule bind_params(const IRModule& module, const NamedArrays& params) {
+IRModule bind_params(const IRModule& module, const NamedArrays& params, bool dtypes_too) {
   const Function main = module->find("main");
   if (params.empty() || !main) return module;
   std::unordered_map<std::string, const NDArray*> by_name;
@@ -226,7 +226,9 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
     const auto* tensor = as_type<TensorTypeNode>(declared);
     const Constant value = make_constant(tensor ? integers_as(*at->second, tensor->dtype()) : *at->second,
                                          NodeInfo(OriginSet::none()));
-    if (declared && is_complete(declared) && !same_type(declared, value->checked_type()))
+    const Type wanted =
+        dtypes_too || !tensor ? declared : tensor_type(tensor->shape(), value->value().dtype());
+    if (declared && is_complete(declared) && !same_type(wanted, value->checked_type()))
       throw Error("parameter `" + param->name() + "` is given as " + type_text(value->checked_type()) +
                   ", but `main` declares " + type_text(declared));
     values[param.get()] = value;

@@ -64,7 +64,8 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
 /// external compilers.
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options);
 
-/// `main` with the named parameters replaced by constants. Throws Error on a type mismatch.
-IRModule bind_params(const IRModule& module, const NamedArrays& params);
+/// `main` with the named parameters replaced by constants. Throws Error on another shape, or, where
+/// `dtypes_too`, on another element type than is declared.
+IRModule bind_params(const IRModule& module, const NamedArrays& params, bool dtypes_too = true);
 
 }  // namespace baton

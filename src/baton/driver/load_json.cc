@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/visit.h"
 #include "baton/support/error.h"
 #include "baton/types/infer_type.h"
 
@@ -21,11 +22,20 @@ bool is_right(const IRModuleNode& module) {
   }
 }
 
+// Whether nothing was inferred when it was saved: it comes back as it was. Constants have types anyhow.
+bool is_untyped(const Expr& expr) {
+  bool untyped = true;
+  post_order(expr, [&](const Expr& node) {
+    untyped = untyped && (node->kind() == ExprKind::kConstant || !node->checked_type());
+  });
+  return untyped;
+}
+
 }  // namespace
 
 Saved load_json(std::string_view text) {
   Saved saved = from_json(text);
-  if (saved.module && is_right(*saved.module)) return saved;
+  if (saved.module ? is_right(*saved.module) : is_untyped(saved.expr)) return saved;
   // Parse again without types: nodes are immutable, so types cannot be removed.
   saved = {};
   saved = from_json(text, false);

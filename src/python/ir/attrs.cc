@@ -5,6 +5,25 @@
 #include "python/bind.h"
 #include "python/cast_as.h"
 
+namespace baton {
+
+// Attributes of no operator, which TVM registers for tests of calls and of relations.
+struct TestAttrs {
+  int64_t axis = 10;
+  std::string name = {};
+  std::vector<int64_t> padding = {0, 0};
+};
+template <>
+const AttrSchema& attr_schema<TestAttrs>() {
+  static const AttrSchema schema =
+      make_schema<TestAttrs>("attrs.TestAttrs", {{"axis", &TestAttrs::axis, "an axis"},
+                                                 {"name", &TestAttrs::name, "a name"},
+                                                 {"padding", &TestAttrs::padding, "padding"}});
+  return schema;
+}
+
+}  // namespace baton
+
 namespace baton::python {
 
 namespace {
@@ -127,6 +146,7 @@ void bind_attrs(nb::module_& m) {
         const auto values = attrs_from_python(given, "attributes of " + type_key);
         for (const OpDef* op : all_ops())
           if (op->attrs && op->attrs->type_key == type_key) return make_attrs(*op->attrs, values);
+        if (type_key == "attrs.TestAttrs") return make_attrs(attr_schema<TestAttrs>(), values);
         throw NotSupported("make_node: Baton has no class called " + type_key);
       },
       nb::arg("type_key"), nb::arg("values"),

@@ -111,6 +111,17 @@ void bind_visits(nb::module_& m) {
         "thread. "
         "RecursionError when its stack is nearly used up.");
   m.def("leave_visit", &leave_visit);
+  m.def(
+      "origin_keys",
+      [](const Expr& expr, bool inside) {
+        std::vector<uint64_t> keys;
+        const OriginSet set = inside ? origins_in(expr) : expr->origins();
+        for (const Origin* origin : set.origins()) keys.push_back(reinterpret_cast<uintptr_t>(origin));
+        return keys;
+      },
+      nb::arg("expr"), nb::arg("inside") = false,
+      "Numbers of the origins of a node, or of all nodes inside: comparable as long as one of the nodes is "
+      "alive.");
   m.def("expr_depth", &depth, nb::arg("expr"), "How many nodes the longest way from `expr` to a leaf has.");
 }
 

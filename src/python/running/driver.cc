@@ -161,10 +161,10 @@ void bind_driver(nb::module_& m) {
         "total) is called now and then, from any thread.");
   m.def(
       "bind_params",
-      [](const IRModule& module, const nb::dict& params) {
-        return bind_params(module, arrays_from_python(params));
+      [](const IRModule& module, const nb::dict& params, bool dtypes_too) {
+        return bind_params(module, arrays_from_python(params), dtypes_too);
       },
-      nb::arg("mod"), nb::arg("params"));
+      nb::arg("mod"), nb::arg("params"), nb::arg("dtypes_too") = true);
   m.def(
       "set_region_codegen",
       [](const std::string& compiler, nb::object codegen) {

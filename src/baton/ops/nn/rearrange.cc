@@ -118,6 +118,14 @@ std::optional<Dim> whole_blocks(RelationContext& ctx, const char* name, Dim dim,
   return std::nullopt;
 }
 
+// dim / by without a remainder; reports when there is one.
+std::optional<Dim> split_evenly(RelationContext& ctx, const char* name, Dim dim, WideInt by) {
+  if (dim.is_any() || dim.value() % by == 0) return whole_blocks(ctx, name, dim, by);
+  fail_attr(ctx, name, "too large or uneven",
+            "blocks do not divide an extent of " + std::to_string(dim.value()));
+  return std::nullopt;
+}
+
 RelationStatus depth_to_space_relation(RelationContext& ctx, const SubPixelAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
@@ -228,7 +236,7 @@ RelationStatus space_to_batch_relation(RelationContext& ctx, const SpaceToBatchN
                                      : checked_extent(ctx, static_cast<WideInt>(dim.value()) +
                                                                attrs.paddings[i][0] + attrs.paddings[i][1]);
     if (!padded) return kFailed;
-    const auto extent = whole_blocks(ctx, "block_shape", *padded, attrs.block_shape[i]);
+    const auto extent = split_evenly(ctx, "block_shape", *padded, attrs.block_shape[i]);
     if (!extent) return kFailed;
     dim = *extent;
   }
@@ -241,7 +249,7 @@ RelationStatus batch_to_space_relation(RelationContext& ctx, const BatchToSpaceN
   if (!check_block(ctx, attrs.block_shape, "crops", attrs.crops)) return kFailed;
   std::vector<Dim> shape = data->shape();
   for (size_t i = 0; i < attrs.block_shape.size(); ++i) {
-    const auto batch = whole_blocks(ctx, "block_shape", shape[0], attrs.block_shape[i]);
+    const auto batch = split_evenly(ctx, "block_shape", shape[0], attrs.block_shape[i]);
     if (!batch) return kFailed;
     shape[0] = *batch;
     Dim& dim = shape[i + 1];

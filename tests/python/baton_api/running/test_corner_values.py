@@ -321,10 +321,11 @@ def test_int64_numbers_for_an_int32_parameter():
     function = relay.Function([x, i], relay.take(x, relay.add(i, relay.const(1))))
     bound = relay.build_module.bind_params_by_name(function, {"i": np.array([0, 2])})
     assert run(bound, np.arange(4, dtype="float32")).tolist() == [1, 3]
-    with pytest.raises(tvm.TVMError, match="declares"):
-        relay.build_module.bind_params_by_name(function, {"i": np.array([0, 2**40])})
-    with pytest.raises(tvm.TVMError, match="declares"):
-        relay.build_module.bind_params_by_name(function, {"i": np.array([0.0, 2.0])})
+    for other in (np.array([0, 2**40]), np.array([0.0, 2.0])):  # bound as they are, which then does not fit
+        with pytest.raises(tvm.TVMError, match="element types"):
+            relay.build(tvm.IRModule.from_expr(relay.build_module.bind_params_by_name(function, {"i": other})), "llvm")
+        with pytest.raises(tvm.TVMError, match="declares"):
+            relay.build(tvm.IRModule.from_expr(function), "llvm", params={"i": other})
 
 
 @pytest.mark.parametrize("kind", ["graph", "vm", "aot", "debug"])

@@ -72,11 +72,36 @@ def test_json_of_all_kinds():
                  tvm.runtime.convert([1, "a", 2.5]), tvm.runtime.convert({"a": 1, "b": [2]}), tvm.nd.array(np.arange(3)),
                  relay.TypeRelation(tvm.ir.EnvFunc.get("tvm.relay.type_relation.Broadcast"), [var, var], 1, None)):
         assert type(again(each)) is type(each)
+    x = relay.var("x")
+    for each in (relay.PatternVar(x), relay.PatternWildcard(), relay.PatternTuple([relay.PatternVar(x), relay.PatternWildcard()])):
+        assert str(again(each)) == str(each)
+    assert again(tvm.target.VirtualDevice(tvm.device("cuda", 1), memory_scope="global")).virtual_device_id == 1
+    assert str(tvm.ir.load_json(tvm.ir.save_json(tvm.target.Target("llvm -mcpu=core-avx2")))) == str(tvm.target.Target("llvm -mcpu=core-avx2"))
+    with pytest.raises(TypeError, match="cannot be saved"):
+        tvm.ir.save_json(object())
     attrs = again(tvm.ir.make_node("DictAttrs", x=1, name="xyz", padding=(0, 0)))
     assert attrs.x.value == 1 and attrs["padding"][0].value == 0 and attrs.name == "xyz" and "x" in attrs.keys() and len(attrs) == 3
     span = tvm.ir.load_json(tvm.ir.save_json(relay.Span(relay.SourceName("a"), 1, 2, 3, 4)))
     assert (span.line, span.end_line, span.column, span.end_column) == (1, 2, 3, 4) and relay.Span(None, 1, 1, 1, 1).line == 1
     assert tvm.ir.load_json(tvm.ir.save_json(tvm.tir.IntImm("int64", 5))).dtype == "int64"
+
+
+def test_untyped_expressions_stay_untyped():
+    condition, x = relay.var("c"), relay.var("x", shape=(3,))
+    back = again(relay.If(condition, x, x))
+    assert not hasattr(back.cond.type_annotation, "shape") and back.checked_type_ is None
+    typed = again(relay.testing.run_infer_type(relay.nn.relu(x)))
+    assert typed.checked_type == relay.TensorType((3,))
+
+
+def test_attributes_that_tvm_registers_for_tests():
+    attrs = tvm.ir.make_node("attrs.TestAttrs", name="attr", padding=(3, 4))
+    assert attrs.name == "attr" and [each.value for each in attrs.padding] == [3, 4] and attrs.axis == 10
+    f, x = relay.var("f"), relay.var("x")
+    other = tvm.ir.make_node("attrs.TestAttrs", name="attr", padding=(3, 5))
+    calls = [relay.Call(f, [x], each, [relay.TensorType((1,))]) for each in (attrs, attrs, other)]
+    assert tvm.ir.structural_equal(calls[0], calls[1]) and not tvm.ir.structural_equal(calls[0], calls[2])
+    assert "a" not in relay.Function([x], x).with_attr("a", 1).with_attr("b", 2).without_attr("a").attrs
 
 
 def test_containers():

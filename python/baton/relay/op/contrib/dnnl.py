@@ -40,9 +40,9 @@ def refusals(mod):
     Returns
     -------
     list of (Call, str)
-        In post-order. A call in the list may still be part of a composite, such as the erf of a gelu.
+        In post-order: the calls that partition_for_dnnl() leaves with the host.
     """
-    return _refusals(mod, "dnnl")
+    return _refusals(mod, "dnnl", lower_qnn=False)
 
 
 def partition_for_dnnl(mod, params=None, mod_name="default", prune=True, lower_qnn=False):

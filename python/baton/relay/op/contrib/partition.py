@@ -14,7 +14,7 @@ def operators(target):
     return sorted(core.backend_operators(core.target_backend(target)))
 
 
-def refusals(mod, target):
+def refusals(mod, target, lower_qnn=True):
     """Why calls of operators in `main` are not given to a target.
 
     Parameters
@@ -23,11 +23,13 @@ def refusals(mod, target):
         Not partitioned.
     target : str
         As for operators().
+    lower_qnn : bool
+        As for partition_for().
 
     Returns
     -------
     list of (Call, str)
-        In post-order. A call in the list may still be part of a composite.
+        In post-order: the calls that partition_for() leaves with the host.
     """
     from ....ir.op import Op
     from ...analysis import post_order_visit
@@ -35,14 +37,20 @@ def refusals(mod, target):
     from ...transform import InferType
 
     name, found = core.target_backend(target), []
+    typed = InferType()(mod)
+    parted, taken = core.partition_for(typed, name, "default", lower_qnn, True), set()
+    for each in parted.get_global_vars():
+        if "Compiler" in parted[each].attrs:
+            taken.update(core.origin_keys(parted[each], True))
 
     def visit(node):
         if isinstance(node, Call) and isinstance(node.op, Op):
             why = core.backend_refusal(name, node)
-            if why:
+            keys = core.origin_keys(node)
+            if why and not (keys and taken.issuperset(keys)):
                 found.append((node, why))
 
-    post_order_visit(InferType()(mod)["main"], visit)
+    post_order_visit(typed["main"], visit)
     return found
 
 
