@@ -54,9 +54,13 @@ Estimate beside_others(const std::vector<RoundSamples>& rounds, const std::strin
   }
   // Some rounds may have none that was not disturbed.
   found.us = percentile(found.rounds_us, 0.25);
-  if (const auto within = rounds_interval(found.rounds_us))
-    found.plus_minus_us =
-        std::hypot(*within, apart_from_quiet(found.samples_us, found.us, candidates.interrupted));
+  // Rounds without such a sample say nothing of the others.
+  std::vector<double> alike;
+  for (const double round : found.rounds_us)
+    if (round <= (1 + kMostSpread) * found.us) alike.push_back(round);
+  const double within = rounds_interval(alike).value_or(kMostSpread * found.us);
+  found.plus_minus_us =
+      std::hypot(within, apart_from_quiet(found.samples_us, found.us, candidates.interrupted));
   return found;
 }
 
