@@ -92,6 +92,16 @@ TEST(Estimate, RoundsWithoutAnUndisturbedSampleDoNotWidenTheInterval) {
   EXPECT_LT(*found.plus_minus_us, 0.06 * found.us);
 }
 
+// One quiet moment among busy rounds gave a time without an interval.
+TEST(Estimate, OneQuietRoundAmongBusyOnesHasAnInterval) {
+  std::vector<RoundSamples> rounds{round_of({100, 101, 100, 99, 100, 101})};
+  for (int i = 0; i < 7; ++i) rounds.push_back(busy_round(100 + i % 2, 3));
+  const Estimate found = estimate(rounds, "busy");
+  EXPECT_EQ(found.under_load, "busy");
+  EXPECT_NEAR(found.us, 100, 1);
+  EXPECT_TRUE(found.plus_minus_us);
+}
+
 TEST(Estimate, FewRoundsBesideOthersHaveATimeAndAWideInterval) {
   const Estimate found =
       estimate({round_of({50, 10, 55, 60}, {true, true, true, true})}, "1.4 of 2 processors busy elsewhere");

@@ -181,7 +181,11 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
     found.samples_us.insert(found.samples_us.end(), kept.begin(), kept.end());
     if (!kept.empty()) found.rounds_us.push_back(median(std::move(kept)));
   }
-  const bool too_few = found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2);
+  // Of fewer than three rounds nothing is known of how far another process is.
+  const auto taken = static_cast<size_t>(
+      std::ranges::count_if(rounds, [](const RoundSamples& round) { return !round.us.empty(); }));
+  const bool too_few = found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2) ||
+                       found.rounds_us.size() < std::min(kFewestRounds, taken);
   if (!all.empty() && too_few) found = beside_others(rounds, why);
   found.left_out = all.size() - found.samples_us.size();
   if (!all.empty() && too_few) return found;

@@ -61,10 +61,10 @@ struct Estimate {
 /// ones count.
 void leave_out_slow(std::vector<RoundSamples>& rounds);
 
-/// Undisturbed samples only. When fewer than five are left (or half of them, if fewer were taken), other
-/// programs ran all the time: `under_load` is `why`, and those samples count that nothing interrupted, if
-/// there are five of these; else all, less the time of the interruptions where it is known. Of them
-/// least_disturbed_us(); +- has what a quiet machine may differ by.
+/// Undisturbed samples only. When fewer than five are left (or half of them, if fewer were taken), or those
+/// of fewer than three rounds, other programs ran all the time: `under_load` is `why`, and those samples
+/// count that nothing interrupted, if there are five of these; else all, less the time of the interruptions
+/// where it is known. Of them least_disturbed_us(); +- has what a quiet machine may differ by.
 Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why);
 
 /// Of the kinds of samples that are less and less disturbed the best one of which there are enough, by round:
