@@ -10,6 +10,7 @@
 #include "baton/codegen/schedule_table.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/measure/significance.h"
+#include "baton/profile/report/report_text.h"
 #include "baton/profile/write/table_format.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/files.h"
@@ -144,8 +145,9 @@ class TuneVerb final : public Verb {
                         "tuned us", "", "tried", "schedule");
     for (const TunedKernel& each : found) {
       const bool faster = is_faster(each);
-      io.out << formatted("%-52s %10.1f %10.1f %6.2fx %5d of %-3d  %s\n", clipped(each.func_name, 52).c_str(),
-                          each.after.default_us, faster ? each.after.us : each.after.default_us,
+      io.out << formatted("%-52s %10s %10s %6.2fx %5d of %-3d  %s\n", clipped(each.func_name, 52).c_str(),
+                          us_text(each.after.default_us).c_str(),
+                          us_text(faster ? each.after.us : each.after.default_us).c_str(),
                           faster ? each.after.us / each.after.default_us : 1.0, each.after.tried,
                           each.after.candidates,
                           faster ? schedule_text(each.after.schedule).c_str() : "the default");
