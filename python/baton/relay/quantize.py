@@ -1,5 +1,6 @@
 """Quantisation of float programs: relay.quantize.quantize under qconfig(...)."""
 import threading
+import warnings
 
 import numpy
 
@@ -35,8 +36,8 @@ class QConfig:
     def __init__(self, **values):
         unknown = sorted(set(values) - set(_DEFAULTS))
         if unknown:
-            raise ValueError(f"qconfig has no option {unknown[0]!r}; there are {', '.join(_DEFAULTS)}")
-        self.__dict__.update({**_DEFAULTS, **values})
+            warnings.warn(f"qconfig has no option {unknown[0]!r}, which changes nothing, as in TVM; there are {', '.join(_DEFAULTS)}", stacklevel=3)
+        self.__dict__.update({**_DEFAULTS, **{name: value for name, value in values.items() if name in _DEFAULTS}})
 
     def arguments(self):
         """As the passes take them."""
@@ -164,10 +165,17 @@ def quantize(mod, params=None, dataset=None):
     from ._building import _native
 
     mod = core.bind_params(mod, _native(params)) if params else mod
-    arguments = current_qconfig().arguments()
+    config = current_qconfig()
+    arguments = {**config.arguments(), "partition_conversions": "disabled"}
+    if config.partition_conversions not in ("disabled", "enabled", "fully_integral"):
+        raise ValueError(f"quantize: partition_conversions is disabled, enabled or fully_integral, not {config.partition_conversions!r}")
     if arguments["calibrate_mode"] in ("kl_divergence", "percentile"):
         arguments["activation_scales"] = _scales_on(dataset, annotate()(partition()(prerequisite_optimize(mod))))
-    return core.make_pass("quantize", arguments)(mod)
+    quantized = core.make_pass("quantize", arguments)(mod)
+    if config.partition_conversions == "disabled":
+        return quantized
+    return partition_conversions(quantized, {config.dtype_input, config.dtype_weight, config.dtype_activation},
+                                 config.partition_conversions == "fully_integral")
 
 
 class QuantizeContext:
@@ -205,8 +213,15 @@ def quantize_context():
 
 
 def partition_conversions(mod, quantized_dtypes, ensure_fully_integral):
-    """Conversions as functions of their own, beside the integer part: NotImplementedError."""
-    raise NotImplementedError("partition_conversions is not provided yet; qconfig(partition_conversions=\"disabled\") is the default")
+    """A quantised module in three functions: quantize_inputs, quantized_main (of the element types `quantized_dtypes`) and
+    dequantize_outputs, and a main that calls them.
+
+    With `ensure_fully_integral` AssertionError where the middle also computes in floats, or more than conversions is around it.
+    """
+    parts, obstacle = core.partition_conversions(mod, sorted(str(dtype) for dtype in quantized_dtypes))
+    if ensure_fully_integral and obstacle:
+        raise AssertionError(f"partition_conversions: {obstacle}")
+    return parts
 
 
 def register_annotate_function(op_name, frewrite=None, level=10):

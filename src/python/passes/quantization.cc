@@ -1,5 +1,6 @@
 // Configuration of quantised operators.
 #include "baton/transform/quantize/fake_quantization_hooks.h"
+#include "baton/transform/quantize/partition_conversions.h"
 #include "baton/transform/quantize/quantize_statistics.h"
 
 #include "python/bind.h"
@@ -32,6 +33,16 @@ AffineType affine_of(nb::handle given) {
   return type;
 }
 
+// The answer of a user's rule. What it raises says that it cannot do the call; interrupts pass.
+nb::object asked(nb::handle rule, const Call& call, const nb::list& types, const nb::object& out) {
+  try {
+    return rule(call, types, out);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    throw NotSupported(call->op()->name + ": its rule raised " + error.what());
+  }
+}
+
 // f(call on quantised arguments, [affine type or None of each], affine type at the end of the region or None)
 // -> (expression, affine type), or None where the call stays.
 FakeQuantizationRule fake_quantization_rule_of(nb::object function) {
@@ -46,7 +57,7 @@ FakeQuantizationRule fake_quantization_rule_of(nb::object function) {
     const Expr call = make_call(at.call.callee(), std::move(args), at.call.attrs(),
                                 NodeInfo(at.call.origins(), at.call.span()));
     const nb::object answer =
-        nb::handle(held.get())(call, types, at.out ? to_python(*at.out) : nb::object(nb::none()));
+        asked(nb::handle(held.get()), call, types, at.out ? to_python(*at.out) : nb::object(nb::none()));
     if (answer.is_none()) return std::nullopt;
     return AffineExpr{nb::cast<Expr>(nb::object(answer[0])), affine_of(nb::object(answer[1]))};
   }};
@@ -73,6 +84,16 @@ void bind_quantization(nb::module_& m) {
         "in 255 steps.");
   m.def("scale_by_percentile", &scale_by_percentile, nb::arg("values"),
         "The magnitude that 99.999 % of float32 values stay below.");
+  m.def(
+      "partition_conversions",
+      [](const IRModule& module, const std::vector<std::string>& dtypes) {
+        std::vector<DType> quantized;
+        for (const std::string& dtype : dtypes) quantized.push_back(dtype_from_text(dtype));
+        PartitionedConversions parts = partition_conversions(module, quantized);
+        return std::pair(std::move(parts.module), std::move(parts.not_integral));
+      },
+      nb::arg("module"), nb::arg("quantized_dtypes"),
+      "A quantised module in three functions and a main that calls them, and what is not integral, or \"\".");
   m.def(
       "enter_requantize_config",
       [](std::string rounding, std::string compute_dtype) {

@@ -43,7 +43,7 @@ def test_what_is_refused_says_why():
                lambda: relay.op.contrib.partition_for_cutlass(None), lambda: relay.op.contrib.tensorrt.pattern_table(),
                lambda: relay.transform.CollagePartition(None),
                lambda: relay.prelude.StaticTensorArrayOps(None, "float32", (1,)), lambda: relay.op.vm.shape_func(1, 2, 3, 4),
-               lambda: relay.quantize.partition_conversions(None, [], True), lambda: tvm.autotvm.task.create("a"),
+               lambda: tvm.autotvm.task.create("a"),
                lambda: relay.op.tensor.script(len), lambda: tvm.ir.register_intrin_lowering("exp", "llvm")]
     for use in refused:
         with pytest.raises(NotImplementedError, match="."):

@@ -30,4 +30,7 @@ struct QuantizationRule {
   } kernel = Kernel::kBetween;
 };
 
+/// Numbers become integers by the operator, and back, beside products and quotients (partition_conversions).
+struct NumberConversion {};
+
 }  // namespace baton

@@ -84,6 +84,14 @@ Result product(const At& at, const char* name, int axis, int weight_axis) {
   return AffineExpr{made, {scale, zero_points_like(scale), kInt32, axis, {}}};
 }
 
+/// nn.pad also takes an integer for floats.
+Expr float_padding(const Expr& constant) {
+  const auto* known = as<ConstantNode>(constant);
+  const auto number = scalar_value(constant);
+  if (!known || !number || known->value().dtype() == kFloat32) return constant;
+  return with_origins(scalar(*number, kFloat32), constant->origins());
+}
+
 int position(const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); }
 
 Result convolution(const At& at, const char* name) {
@@ -161,9 +169,10 @@ FakeQuantizedResult fake_quantized_pad(const FakeQuantizedCall& at) {
   const auto& [data, type] = at.args[0];
   const auto& [value, value_type] = at.args[1];
   if (!type || type->per_channel()) return {};
-  const Expr padding = value_type ? requantized(value, *value_type, *type)
-                                  : apply("qnn.quantize", {value, type->scale, type->zero_point},
-                                          {{"out_dtype", type->dtype}});
+  const Expr padding = value_type
+                           ? requantized(value, *value_type, *type)
+                           : apply("qnn.quantize", {float_padding(value), type->scale, type->zero_point},
+                                   {{"out_dtype", type->dtype}});
   return AffineExpr{call_expr(at.call.callee(), {data, padding}, at.call.attrs()), *type};
 }
 

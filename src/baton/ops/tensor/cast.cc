@@ -83,7 +83,7 @@ const OpDef& op_cast() {
           },
       .compute = [](Compute& c, const CastAttrs&) { convert(c, "cast"); },
       .python = "transform",
-      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, same_layout_flow()),
+      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, same_layout_flow(), NumberConversion{}),
       .test_shapes = {"(2, 3)f32[-3, 9], dtype=int8", "(2, 3)i64[0, 9], dtype=float32",
                       "(2, 3)u8[0, 9], dtype=bool", "(5)f32, dtype=float16"},
   };
@@ -135,7 +135,7 @@ const OpDef& op_clip() {
           },
       .python = "tensor.clip(a, a_min, a_max)",
       .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip},
-                        same_layout_flow(),
+                        same_layout_flow(), NumberConversion{},
                         QuantizationRule{QuantizationRule::Does::kClip, QuantizationRule::Kernel::kJoins}),
       .test_shapes = {"(3, 5)f32[-8, 8], a_min=-1., a_max=1.", "(7)i8[-9, 9], a_min=-3., a_max=4."},
   };

@@ -1,6 +1,7 @@
 // Elementwise operators of one input.
 #include "baton/ir/build.h"
 #include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/integer_math.h"
 #include "baton/ops/math.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -234,8 +235,9 @@ const OpDef& op_floor() {
 }
 
 const OpDef& op_round() {
-  static const OpDef def = real_op("round", "Rounded to the nearest whole number, halves away from zero.",
-                                   [](Halide::Expr x) { return round_away(x); });
+  static const OpDef def = real_op(
+      "round", "Rounded to the nearest whole number, halves away from zero.",
+      [](Halide::Expr x) { return round_away(x); }, op_rules(NumberConversion{}));
   return def;
 }
 

@@ -30,6 +30,117 @@ namespace baton {
 namespace defunctionalized {
 namespace {
 
+/// `function`, which is polymorphic, for `types` in the place of `vars`. Its variables are its own.
+class Instance final : public Rewriter {
+ public:
+  Instance(const FunctionNode& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types)
+      : vars_(vars), types_(types) {
+    for (const Var& var : bound_vars(Expr(&function))) bound_.insert(var.get());
+  }
+
+ private:
+  bool enter(const Expr&) override { return true; }
+  Type here(const Type& type) const { return type ? substitute_types(type, vars_, types_) : type; }
+  Var rewrite_var(const Var& var) override {
+    if (!bound_.contains(var.get())) return var;
+    return make_var(var->name(), here(var->annotation()), NodeInfo(var->origins(), var->span()));
+  }
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* function = as<FunctionNode>(rebuilt);
+    if (!function) return rebuilt;
+    std::vector<TypeVar> left = function->type_params();
+    std::erase_if(left, [&](const TypeVar& var) { return std::ranges::find(vars_, var) != vars_.end(); });
+    return make_function(function->params(), function->body(), here(function->ret_type()), function->attrs(),
+                         function->with_type({}), std::move(left));
+  }
+  const std::vector<TypeVar>& vars_;
+  const std::vector<Type>& types_;
+  PointerSet bound_;
+};
+
+/// Gives every polymorphic function that is called or passed on the types that the call determines:
+///   @apply(fn [A] (%x: A) -> A { %x }, 1f)  ->  @apply(fn (%x: float32) -> float32 { %x }, 1f)
+class Instantiator final : public Rewriter {
+ public:
+  explicit Instantiator(const IRModuleNode& module) : module_(module) {}
+  bool changed() const { return changed_; }
+
+ private:
+  bool enter(const Expr&) override { return true; }
+
+  static const FunctionNode* open_literal(const Expr& expr) {
+    const auto* function = as<FunctionNode>(expr);
+    return function && !function->type_params().empty() ? function : nullptr;
+  }
+
+  // A name for a polymorphic function stands for a copy of it at each use.
+  void let_value(const LetNode& let, const Expr& value) override {
+    if (!open_literal(value)) return;
+    const std::vector<Var> free = free_vars(value);
+    if (std::ranges::find(free, let.var()) != free.end()) return;
+    map(Expr(let.var()), value);
+    copied_.insert(let.var().get());
+  }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    if (const auto* let = as<LetNode>(original)) return without_copied(*let, rebuilt);
+    const auto *call = as<CallNode>(original), *over = as<CallNode>(rebuilt);
+    if (!call || (std::ranges::none_of(over->args(), open_literal) && !open_literal(over->callee())))
+      return rebuilt;
+    std::vector<Type> given;
+    for (const Expr& arg : call->args()) given.push_back(arg->checked_type());
+    const Expr callee = instance(over->callee(), func_type(std::move(given), call->checked_type()));
+    const std::vector<Type> wanted = wanted_types(*call, *over);
+    std::vector<Expr> args = over->args();
+    for (size_t i = 0; i < args.size() && i < wanted.size(); ++i) args[i] = instance(args[i], wanted[i]);
+    return make_call(callee, std::move(args), over->attrs(), call->with_type({}));
+  }
+
+  Expr without_copied(const LetNode& let, const Expr& rebuilt) {
+    if (!copied_.contains(let.var().get())) return rebuilt;
+    const std::vector<Var> used = free_vars(let.body());
+    if (std::ranges::find(used, let.var()) == used.end()) retire_all(let.value(), "the function is not used");
+    changed_ = true;
+    return as<LetNode>(rebuilt)->body();
+  }
+
+  /// `expr` with the types that make it a function of type `wanted`, if it is a polymorphic one.
+  Expr instance(const Expr& expr, const Type& wanted) {
+    const FunctionNode* open = open_literal(expr);
+    if (!open || !wanted) return expr;
+    std::vector<TypeVar> vars;
+    std::vector<Type> types;
+    match_types(type_of(*open), wanted, open->type_params(), vars, types);
+    changed_ = true;
+    return Instance(*open, vars, types).run(expr);
+  }
+
+  /// What `call` takes as its arguments, as far as the result and the arguments that are not polymorphic say.
+  std::vector<Type> wanted_types(const CallNode& call, const CallNode& over) const {
+    const auto* name = as<GlobalVarNode>(call.callee());
+    const Function function = name ? module_.find(name->name()) : Function();
+    if (!function) {
+      const auto* type = as_type<FuncTypeNode>(call.callee()->checked_type());
+      return type ? type->params() : std::vector<Type>();
+    }
+    std::vector<TypeVar> vars;
+    std::vector<Type> types;
+    for (size_t i = 0; i < call.args().size(); ++i)
+      if (!open_literal(over.args()[i]))
+        match_types(declared_type(*function->params()[i]), call.args()[i]->checked_type(),
+                    function->type_params(), vars, types);
+    match_types(function->ret_type(), call.checked_type(), function->type_params(), vars, types);
+    std::vector<Type> wanted;
+    for (const Var& param : function->params())
+      wanted.push_back(substitute_types(declared_type(*param), vars, types));
+    return wanted;
+  }
+
+  const IRModuleNode& module_;
+  PointerSet copied_;  // variables that stand for polymorphic functions
+  bool changed_ = false;
+};
+
 /// Converts one function.
 class Converter final : public Rewriter {
  public:
@@ -208,6 +319,12 @@ class Converter final : public Rewriter {
   PointerMap<Function> bodies_;  // converted functions
 };
 
+Function instantiated(const Function& function, const IRModule& module) {
+  Instantiator instantiator(*module);
+  const Expr result = instantiator.run(Expr(function));
+  return instantiator.changed() ? as_ref<FunctionNode>(infer_type(result, module.get())) : function;
+}
+
 }  // namespace
 
 Function DefunctionalizedModule::convert(const Function& function, const std::vector<TypeVar>& vars,
@@ -228,6 +345,7 @@ Function defunctionalize(const Function& function, const IRModule& module) {
     throw Error(
         "Defunctionalization: the function returns a function; only functions inside can be converted");
   infer_types(module);
+  const Function monomorphic = defunctionalized::instantiated(typed, module);
   for (const auto& [name, type] : module->type_defs())
     for (const Constructor& constructor : type->constructors())
       for (const Type& input : constructor->inputs())
@@ -235,7 +353,7 @@ Function defunctionalize(const Function& function, const IRModule& module) {
           throw NotSupported("Defunctionalization: constructor " + constructor->name() + " holds functions");
   auto functions = module->functions();
   defunctionalized::DefunctionalizedModule program(module);
-  const Function result = program.convert(typed, {}, {}, false);
+  const Function result = program.convert(monomorphic, {}, {}, false);
   program.finish();
   functions["main"] = result;  // reserves the place of the result
   separate_variables(*module, functions);

@@ -33,6 +33,17 @@ struct Made {
   OriginSet pending = OriginSet::none();
 };
 
+/// What `rule` makes of a call; nothing where it cannot do it, unless that is an error (`hard_fail`).
+std::optional<AffineExpr> answer(const FakeQuantizationRule& rule, const FakeQuantizedCall& at,
+                                 bool hard_fail) {
+  try {
+    return rule.rewrite(at);
+  } catch (const NotSupported&) {
+    if (hard_fail) throw;
+    return std::nullopt;
+  }
+}
+
 bool is_dequantize(const Expr& expr) { return call_of(expr, "qnn.dequantize") != nullptr; }
 
 /// `member`, a scale or zero point of type `type`, in the form that rules know, and typed: it may have been
@@ -163,8 +174,8 @@ class FakeQuantizer final : public Rewriter {
             call.origins().merge(call.args()[1]->origins()).merge(call.args()[2]->origins())};
   }
 
-  static std::optional<Made> computed(const CallNode& call, const PointerMap<Made>& done,
-                                      const AffineType& out) {
+  std::optional<Made> computed(const CallNode& call, const PointerMap<Made>& done,
+                               const AffineType& out) const {
     FakeQuantizedCall at{call, {}, &out};
     OriginSet origins = call.origins();
     for (const Expr& arg : call.args()) {
@@ -173,7 +184,7 @@ class FakeQuantizer final : public Rewriter {
       origins = origins.merge(made.pending);
     }
     const OriginScope scope(origins);
-    auto result = fake_quantization_rule(*call.op())->rewrite(at);
+    auto result = answer(*fake_quantization_rule(*call.op()), at, hard_fail_);
     if (!result) return std::nullopt;
     return Made{result->expr, result->type};
   }
@@ -217,6 +228,9 @@ class OperatorQuantizer final : public Rewriter {
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    if (const auto* item = as<TupleGetItemNode>(rebuilt))
+      return tuples_.contains(item->tuple().get()) ? as<TupleNode>(item->tuple())->fields().at(item->index())
+                                                   : rebuilt;
     const auto* call = as<CallNode>(rebuilt);
     const auto* typed = as<CallNode>(original);
     if (!call || !call->op() || call->op()->name.starts_with("qnn.")) return rebuilt;
@@ -246,14 +260,25 @@ class OperatorQuantizer final : public Rewriter {
     }
     if (!quantized) return rebuilt;
     const OriginScope scope(origins);
-    const auto result = rule->rewrite(at);
-    if (!result || result->type.is_tuple()) return rebuilt;
-    const AffineType& type = result->type;
-    const Expr back =
-        call_op("qnn.dequantize", {result->expr, type.scale, type.zero_point}, {{"axis", type.axis}});
-    types_.insert(back.get(), type);
-    made_.push_back(back);
-    return back;
+    const auto result = answer(*rule, at, /*hard_fail=*/false);
+    if (!result) return rebuilt;
+    if (!result->type.is_tuple()) return dequantized(result->expr, result->type);
+    std::vector<Expr> fields;
+    for (const AffineType& field : result->type.fields) {
+      if (field.is_tuple()) return rebuilt;
+      const NodeInfo info(OriginSet::none(), call->span());
+      fields.push_back(
+          dequantized(make_tuple_get_item(result->expr, static_cast<int>(fields.size()), info), field));
+    }
+    made_.push_back(make_tuple(std::move(fields), NodeInfo(OriginSet::none(), call->span())));
+    tuples_.insert(made_.back().get());
+    return made_.back();
+  }
+
+  Expr dequantized(const Expr& expr, const AffineType& type) {
+    made_.push_back(call_op("qnn.dequantize", {expr, type.scale, type.zero_point}, {{"axis", type.axis}}));
+    types_.insert(made_.back().get(), type);
+    return made_.back();
   }
 
   // Of a call in the program. Without a scale when it is not typed.
@@ -270,7 +295,8 @@ class OperatorQuantizer final : public Rewriter {
 
   const IRModuleNode& module_;
   PointerMap<AffineType> types_;
-  std::vector<Expr> made_;  // keeps the keys of types_ alive
+  PointerSet tuples_;       // of results, one dequantize each
+  std::vector<Expr> made_;  // keeps the keys of both alive
 };
 
 Function quantized(const Function& function, const IRModuleNode& module, bool hard_fail, bool use_qat) {

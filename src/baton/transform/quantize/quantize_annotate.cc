@@ -21,6 +21,17 @@ namespace {
 
 using Kind = QuantizeKind;
 
+/// A weight of double precision in float32, which is all that rounding needs.
+Expr single_precision(const Expr& weight) {
+  const auto* known = as<ConstantNode>(weight);
+  if (!known || known->value().dtype() != DType::float_(64)) return weight;
+  const auto values = known->value().as<double>();
+  return Expr(make_constant(NDArray::of<float>(known->value().shape(),
+                                               std::vector<float>(values.begin(), values.end()),
+                                               DType::float_(32)),
+                            NodeInfo(weight->origins(), weight->span())));
+}
+
 class Annotator final : public ForwardRewriter {
  public:
   Annotator(const Function& function, const QuantizeConfig& config) : config_(config) {
@@ -98,14 +109,15 @@ class Annotator final : public ForwardRewriter {
     if (made) return made;
     const OriginScope scope(
         OriginSet::made_for(*OriginScope::current(), "rounded for operators on integers"));
-    std::vector<Expr> args = {data};
+    std::vector<Expr> args = {kind == Kind::kWeight ? single_precision(data) : data};
+    const Type type = args[0]->checked_type();
     for (const char* name : {"dom_scale", "clip_min", "clip_max"}) {
       placeholders_.push_back(make_var(name, scalar_type(DType::float_(32)), NodeInfo(OriginSet::none())));
       args.push_back(placeholders_.back());
     }
     made = with_type(
         call_op(op_names::kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
-        data->checked_type());
+        type);
     kept_.push_back(data);
     return made;
   }

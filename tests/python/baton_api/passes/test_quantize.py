@@ -69,12 +69,6 @@ def test_quantize_needs_constants():
         relay.quantize.quantize(relay.transform.InferType()(network()))
 
 
-def test_qconfig_knows_its_options():
-    with pytest.raises(ValueError, match="no option"):
-        relay.quantize.qconfig(scale=1)
-    assert relay.quantize.current_qconfig().global_scale == 8.0
-
-
 def test_fake_quantization_becomes_integers():
     x, w = relay.var("x", shape=(2, 8), dtype="int8"), relay.var("w", shape=(4, 8), dtype="int8")
     one = lambda value: relay.qnn.op.dequantize(value, relay.const(0.5), relay.const(0))
@@ -140,3 +134,70 @@ def test_scales_ignore_a_few_outliers():
     flat = rng.uniform(-1, 1, 200_000).astype("float32")
     assert 0.95 < by_divergence(flat) <= 1 and 0.99 < by_percentile(flat) <= 1
     assert by_divergence(np.zeros(5, "float32")) == by_percentile(np.zeros(5, "float32")) == 1
+
+
+def test_a_rule_that_raises_cannot_do_the_call():
+    x, w = relay.var("x", shape=(2, 8), dtype="int8"), relay.var("w", shape=(4, 8), dtype="int8")
+    one = lambda value: relay.qnn.op.dequantize(value, relay.const(0.5), relay.const(0))
+    product = relay.nn.dense(one(x), one(w), units=4)
+    ended = relay.transform.InferType()(baton.IRModule.from_expr(relay.Function([x, w], relay.qnn.op.quantize(product, relay.const(1.0), relay.const(0)))))
+    open_end = relay.transform.InferType()(baton.IRModule.from_expr(relay.Function([x, w], relay.exp(product))))
+
+    def rule(expr, type_map):
+        raise ValueError("not on Sundays")
+
+    relay.op.register_fake_quantization_to_integer("nn.dense", rule, level=11)
+    try:
+        for module, use_qat in ((ended, False), (ended, True), (open_end, True)):
+            assert baton.ir.structural_equal(relay.transform.FakeQuantizationToInteger(False, use_qat)(module), module)
+        with pytest.raises(Exception, match="not on Sundays"):
+            relay.transform.FakeQuantizationToInteger(True)(ended)
+    finally:
+        relay.op.op.get("nn.dense").reset_attr("FTVMFakeQuantizationToInteger")
+    assert "qnn.dense" in str(relay.transform.FakeQuantizationToInteger()(ended))
+
+
+def test_an_unknown_option_is_named_and_ignored():
+    with pytest.warns(UserWarning, match="skip_dense_layers"):
+        assert relay.quantize.qconfig(skip_dense_layers=False).skip_dense_layer is True
+    assert relay.quantize.current_qconfig().global_scale == 8.0
+
+
+def quantized(text, mode):
+    module = baton.parser.fromtext('#[version = "0.0.5"]\n' + text)
+    rng = np.random.default_rng(0)
+    params = {param.name_hint: rng.uniform(0, 1, param.checked_type.concrete_shape).astype("float32")
+              for param in module["main"].params if param.name_hint[0] != "x"}
+    with relay.quantize.qconfig(skip_conv_layers=[], partition_conversions=mode):
+        return relay.quantize.quantize(module, params)
+
+
+CONV = "nn.conv2d({}, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3])"
+HEAD = "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %b: Tensor[(4), float32]) {{ {} }}"
+
+
+@pytest.mark.parametrize("text", [
+    HEAD.format(CONV.format("%x")),
+    "def @main(%x: Tensor[(1, 4, 8, 8), float32], %x2: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) "
+    "{ add(" + CONV.format("%x") + ", " + CONV.format("%x2") + ") }"])
+def test_conversions_become_functions_of_their_own(text):
+    whole, parts = quantized(text, "disabled"), quantized(text, "fully_integral")
+    assert [var.name_hint for var in whole.get_global_vars()] == ["main"]
+    assert {var.name_hint for var in parts.get_global_vars()} == {"main", "quantize_inputs", "quantized_main", "dequantize_outputs"}
+    assert "float" not in str(parts["quantized_main"]) and "int" in str(parts["quantized_main"])
+    rng = np.random.default_rng(1)
+    values = [rng.uniform(0, 1, param.checked_type.concrete_shape).astype("float32") for param in parts["main"].params]
+    results = [relay.create_executor("vm", mod=module, device=baton.cpu(0), target="llvm").evaluate()(*values).numpy() for module in (whole, parts)]
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("body, obstacle", [
+    (CONV.format("nn.softmax(%x, axis=1)"), "nn.softmax before the integers"),
+    ("nn.softmax(" + CONV.format("%x") + ", axis=1)", "nn.softmax after the integers"),
+    (CONV.format("nn.softmax(" + CONV.format("%x") + ", axis=1)"), "between integers"),
+    ("nn.softmax(%x, axis=1)", "nn.softmax before the integers")])
+def test_what_is_not_integral_is_named(body, obstacle):
+    text = HEAD.format(body)
+    assert quantized(text, "enabled")["quantized_main"] is not None
+    with pytest.raises(AssertionError, match=obstacle):
+        quantized(text, "fully_integral")
