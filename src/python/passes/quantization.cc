@@ -34,12 +34,13 @@ AffineType affine_of(nb::handle given) {
 }
 
 // The answer of a user's rule. What it raises says that it cannot do the call; interrupts pass.
-nb::object asked(nb::handle rule, const Call& call, const nb::list& types, const nb::object& out) {
+nb::object asked(nb::handle rule, const std::string& op, const Expr& call, const nb::list& types,
+                 const nb::object& out) {
   try {
     return rule(call, types, out);
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
-    throw NotSupported(call->op()->name + ": its rule raised " + error.what());
+    throw NotSupported(op + ": its rule raised " + error.what());
   }
 }
 
@@ -56,8 +57,8 @@ FakeQuantizationRule fake_quantization_rule_of(nb::object function) {
     }
     const Expr call = make_call(at.call.callee(), std::move(args), at.call.attrs(),
                                 NodeInfo(at.call.origins(), at.call.span()));
-    const nb::object answer =
-        asked(nb::handle(held.get()), call, types, at.out ? to_python(*at.out) : nb::object(nb::none()));
+    const nb::object answer = asked(nb::handle(held.get()), at.call.op()->name, call, types,
+                                    at.out ? to_python(*at.out) : nb::object(nb::none()));
     if (answer.is_none()) return std::nullopt;
     return AffineExpr{nb::cast<Expr>(nb::object(answer[0])), affine_of(nb::object(answer[1]))};
   }};

@@ -89,7 +89,9 @@ Expr float_padding(const Expr& constant) {
   const auto* known = as<ConstantNode>(constant);
   const auto number = scalar_value(constant);
   if (!known || !number || known->value().dtype() == kFloat32) return constant;
-  return with_origins(scalar(*number, kFloat32), constant->origins());
+  const Expr number_as_float = scalar(*number, kFloat32);
+  return constant->origins().empty() ? number_as_float
+                                     : with_origins(number_as_float, constant->origins());
 }
 
 int position(const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); }
