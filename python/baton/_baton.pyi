@@ -1361,6 +1361,27 @@ def set_fake_quantization_hook(op: str, function: object) -> None:
 def reset_fake_quantization_hook(op: str) -> None:
     """The operator's own rule is asked again."""
 
+def count_rounded_values(module: IRModule) -> int:
+    """How many values of an annotated module need a scale, weights aside."""
+
+def rounded_values(module: IRModule, first: int, count: int) -> IRModule:
+    """
+    A module that returns `count` of those values, from `first` on, before they are rounded.
+    """
+
+def scale_by_divergence(values: NDArray) -> float:
+    """
+    The scale that loses the least information between the distribution of float32 values and the same in 255 steps.
+    """
+
+def scale_by_percentile(values: NDArray) -> float:
+    """The magnitude that 99.999 % of float32 values stay below."""
+
+def partition_conversions(module: IRModule, quantized_dtypes: Sequence[str]) -> tuple[IRModule, str]:
+    """
+    A quantised module in three functions and a main that calls them, and what is not integral, or "".
+    """
+
 def enter_requantize_config(rounding: str, compute_dtype: str) -> None:
     """
     What qnn.requantize means by None from now on, on this thread. UsageError for a value that is not known.
