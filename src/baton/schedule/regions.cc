@@ -142,8 +142,10 @@ namespace {
 
 /// Gives `func`, whose pure definition has no effect, an update definition for each region of `value`. Every
 /// element belongs to one region.
-std::vector<RegionLoops> define(Halide::Func func, const Halide::Expr& value,
+std::vector<RegionLoops> define(Halide::Func func, const Halide::Expr& given,
                                 const std::vector<LoopRange>& loops, const LoopRegions& regions) {
+  // Before it is simplified: kernels are strict, but the simplifier learns that only while they are lowered.
+  const Halide::Expr value = Halide::strict_float(given);
   const auto dim = static_cast<size_t>(regions.dim);
   const auto extent_of = [&](int k) {
     const auto next = static_cast<size_t>(k) + 1;

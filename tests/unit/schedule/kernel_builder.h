@@ -9,6 +9,7 @@
 
 #include <Halide.h>
 
+#include "baton/codegen/kernel/contraction.h"
 #include "baton/ops/register.h"
 #include "baton/schedule/template.h"
 
@@ -128,6 +129,7 @@ inline Halide::Callable compile(LoweredKernel& kernel,
   StreamAheadPass streams(kernel.streams);
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (prepare) prepare(pipeline);
+  const ContractionScope contraction(true);
   return pipeline.compile_to_callable(args, jit_target());
 }
 
