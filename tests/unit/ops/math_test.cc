@@ -73,7 +73,8 @@ TEST(Math, AccuracyWithoutContraction) {
 
 TEST(Math, LogarithmsAreWithinAFewUnitsInTheLastPlace) {
   std::vector<float> at{1e-45f, 1e-40f, 1.1754942e-38f, 1.1754944e-38f, 1.0f, 3.4e38f};
-  for (float x = 1e-44f; x < 3e38f; x *= 1.01f) at.push_back(x);
+  for (int exponent = -149; exponent < 128; ++exponent)
+    for (int i = 0; i < 16; ++i) at.push_back(std::ldexp(1.0f + static_cast<float>(i) / 16, exponent));
   for (int i = -4000; i <= 4000; ++i) at.push_back(1 + i * 1e-4f);
   struct Case {
     MathFunction function;
