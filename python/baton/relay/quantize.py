@@ -2,8 +2,6 @@
 import threading
 import warnings
 
-import numpy
-
 from .._ffi_names import Object
 from .._load import core, not_provided
 
@@ -95,6 +93,8 @@ def annotate():
 
 def _scales_on(dataset, module):
     """The scale of each value that is rounded in an annotated module, by the values that it has on the data set."""
+    import numpy
+
     from .. import cpu
     from ..contrib.graph_executor import GraphModule
     from ..ir.transform import PassContext

@@ -22,11 +22,13 @@ bool is_right(const IRModuleNode& module) {
   }
 }
 
-// Whether nothing was inferred when it was saved: it comes back as it was. Constants have types anyhow.
+// Whether nothing was inferred when it was saved: it comes back as it was. Constants and annotated variables
+// have types anyhow.
 bool is_untyped(const Expr& expr) {
   bool untyped = true;
   post_order(expr, [&](const Expr& node) {
-    untyped = untyped && (node->kind() == ExprKind::kConstant || !node->checked_type());
+    const bool has_one = node->kind() == ExprKind::kConstant || node->kind() == ExprKind::kVar;
+    untyped = untyped && (has_one || !node->checked_type());
   });
   return untyped;
 }
