@@ -44,6 +44,15 @@ endforeach()
 # its own. They know baton_backend.h only, and link neither the runtime nor the compiler.
 file(GLOB plugin_folders CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/baton/runtime/plugins/*")
 add_custom_target(baton_plugins)
+# The runtime says of those that are not installed how they are built: " cuda dnnl ".
+if(TARGET baton_runtime)
+  set(plugin_names " ")
+  foreach(folder IN LISTS plugin_folders)
+    get_filename_component(name "${folder}" NAME)
+    string(APPEND plugin_names "${name} ")
+  endforeach()
+  target_compile_definitions(baton_runtime PRIVATE "BATON_PLUGINS=\"${plugin_names}\"")
+endif()
 # Everything that `cmake --install` puts into a wheel.
 add_custom_target(baton_installed)
 foreach(folder IN LISTS plugin_folders)

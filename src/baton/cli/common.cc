@@ -148,7 +148,7 @@ void refuse_options(const Io& io, std::initializer_list<const char*> names, cons
 void refuse_build_options(const Io& io, const std::string& why) {
   refuse_options(io,
                  {"params", "shape", "input-name", "opt-level", "precision", "target", "strict",
-                  "debug-lines", "debug-dir", "mapping", "untuned"},
+                  "debug-lines", "mapping", "untuned"},
                  why);
 }
 

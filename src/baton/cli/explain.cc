@@ -52,8 +52,11 @@ class ExplainVerb final : public Verb {
     std::vector<std::string> backends;
     std::istringstream list(backends_);
     for (std::string name; std::getline(list, name, ',');) backends.push_back(name);
-    if (flags_.model.ends_with(".baton"))
-      refuse_build_options(io, flags_.model + " is an artifact, which `baton build` made");
+    if (flags_.model.ends_with(".baton")) {
+      const std::string why = flags_.model + " is an artifact, which `baton build` made";
+      refuse_build_options(io, why);
+      refuse_options(io, {"debug-dir"}, why);
+    }
     const Subject subject = load_subject(flags_, backends);
     std::vector<uint32_t> nodes, operators;
     if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);

@@ -191,10 +191,23 @@ IRModule with_layouts_of(const IRModule& module, const std::function<LayerVarian
   return result;
 }
 
-IRModule optimize(const IRModule& module, const BuildContext& context) {
+namespace {
+
+IRModule optimized(const IRModule& module, const BuildContext& context, bool exact_floats) {
   const std::vector<TargetRef> targets = build_targets(context);
-  const BuildContext chosen = with_choice(targets, context);
+  BuildContext chosen = with_choice(targets, context);
+  chosen.exact_floats = exact_floats;
   return prepare_kernels((*optimization_passes(targets, context.passes->config))(module, chosen), chosen);
+}
+
+}  // namespace
+
+IRModule optimize(const IRModule& module, const BuildContext& context) {
+  return optimized(module, context, true);
+}
+
+IRModule optimize_with_inexact_floats(const IRModule& module, const BuildContext& context) {
+  return optimized(module, context, false);
 }
 
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context) {

@@ -34,6 +34,10 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context);
 /// Throws DiagnosticError or Error for invalid programs.
 IRModule optimize(const IRModule& module, const BuildContext& context);
 
+/// The same with simplifications that builds leave out because they change floats (relay.optimize): see
+/// BuildContext::exact_floats.
+IRModule optimize_with_inexact_floats(const IRModule& module, const BuildContext& context);
+
 /// The result of TVM 0.11.1's pipeline, layouts included, for `target` ("llvm"). Used for comparison only,
 /// not by builds.
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context);

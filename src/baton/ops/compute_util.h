@@ -21,9 +21,17 @@ inline Index broadcast_index(const Tensor& in, const Index& out) {
 inline Halide::Expr broadcast_at(const Tensor& in, const Index& out) { return in(broadcast_index(in, out)); }
 
 /// To bool: whether it is not 0. Halide would take the lowest bit of a constant.
-inline Halide::Expr cast_to(DType dtype, Halide::Expr value) {
-  if (dtype.is_bool() && !value.type().is_bool()) return value != Halide::Internal::make_zero(value.type());
-  return Halide::cast(halide_type(dtype), std::move(value));
+/// From a float to a signed integer: 0.0 is told apart, as a barrier. Halide leaves out the inner one of two
+/// casts to integers, also where that one is from a float: of uint32(int32(-3.0f)), as sums that wrap have
+/// it, would remain uint32(-3.0f), which is undefined.
+inline Halide::Expr cast_to(DType dtype, const Halide::Expr& value) {
+  const Halide::Type from = value.type(), type = halide_type(dtype);
+  if (dtype.is_bool() && !from.is_bool()) return value != Halide::Internal::make_zero(from);
+  const Halide::Expr number = Halide::cast(type, value);
+  if (!from.is_float() || !type.is_int() || type.bits() < 16) return number;
+  const Halide::Type word = from.with_code(Halide::Type::UInt);
+  return select(Halide::reinterpret(word, value) == Halide::Internal::make_zero(word),
+                Halide::Internal::make_zero(type), number);
 }
 /// A float32 or float64 as `type`. Integers saturate, and NaN is 0: what a plain cast makes of values that do
 /// not fit (the logarithm of 0) differs between processors and code generators. Products are rounded by

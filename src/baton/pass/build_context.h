@@ -31,7 +31,8 @@ struct BuildContext {
   std::vector<DeviceSheet> sheets = {};
 
   /// Passes must not change the value of an operation on floats (a build); otherwise they give the form that
-  /// TVM's give, which may round otherwise, overflow otherwise, or lose the sign of a zero (a pass by itself).
+  /// TVM's give, which may round otherwise, overflow otherwise, or lose the sign of a zero (a pass by
+  /// itself).
   bool exact_floats = false;
 
   RequantizeConfig requantize = {};                    ///< for qnn operators that leave it unspecified

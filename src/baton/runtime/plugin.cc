@@ -119,12 +119,10 @@ std::vector<std::string> listed_in(const char* variable) {
   return paths;
 }
 
-/// Baton's own plug-ins.
-constexpr std::string_view kShipped[] = {"cuda", "dnnl", "mirror", "openblas", "opencl", "sim"};
+/// Baton's own plug-ins, between spaces.
+constexpr std::string_view kShipped = BATON_PLUGINS;
 
-bool is_shipped(const std::string& name) {
-  return std::find(std::begin(kShipped), std::end(kShipped), name) != std::end(kShipped);
-}
+bool is_shipped(const std::string& name) { return kShipped.find(" " + name + " ") != std::string_view::npos; }
 
 /// Where the library comes from that the plug-in is linked with; empty: it needs none.
 std::string needs_of(const std::string& name) {

@@ -30,8 +30,8 @@ int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* cl
 int current_threads();
 
 /// Waits, at most so long, until all threads of a parallel loop have a processor at the same time: beside
-/// other programs some are away for milliseconds. False: they did not, or there are not as many processors. For
-/// measuring.
+/// other programs some are away for milliseconds. False: they did not, or there are not as many processors.
+/// For measuring.
 bool gather_threads(int64_t patience_ns);
 
 /// RAII: sets current_threads() of the calling thread (0: the default). While a scope with more than one

@@ -86,14 +86,16 @@ bool is_brief_of(std::string_view text, std::string_view op) {
 
 bool means_operator(std::string_view wanted, const OperatorNames& names) {
   if (is_called(wanted, names)) return true;
-  // "net.py:13 from net.py:31": the nearest caller.
+  // "net.py:13 from net.py:31", or in a narrow table "net.py:13 from :31": the nearest caller.
   constexpr std::string_view kFrom = " from ";
   if (const size_t from = wanted.rfind(kFrom); from != wanted.npos) {
     const std::string_view caller = wanted.substr(from + kFrom.size());
-    const size_t nearest = names.source.rfind(kBetween);
-    const bool is_nearest =
-        !caller.empty() &&
-        caller == names.source.substr(nearest == names.source.npos ? 0 : nearest + kBetween.size());
+    const size_t last = names.source.rfind(kBetween);
+    const std::string_view nearest =
+        names.source.substr(last == names.source.npos ? 0 : last + kBetween.size());
+    const std::string_view file = names.name.substr(0, names.name.rfind(':'));
+    const bool is_in_file = caller.starts_with(':') && nearest.starts_with(file);
+    const bool is_nearest = !caller.empty() && caller == (is_in_file ? nearest.substr(file.size()) : nearest);
     return is_nearest && means_operator(wanted.substr(0, from), names);
   }
   // "conv2d 3x3 + relu, line 14": where it is comes last.

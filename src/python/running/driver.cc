@@ -221,7 +221,7 @@ void bind_driver(nb::module_& m) {
         BuildContext context = context_for(targets, host);
         return interruptible([&](const std::atomic<bool>* stop) {
           context.interrupt = stop;
-          return optimize(module, context);
+          return optimize_with_inexact_floats(module, context);
         });
       },
       nb::arg("mod"), nb::arg("targets"), nb::arg("host"));

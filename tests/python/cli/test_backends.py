@@ -42,7 +42,7 @@ def test_compare(baton, tmp_path):
     assert "kernels + copies + layouts = total" in done.stdout and "not taken: `erf` is not mapped" in done.stdout
     saved = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
     assert saved["comparison"]["others"] == ["dnnl", "mirror"]
-    assert (tmp_path / "p.comparison.csv").read_text(encoding="utf-8").startswith("model,target,machine,threads,opt_level,version,node,calls,")
+    assert (tmp_path / "p.comparison.csv").read_text(encoding="utf-8").startswith("model,target,machine,threads,opt_level,precision,version,node,calls,")
     assert '"comparison":{"base":"llvm"' in (tmp_path / "p.html").read_text(encoding="utf-8")
     again = baton("report", "p.json", "-o", "again.comparison.csv")
     assert "all kernels on llvm: " in again.stdout and (tmp_path / "again.comparison.csv").exists()

@@ -61,6 +61,7 @@ def baton(folder, line, **environment):
     ("profile two.baton --target opencl", "target", "artifact"),
     ("profile two.relay two.baton --precision bf16", "precision", "artifact"),
     ("explain two.baton --opt-level 0", "opt-level", "artifact"),
+    ("explain two.baton --debug-dir lines", "debug-dir", "artifact"),
     ("run two.relay --executor interpreter --target opencl", "target", "operator by operator"),
     ("run two.relay --executor interpreter --precision strict", "precision", "operator by operator"),
     ("profile two.relay --sample --store s.db", "store", "--sample"),
@@ -86,7 +87,8 @@ def test_an_option_without_effect_is_refused(folder, line, option, why):
 
 
 def test_options_that_have_an_effect_on_a_built_file(folder):
-    for line in ("run two.baton --inputs x.npz --threads 1 --no-verify", "profile two.baton --repeat 1 --no-peaks --threads 1"):
+    for line in ("run two.baton --inputs x.npz --threads 1 --no-verify", "profile two.baton --repeat 1 --no-peaks --threads 1",
+                 "run two.baton --debug-dir kernels"):
         done = baton(folder, line)
         assert done.returncode == 0, done.stderr
 

@@ -97,7 +97,9 @@ def test_a_side_that_was_not_split_has_no_operator_times(show):
 
 def test_a_change_within_the_intervals_is_none_also_beside_other_programs(show):
     before, after = copy.deepcopy(BEFORE), copy.deepcopy(AFTER)
-    before["kernels"][0]["plus_minus_us"] = after["kernels"][0]["plus_minus_us"] = before["kernels"][0]["median_us"] / 2
+    for first in (before["kernels"][0], after["kernels"][0]):
+        us = first["median_us"]
+        first.update(rounds_us=[us * each for each in (0.7, 1.3, 0.8, 1.2, 1.0, 1.0)], plus_minus_us=us / 2)
     after["kernels"][1].update(under_load="1.2 of 2 processors busy elsewhere", plus_minus_us=after["kernels"][1]["median_us"] / 2)
     page = show(before, after)
     cells = page.eval("[...document.querySelectorAll('tr.top')].slice(0, 2).map(row => [row.className, row.querySelector('.c-delta').innerText, "

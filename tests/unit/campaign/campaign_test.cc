@@ -266,8 +266,9 @@ TEST_F(Campaigns, UnsteadyAndDisturbedConfigurationsAreVisitedAgain) {
                                                       row.samples_us[i] *= 2;
                                                   },
                                                   [](JobRow& row) {
-                                                    for (uint32_t i = 0; i < row.samples_us.size(); ++i)
-                                                      row.disturbed.push_back(i);
+                                                    row.under_load = row.interrupted = true;
+                                                    for (size_t i = 1; i < row.samples_us.size(); ++i)
+                                                      row.samples_us[i] *= 1.5;
                                                   }};
   for (const auto& change : changes) {
     options_.name += "again";

@@ -3,6 +3,7 @@
 // built and run again. Exactly the kernels that carry the operator, or read a constant it was folded into,
 // and what lies behind them, may give other values, and all of the former must.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -165,6 +166,10 @@ Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::s
       input = value;
       continue;
     }
+    // Variances: of negative ones everything behind them would be NaN.
+    if (param->name().starts_with("v"))
+      for (int64_t i = 0; i < value.size(); ++i)
+        value.as<float>()[i] = std::fabs(value.as<float>()[i]) + 0.1f;
     if (changed.count(param->name()))
       for (int64_t i = 0; i < value.size(); ++i) value.as<float>()[i] = value.as<float>()[i] * scale + shift;
     options.params.emplace_back(param->name(), value);

@@ -159,11 +159,12 @@ TEST(OriginLabel, IsTakenAsReportsWriteIt) {
   EXPECT_TRUE(means_operator("add + relu, net.py:7", built));
   EXPECT_FALSE(means_operator("relu net.py:7", built));
   const OperatorNames helped{"nn.conv2d", "net.py:7", "net.py:50 > net.py:31", 7, 0};
-  for (const char* text : {"net.py:50", "net.py:31", "net.py:7", "net.py:7 from net.py:31",
-                           "conv2d 3x3 8->8 @4 + relu, net.py:7 from net.py:31", "net.py:50 > net.py:31"})
+  for (const char* text :
+       {"net.py:50", "net.py:31", "net.py:7", "net.py:7 from net.py:31", "net.py:7 from :31",
+        "conv2d 3x3 8->8 @4 + relu, net.py:7 from net.py:31", "net.py:50 > net.py:31"})
     EXPECT_TRUE(means_operator(text, helped)) << text;
-  for (const char* text : {"net.py:7 from net.py:50", "net.py:7 from net.py:3",
-                           "relu, net.py:7 from net.py:31", "net.py:5", "net.py:7 from "})
+  for (const char* text : {"net.py:7 from net.py:50", "net.py:7 from net.py:3", "net.py:7 from :50",
+                           "net.py:7 from :1", "relu, net.py:7 from net.py:31", "net.py:5", "net.py:7 from "})
     EXPECT_FALSE(means_operator(text, helped)) << text;
 }
 

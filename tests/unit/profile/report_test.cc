@@ -44,7 +44,7 @@ std::string table_of(const ProfileReport& report, bool all = false) {
 
 TEST(ProfileReport, TableForPeople) {
   const Built built;
-  EXPECT_EQ(table_of(report_of(built)), R"(net on llvm, 1 thread, opt level 3, baton 0.0.0
+  EXPECT_EQ(table_of(report_of(built)), R"(net on llvm, 1 thread, opt level 3, precision f32, baton 0.0.0
 lines are those of net.relay
 
 time by operator       operators          us   share     sum    memory

@@ -70,8 +70,7 @@ double (*unary_function(const std::string& name))(double) {
       {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},       {"acos", std::acos},
       {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},       {"tanh", std::tanh},
       {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh},     {"ceil", std::ceil},
-      {"floor", std::floor}, {"trunc", std::trunc}, {"round", std::nearbyint},
-      {"abs", std::fabs},
+      {"floor", std::floor}, {"trunc", std::trunc}, {"round", std::nearbyint}, {"abs", std::fabs},
   };
   const auto at = known.find(name);
   return at == known.end() ? nullptr : at->second;

@@ -42,8 +42,8 @@ struct FakeQuantizedCall {
 };
 
 struct FakeQuantizationRule {
-  /// The integer replacement of the call; nullopt, or NotSupported with a reason, when unsupported: the region
-  /// is then unchanged.
+  /// The integer replacement of the call; nullopt, or NotSupported with a reason, when unsupported: the
+  /// region is then unchanged.
   std::function<std::optional<AffineExpr>(const FakeQuantizedCall&)> rewrite;
   /// Whether use_qat changes the operator where no qnn.quantize follows: those that keep their argument's
   /// quantisation, and products.

@@ -113,7 +113,8 @@ void normal_compute(Compute& c, const NormalAttrs& attrs) {
   const Halide::Type type = halide_type(c.out(1).dtype());
   const Axes i(c.out(1).rank());
   const Halide::Expr flat = flat_index(i, attrs.out_shape), mean = c.in(1)(Index{}), scale = c.in(2)(Index{});
-  const Halide::Expr length = sqrt(cast(type, -2) * vector_log(cast(type, 1) - unit_number(words(flat), type)));
+  const Halide::Expr length =
+      sqrt(cast(type, -2) * vector_log(cast(type, 1) - unit_number(words(flat), type)));
   const Halide::Expr angle =
       cast(type, Halide::Expr(2 * M_PI)) * unit_number(words(flat + as_int(count)), type);
   Halide::Func numbers = c.stage("normal");

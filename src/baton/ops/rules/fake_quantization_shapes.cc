@@ -90,8 +90,7 @@ Expr float_padding(const Expr& constant) {
   const auto number = scalar_value(constant);
   if (!known || !number || known->value().dtype() == kFloat32) return constant;
   const Expr number_as_float = scalar(*number, kFloat32);
-  return constant->origins().empty() ? number_as_float
-                                     : with_origins(number_as_float, constant->origins());
+  return constant->origins().empty() ? number_as_float : with_origins(number_as_float, constant->origins());
 }
 
 int position(const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); }

@@ -22,8 +22,8 @@ void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vect
   times.loads.clear();
   for (size_t i : in_order(subject)) {
     const double part = stage_share(rounds, i);
-    times.loads.push_back(
-        {stage_text(subject.marks[i]), blocks_of(subject, subject.marks[i]), std::max(0.0, part) * times.threads_us});
+    times.loads.push_back({stage_text(subject.marks[i]), blocks_of(subject, subject.marks[i]),
+                           std::max(0.0, part) * times.threads_us});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 namespace baton {
 
@@ -20,7 +21,25 @@ std::string table_line(std::string text, bool newline) {
   return newline ? text + '\n' : text;
 }
 
-std::string clipped_title(const std::string& title, size_t width) {
+namespace {
+
+/// "dense, net.py:13 from net.py:31" as "dense, net.py:13 from :31".
+std::string with_file_once(std::string title) {
+  constexpr std::string_view kFrom = " from ";
+  const size_t from = title.rfind(kFrom), caller = from + kFrom.size();
+  if (from == std::string::npos) return title;
+  const size_t blank = title.rfind(' ', from - 1), here = blank == std::string::npos ? 0 : blank + 1;
+  const size_t colon = title.rfind(':', from);
+  if (from == 0 || colon == std::string::npos || colon < here) return title;
+  const std::string file = title.substr(here, colon - here);
+  if (title.compare(caller, file.size() + 1, file + ":") == 0) title.erase(caller, file.size());
+  return title;
+}
+
+}  // namespace
+
+std::string clipped_title(const std::string& full, size_t width) {
+  const std::string title = full.size() <= width ? full : with_file_once(full);
   const size_t comma = title.rfind(", ");
   if (title.size() <= width || comma == std::string::npos || title.size() - comma + 12 > width)
     return clipped(title, width);

@@ -11,8 +11,9 @@ std::string table_line(std::string text, bool newline = true);
 
 /// Truncated to `width` characters.
 std::string clipped(const std::string& text, size_t width);
-/// A kernel's title in `width` characters; its place, behind the last comma, stays.
-std::string clipped_title(const std::string& title, size_t width);
+/// A kernel's title in `width` characters; its place, behind the last comma, stays. Without room for
+/// "net.py:13 from net.py:31" that is "net.py:13 from :31".
+std::string clipped_title(const std::string& full, size_t width);
 
 /// "41.0 MB", "512 B".
 std::string bytes_text(double bytes);

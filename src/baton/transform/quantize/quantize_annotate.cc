@@ -26,10 +26,10 @@ Expr single_precision(const Expr& weight) {
   const auto* known = as<ConstantNode>(weight);
   if (!known || known->value().dtype() != DType::float_(64)) return weight;
   const auto values = known->value().as<double>();
-  return Expr(make_constant(NDArray::of<float>(known->value().shape(),
-                                               std::vector<float>(values.begin(), values.end()),
-                                               DType::float_(32)),
-                            NodeInfo(weight->origins(), weight->span())));
+  return Expr(
+      make_constant(NDArray::of<float>(known->value().shape(),
+                                       std::vector<float>(values.begin(), values.end()), DType::float_(32)),
+                    NodeInfo(weight->origins(), weight->span())));
 }
 
 class Annotator final : public ForwardRewriter {
@@ -116,8 +116,7 @@ class Annotator final : public ForwardRewriter {
       args.push_back(placeholders_.back());
     }
     made = with_type(
-        call_op(op_names::kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
-        type);
+        call_op(op_names::kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}), type);
     kept_.push_back(data);
     return made;
   }

@@ -131,6 +131,24 @@ def test_dense_with_scales_per_unit_takes_its_bias(add, bias_scales):
     assert steps_off(body, [q, k, b], quantized(exact, 0.5, 5, "int8")) <= 1
 
 
+# ---- Floats that become integers
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("kind", ["int16", "int32", "int64"])
+def test_arithmetic_of_negative_floats_that_become_integers(dtype, kind):
+    """Sums are computed as unsigned numbers; all of -3.0 became -1."""
+    value = np.array([-300.0, -3.5, -1.0, -0.5, -0.0, 0.0, 2.5, 300.0], dtype)
+    whole, other = value.astype(kind), np.arange(1, 9).astype(kind)
+    x, y = relay.var("x", shape=(8,), dtype=dtype), relay.var("y", shape=(8,), dtype=kind)
+    cast = relay.cast(x, kind)
+    for op, expected in ((relay.add, whole + other), (relay.subtract, whole - other), (relay.multiply, whole * other),
+                         (relay.left_shift, whole << other)):
+        assert (run(op(cast, y), value, other) == expected).all()
+    assert (run(relay.negative(cast), value) == -whole).all() and run(relay.sum(cast, axis=[0]), value) == whole.sum()
+    for unsigned in ("uint8", "uint16", "uint32", "uint64"):
+        assert (run(relay.cast(cast, unsigned), value) == whole.astype(unsigned)).all()
+
+
 # ---- Pools
 
 def test_gradient_of_max_pool_ignores_windows_in_the_padding():

@@ -40,7 +40,7 @@ def refusals(mod):
     Returns
     -------
     list of (Call, str)
-        In post-order: the calls that partition_for_dnnl() leaves with the host.
+        In post-order: the calls that partition_for_dnnl() leaves with the host, wholly or in part.
     """
     return _refusals(mod, "dnnl", lower_qnn=False)
 

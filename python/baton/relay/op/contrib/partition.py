@@ -29,7 +29,7 @@ def refusals(mod, target, lower_qnn=True):
     Returns
     -------
     list of (Call, str)
-        In post-order: the calls that partition_for() leaves with the host.
+        In post-order: the calls that partition_for() leaves with the host, wholly or in part.
     """
     from ....ir.op import Op
     from ...analysis import post_order_visit
@@ -43,8 +43,14 @@ def refusals(mod, target, lower_qnn=True):
         if "Compiler" in parted[each].attrs:
             taken.update(core.origin_keys(parted[each], True))
 
+    def is_operator(node):
+        return isinstance(node, Call) and isinstance(node.op, Op)
+
+    # What became several operators may be split between the two.
+    post_order_visit(parted["main"], lambda node: taken.difference_update(core.origin_keys(node)) if is_operator(node) else None)
+
     def visit(node):
-        if isinstance(node, Call) and isinstance(node.op, Op):
+        if is_operator(node):
             why = core.backend_refusal(name, node)
             keys = core.origin_keys(node)
             if why and not (keys and taken.issuperset(keys)):
