@@ -189,6 +189,24 @@ TEST(LargeKernels, KeepSumsInRegisters) {
   EXPECT_LT(stores, products / 4);
 }
 
+// Without the function that libbaton puts before Halide's (codegen/kernel/contraction.cc) there is no FMA.
+TEST(Contraction, IsOneInstructionByDefaultAndNoneInStrictPrecision) {
+  if (processor_machine() != "x86-64-linux") GTEST_SKIP() << "this is the code of x86-64";
+  initialize();
+  const IRModule module = infer_types(parse_module(
+      "#[version = \"0.0.5\"]\n"
+      "def @main(%x: Tensor[(64), float32], %y: Tensor[(64), float32]) { add(multiply(%x, %y), %y) }\n",
+      "fma.relay"));
+  const auto code = [&](bool strict) {
+    KernelRequest request{module->find("main"), {}, {}, {}};
+    request.strict = strict;
+    return kernel_listing(request, sheet_of(kAvx512)).assembly;
+  };
+  EXPECT_NE(code(false).find("vfmadd"), std::string::npos);
+  EXPECT_EQ(code(true).find("vfmadd"), std::string::npos);
+  EXPECT_NE(code(true).find("vmulps"), std::string::npos);
+}
+
 // LLVM's code for Zen 4, which other processors with the same AVX-512 ended at: SIGILL.
 TEST(ProcessorsOfIntel, GetNoInstructionOfAmd) {
   if (processor_machine() != "x86-64-linux") GTEST_SKIP() << "this is the code of x86-64";
