@@ -117,3 +117,10 @@ print(tvm.opencl(0).exist in (True, False))
     done = subprocess.run([sys.executable, "-c", script, str(runtime)], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "True" and asked(tmp_path) == ["setup opencl"]
+
+
+def test_the_runtime_knows_every_plug_in_that_a_clone_can_build():
+    root = pathlib.Path(__file__).resolve().parents[3]
+    runtime = pathlib.Path(os.environ["BATON_PROGRAM"]).resolve().parent / "lib" / "libbaton_runtime.so"
+    names = sorted(folder.name for folder in (root / "src/baton/runtime/plugins").iterdir())
+    assert len(names) > 3 and f" {' '.join(names)} ".encode() in runtime.read_bytes()

@@ -536,11 +536,6 @@ def test_a_driver_comes_with_the_plug_in_that_needs_one(tree, monkeypatch):
     assert known["opencl"].missing_drivers() == ()
 
 
-def test_the_runtime_knows_the_plug_ins_that_a_clone_can_build():
-    listed = re.search(r"kShipped\[\] = \{(.*?)\};", (ROOT / "src/baton/runtime/plugin.cc").read_text(encoding="utf-8"), re.S)[1]
-    assert re.findall(r'"(\w+)"', listed) == parts.plugins(ROOT)
-
-
 def test_an_early_interrupt_ends_the_launcher_without_a_traceback(tree):
     """It ends as programs do, by the signal; what Python does before it reads the script is not ours."""
     (pathlib.Path(tree.root) / "tools" / "house" / "__init__.py").write_text(
