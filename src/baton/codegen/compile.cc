@@ -89,6 +89,14 @@ Halide::Target target_of(const DeviceSheet& sheet) {
       .with_feature(Halide::Target::StrictFloat);
 }
 
+/// Of GPUs only CUDA's compiler promises that both are one instruction.
+bool has_fused_multiply_add(const Halide::Target& target) {
+  if (target.has_feature(Halide::Target::CUDA)) return true;
+  if (target.has_gpu_feature()) return false;
+  return target.arch == Halide::Target::X86 ? target.has_feature(Halide::Target::FMA)
+                                            : target.arch == Halide::Target::ARM && target.bits == 64;
+}
+
 struct Scheduled {
   LoweredKernel kernel;
   const ScheduleTemplate* chosen = nullptr;
@@ -130,7 +138,8 @@ void unroll_vectors(const LoweredKernel& kernel) {
 /// Without a schedule yet.
 Scheduled chosen(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
-  out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated});
+  const bool fused = !request.strict && has_fused_multiply_add(Halide::Target(sheet.code_target));
+  out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated, fused});
   const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name, sheet);

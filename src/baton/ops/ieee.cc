@@ -6,6 +6,8 @@ namespace baton {
 
 namespace {
 
+thread_local bool fused_multiply_add = false;
+
 class RoundProducts final : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;
@@ -22,6 +24,10 @@ class RoundProducts final : public Halide::Internal::IRMutator {
 };
 
 }  // namespace
+
+FusedMultiplyAdd::FusedMultiplyAdd(bool used) : outer_(fused_multiply_add) { fused_multiply_add = used; }
+FusedMultiplyAdd::~FusedMultiplyAdd() { fused_multiply_add = outer_; }
+bool FusedMultiplyAdd::is_used() { return fused_multiply_add; }
 
 Halide::Expr rounded_products(const Halide::Expr& value) { return RoundProducts().mutate(value); }
 

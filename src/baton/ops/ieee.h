@@ -7,6 +7,20 @@
 
 namespace baton {
 
+/// Whether a product and a sum are one instruction with one rounding in the kernels that this thread defines
+/// while the scope lives: where that makes functions of operators shorter, and never where it is not so.
+class FusedMultiplyAdd {
+ public:
+  explicit FusedMultiplyAdd(bool used);
+  ~FusedMultiplyAdd();
+  FusedMultiplyAdd(const FusedMultiplyAdd&) = delete;
+  FusedMultiplyAdd& operator=(const FusedMultiplyAdd&) = delete;
+  static bool is_used();
+
+ private:
+  bool outer_;
+};
+
 /// Whether it is one number at compile time, and not NaN.
 inline bool is_known_number(const Halide::Expr& x) {
   const auto value = Halide::Internal::as_const_float(x);

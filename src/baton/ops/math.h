@@ -40,22 +40,30 @@ inline Halide::Expr clamp_or_nan(const Halide::Expr& x, float least, float most)
   return ieee_minimum(Halide::Expr(most), ieee_maximum(Halide::Expr(least), x));
 }
 
-/// `x` as n ln 2 + r with |r| <= ln(2) / 2 and a whole n: `body` makes the result of (n + bias, exp(r)),
-/// where n + bias is in the lower 22 bits of an integer whose others are 0 but for 0x12D in the upper ones;
-/// it must not be negative. x is a number or NaN; of NaN, exp(r) is NaN.
+/// `x` as n ln 2 + r with |r| <= ln(2) / 2 and a whole n: `body` makes the result of (n + bias, r), where
+/// n + bias is in the lower 22 bits of an integer whose others are 0 but for 0x12D in the upper ones; it must
+/// not be negative. x is a number or NaN; of NaN, r is NaN.
 template <class Body>
 Halide::Expr with_exp_parts(const Halide::Expr& x, int bias, Body&& body) {
   // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits, with the bias.
   const float whole = 12582912.0f + static_cast<float>(bias);
   return with_value("exp_t", x * 1.44269504f + whole, [&](const Halide::Expr& t) {
     return with_value("exp_n", t - whole, [&](const Halide::Expr& n) {
-      // n times the first part of ln 2 is exact.
-      return with_value("exp_r", (x - n * 0.693145752f) - n * 1.42860677e-06f, [&](const Halide::Expr& r) {
-        return body(reinterpret(Halide::Int(32), t),
-                    polynomial(r, {1.0f, 0.9999997f, 0.49999145f, 0.16667642f, 0.041898496f, 0.00829021f}));
-      });
+      // The nearest float to ln 2 is off by 1.9e-9, at most 2.4e-7 times n, where its product with n is not
+      // rounded. Otherwise two parts, of which n times the first one is exact.
+      const Halide::Expr r =
+          FusedMultiplyAdd::is_used() ? x - n * 0.693147182f : (x - n * 0.693145752f) - n * 1.42860677e-06f;
+      return with_value(
+          "exp_r", r, [&](const Halide::Expr& rest) { return body(reinterpret(Halide::Int(32), t), rest); });
     });
   });
+}
+
+/// `factor`, a power of two, times e to the power `sign` x, for |x| <= ln(2) / 2.
+inline Halide::Expr short_exp(const Halide::Expr& x, float factor, float sign) {
+  const float odd = factor * sign;
+  return polynomial(x, {factor, odd * 0.9999997f, factor * 0.49999145f, odd * 0.16667642f,
+                        factor * 0.041898496f, odd * 0.00829021f});
 }
 
 /// 2 to the power `biased` - 127: 0 for 0, infinite for 255. Only the lower 9 bits count.
@@ -71,9 +79,9 @@ inline Halide::Expr vector_exp(const Halide::Expr& value) {
   // masks of attention are sums with -1e9. -176.05968 is -254 ln 2.
   constexpr int kBias = 2 * 127;
   return with_value("exp_x", clamp_or_nan(value, -176.05968f, 89.0f), [](const Halide::Expr& x) {
-    return with_exp_parts(x, kBias, [](const Halide::Expr& biased, const Halide::Expr& exp_r) {
+    return with_exp_parts(x, kBias, [](const Halide::Expr& biased, const Halide::Expr& r) {
       return with_value("exp_half", biased >> 1, [&](const Halide::Expr& half) {
-        return exp_r * power_of_two(half) * power_of_two(biased - half);
+        return short_exp(r, 1, 1) * power_of_two(half) * power_of_two(biased - half);
       });
     });
   });
@@ -146,11 +154,14 @@ inline Halide::Expr vector_power(const Halide::Expr& x, double exponent) {
 inline Halide::Expr vector_sigmoid(const Halide::Expr& value) {
   const Halide::Expr one = cast(value.type(), 1);
   if (value.type() != Halide::Float(32)) return one / (one + exp(-value));
-  // Where the power is infinite the result is 0. The division is faster than an approximate reciprocal with a
-  // Newton step: nothing else uses the divider, and the number of instructions is the limit.
-  return with_value("sigmoid_x", clamp_or_nan(value, -88.6f, 87.0f), [&one](const Halide::Expr& x) {
-    return with_exp_parts(-x, 127, [&one](const Halide::Expr& biased, const Halide::Expr& exp_r) {
-      return one / (exp_r * power_of_two(biased) + one);
+  // As 2^(n+1) / (2^(n+1) + 2 exp(-r)): the sum is no multiplication, of which processors can do the fewest
+  // at a time. At the lower bound the power is 0, and so the result. The division is faster than an
+  // approximate reciprocal with a Newton step: nothing else uses the divider.
+  return with_value("sigmoid_x", clamp_or_nan(value, -88.6f, 87.0f), [](const Halide::Expr& x) {
+    return with_exp_parts(x, 128, [](const Halide::Expr& biased, const Halide::Expr& r) {
+      const Halide::Expr exp_r = short_exp(r, 2, -1);
+      return with_value("sigmoid_power", power_of_two(biased),
+                        [&](const Halide::Expr& power) { return power / (power + exp_r); });
     });
   });
 }

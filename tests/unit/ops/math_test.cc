@@ -19,6 +19,7 @@ std::vector<float> evaluate(MathFunction f, const std::vector<float>& at, bool c
   const ContractionScope contraction(contract);
   const Halide::Target target =
       Halide::get_jit_target_from_environment().with_feature(Halide::Target::StrictFloat);
+  const FusedMultiplyAdd fused(contract && target.has_feature(Halide::Target::FMA));
   Halide::Buffer<float> in(const_cast<float*>(at.data()), static_cast<int>(at.size()));
   Halide::Func g("g");
   const Halide::Var i("i");

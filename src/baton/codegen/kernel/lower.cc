@@ -9,6 +9,7 @@
 #include "baton/codegen/kernel/near_steps.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/ops/ieee.h"
 #include "baton/ops/run_compute.h"
 
 namespace baton {
@@ -301,6 +302,7 @@ class Lowering {
 }  // namespace
 
 LoweredKernel lower(const FunctionNode& function, const LowerOptions& options) {
+  const FusedMultiplyAdd fused(options.fused_multiply_add);
   return Lowering(function, options).run();
 }
 

@@ -15,6 +15,7 @@ struct LowerOptions {
   /// Blocks to replace by one of their data inputs (cast and broadcast to the type of their result). The
   /// computation of other inputs is kept alive, or the difference would be attributed to the wrong operator.
   std::set<int> ablate;
+  bool fused_multiply_add = false;  ///< FusedMultiplyAdd (ops/ieee.h)
 };
 
 /// `function`: typed; its body consists of operator calls, tuples, projections and constants. Scalar
