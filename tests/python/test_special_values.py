@@ -345,3 +345,16 @@ def test_random_chains(target, seed):
 @pytest.mark.parametrize("seed", range(100, 140))
 def test_a_thousand_random_chains(target, seed):
     check_chains(seed, 25, range(5), target, "strict" if seed % 4 == 0 else "f32")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64"])
+def test_conversions_to_integers_fold_as_kernels_compute(dtype):
+    """Numbers that the type does not hold were folded to its bounds; what a processor makes of them is another number."""
+    x = np.array([np.nan, np.inf, -np.inf, 3e9, -3e9, 300, -300, 70000, 1e20, -1, 255.5, -0.5, 2147483520], "float32")
+    var = relay.var("x", shape=x.shape)
+    for convert in (lambda v: relay.cast(v, dtype), lambda v: relay.cast_like(v, relay.const(np.zeros(1, dtype)))):
+        [computed], [folded] = results(convert(var), {"x": x}, 3), results(convert(relay.const(x)), {}, 3)
+        np.testing.assert_array_equal(folded, computed)
+    large = np.tile(x, 20000)  # in parallel, and by strides
+    np.testing.assert_array_equal(results(relay.cast(relay.transpose(relay.const(large.reshape(-1, 13))), dtype), {}, 3)[0],
+                                  results(relay.cast(relay.var("y", shape=(13, 20000)), dtype), {"y": np.ascontiguousarray(large.reshape(-1, 13).T)}, 3)[0])

@@ -17,6 +17,7 @@
 #include "ops/device_shapes.h"
 #include "ops/evaluate.h"
 #include "ops/numbers.h"
+#include "ops/special_values.h"
 #include "ops/test_shapes.h"
 #include "runtime/cuda.h"
 #include "runtime/fake_cuda.h"
@@ -150,6 +151,16 @@ TEST(CudaShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] { device_shapes::expect_operators_right(kOnCuda, 1, 0, 100); });
 }
 
+TEST(CudaShapes, SpecialValues) {
+  IN_A_PROCESS_WITH_A_DRIVER(
+      Settings{}, [] { device_shapes::expect_operators_right(kOnCuda, 12, 5, 1, test::device_inputs); });
+}
+
+TEST(CudaShapes, SlowSpecialValuesThroughEveryOperator) {
+  IN_A_PROCESS_WITH_A_DRIVER(
+      Settings{}, [] { device_shapes::expect_operators_right(kOnCuda, 1, 0, 100, test::device_inputs); });
+}
+
 /// The same on a real device, where there is one.
 class CudaDeviceShapes : public OnCudaDevice {};
 
@@ -169,6 +180,10 @@ TEST_F(CudaDeviceShapes, PartsOfSumsComputeWhatTheProcessorComputes) {
 
 TEST_F(CudaDeviceShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
   device_shapes::expect_operators_right(kOnCuda, 1, 0, 100);
+}
+
+TEST_F(CudaDeviceShapes, SlowSpecialValuesThroughEveryOperator) {
+  device_shapes::expect_operators_right(kOnCuda, 1, 0, 100, test::device_inputs);
 }
 
 TEST(CudaShapes, SlowEveryOperatorAssembles) { expect_operators_assemble(1, 0, 100); }

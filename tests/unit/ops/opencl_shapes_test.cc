@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/device_shapes.h"
+#include "ops/special_values.h"
 #include "runtime/opencl.h"
 
 namespace baton {
@@ -34,6 +35,14 @@ TEST_F(OpenClShapes, PartsOfSumsComputeWhatTheProcessorComputes) {
 
 TEST_F(OpenClShapes, SlowEveryOperatorComputesWhatTheProcessorComputes) {
   device_shapes::expect_operators_right(kOnOpenCl, 1, 0, 100);
+}
+
+TEST_F(OpenClShapes, SpecialValues) {
+  device_shapes::expect_operators_right(kOnOpenCl, 12, 5, 1, test::device_inputs);
+}
+
+TEST_F(OpenClShapes, SlowSpecialValuesThroughEveryOperator) {
+  device_shapes::expect_operators_right(kOnOpenCl, 1, 0, 100, test::device_inputs);
 }
 
 }  // namespace

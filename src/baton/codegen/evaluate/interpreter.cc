@@ -619,9 +619,10 @@ struct Job {
   const ElementProgram& program;
   NDArray& output;
   int64_t chunks, tasks;
+  std::atomic<bool> undefined = false;
 
   static int run_task(void*, int task, uint8_t* closure) {
-    const Job& job = *reinterpret_cast<const Job*>(closure);
+    Job& job = *reinterpret_cast<Job*>(closure);
     std::vector<int64_t> registers(static_cast<size_t>(job.program.num_registers) * kChunk);
     for (int64_t chunk = job.chunks * task / job.tasks; chunk < job.chunks * (task + 1) / job.tasks;
          ++chunk) {
@@ -630,11 +631,14 @@ struct Job {
       store(job.output, registers, job.program, begin,
             static_cast<int>(std::min<int64_t>(kChunk, job.output.size() - begin)));
     }
+    if (take_undefined_conversion()) job.undefined = true;
     return 0;
   }
 
-  void run() {
+  /// False after an undefined conversion.
+  bool run() {
     parallel_for(run_task, nullptr, 0, static_cast<int>(tasks), reinterpret_cast<uint8_t*>(this));
+    return !undefined;
   }
 };
 
@@ -674,13 +678,14 @@ bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].size() == 0) continue;
-    if (strided[i]) {
-      strided[i]->run(element_of(halide_type(outputs[i].dtype())), outputs[i].data());
-      continue;
-    }
     const int64_t chunks = (outputs[i].size() + kChunk - 1) / kChunk;
     const int64_t tasks = std::min<int64_t>(chunks, chunks < 64 ? 1 : 4 * current_threads());
-    Job{programs[i], outputs[i], chunks, tasks}.run();
+    const bool defined = strided[i]
+                             ? strided[i]->run(element_of(halide_type(outputs[i].dtype())), outputs[i].data())
+                             : Job{programs[i], outputs[i], chunks, tasks}.run();
+    if (defined) continue;
+    if (why) *why = "it converts NaN, or a float beyond the integers of a type, to that type";
+    return false;
   }
   return true;
 }

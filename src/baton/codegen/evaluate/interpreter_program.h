@@ -99,6 +99,10 @@ struct ElementProgram {
   void run(std::vector<int64_t>& registers, int64_t begin) const;
 };
 
+/// Whether this thread has converted a float to an integer type that cannot hold it, since it was asked last.
+/// Results are then unspecified: what comes of that is the processor's to say.
+bool take_undefined_conversion();
+
 /// Runs one instruction other than loads and loops.
 void run_simple(const Instruction& instruction, std::vector<int64_t>& registers);
 

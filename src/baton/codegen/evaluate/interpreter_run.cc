@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "baton/codegen/evaluate/interpreter_program.h"
 
@@ -11,6 +12,8 @@
 
 namespace baton {
 namespace {
+
+thread_local bool undefined_conversion = false;
 
 template <class T>
 T* values(std::vector<int64_t>& registers, int reg) {
@@ -122,15 +125,15 @@ void select(std::vector<int64_t>& r, const Instruction& i) {
   for (int k = 0; k < kChunk; ++k) out[k] = condition[k] ? b[k] : c[k];
 }
 
+/// Whether all of the chunk are numbers that the integer type To holds, or its part for uint32, which is held
+/// in 64 bits. Otherwise C++ defines no result, and processors have several.
 template <class To, class From>
-To converted(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Out-of-range casts are undefined in C++: saturate, and map nan to 0.
-    if (!(value == value)) return 0;
-    if (value >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-    if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-  }
-  return static_cast<To>(value);
+bool all_fit(const From* a, bool is_uint32) {
+  const From below = is_uint32 ? From(-1) : static_cast<From>(std::numeric_limits<To>::min()),
+             above = is_uint32 ? From(4294967296) : -static_cast<From>(std::numeric_limits<To>::min());
+  int fit = 0;
+  for (int k = 0; k < kChunk; ++k) fit += a[k] > below && a[k] < above;
+  return fit == kChunk;
 }
 
 template <class To, class From>
@@ -139,9 +142,15 @@ void cast(std::vector<int64_t>& r, const Instruction& i) {
   To* out = values<To>(r, i.dst);
   if (i.truth) {
     for (int k = 0; k < kChunk; ++k) out[k] = a[k] != From(0);
-  } else {
-    for (int k = 0; k < kChunk; ++k) out[k] = converted<To>(a[k]);
+    return;
   }
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (!all_fit<To>(a, i.wrap_unsigned && i.wrap_bits == 32)) {
+      undefined_conversion = true;
+      return;
+    }
+  }
+  for (int k = 0; k < kChunk; ++k) out[k] = static_cast<To>(a[k]);
 }
 
 template <class To>
@@ -371,6 +380,8 @@ void run_simple(const Instruction& instruction, std::vector<int64_t>& registers)
   run_one(none, instruction, registers);
   wrap_result(instruction, registers);
 }
+
+bool take_undefined_conversion() { return std::exchange(undefined_conversion, false); }
 
 double ElementProgram::work() const { return work_of(*this, body); }
 

@@ -3,6 +3,7 @@
 #include "baton/codegen/evaluate/strided_program.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <type_traits>
@@ -183,11 +184,13 @@ struct Run {
   Element element;
   void* output;
   bool copies;  ///< each position copies one element
-  int64_t tiles, tasks;
+  int64_t tiles = 0, tasks = 0;
+  std::atomic<bool> undefined = false;
 
   static int run_task(void*, int task, uint8_t* closure) {
-    const Run& run = *reinterpret_cast<const Run*>(closure);
+    Run& run = *reinterpret_cast<Run*>(closure);
     run.some(run.tiles * task / run.tasks, run.tiles * (task + 1) / run.tasks);
+    if (take_undefined_conversion()) run.undefined = true;
     return 0;
   }
 
@@ -274,15 +277,16 @@ int64_t StridedProgram::positions() const {
   return count;
 }
 
-void StridedProgram::run(LoadTable::Element element, void* output) const {
+bool StridedProgram::run(LoadTable::Element element, void* output) const {
   const bool copies = steps.size() == 2 && steps[0].kind == Step::Kind::kLoad &&
                       tables[steps[0].instruction.table].element == element;
-  Run run{*this, element, output, copies, 0, 0};
+  Run run{*this, element, output, copies};
   run.tiles = Tiles(*this, copies ? kCopied : kChunk).count();
   const double elements = static_cast<double>(positions()) * (work() + static_cast<double>(steps.size()));
   run.tasks = std::clamp<int64_t>(static_cast<int64_t>(elements / kElementsPerTask), 1,
                                   std::min<int64_t>(run.tiles, 4 * current_threads()));
   parallel_for(Run::run_task, nullptr, 0, static_cast<int>(run.tasks), reinterpret_cast<uint8_t*>(&run));
+  return !run.undefined;
 }
 
 }  // namespace baton

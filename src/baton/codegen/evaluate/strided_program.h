@@ -28,8 +28,8 @@ struct StridedProgram {
   /// Instructions per position, not counting moves, which a compiled kernel has too.
   double work() const;
   int64_t positions() const;
-  /// Computes the whole output, in parallel when it is large.
-  void run(LoadTable::Element element, void* output) const;
+  /// Computes the whole output, in parallel when it is large. False after an undefined conversion.
+  bool run(LoadTable::Element element, void* output) const;
 };
 
 }  // namespace baton

@@ -115,7 +115,7 @@ Halide::Expr DeviceFunctionsPass::visit(const hi::Call* node) {
   using Names = std::map<std::string, std::string>;
   static const Names kOpenCl = {{"powf", "pow_f32"}, {"pow", "pow_f64"}, {"fmodf", "fmod"}, {"fmod", "fmod"}};
   static const Names kCuda = {
-      {"powf", "pow_f32"}, {"pow", "pow_f64"}, {"fmodf", "__nv_fmodf"}, {"fmod", "__nv_fmod"}};
+      {"powf", "__nv_powf"}, {"pow", "__nv_pow"}, {"fmodf", "__nv_fmodf"}, {"fmod", "__nv_fmod"}};
   const Names& names = cuda_ ? kCuda : kOpenCl;
   const Halide::Expr same = IRMutator::visit(node);
   const auto name = names.find(node->name);
