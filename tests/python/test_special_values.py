@@ -347,6 +347,27 @@ def test_a_thousand_random_chains(target, seed):
     check_chains(seed, 25, range(5), target, "strict" if seed % 4 == 0 else "f32")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("precision", ["f32", "strict"])
+@pytest.mark.parametrize("level", [0, 3])
+def test_divisors_that_are_known_to_be_zero(target, dtype, precision, level):
+    """They ended in "A bug in Baton" from opt level 1 on: Halide refuses them."""
+    x = np.array(VALUES, dtype)
+    var = relay.var("x", shape=x.shape, dtype=dtype)
+    zero, negative, vector = (relay.const(np.array(each, dtype)) for each in (0.0, -0.0, [0.0, -0.0] * (len(x) // 2)))
+    cases = {
+        "divide": (lambda y: var / y, np.divide), "floor_divide": (lambda y: relay.floor_divide(var, y), lambda a, b: np.floor(a / b)),
+        "trunc_divide": (lambda y: relay.trunc_divide(var, y), lambda a, b: np.trunc(a / b)), "mod": (lambda y: relay.mod(var, y), np.fmod),
+        "floor_mod": (lambda y: relay.floor_mod(var, y), np.mod), "the reciprocal": (lambda y: relay.const(np.array(1.0, dtype)) / y + var, lambda a, b: 1 / b + a),
+        "a sum of quotients": (lambda y: relay.sum(relay.nn.relu(var / y), axis=0), lambda a, b: np.sum(np.maximum(a / b, 0))),
+    }  # fmt: skip
+    for name, (body, function) in cases.items():
+        for divisor in (zero, negative, vector):
+            with np.errstate(all="ignore"):
+                [got] = results(body(divisor), {"x": x}, level, precision, target)
+                check(name, got, function(x, divisor.data.numpy()), 1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64"])
 def test_conversions_to_integers_fold_as_kernels_compute(dtype):
     """Numbers that the type does not hold were folded to its bounds; what a processor makes of them is another number."""

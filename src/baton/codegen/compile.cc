@@ -18,6 +18,7 @@
 #include "baton/codegen/kernel/shape_of.h"
 #include "baton/codegen/kernel/split_object.h"
 #include "baton/codegen/kernel/stable_names.h"
+#include "baton/codegen/kernel/zero_divisors.h"
 #include "baton/codegen/listing.h"
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
@@ -177,6 +178,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   for (const Halide::ImageParam& input : scheduled.kernel.inputs) inputs.push_back(input);
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
+  ZeroDivisors zeros;
   StreamAheadPass streams(scheduled.kernel.streams);
   DataOnDevicePass data;
   DeviceFunctionsPass functions(target.has_feature(Halide::Target::CUDA));
@@ -186,6 +188,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
     pipeline.add_custom_lowering_pass(&functions, [] {});
     pipeline.add_custom_lowering_pass(&tiles, [] {});
   }
+  pipeline.add_custom_lowering_pass(&zeros, [] {});
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});
