@@ -35,6 +35,12 @@ Value trunc_div(const Value& a, const Value& b) {
   });
 }
 
+/// Halide's roundings of float16 give infinity for NaN; in float32 they are exact.
+Value whole_quotient(const Value& a, const Value& b, Value (*rounded)(const Value&)) {
+  const Value quotient = a / b;
+  return a.type().bits() < 32 ? cast(a.type(), rounded(cast<float>(quotient))) : rounded(quotient);
+}
+
 // The C library's fmod: the rest is exact however large the quotient, which a - b * trunc(a / b) is not.
 Value float_trunc_mod(const Value& a, const Value& b) {
   if (a.type().bits() < 32) return cast(a.type(), float_trunc_mod(cast<float>(a), cast<float>(b)));
@@ -165,14 +171,16 @@ const OpDef& op_divide() {
 
 const OpDef& op_trunc_divide() {
   static const OpDef def = binary_op("trunc_divide", "lhs / rhs, rounded toward zero.", [](Value a, Value b) {
-    return a.type().is_float() ? trunc(a / b) : trunc_div(a, b);
+    return a.type().is_float() ? whole_quotient(a, b, [](const Value& x) { return trunc(x); })
+                               : trunc_div(a, b);
   });
   return def;
 }
 
 const OpDef& op_floor_divide() {
   static const OpDef def = binary_op("floor_divide", "lhs / rhs, rounded down.", [](Value a, Value b) {
-    return a.type().is_float() ? floor(a / b) : floor_div(a, b);
+    return a.type().is_float() ? whole_quotient(a, b, [](const Value& x) { return floor(x); })
+                               : floor_div(a, b);
   });
   return def;
 }
