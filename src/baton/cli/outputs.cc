@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "baton/cli/common.h"
+#include "baton/cli/common.h"
 #include "baton/cli/parquet.h"
 #include "baton/support/error.h"
 
@@ -60,6 +62,10 @@ void OutputFiles::write(Io& io, const std::function<std::string(const WantedFile
   if (!failed.empty()) throw Error(failed);
 }
 
+bool OutputFiles::any(const std::string& suffix) const {
+  return std::ranges::any_of(paths_, [&](const std::string& path) { return path.ends_with(suffix); });
+}
+
 std::vector<std::string> model_labels(const std::vector<std::string>& models) {
   std::vector<std::string> labels;
   std::map<std::string, int> count;
@@ -94,6 +100,14 @@ void ProfileOutputs::add(Flags& flags) {
 void ProfileOutputs::check(const std::vector<std::string>& models) {
   models_ = models;
   files_.check(models);
+}
+
+void ProfileOutputs::refuse_ignored(const Io& io, bool measured) const {
+  if (json_) refuse_options(io, {"all", "top", "sort"}, "--json prints no table");
+  if (!measured)
+    refuse_options(io, {"trace-runs"}, "there are no measured runs in a prediction");
+  else if (!files_.any(".trace.json"))
+    refuse_options(io, {"trace-runs"}, "it is for -o NAME.trace.json");
 }
 
 TableOptions ProfileOutputs::options(const Io& io) const {

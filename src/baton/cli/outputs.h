@@ -24,6 +24,8 @@ class OutputFiles {
   /// once for each, as NAME.LABEL.suffix. Throws UsageError and Error.
   void check(const std::vector<std::string>& models = {});
   bool any() const { return !paths_.empty(); }
+  /// Whether the name of one ends so.
+  bool any(const std::string& suffix) const;
   /// `bytes`: returns the contents of one file. Reports written files on `err`. A failure does not prevent
   /// writing the others, since measuring took long. Throws Error at the end.
   void write(Io& io, const std::function<std::string(const WantedFile&)>& bytes);
@@ -46,6 +48,9 @@ class ProfileOutputs {
   void add(Flags& flags);
   /// Call before long work. `models`: the labels of the reports, if there will be several.
   void check(const std::vector<std::string>& models = {});
+  /// Throws UsageError for options that have no effect on what is printed or written. `measured`: the report
+  /// has runs.
+  void refuse_ignored(const Io& io, bool measured = true) const;
   /// The reports will compare backends: their table is among the files. Before check().
   void with_comparison() { files_.set_kinds(comparison_kinds()); }
   bool json() const { return json_; }

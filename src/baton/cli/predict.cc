@@ -38,6 +38,7 @@ class PredictVerb final : public Verb {
 
   int run(Io& io) override {
     outputs_.check();
+    outputs_.refuse_ignored(io, false);
     const DeviceSheet& here = DeviceSheet::host();
     const FoundPredictor found = predictor_.empty() ? find_predictor(here, for_device_)
                                                     : FoundPredictor{predictor_, load_predictor(predictor_)};

@@ -83,6 +83,7 @@ class ProfileVerb final : public Verb {
       return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
     }
     refuse_options(io, {"hz"}, "it is for --sample");
+    outputs_.refuse_ignored(io);
     if (store_.empty()) refuse_options(io, {"family"}, "it is for --store");
     if (!compare_.empty()) prepare_comparison(io);
     // Opened early: measuring takes long.

@@ -15,6 +15,7 @@ class ReportVerb final : public Verb {
 
   int run(Io& io) override {
     outputs_.check();
+    outputs_.refuse_ignored(io);
     const std::vector<ProfileReport> reports = load_reports(profile_);
     std::vector<std::string> labels;
     for (const ProfileReport& report : reports) labels.push_back(report.model);

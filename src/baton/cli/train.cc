@@ -64,6 +64,10 @@ class TrainVerb final : public Verb {
     if (!trains && !features_.any())
       throw UsageError("there is nothing to do: give -o FILE, --evaluate or --features FILE.csv");
     if (!report_.empty() && !evaluate_) throw UsageError("--report shows an evaluation: give --evaluate too");
+    if (!trains)
+      refuse_options(io, {"name", "from", "search", "rounds", "eta", "depth", "seed", "threads", "json"},
+                     "--features alone trains nothing");
+    if (search_) refuse_options(io, {"depth"}, "--search chooses it");
     for (const std::string& path : {output_, report_})
       if (!path.empty()) check_writable(path);
     features_.check();

@@ -79,6 +79,7 @@ class MeasureVerb final : public Verb {
 
   int run(Io& io) override {
     const std::string path = store_.empty() ? default_store_path() : store_;
+    refuse_ignored(io);
     if (status_) return status(path, io);
     initialize();
     const Design design = read_design();
@@ -118,6 +119,15 @@ class MeasureVerb final : public Verb {
     Result<std::string> text = read_file(path);
     if (!text.ok()) throw Error(path + ": cannot be read: " + text.status().message);
     return std::move(*text);
+  }
+
+  /// --dry-run and --status are added to the command of a campaign, whatever it has.
+  void refuse_ignored(const Io& io) const {
+    if (families_.empty()) refuse_options(io, {"variations"}, "it is for --families");
+    if (design_.empty() && patterns_ <= 0) refuse_options(io, {"uncertainty"}, "it is for --patterns");
+    if (on_ == "local")
+      refuse_options(io, {"worker-wait", "tls-ca-file", "tls-cert", "tls-key"},
+                     "it is for other machines (--on)");
   }
 
   Design read_design() const {

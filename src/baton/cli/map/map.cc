@@ -140,6 +140,10 @@ class MapVerb final : public Verb {
       throw UsageError("--for-device names the device of a predictor: give --predictor FILE too");
     if (no_measure_ && predictor_.empty() && store_.empty())
       throw UsageError("--no-measure: costs come from --store FILE or --predictor FILE then");
+    if (!measures)
+      refuse_options(
+          io, {"max-seconds", "tries", "also", "wait"},
+          "nothing is measured with " + std::string(predictor_.empty() ? "--no-measure" : "--predictor"));
     std::vector<SweepRange> ranges;
     for (const std::string& text : sweep_texts_) ranges.push_back(parse_sweep(text));
     options_.objective = parse_objective(objective_);
