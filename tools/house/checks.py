@@ -16,6 +16,8 @@ from . import compiles, formatting, state
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
 failures = []  # what failed, named again before the last line: logs of CI are cut to their end
+times = []  # (seconds, name) of single tests
+SHOWN_SLOWEST = 10
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Presets, and the programs built with them.
@@ -59,6 +61,10 @@ def run(build, options):
         results.append(counts)
         _say(f"   {_words(counts)} ({time.monotonic() - began:.1f} s)")
     total = Counts(*map(sum, zip(*results)))
+    if times:
+        _say("== the slowest tests")
+    for seconds, name in sorted(times, reverse=True)[:SHOWN_SLOWEST]:
+        _say(f"   {seconds:6.1f} s  {name}")
     _say("")
     if not (total.passed or total.failed):
         _say(f"no test matches {options.filter!r}" if options.filter else "no test was run")
@@ -156,6 +162,7 @@ def _unit_shard(build, program, shard, chosen):
         if "failures" in test:
             failed += 1
             _failure(name, "\n".join(failure["failure"] for failure in test["failures"]))
+    times.extend((float(test.get("time", "0s").rstrip("s")), name) for name, test in tests)
     skipped = sum(test["result"] != "COMPLETED" for _, test in tests)
     if status != 0 and not failed:
         _failure(f"baton_unit_tests ended with status {status} after its last test", f"see {log}")
@@ -227,6 +234,7 @@ def _python(build, options):
     except (OSError, xml.etree.ElementTree.ParseError, AttributeError, TypeError):
         _failure(f"pytest ended without a report, status {status}")
         return Counts(0, 1)
+    times.extend((float(case.get("time", 0)), f"{case.get('classname')}.{case.get('name')}") for case in suite)
     failures.extend(f"{case.get('classname')}.{case.get('name')}" for case in wrong)  # pytest has said why
     failed = failed_tests + errors
     if status not in (0, 5) and not failed:  # 5: no tests selected

@@ -358,8 +358,8 @@ esac
 """
 # Every shard has one test that fails and one that skips itself.
 REPORT = """report=$(sed -n 's/--gtest_output=json://p' "$file")
-  echo '{"testsuites": [{"name": "Shapes", "testsuite": [{"name": "Add", "result": "COMPLETED"},
-  {"name": "Sub", "result": "COMPLETED", "failures": [{"failure": "Expected: 1"}]},
+  echo '{"testsuites": [{"name": "Shapes", "testsuite": [{"name": "Add", "result": "COMPLETED", "time": "3.5s"},
+  {"name": "Sub", "result": "COMPLETED", "time": "0.25s", "failures": [{"failure": "Expected: 1"}]},
   {"name": "Mul", "result": "SKIPPED"}]}]}' > "$report"; exit 1"""
 
 
@@ -378,6 +378,7 @@ def runner(tree, capfd):
         ran = pathlib.Path(tree.root) / "unit.ran"
         ran.unlink(missing_ok=True)
         checks.failures.clear()
+        checks.times.clear()
         status = checks.run(tree, checks.parse(arguments))
         chosen = re.findall("--gtest_filter=(.*)", ran.read_text()) if ran.exists() else []
         return types.SimpleNamespace(status=status, text=capfd.readouterr().out,
@@ -409,6 +410,12 @@ def test_what_failed_is_named_again_before_the_counts_and_noise_is_not(runner):
     end = done.text.splitlines()[-4:-1]
     assert end == ["FAILED Shapes.Sub", "FAILED baton-golden: 4 passed, 2 failed",
                    "FAILED baton-golden --mutate --every-pass: 4 passed, 2 failed"]
+
+
+def test_the_slowest_tests_are_listed(runner):
+    text = runner(unit=REPORT).text.split("== the slowest tests\n")[1]
+    assert text.startswith("      3.5 s  Shapes.Add\n") and text.count(" s  Shapes.") == min(10, 3 * min(3, len(os.sched_getaffinity(0))))
+    assert text.index("0.2 s  Shapes.Sub") < text.index("0.0 s  Shapes.Mul")
 
 
 def test_a_program_that_crashes_is_a_failure(runner):
