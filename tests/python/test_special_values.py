@@ -380,6 +380,30 @@ def test_divisors_that_are_known_to_be_zero(target, dtype, precision, level):
                 check(name, got, function(x, divisor.data.numpy()), 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_zeros_of_both_signs_in_one_kernel(target):
+    """Halide joins equal constants, and to it 0.0 is -0.0: the signs of a kernel that has both were those of the first."""
+    x = np.array([0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e-40], "float32")
+    v, zero, negative = relay.var("x", shape=x.shape), relay.const(np.float32(0.0)), relay.const(np.float32(-0.0))
+    is_zero = relay.cast(relay.equal(v, zero), "float32")
+    cases = {
+        "product": (is_zero * negative, (x == 0).astype("float32") * np.float32(-0.0)),
+        "quotient": (relay.nn.relu(v) / negative, np.maximum(x, 0) / np.float32(-0.0)),
+        "negative": (relay.negative(relay.nn.relu(v)), -np.maximum(x, 0)),
+        "where": (relay.where(relay.less(v, zero), zero, negative), np.where(x < 0, np.float32(0), np.float32(-0.0))),
+        "where, turned": (relay.where(relay.less(v, zero), negative, zero), np.where(x < 0, np.float32(-0.0), np.float32(0))),
+        "a sum": (relay.nn.relu(v) * zero + negative, np.maximum(x, 0) * np.float32(0) + np.float32(-0.0)),
+        "clip": (relay.negative(relay.clip(v, 0.0, 6.0)), -np.clip(x, 0, 6)),
+    }  # fmt: skip
+    for name, (body, want) in cases.items():
+        for level in (0, 1, 3):
+            with np.errstate(all="ignore"):
+                [got] = results(body, {"x": x}, level, target=target)
+            check(f"{name}, level {level}", got, want, 0)
+            signs = ~np.isnan(want)
+            np.testing.assert_array_equal(np.signbit(got[signs]), np.signbit(want[signs]), f"{name}, level {level}")
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64"])
 def test_conversions_to_integers_fold_as_kernels_compute(dtype):
     """Numbers that the type does not hold were folded to its bounds; what a processor makes of them is another number."""

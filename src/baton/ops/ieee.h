@@ -104,9 +104,15 @@ inline Halide::Expr sorts_before(const Halide::Expr& a, const Halide::Expr& b) {
 /// largest one.
 Halide::Expr rounded_products(const Halide::Expr& value);
 
+/// By its bits: to Halide, which joins equal constants of a kernel, 0.0 and -0.0 are equal.
+inline Halide::Expr negative_zero(Halide::Type type) {
+  const Halide::Type bits = type.with_code(Halide::Type::UInt);
+  return reinterpret(type, Halide::Internal::make_const(bits, uint64_t{1} << (bits.bits() - 1)));
+}
+
 /// -x, also of zeros; Halide's is 0 - x.
 inline Halide::Expr negated(const Halide::Expr& x) {
-  return x.type().is_float() ? Halide::Internal::make_const(x.type(), -0.0) - x : -x;
+  return x.type().is_float() ? negative_zero(x.type()) - x : -x;
 }
 
 }  // namespace baton

@@ -26,10 +26,10 @@ constexpr size_t kFlagsOffset = 0x70;
 
 constexpr const char* kSetStrict = "_ZN6Halide8Internal12CodeGen_LLVM18set_strict_fp_mathEv";
 
-/// Gives access to the protected `builder`.
+/// Gives access to the protected `builder`: named through a derived class it is a member of the base.
 struct CodeGenAccess : Halide::Internal::CodeGen_LLVM {
   static char* builder_of(Halide::Internal::CodeGen_LLVM* codegen) {
-    return reinterpret_cast<char*>(static_cast<CodeGenAccess*>(codegen)->builder.get());
+    return reinterpret_cast<char*>((codegen->*(&CodeGenAccess::builder)).get());
   }
 };
 

@@ -1,6 +1,7 @@
 #include "baton/codegen/kernel/lower.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <unordered_map>
@@ -56,8 +57,11 @@ Func zeros_of(const TensorTypeNode& type, const std::string& name) {
 /// A scalar constant as an immediate, which Halide folds into its users.
 Halide::Expr immediate(const NDArray& value) {
   const Halide::Type type = halide_type(value.dtype());
-  if (type.is_float() && type.bits() == 64) return Halide::Expr(*static_cast<const double*>(value.data()));
-  if (type.is_float() && type.bits() == 32) return Halide::Expr(*static_cast<const float*>(value.data()));
+  const auto of = [&](auto real) {
+    return real == 0 && std::signbit(real) ? negative_zero(type) : Halide::Expr(real);
+  };
+  if (type.is_float() && type.bits() == 64) return of(*static_cast<const double*>(value.data()));
+  if (type.is_float() && type.bits() == 32) return of(*static_cast<const float*>(value.data()));
   if (type.is_float() && type.bits() == 16)
     return Halide::reinterpret(type, Halide::Expr(*static_cast<const uint16_t*>(value.data())));
   int64_t number = 0;
