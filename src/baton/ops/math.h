@@ -78,12 +78,18 @@ inline Halide::Expr vector_exp(const Halide::Expr& value) {
   // the lower bound both are 0: a product that underflows takes hundreds of cycles on some processors, and
   // masks of attention are sums with -1e9. -176.05968 is -254 ln 2.
   constexpr int kBias = 2 * 127;
-  return with_value("exp_x", clamp_or_nan(value, -176.05968f, 89.0f), [](const Halide::Expr& x) {
-    return with_exp_parts(x, kBias, [](const Halide::Expr& biased, const Halide::Expr& r) {
-      return with_value("exp_half", biased >> 1, [&](const Halide::Expr& half) {
-        return short_exp(r, 1, 1) * power_of_two(half) * power_of_two(biased - half);
+  // Beyond the largest finite result infinity is selected, and not what the product overflows to: a sum that
+  // takes the result could become one rounding with the product, and exp(x) - x of infinity -infinity.
+  return with_value("exp_given", value, [](const Halide::Expr& given) {
+    const Halide::Expr bounded = ieee_maximum(Halide::Expr(-176.05968f), given);
+    const Halide::Expr finite = with_value("exp_x", bounded, [](const Halide::Expr& x) {
+      return with_exp_parts(x, kBias, [](const Halide::Expr& biased, const Halide::Expr& r) {
+        return with_value("exp_half", biased >> 1, [&](const Halide::Expr& half) {
+          return short_exp(r, 1, 1) * power_of_two(half) * power_of_two(biased - half);
+        });
       });
     });
+    return select(given > 88.7228317f, Halide::Expr(INFINITY), finite);
   });
 }
 
