@@ -1,5 +1,6 @@
-"""Bars of profiles on a busy machine: each network is profiled as quiet as the machine gets, and again beside busy loops that this
-program starts. Prints "bar, measured, ok"; 1 when one is missed.
+"""Bars of profiles on a busy machine: each network is profiled as quiet as the machine gets, beside busy loops that this program
+starts, and quiet again. A time of the busy profile is right when its +- reaches a time between those of the two quiet ones: where
+these differ, the machine changed. Prints "bar, measured, ok"; 1 when one is missed.
 `python3 bench/bars/busy.py [--program build/release/baton] [--loops 2] [--threads 1] [--wait 60] [--quiet FOLDER] [NETWORK...]`
 
 With --quiet the profiles without loops are kept in FOLDER, and used again when they are there. Where other programs ran beside
@@ -45,8 +46,8 @@ def profile(program, network, flags):
     return json.loads(done.stdout), time.monotonic() - begin
 
 
-def quiet_profile(program, network, flags, folder, wait):
-    kept = folder and folder / f"{network}.json"
+def quiet_profile(program, network, flags, folder, wait, which=""):
+    kept = folder and folder / f"{network}{which}.json"
     if kept and kept.exists():
         return json.loads(kept.read_text())
     found, _ = profile(program, network, [*flags, f"--wait={wait:g}"])
@@ -87,34 +88,39 @@ def main():
     given = parser.parse_args()
     flags = ["--threads", str(given.threads)] if given.threads else []
     rows = numbers = within = marked = loaded = ordered = 0
+    agree = 0
     off, widths, seconds = [], [], []
     for network in given.networks:
         quiet = quiet_profile(given.program, network, flags, given.quiet, given.wait)
         loaded += "under_load" in quiet or any("under_load" in row for row in quiet["kernels"])
         with busy_loops(given.loops):
             busy, took = profile(given.program, network, flags)
+        again = quiet_profile(given.program, network, flags, given.quiet, given.wait, ".again")
         seconds.append(took)
         same = keeps_order(quiet, busy)
         ordered += same
         covered = 0
-        for a, b in zip(quiet["kernels"], busy["kernels"], strict=True):
-            assert a["node"] == b["node"]
+        for a, b, c in zip(quiet["kernels"], busy["kernels"], again["kernels"], strict=True):
+            assert a["node"] == b["node"] == c["node"]
             rows += 1
             numbers += has_number(b)
             marked += "under_load" in b
-            apart = abs(a["median_us"] - b["median_us"])
+            least, most = sorted((a["median_us"], c["median_us"]))
+            apart = max(least - b["median_us"], b["median_us"] - most, 0)
             covered += apart <= (b["plus_minus_us"] or 0)
+            agree += most - least <= (c["plus_minus_us"] or 0)
             off.append(apart / a["median_us"] if a["median_us"] else 0)
             widths.append((b["plus_minus_us"] or 0) / b["median_us"] if b["median_us"] else 0)
         within += covered
-        ends = quiet["end_to_end_us"]["median"], busy["end_to_end_us"]["median"]
-        print(f"  {network:<16} {len(busy['kernels']):>4} kernels, {covered} within +-; end to end {ends[0]:.1f} us quiet, {ends[1]:.1f} us busy; "
+        ends = [each["end_to_end_us"]["median"] for each in (quiet, again, busy)]
+        print(f"  {network:<16} {len(busy['kernels']):>4} kernels, {covered} within +-; end to end {ends[0]:.1f} and {ends[1]:.1f} us quiet, {ends[2]:.1f} us busy; "
               f"{'the same' if same else 'ANOTHER'} order; {took:.0f} s", flush=True)
     off.sort()
     widths.sort()
     report("rows of kernels that have a time, a +- and a share", "100 %", f"{numbers} of {rows}", numbers == rows)
     report("networks whose five longest kernels keep their order", "all", f"{ordered} of {len(given.networks)}", ordered == len(given.networks))
     report("times that are within their +- of those of a quiet machine", f">= {COVERED:.0%}", f"{within / rows:.1%}", within >= COVERED * rows)
+    print(f"  {agree / rows:.1%} of the second quiet profiles' times are within their +- of the first's")
     print(f"  of the quiet time they are off by {off[len(off) // 2]:.1%} (median), {off[len(off) * 9 // 10]:.1%} (90 %); +- is "
           f"{widths[len(widths) // 2]:.1%} (median), {widths[len(widths) * 9 // 10]:.1%} (90 %); {marked} of {rows} rows say that they were "
           f"under load; a profile took {sum(seconds) / len(seconds):.0f} s on average")
