@@ -6,7 +6,6 @@
 #include <set>
 
 #include "baton/cli/common.h"
-#include "baton/cli/common.h"
 #include "baton/cli/parquet.h"
 #include "baton/support/error.h"
 

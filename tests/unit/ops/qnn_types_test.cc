@@ -193,6 +193,8 @@ TEST(VisionTypes, Boxes) {
        "vision.proposal(%c, %b, %i)", "Tensor[(600, 5), float32]"},
       {"%c: (2, 24, 8, 8) float32, %b: (2, 48, 8, 8) float32, %i: (2, 4) float32",
        "vision.proposal(%c, %b, %i)", "E0218"},
+      {"%c: (2, 24, 8, 8) float32, %b: (2, 48, 8, 8) float32, %i: (2, 3) float32",
+       "vision.proposal(%c, %b, %i, feature_stride=0)", "E0217"},
   });
 }
 

@@ -50,7 +50,9 @@ RelationStatus proposal_relation(RelationContext& ctx, const ProposalAttrs& attr
   for (const int axis : {0, 2, 3})
     if (!check_extent(ctx, *boxes, axis, scores->shape()[axis], 1, "a correction of each scored anchor"))
       return kFailed;
-  if (!check_least(ctx, "rpn_post_nms_top_n", {&attrs.rpn_post_nms_top_n, 1}, 0)) return kFailed;
+  if (!check_least(ctx, "rpn_post_nms_top_n", {&attrs.rpn_post_nms_top_n, 1}, 0) ||
+      !check_least(ctx, "feature_stride", {&attrs.feature_stride, 1}, 1))
+    return kFailed;
   const auto rows = result_extent(ctx, 0, {scores->shape()[0], attrs.rpn_post_nms_top_n});
   if (!rows) return kFailed;
   return ctx.assign_result(tensor_type(std::vector<Dim>{*rows, 5}, scores->dtype()));

@@ -178,9 +178,6 @@ TEST_F(KernelFuzz, PastFindings) {
            "vision.roi_align: (1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[0, 2], "
            "spatial_scale=1.",
            // Divisors of floats that are known to be zero.
-           "vision.proposal: (1, 2, 3, 3)f32[0, 1], (1, 4, 3, 3)f32[-0.2, 0.2], (1, 3)f32{48, 48, 1}, "
-           "scales=[1.], ratios=[1.], feature_stride=0, threshold=0.7, rpn_pre_nms_top_n=6, "
-           "rpn_post_nms_top_n=4, rpn_min_size=4",
            "divide: (5, 16)f32, ()f32={0}",
            // Just below an integer, or the integer: as multiplications and additions were fused.
            "vision.roi_align: (1000, 2, 8, 8)f64, (1, 5)f64{0, 1, 1, 5, 6}, pooled_size=[2, 2], "
