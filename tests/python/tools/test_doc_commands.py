@@ -103,7 +103,8 @@ def adapted(command):
     if command.verb == "explain" and "--kernel" in words:
         words[words.index("--kernel") + 1] = "fused_nn_softmax"
     extra = FASTER.get(command.verb, [])
-    return words if set(words) & set(extra) else words + extra
+    measures = not {"--predictor", "--no-measure"} & set(words)
+    return words if set(words) & set(extra) or not measures else words + extra
 
 
 def prepare(clone):
