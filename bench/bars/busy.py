@@ -1,6 +1,6 @@
 """Bars of profiles on a busy machine: each network is profiled as quiet as the machine gets, beside busy loops that this program
-starts, and quiet again. A time of the busy profile is right when its +- reaches a time between those of the two quiet ones: where
-these differ, the machine changed. Prints "bar, measured, ok"; 1 when one is missed.
+starts, and quiet again. Times of the busy profile are held against those of the first quiet one; how far the two quiet ones agree
+by the same measure says what the machine allows. Prints "bar, measured, ok"; 1 when one is missed.
 `python3 bench/bars/busy.py [--program build/release/baton] [--loops 2] [--threads 1] [--wait 60] [--quiet FOLDER] [NETWORK...]`
 
 With --quiet the profiles without loops are kept in FOLDER, and used again when they are there. Where other programs ran beside
@@ -105,10 +105,9 @@ def main():
             rows += 1
             numbers += has_number(b)
             marked += "under_load" in b
-            least, most = sorted((a["median_us"], c["median_us"]))
-            apart = max(least - b["median_us"], b["median_us"] - most, 0)
+            apart = abs(a["median_us"] - b["median_us"])
             covered += apart <= (b["plus_minus_us"] or 0)
-            agree += most - least <= (c["plus_minus_us"] or 0)
+            agree += abs(a["median_us"] - c["median_us"]) <= (c["plus_minus_us"] or 0)
             off.append(apart / a["median_us"] if a["median_us"] else 0)
             widths.append((b["plus_minus_us"] or 0) / b["median_us"] if b["median_us"] else 0)
         within += covered
@@ -120,7 +119,7 @@ def main():
     report("rows of kernels that have a time, a +- and a share", "100 %", f"{numbers} of {rows}", numbers == rows)
     report("networks whose five longest kernels keep their order", "all", f"{ordered} of {len(given.networks)}", ordered == len(given.networks))
     report("times that are within their +- of those of a quiet machine", f">= {COVERED:.0%}", f"{within / rows:.1%}", within >= COVERED * rows)
-    print(f"  {agree / rows:.1%} of the second quiet profiles' times are within their +- of the first's")
+    print(f"  {agree / rows:.1%} of the times of the second quiet profiles are within their +- of those of the first")
     print(f"  of the quiet time they are off by {off[len(off) // 2]:.1%} (median), {off[len(off) * 9 // 10]:.1%} (90 %); +- is "
           f"{widths[len(widths) // 2]:.1%} (median), {widths[len(widths) * 9 // 10]:.1%} (90 %); {marked} of {rows} rows say that they were "
           f"under load; a profile took {sum(seconds) / len(seconds):.0f} s on average")

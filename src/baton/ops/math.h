@@ -42,7 +42,8 @@ inline Halide::Expr clamp_or_nan(const Halide::Expr& x, float least, float most)
 
 /// `x` as n ln 2 + r with |r| <= ln(2) / 2 and a whole n: `body` makes the result of (n + bias, r), where
 /// n + bias is in the lower 22 bits of an integer whose others are 0 but for 0x12D in the upper ones; it must
-/// not be negative. x is a number or NaN; of NaN, r is NaN.
+/// not be negative. Of NaN, r is NaN; where x is infinite or so large that n has more bits, nothing is
+/// promised.
 template <class Body>
 Halide::Expr with_exp_parts(const Halide::Expr& x, int bias, Body&& body) {
   // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits, with the bias.

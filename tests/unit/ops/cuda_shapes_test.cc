@@ -77,23 +77,10 @@ RunCall assembled_too(Assembled& seen) {
 /// The shapes of every `step`-th operator from `first` on, at most `most` of each.
 void expect_operators_assemble(size_t step, size_t first, size_t most) {
   if (ptxas().empty()) GTEST_SKIP() << "no ptxas (pip install nvidia-cuda-nvcc-cu12)";
-  initialize();
   Assembled seen;
-  size_t index = 0;
-  for (const OpDef* op : all_ops()) {
-    if (!op->compute || index++ % step != first) continue;
-    size_t shapes = 0;
-    for (const char* text : op->test_shapes) {
-      if (shapes++ == most) break;
-      SCOPED_TRACE(op->name + ": " + text);
-      try {
-        const test::TestCase each = test::test_case(*op, text);
-        evaluate(each.function, each.inputs, assembled_too(seen));
-      } catch (const std::exception& error) {
-        ADD_FAILURE() << error.what();
-      }
-    }
-  }
+  device_shapes::for_each_operator(step, first, most, [&](const test::TestCase& each) {
+    evaluate(each.function, each.inputs, assembled_too(seen));
+  });
   EXPECT_GT(seen.kernels, 0);
   EXPECT_EQ(seen.by_template["gpu_naive"], seen.kernels) << "the naive schedule takes everything";
   for (const auto& [why, count] : seen.refused)

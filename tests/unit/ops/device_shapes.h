@@ -143,14 +143,11 @@ inline RunCall on_device_too(const KernelDevice& on, Taken& taken) {
   };
 }
 
-using InputsOf = std::vector<NDArray> (*)(const test::TestCase&);
-
-/// The shapes of every `step`-th operator from `first` on, at most `most` of each.
-inline void expect_operators_right(
-    const KernelDevice& on, size_t step, size_t first, size_t most,
-    InputsOf inputs = [](const test::TestCase& each) { return each.inputs; }) {
+/// Calls `body` with the calls of every `step`-th operator that computes, from `first` on, at most `most` of
+/// each. What it throws fails the test.
+template <class Body>
+void for_each_operator(size_t step, size_t first, size_t most, Body&& body) {
   initialize();
-  Taken taken;
   size_t index = 0;
   for (const OpDef* op : all_ops()) {
     if (!op->compute || index++ % step != first) continue;
@@ -159,13 +156,24 @@ inline void expect_operators_right(
       if (shapes++ == most) break;
       SCOPED_TRACE(op->name + ": " + text);
       try {
-        const test::TestCase each = test::test_case(*op, text);
-        evaluate(each.function, inputs(each), on_device_too(on, taken));
+        body(test::test_case(*op, text));
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
       }
     }
   }
+}
+
+using InputsOf = std::vector<NDArray> (*)(const test::TestCase&);
+
+/// The shapes of every `step`-th operator from `first` on, at most `most` of each.
+inline void expect_operators_right(
+    const KernelDevice& on, size_t step, size_t first, size_t most,
+    InputsOf inputs = [](const test::TestCase& each) { return each.inputs; }) {
+  Taken taken;
+  for_each_operator(step, first, most, [&](const test::TestCase& each) {
+    evaluate(each.function, inputs(each), on_device_too(on, taken));
+  });
   EXPECT_GT(taken.by_template["gpu_naive"], 0);
   EXPECT_EQ(taken.by_template["gpu_naive"], taken.kernels) << "the naive schedule takes everything";
   for (const auto& [why, count] : taken.refused) EXPECT_NE(why.find(on.unlearned), std::string::npos) << why;

@@ -43,28 +43,15 @@ int expect_alike(const CallNode& call, const SpecialArrays& args, const Type& re
 }
 
 void expect_operators_alike(size_t step, size_t first, size_t most) {
-  initialize();
   int compared = 0;
-  size_t index = 0;
-  for (const OpDef* op : all_ops()) {
-    if (!op->compute || index++ % step != first) continue;
-    size_t shapes = 0;
-    for (const char* text : op->test_shapes) {
-      if (shapes++ == most) break;
-      SCOPED_TRACE(op->name + ": " + text);
-      try {
-        const test::TestCase each = test::test_case(*op, text);
-        evaluate(each.function, test::special_inputs(each),
-                 [&](const CallNode& call, const SpecialArrays& args, const Type& result) {
-                   const SpecialArrays want = run_stages(call, args, result);
-                   compared += expect_alike(call, args, result, want);
-                   return want;
-                 });
-      } catch (const std::exception& error) {
-        ADD_FAILURE() << error.what();
-      }
-    }
-  }
+  device_shapes::for_each_operator(step, first, most, [&](const test::TestCase& each) {
+    evaluate(each.function, test::special_inputs(each),
+             [&](const CallNode& call, const SpecialArrays& args, const Type& result) {
+               const SpecialArrays want = run_stages(call, args, result);
+               compared += expect_alike(call, args, result, want);
+               return want;
+             });
+  });
   EXPECT_GT(compared, 0);
 }
 
