@@ -1,10 +1,10 @@
-# libbaton.so: the compiler. Only ops, schedule and codegen may include Halide.h, so they are object libraries of their
+# libbaton.so: the compiler and the profiler. Only ops, schedule and codegen may include Halide.h, so they are object libraries of their
 # own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
-set(core_folders support target ir types text pass transform frontend byoc interpreter driver page profile store campaign farm tune predict map)
+set(core_folders support target ir types text pass transform frontend byoc interpreter driver page profile)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
-list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")
+list(FILTER core_sources EXCLUDE REGEX "/src/baton/(support/base|${baton_lab_folders})/")
 baton_sources(halide_sources "*.cc" src/baton/codegen/evaluate)
 baton_sources(codegen_sources "*.cc" src/baton/schedule src/baton/codegen)
 list(REMOVE_ITEM codegen_sources ${halide_sources})
@@ -17,7 +17,7 @@ add_library(baton_core SHARED)
 set_target_properties(baton_core PROPERTIES OUTPUT_NAME baton DEFINE_SYMBOL "")
 target_include_directories(baton_core PUBLIC "${CMAKE_SOURCE_DIR}/src")
 target_link_libraries(baton_core PUBLIC nlohmann_json::nlohmann_json
-                                 PRIVATE baton_options libzip ZLIB::ZLIB SQLite3::SQLite3 Threads::Threads ${CMAKE_DL_LIBS})
+                                 PRIVATE baton_options libzip ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 if(TARGET baton_runtime)
   target_link_libraries(baton_core PUBLIC baton_runtime)
 endif()
@@ -86,9 +86,9 @@ add_custom_command(
   COMMENT "Hashing the sources of the code generator")
 target_sources(baton_core PRIVATE "${source_hash_file}")
 
-# baton_page(<template> <function> <header>): an HTML page, one text from its template and what that includes, which is
-# of its folder or of src/baton/page/.
-function(baton_page template function header)
+# baton_page(<target> <template> <function> <header>): an HTML page in a library, one text from its template and what that
+# includes, which is of its folder or of src/baton/page/.
+function(baton_page target template function header)
   get_filename_component(folder "${template}" DIRECTORY)
   baton_sources(page_sources "*" src/baton/page ${folder})
   set(page_file "${CMAKE_BINARY_DIR}/generated/${function}.cc")
@@ -98,10 +98,9 @@ function(baton_page template function header)
             "-DOUTPUT=${page_file}" -P "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
     DEPENDS ${page_sources} "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
     COMMENT "Putting ${template} together")
-  target_sources(baton_core PRIVATE "${page_file}")
+  target_sources(${target} PRIVATE "${page_file}")
 endfunction()
-baton_page(src/baton/profile/page/page.html page_template baton/profile/write/page.h)
-baton_page(src/baton/map/page/map.html map_page_template baton/map/write/map_page.h)
+baton_page(baton_core src/baton/profile/page/page.html page_template baton/profile/write/page.h)
 
 # The tables of tuned schedules that are shipped, one per family of processors.
 baton_sources(table_sources "*.txt" src/baton/codegen/tables)

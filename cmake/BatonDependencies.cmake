@@ -25,18 +25,9 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 
 find_package(ZLIB REQUIRED)
-find_package(SQLite3 3.38 REQUIRED)
-if(NOT TARGET SQLite3::SQLite3)  # its name before CMake 4.3
-  add_library(SQLite3::SQLite3 ALIAS SQLite::SQLite3)
-endif()
-
 # libzip reads and writes .npz. Its CMake package names programs that Debian packs separately, so it cannot be used.
 find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)
 find_library(LIBZIP_LIBRARY zip REQUIRED)
 add_library(libzip UNKNOWN IMPORTED)
 set_target_properties(libzip PROPERTIES IMPORTED_LOCATION "${LIBZIP_LIBRARY}"
                                         INTERFACE_INCLUDE_DIRECTORIES "${LIBZIP_INCLUDE_DIR}")
-
-# XGBoost trains predictors. Its library is loaded when it is asked for (src/baton/predict/boosting.cc), so only the
-# declarations are needed here.
-find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)

@@ -8,7 +8,7 @@ if(python_sources)
   baton_python_query("import nanobind; print(nanobind.cmake_dir())" nanobind_DIR)
   find_package(nanobind CONFIG REQUIRED)
   nanobind_add_module(_baton NB_STATIC NOMINSIZE ${python_sources})
-  target_link_libraries(_baton PRIVATE baton_options baton_core)
+  target_link_libraries(_baton PRIVATE baton_options baton_lab)
   baton_unity(_baton)
   if(BATON_UNITY AND TARGET nanobind-static)
     set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0

@@ -1,6 +1,6 @@
 """The program, the Python module and the peers' environment for the scripts of this folder.
 
-`become_ready()` makes all of it with the wheels of tools/requirements.txt and tools/requirements-bench.txt (build/venv), as
+`become_ready()` makes all of it with the wheels of tools/requirements*.txt (build/venv), as
 `./baton bench --peers` does, and starts the script again there. Where $BATON_PROGRAM names a program and $PYTHONPATH the
 package, these are taken as they are, with the Python that runs the script.
 """
@@ -26,7 +26,7 @@ def become_ready():
     missing = [name for name in ("baton", "numpy", "onnx", "onnxruntime", "openvino") if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(f"{sys.executable} has no {', '.join(missing)}\n  do: unset BATON_PROGRAM, so that everything is installed here, or "
-                 "install tools/requirements-bench.txt and set PYTHONPATH")
+                 "install tools/requirements-data.txt and tools/requirements-bench.txt, and set PYTHONPATH")
 
 
 def _install():
@@ -36,8 +36,8 @@ def _install():
 
     build = state.Build(str(ROOT), os.environ.get("BATON_PRESET") or "release")
     try:
-        setup.prepare(build, "baton", bench=True)
-        setup.prepare(build, "_baton", bench=True)
+        setup.prepare(build, "baton", wheel_sets=("data", "bench"))
+        setup.prepare(build, "_baton", wheel_sets=("data", "bench"))
     except Failure as failure:
         sys.exit(str(failure))
     python = state.venv_python(build.root)

@@ -1,4 +1,4 @@
-"""The Debian packages the build needs."""
+"""The Debian packages that builds need."""
 import os
 import re
 import shutil
@@ -7,15 +7,16 @@ import sys
 
 from .report import Failure, explain
 
-PACKAGES = (
-    "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
-    "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev", "libsqlite3-dev",
-    "coinor-libcbc-dev",  # CBC, for mappings with limits
-    "ocl-icd-opencl-dev",  # OpenCL's headers, for its plug-in
+PACKAGES = ("g++", "python3-venv", "python3-dev", "ccache", "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev")
+# What only some parts are built with (parts.py).
+LABORATORY = (
+    "libsqlite3-dev",
     "libxgboost-dev",  # trains predictors
+    "coinor-libcbc-dev",  # CBC, for mappings with limits
 )
-# For ./baton test: a driver of OpenCL that runs it on the processor, and OpenBLAS.
-TESTS = ("pocl-opencl-icd", "libopenblas0-pthread")
+OPENCL = ("ocl-icd-opencl-dev",)  # OpenCL's headers, for its plug-in
+# For ./baton test, besides those of all parts: a driver of OpenCL that runs it on the processor, and OpenBLAS.
+TESTS = ("libgtest-dev", "libgmock-dev", "libbenchmark-dev", "pocl-opencl-icd", "libopenblas0-pthread")
 SLOW = (  # for ./baton test --slow
     "clang-19", "libclang-rt-19-dev", "llvm-19", "qemu-user",
     "g++-aarch64-linux-gnu", "g++-riscv64-linux-gnu",  # artifacts for other machines, run by qemu-user

@@ -4,16 +4,21 @@ import dataclasses
 import glob
 import os
 
+from . import debian
+
 PLUGINS = os.path.join("src", "baton", "runtime", "plugins")
+LABORATORY = "baton_lab_verbs"
 ICD_FILES = "/etc/OpenCL/vendors/*.icd"  # how drivers of OpenCL announce themselves
 
 
 @dataclasses.dataclass
 class Part:
-    """CMake's targets, whether the wheels of other engines are needed, and Debian's packages that it runs with."""
+    """CMake's targets, the sets of wheels (wheels.py), and Debian's packages: those that it is built with, and those that it
+    runs with, which are useful, but nothing is built with."""
     doc: str
     targets: tuple = ()
-    wheels: bool = False
+    wheels: tuple = ()
+    packages: tuple = ()
     drivers: tuple = ()
 
     def missing_drivers(self):
@@ -24,6 +29,7 @@ class Part:
         return self.drivers
 
 
+PACKAGES = {"opencl": debian.OPENCL}
 DRIVERS = {"opencl": ("pocl-opencl-icd",), "openblas": ("libopenblas0-pthread",)}
 
 
@@ -34,11 +40,16 @@ def plugins(root):
 
 def known(root):
     """All parts by name."""
-    found = {name: Part("the plug-in " + name, ("baton_plugin_" + name,), drivers=DRIVERS.get(name, ()))
+    found = {name: Part("the plug-in " + name, ("baton_plugin_" + name,), packages=PACKAGES.get(name, ()),
+                        drivers=DRIVERS.get(name, ()))
              for name in plugins(root)}
-    found["python"] = Part("the Python package's compiled module", ("_baton",))
+    found["python"] = Part("the Python package's compiled module, and the wheels that it works with", ("_baton",), wheels=("data",),
+                           packages=debian.LABORATORY)
+    found["lab"] = Part("the laboratory: the verbs bundle, map, measure, predict, store, train and tune", (LABORATORY,),
+                        packages=debian.LABORATORY)
     found["runner"] = Part("baton-runner, which measures for `baton measure`", ("baton-runner",))
-    found["peers"] = Part("the engines of `baton bench --peers`", wheels=True)
+    found["peers"] = Part("the engines of `baton bench --peers`", wheels=("data", "bench"))
+    found["data"] = Part("wheels for Parquet files and farms: numpy, pandas, pyarrow, Dask, ...", wheels=("data",))
     return found
 
 
@@ -46,9 +57,10 @@ def built_before(build):
     """Targets of parts that are there: they are brought up to date together with the program, which exchanges data with them.
     Without the Python module, which takes long and is only called by Python."""
     there = [name for name in plugins(build.root)
-             if os.path.exists(build.plugin(name))]
+             if os.path.exists(build.library("baton_plugin_" + name))]
     targets = ["baton_plugin_" + name for name in there]
-    return targets + (["baton-runner"] if os.path.exists(os.path.join(build.folder, "baton-runner")) else [])
+    files = {LABORATORY: build.library(LABORATORY), "baton-runner": os.path.join(build.folder, "baton-runner")}
+    return targets + [name for name, file in files.items() if os.path.exists(file)]
 
 
 def usage(parts, unknown):

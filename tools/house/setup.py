@@ -18,8 +18,8 @@ def run(build, verb, arguments):
     """Brings everything up to date, then runs `verb`. Returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
     wanted = []
+    known = parts.known(build.root)
     if verb == "setup":
-        known = parts.known(build.root)
         asked = any(word in ("-h", "--help") for word in arguments)
         unknown = [word for word in arguments if word not in known]
         if asked or unknown:
@@ -31,21 +31,25 @@ def run(build, verb, arguments):
             from . import checks
 
             options = checks.parse(arguments)
-            prepare(build, "all", bench=options.slow, packages=debian.TESTS, with_browser=True)
+            used = ("data", "tests", "bench") if options.slow else ("data", "tests")
+            packages = (*debian.TESTS, *(package for part in known.values() for package in part.packages))
+            prepare(build, "all", wheel_sets=used, packages=packages, with_browser=True)
             if options.slow:
                 for preset in checks.COMPILED:
-                    prepare(Build(build.root, preset), bench=True)
+                    prepare(Build(build.root, preset), wheel_sets=used)
                 for preset, program in checks.SANITIZED:
-                    prepare(Build(build.root, preset), program, bench=True)
-                prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.SLOW)
+                    prepare(Build(build.root, preset), program, wheel_sets=used)
+                prepare(Build(build.root, "fuzz"), "fuzzers", wheel_sets=used, packages=debian.SLOW)
             return checks.run(build, options)
-        if wanted:
-            # The program runs, and has these libraries loaded: only what it asks for is built.
-            targets = dict.fromkeys(target for part in wanted for target in part.targets)
-            prepare(build, *(targets or PROGRAM), bench=any(part.wheels for part in wanted),
-                    drivers=[package for part in wanted for package in part.missing_drivers()])
-        else:
-            prepare(build, *dict.fromkeys([*NEEDED.get(verb, PROGRAM), *parts.built_before(build)]))
+        if verb == "python":
+            wanted = [known["python"]]
+        # Where a program asks for parts it runs, and has its libraries loaded: only what it asks for is built.
+        targets = [target for part in wanted for target in part.targets] if verb == "setup" else \
+            [*NEEDED.get(verb, PROGRAM), *parts.built_before(build)]
+        prepare(build, *(dict.fromkeys(targets) or PROGRAM),
+                wheel_sets=tuple(dict.fromkeys(name for part in wanted for name in part.wheels)),
+                packages=[package for part in wanted for package in part.packages],
+                drivers=[package for part in wanted for package in part.missing_drivers()])
     except Failure as failure:
         print(f"{failure}", file=sys.stderr)
         return 1
@@ -62,9 +66,9 @@ def run(build, verb, arguments):
     return build.become_program([verb, *arguments] if verb else [])
 
 
-def prepare(build, *targets, bench=False, packages=(), drivers=(), with_browser=False):
-    """Makes `targets` of CMake (none: only what CMake writes) current, with wheels and Debian's packages (`packages`
-    beside those of every build; `drivers` and a browser if they can be had)."""
+def prepare(build, *targets, wheel_sets=(), packages=(), drivers=(), with_browser=False):
+    """Makes `targets` of CMake (none: only what CMake writes) current, with wheels and Debian's packages (`wheel_sets` and
+    `packages` beside those of every build; `drivers` and a browser if they can be had)."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
     steps = Steps(os.path.join(folder, "setup.log"))
@@ -72,7 +76,7 @@ def prepare(build, *targets, bench=False, packages=(), drivers=(), with_browser=
         _take(lock, steps)
         _truncate(steps.log_path)
         try:
-            missing = debian.missing(packages)
+            missing = debian.missing(dict.fromkeys(packages))
             if missing:
                 steps.step(f"installing {len(missing)} Debian packages: {' '.join(missing)}")
                 debian.install(steps, missing)
@@ -82,12 +86,13 @@ def prepare(build, *targets, bench=False, packages=(), drivers=(), with_browser=
                 _want_browser(steps)
             _check_space(build)
             keep = (lock.fileno(),)
-            wheels.ensure(steps, build.root, bench, keep)
+            wheels.ensure(steps, build.root, wheel_sets, keep)
             # Read before compiling: files edited meanwhile are newer than the stamp and built by the next call.
             inputs = build.inputs()
             if targets and build.are_built(targets, inputs):
                 return
-            _configure(build, steps, keep, always=not targets)
+            # What CMake did not find when it was run last is not among its targets.
+            _configure(build, steps, keep, always=not targets or bool(missing) or not _are_known(build, targets))
             if targets:
                 _compile(build, steps, targets, keep)
                 _stamp(build, targets, inputs)
@@ -145,6 +150,12 @@ def _configure(build, steps, keep, always=False):
     _write(stamp, wanted)
 
 
+def _are_known(build, targets):
+    """Whether the build folder has rules for all `targets`."""
+    rules = _read(os.path.join(build.folder, "build.ninja")) or ""
+    return all(f"\nbuild {target}: " in rules for target in targets)
+
+
 def _compile(build, steps, targets, keep):
     what = "everything" if targets == ("all",) else ", ".join(targets)
     steps.step(f"building {what} (build/{build.preset})")
@@ -161,7 +172,7 @@ def _stamp(build, targets, inputs):
     """Notes what was built from `inputs`; a part that was built without the program makes no old program current."""
     made = {*build.built_targets(inputs), *targets}
     if "all" in targets:
-        made.update(("baton", "_baton", "baton-runner"), parts.built_before(build))
+        made.update(("baton", "_baton", "baton_lab_verbs", "baton-runner"), parts.built_before(build))
     if "baton" in made:
         _write(build.targets_stamp, " ".join(sorted(made)))
         _write(build.stamp, inputs)

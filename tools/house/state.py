@@ -67,13 +67,13 @@ class Build:
         if target == "_baton":
             folder = os.path.join(self.folder, "python")
             return os.path.isdir(folder) and any(name.startswith("_baton.") for name in os.listdir(folder))
-        if target.startswith("baton_plugin_"):
-            return os.path.exists(self.plugin(target[len("baton_plugin_"):]))
+        if target == "baton_lab_verbs" or target.startswith("baton_plugin_"):
+            return os.path.exists(self.library(target))
         return target in ("baton", "baton-runner") and os.access(os.path.join(self.folder, target), os.X_OK)
 
-    def plugin(self, name):
-        """The file of a plug-in."""
-        return os.path.join(self.folder, "lib", "libbaton_plugin_%s.so" % name)
+    def library(self, target):
+        """The file of a shared library."""
+        return os.path.join(self.folder, "lib", "lib%s.so" % target)
 
     def become_program(self, arguments):
         """Replaces this process by the program; returns only when that fails."""

@@ -7,19 +7,18 @@ import sys
 from . import state
 from .report import Failure, explain
 
-PINS = "tools/requirements.txt"
-BENCH_PINS = "tools/requirements-bench.txt"
+PINS = "tools/requirements.txt"  # what every build needs
+SETS = {name: f"tools/requirements-{name}.txt" for name in ("data", "tests", "bench")}  # and what only some calls need
 
 
-
-def ensure(steps, root, bench, keep):
-    """Makes build/venv hold the pinned wheels, and with `bench` those for comparisons too; nothing that is not pinned.
+def ensure(steps, root, sets, keep):
+    """Makes build/venv hold the pinned wheels of every build, and those of `sets`; nothing that is not pinned.
 
     `build/venv.stamp` names what the environment holds and is written last: an environment without it was interrupted
     and is made anew. A symbolic link is a user-provided environment: it is checked and never changed.
     """
     venv = os.path.join(root, "build", "venv")
-    files = [PINS, BENCH_PINS] if bench else [PINS]
+    files = [PINS, *(SETS[name] for name in sets)]
     wanted = [pin for name in files for pin in read_pins(os.path.join(root, name))]
     stamp = os.path.join(root, "build", "venv.stamp")
     held = _read_stamp(stamp)

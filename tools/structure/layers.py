@@ -49,6 +49,29 @@ def closures(rows):
     return allowed
 
 
+LABORATORY = re.compile(r'set\(baton_lab_folders "([^"]*)"\)')
+
+
+def lab_folders(root, rows):
+    """The rows that CMakeLists.txt puts into the laboratory's library, with their sub-folders."""
+    match = LABORATORY.search((root / "CMakeLists.txt").read_text(encoding="utf-8"))
+    if not match:
+        raise TableError("CMakeLists.txt does not set baton_lab_folders")
+    listed = [f"baton/{name}" for name in match[1].split("|")]
+    return {folder for folder in rows if any(folder == name or folder.startswith(name + "/") for name in listed)}
+
+
+# They link the laboratory, or are compiled with parts of it.
+USE_THE_LABORATORY = ("baton/cli/lab", "baton/runner", "python")
+
+
+def check_laboratory(rows, allowed, lab):
+    """Yields a message for every row that may include the laboratory and is not part of it."""
+    for folder in sorted(set(rows) - lab - set(USE_THE_LABORATORY)):
+        for used in sorted(allowed[folder] & lab):
+            yield f"{folder} may use {used}, which is in the laboratory's library: that links {folder}'s"
+
+
 def folder_of(path, rows):
     """The row a file or include belongs to: the longest folder that is a prefix of it."""
     owners = [folder for folder in rows if path.startswith(folder + "/")]
@@ -89,6 +112,8 @@ def check(root, files):
         for other in sorted(allowed[folder] - {folder}):
             if folder < other and folder in allowed[other]:
                 yield TABLE, 0, f"a circle of folders: {folder} may use {other}, and {other} may use {folder}"
+    for message in check_laboratory(rows, allowed, lab_folders(root, rows)):
+        yield TABLE, 0, message
     for name, text in files.items():
         for line, message in check_file(name, text, rows, allowed):
             yield f"src/{name}", line, message

@@ -61,7 +61,8 @@ class Rows {
     const std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
     if (row.under_load) {
       m.median_us = least_disturbed_us(kept);
-      m.plus_minus_us = apart_from_quiet(kept, m.median_us, row.interrupted);
+      m.plus_minus_us = apart_from_quiet(kept, m.median_us, row.interrupted,
+                                         contending_threads(m.threads, row.others_busy, m.device.cores));
       char text[100];
       std::snprintf(text, sizeof text, "measured beside other programs, which used %.1f processors",
                     row.others_busy);

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "baton/cli/command_line.h"
+#include "baton/cli/laboratory.h"
 #include "baton/cli/verb.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/initialize.h"
@@ -23,39 +24,59 @@ namespace {
 constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3,
               kInterrupted = 130;  // 130: the shells' exit code for SIGINT
 
-int guarded(Verb& verb, Io& io) {
-  Plugin::set_builder(build_part);
+/// A verb of the laboratory. Its flags are known once that is loaded: when it is called, not when it is
+/// listed.
+class LabVerb final : public Verb {
+ public:
+  using Verb::Verb;
+  void flags(Flags& flags) override {
+    if (loaded_) loaded_->flags(flags);
+  }
+  int run(Io& io) override { return loaded_->run(io); }
+  void load() { loaded_ = laboratory().verb(name()); }
+
+ private:
+  std::unique_ptr<Verb> loaded_;
+};
+
+/// What `work` returns, or the exit code of the error that it threw, which is written to `io.err`.
+template <class Work>
+int guarded(const std::string& verb, Io& io, Work work) {
   try {
-    for (const EnvironmentComplaint& each : environment_complaints()) {
-      if (each.is_error) throw UsageError(each.text);
-      io.err << "baton: warning: " << each.text << '\n';
-    }
-    if (!io.device_alias.empty()) {
-      initialize();  // registers the kinds that it may name
-      set_device_aliases(io.device_alias);
-    }
-    return verb.run(io);
+    return work();
   } catch (const DiagnosticError& error) {
     io.err << error.what();
     return kUserError;
   } catch (const UsageError& error) {
-    io.err << "baton " << verb.name() << ": " << error.what() << "\n  see: baton " << verb.name()
-           << " --help\n";
+    io.err << "baton " << verb << ": " << error.what() << "\n  see: baton " << verb << " --help\n";
     return kUsageError;
   } catch (const Interrupted& error) {
-    io.err << "baton " << verb.name() << ": " << error.what() << std::endl;
+    io.err << "baton " << verb << ": " << error.what() << std::endl;
     return kInterrupted;
   } catch (const Error& error) {
-    io.err << "baton " << verb.name() << ": " << error.what() << '\n';
+    io.err << "baton " << verb << ": " << error.what() << '\n';
     return kUserError;
   } catch (const std::bad_alloc&) {
-    io.err << "baton " << verb.name() << ": out of memory\n";
+    io.err << "baton " << verb << ": out of memory\n";
     return kUserError;
   } catch (const std::exception& error) {
-    io.err << "baton " << verb.name() << ": a bug in Baton: " << error.what()
+    io.err << "baton " << verb << ": a bug in Baton: " << error.what()
            << "\n  please report it with the command and the model that showed it\n";
     return kOurBug;
   }
+}
+
+int run(Verb& verb, Io& io) {
+  Plugin::set_builder(build_part);
+  for (const EnvironmentComplaint& each : environment_complaints()) {
+    if (each.is_error) throw UsageError(each.text);
+    io.err << "baton: warning: " << each.text << '\n';
+  }
+  if (!io.device_alias.empty()) {
+    initialize();  // registers the kinds that it may name
+    set_device_aliases(io.device_alias);
+  }
+  return verb.run(io);
 }
 
 std::string unknown_verb(const std::string& given, const std::vector<std::unique_ptr<Verb>>& verbs) {
@@ -76,6 +97,18 @@ int run(int argc, const char* const* argv, Io& io) {
 #define BATON_VERB(function) verbs.push_back(function());
 #include "baton/cli/verbs.def"
 #undef BATON_VERB
+  LabVerb* called = nullptr;
+  const auto add_lab_verb = [&](const char* name, const char* doc) {
+    auto verb = std::make_unique<LabVerb>(name, doc);
+    if (argc > 1 && verb->name() == argv[1]) called = verb.get();
+    verbs.push_back(std::move(verb));
+  };
+#define BATON_LAB_VERB(function, name, doc) add_lab_verb(name, doc);
+#include "baton/cli/lab_verbs.def"
+#undef BATON_LAB_VERB
+  std::ranges::sort(verbs, {}, [](const auto& verb) { return verb->name(); });
+  if (called)
+    if (const int failed = guarded(called->name(), io, [&] { return called->load(), 0; })) return failed;
   CommandLine line{
       "baton",
       "Compiles Relay and says what every operator costs.",
@@ -100,7 +133,9 @@ int run(int argc, const char* const* argv, Io& io) {
   }
   const Parsed parsed = parse(line, argc, argv, io);
   io.given = parsed.given;
-  return parsed.verb < 0 ? parsed.exit_code : guarded(*verbs[parsed.verb], io);
+  if (parsed.verb < 0) return parsed.exit_code;
+  Verb& verb = *verbs[parsed.verb];
+  return guarded(verb.name(), io, [&] { return run(verb, io); });
 }
 
 }  // namespace baton::cli

@@ -12,7 +12,7 @@
 #include "baton/driver/cut/node_selection.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
-#include "baton/map/measure/map_text.h"
+#include "baton/profile/write/alternatives_text.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "baton/support/clone.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -34,10 +35,10 @@ std::string python() {
   return given && *given ? given : "python3";
 }
 
-Peer start() {
+std::unique_ptr<Peer> start() {
   const std::vector<std::string> command = {python(), script()};
-  return Peer(command[0], command,
-              "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
+  return std::make_unique<Peer>(
+      command[0], command, "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
 }
 
 void check_answer(const nlohmann::json& answer) {
@@ -46,10 +47,13 @@ void check_answer(const nlohmann::json& answer) {
 
 }  // namespace
 
-ParquetWriter::ParquetWriter() : python_(start()) { check_answer(python_.greeting()); }
+ParquetWriter::ParquetWriter() : python_(start()) {
+  if (python_->greeting().contains("error") && build_part("data")) python_ = start();
+  check_answer(python_->greeting());
+}
 
 void ParquetWriter::write(const std::string& table, const std::string& path) {
-  check_answer(python_.ask(R"({"path": )" + nlohmann::json(path).dump() + R"(, "table": )" + table + "}"));
+  check_answer(python_->ask(R"({"path": )" + nlohmann::json(path).dump() + R"(, "table": )" + table + "}"));
 }
 
 }  // namespace baton::cli

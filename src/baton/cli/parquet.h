@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 
 #include "baton/cli/peer.h"
@@ -9,13 +10,14 @@ namespace baton::cli {
 /// python3.
 class ParquetWriter {
  public:
-  /// Throws Error, with what to install, when there is no such Python or it lacks pyarrow.
+  /// Installs pyarrow in a clone whose Python lacks it. Throws Error, with what to install, when there is no
+  /// such Python or it still lacks pyarrow.
   ParquetWriter();
   /// `table`: from table_json(). Throws Error.
   void write(const std::string& table, const std::string& path);
 
  private:
-  Peer python_;
+  std::unique_ptr<Peer> python_;
 };
 
 }  // namespace baton::cli

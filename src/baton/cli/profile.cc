@@ -6,16 +6,11 @@
 
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
+#include "baton/cli/laboratory.h"
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_sample.h"
-#include "baton/cli/store/query_flags.h"
-#include "baton/driver/initialize.h"
-#include "baton/profile/compare/compare.h"
-#include "baton/profile/record/record.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/runtime/model.h"
-#include "baton/store/machine.h"
-#include "baton/store/store.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
 
@@ -87,7 +82,7 @@ class ProfileVerb final : public Verb {
     if (store_.empty()) refuse_options(io, {"family"}, "it is for --store");
     if (!compare_.empty()) prepare_comparison(io);
     // Opened early: measuring takes long.
-    if (!store_.empty()) Store::open(store_path(store_), Store::Mode::kWrite);
+    if (!store_.empty()) kept_in_ = laboratory().store(store_, family_);
     options_.inside = !no_inside_ && compare_.empty();
     options_.unfused = !no_unfused_ && compare_.empty();
     options_.peaks = !no_peaks_;
@@ -103,7 +98,7 @@ class ProfileVerb final : public Verb {
       if (!reports.empty()) outputs_.write(reports, io);  // measuring took long
       throw;
     }
-    if (!store_.empty()) io.err << kept_ << " rows are new in " << store_path(store_) << '\n';
+    if (kept_in_) io.err << kept_in_->added() << " rows are new in " << kept_in_->path() << '\n';
     outputs_.write(reports, io);
     require_equal_results(reports);
     return status_;
@@ -131,18 +126,9 @@ class ProfileVerb final : public Verb {
     std::istringstream list(compare_);
     std::vector<std::string> names;
     for (std::string name; std::getline(list, name, ',');) names.push_back(name);
-    initialize();
-    backends_ = compared_backends(names, flags_.context());
-    compare_options_.max_seconds = options_.max_seconds * (1 - kForProfile);
+    compared_ = laboratory().compare(names, flags_.context());
+    compare_seconds_ = options_.max_seconds * (1 - kForProfile);
     options_.max_seconds *= kForProfile;
-  }
-
-  void add_comparison(ProfileReport& report, const BuiltModel& built) {
-    compare_options_.build.params = built.params;
-    compare_options_.build.context = options_.context;
-    compare_options_.threads = threads_;
-    compare_options_.progress = options_.progress;
-    report.comparison = compare(report, built.model.module, built.build, backends_, compare_options_);
   }
 
   /// After everything is written.
@@ -156,10 +142,10 @@ class ProfileVerb final : public Verb {
 
   ProfileReport of_model(Io& io) {
     const BuiltModel built =
-        backends_.empty()
+        !compared_
             ? build_model(flags_, io)
             : build_model(flags_, io, nullptr, [&](const IRModule& module, const BuildOptions& options) {
-                return build_for(backends_.front(), module, options);
+                return compared_->build(module, options);
               });
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     ProfileReport named;
@@ -173,25 +159,20 @@ class ProfileVerb final : public Verb {
     named.precision = built.build.precision;
     return measured(named, *executor, io, [&] {
       ProfileReport report = profile(built.build, *executor, options_);
-      if (!backends_.empty() && report.partial.empty()) add_comparison(report, built);
+      if (compared_ && report.partial.empty())
+        compared_->add_to(report, built, options_, threads_, compare_seconds_);
       keep(report, {&built.build, built.model.module});
       return report;
     });
   }
 
   /// Into the store, if there is one.
-  void keep(const ProfileReport& report, RecordSource source) {
-    if (store_.empty()) return;
+  void keep(const ProfileReport& report, const ProfiledModel& profiled) {
+    if (!kept_in_) return;
     ProfileReport named = report;
     named.model = model_labels({flags_.model}).front();
     named.opt_level = flags_.opt_level;
-    source.context = &options_.context;
-    source.machine = machine_name();
-    source.family = family_.empty() ? family_of_workload(flags_.model) : family_;
-    source.begun_s = begun_s_;
-    const std::vector<Measurement> rows = measurements_of(named, source);
-    Store store = Store::open(store_path(store_), Store::Mode::kWrite);
-    kept_ += store.insert(rows);
+    kept_in_->add(named, profiled, options_.context, flags_.model, begun_s_);
   }
 
   ProfileReport of_artifact(Io& io) {
@@ -251,11 +232,11 @@ class ProfileVerb final : public Verb {
   ProfileOptions options_;
   std::vector<std::string> models_;
   std::string compare_, store_, family_;
-  int64_t begun_s_ = 0, kept_ = 0;  ///< of the model; rows in the store
-  std::vector<ComparedBackend> backends_;
-  CompareOptions compare_options_;
+  int64_t begun_s_ = 0;  ///< the model's profile
+  std::unique_ptr<ComparedProfile> compared_;
+  std::unique_ptr<ProfileStore> kept_in_;
   int threads_ = 0, status_ = 0;
-  double wait_ = 0;
+  double wait_ = 0, compare_seconds_ = 0;
   bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;
   ProfileOutputs outputs_;
 };

@@ -8,6 +8,7 @@
 
 #include "baton/farm/job/job_json.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/clone.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/program_folders.h"
 
@@ -43,6 +44,7 @@ double seconds_now() { return static_cast<double>(monotonic_ns()) / 1e9; }
 }  // namespace
 
 FarmWorker::FarmWorker(const FarmOptions& options) {
+  if (options.python.empty()) build_part("data");  // in a clone: Dask and what it needs
   std::vector<std::string> words = {python_of(options),
                                     package(),
                                     "--on",

@@ -4,6 +4,7 @@
 #include "baton/map/measure/map_text.h"
 #include "baton/map/measure/sweep.h"
 #include "baton/map/write/map_page.h"
+#include "baton/profile/write/alternatives_text.h"
 #include "baton/store/store.h"
 
 #include "python/door.h"

@@ -21,6 +21,7 @@ TABLE = """
 def check(root, files, table=TABLE):
     """Status and output for a tree of `files`: below src/, or from the root where the name begins with "/"."""
     (root / "ARCHITECTURE.md").write_text(table)
+    (root / "CMakeLists.txt").write_text('set(baton_lab_folders "tune|predict")\n')
     for name, text in files.items():
         path = root / name[1:] if name.startswith("/") else root / "src" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,6 +53,13 @@ def test_a_subfolder_with_a_row_of_its_own_is_not_its_parent(tmp_path):
                                                                '#include "baton/support/json.h"\n'})
     assert status == 1
     assert "pool.cc:2:" in output and "pool.cc:1:" not in output
+
+
+def test_what_the_compiler_may_not_use_is_the_laboratory(tmp_path):
+    table = TABLE + "| `src/baton/driver/` | . | predict |\n| `src/baton/cli/lab/`, `src/baton/predict/model/` | . | predict |\n"
+    status, output = check(tmp_path, {"baton/ir/expr.h": "#pragma once\n"}, table)
+    assert status == 1 and output.count("in the laboratory's library") == 1
+    assert "ARCHITECTURE.md: baton/driver may use baton/predict, which is in the laboratory's library" in output
 
 
 def test_halide_is_for_rows_that_say_so_and_is_not_inherited(tmp_path):

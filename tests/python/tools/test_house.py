@@ -35,7 +35,7 @@ def tree(tmp_path):
     shutil.copy(ROOT / "baton", tmp_path)
     (tmp_path / "tools").mkdir()
     shutil.copytree(ROOT / "tools" / "house", tmp_path / "tools" / "house")
-    for name in (wheels.PINS, wheels.BENCH_PINS):
+    for name in (wheels.PINS, *wheels.SETS.values()):
         shutil.copy(ROOT / name, tmp_path / name)
     executable(tmp_path / "build" / "release" / "baton",
                '#!/bin/sh\necho "args: $*"\necho "telemetry off: $ORT_DISABLE_TELEMETRY"\nexit 7\n')
@@ -103,7 +103,7 @@ def test_a_tree_that_was_moved_is_stale(tree, tmp_path_factory):
 # -- wheels -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [wheels.PINS, wheels.BENCH_PINS])
+@pytest.mark.parametrize("name", [wheels.PINS, *wheels.SETS.values()])
 def test_every_wheel_is_pinned(name):
     pins = wheels.read_pins(ROOT / name)
     assert pins
@@ -118,13 +118,13 @@ def make_environment(root):
 def test_an_environment_is_made_once(tree):
     root = pathlib.Path(tree.root)
     steps = Recorder()
-    wheels.ensure(steps, tree.root, False, ())
+    wheels.ensure(steps, tree.root, (), ())
     assert ["-m venv" in command for command in steps.commands] == [True, False]
     assert "pip install" in steps.commands[1]
 
     make_environment(root)
     again = Recorder()
-    wheels.ensure(again, tree.root, False, ())
+    wheels.ensure(again, tree.root, (), ())
     assert again.commands == []
 
 
@@ -133,27 +133,28 @@ def test_an_interrupted_environment_is_made_anew(tree):
     make_environment(root)
     (root / "build" / "venv" / "half-a-wheel").write_text("")
     with pytest.raises(report.Failure):
-        wheels.ensure(Recorder(status=1), tree.root, False, ())
+        wheels.ensure(Recorder(status=1), tree.root, (), ())
     assert not (root / "build" / "venv.stamp").exists()
     assert not (root / "build" / "venv" / "half-a-wheel").exists()
 
 
 def test_other_pins_are_installed_over_the_environment(tree):
     root = pathlib.Path(tree.root)
-    wheels.ensure(Recorder(), tree.root, False, ())
+    wheels.ensure(Recorder(), tree.root, (), ())
     make_environment(root)
     (root / wheels.PINS).write_text("numpy==0.0.1\n")
     steps = Recorder()
-    wheels.ensure(steps, tree.root, False, ())
+    wheels.ensure(steps, tree.root, (), ())
     assert len(steps.commands) == 1 and "pip install" in steps.commands[0]
 
 
 def test_the_wheels_of_other_compilers_come_only_when_asked_for(tree):
-    wheels.ensure(Recorder(), tree.root, False, ())
+    wheels.ensure(Recorder(), tree.root, (), ())
     make_environment(pathlib.Path(tree.root))
     steps = Recorder()
-    wheels.ensure(steps, tree.root, True, ())
-    assert len(steps.commands) == 1 and "requirements-bench.txt" in steps.commands[0]
+    wheels.ensure(steps, tree.root, ("data", "bench"), ())
+    assert len(steps.commands) == 1 and "requirements-bench.txt" in steps.commands[0] and "requirements-data.txt" in steps.commands[0]
+    assert "requirements-tests.txt" not in steps.commands[0]
 
 
 def test_a_linked_environment_is_checked_and_never_changed(tree, tmp_path_factory):
@@ -161,11 +162,11 @@ def test_a_linked_environment_is_checked_and_never_changed(tree, tmp_path_factor
     executable(mine / "bin" / "python", "")
     os.symlink(mine, os.path.join(tree.root, "build", "venv"))
     with pytest.raises(report.Failure, match="is a link to an environment without the pinned wheels"):
-        wheels.ensure(Recorder(output="halide==1.0\n"), tree.root, False, ())
+        wheels.ensure(Recorder(output="halide==1.0\n"), tree.root, (), ())
     assert (mine / "bin" / "python").exists()
 
     good = Recorder(output="\n".join(wheels.read_pins(ROOT / wheels.PINS)).replace("scikit-build-core", "scikit_build_core"))
-    wheels.ensure(good, tree.root, False, ())
+    wheels.ensure(good, tree.root, (), ())
     assert len(good.commands) == 1 and "pip freeze" in good.commands[0]
 
 
@@ -484,17 +485,18 @@ def test_parts_that_were_built_before_stay_current_with_the_program(tree, made):
     """Else a plug-in of the last version meets a program of this one."""
     for name in ("dnnl", "opencl"):
         add_plugin(tree, name)
-    executable(pathlib.Path(tree.plugin("dnnl")), "")
+    executable(pathlib.Path(tree.library("baton_plugin_dnnl")), "")
     executable(pathlib.Path(tree.folder) / "baton-runner", "")
-    executable(pathlib.Path(tree.plugin("gone")), "")  # its sources were removed
+    executable(pathlib.Path(tree.library("baton_plugin_gone")), "")  # its sources were removed
+    executable(pathlib.Path(tree.library("baton_lab_verbs")), "")
     setup.run(tree, "profile", ["mlp"])
-    assert made == ["baton", "baton_plugin_dnnl", "baton-runner"]
+    assert made == ["baton", "baton_plugin_dnnl", "baton_lab_verbs", "baton-runner"]
 
 
 def test_a_part_is_made_without_the_program_that_asks_for_it(tree, made):
     add_plugin(tree, "dnnl")
-    assert setup.run(tree, "setup", ["dnnl", "runner"]) == 0
-    assert made == ["baton_plugin_dnnl", "baton-runner"]
+    assert setup.run(tree, "setup", ["dnnl", "runner", "lab"]) == 0
+    assert made == ["baton_plugin_dnnl", "baton-runner", "baton_lab_verbs"]
 
 
 def test_a_part_that_does_not_exist_is_named_beside_those_that_do(tree, made, capsys):
@@ -521,11 +523,11 @@ def test_a_target_is_current_only_while_its_file_is_there_and_its_inputs_are_the
     wanted = ("baton", "_baton", "baton_plugin_dnnl")
     assert not tree.is_current(wanted)
     executable(pathlib.Path(tree.folder) / "python" / "_baton.so", "")
-    executable(pathlib.Path(tree.plugin("dnnl")), "")
+    executable(pathlib.Path(tree.library("baton_plugin_dnnl")), "")
     assert not tree.is_current(wanted)  # of whatever it was built from
     setup._stamp(tree, ["_baton", "baton_plugin_dnnl"], tree.inputs())
     assert tree.is_current(wanted) and tree.is_current()
-    os.remove(tree.plugin("dnnl"))
+    os.remove(tree.library("baton_plugin_dnnl"))
     assert not tree.is_current(wanted) and tree.is_current(("baton", "_baton"))
     (pathlib.Path(tree.root) / "src" / "a.cc").write_text("int c;\n")
     setup._stamp(tree, ["_baton"], tree.inputs())

@@ -76,20 +76,39 @@ TEST(Estimate, OnSeveralThreadsTheFastestTell) {
   for (RoundSamples& each : rounds) each.disturb_from(0);
   const Estimate found = estimate(rounds, "busy");
   EXPECT_NEAR(found.us, 101, 1);
-  EXPECT_LT(*found.plus_minus_us, 0.05 * found.us) << "three of ten agree";
-  std::vector<RoundSamples> one_of_ten(4, round_of({180, 100, 210, 201, 195, 250, 202, 190, 205, 188}));
-  for (RoundSamples& each : one_of_ten) each.disturb_from(0);
-  EXPECT_GT(*estimate(one_of_ten, "busy").plus_minus_us, 0.1 * found.us) << "one of ten may be chance";
+  // Nothing says that the others are those of a thread that was away, nor that these are not.
+  EXPECT_NEAR(*found.plus_minus_us, 0.5 * found.us, 0.03 * found.us);
+  EXPECT_NEAR(*estimate({round_of({100, 101, 100, 102, 101, 100}, std::vector<bool>(6, true))}, "busy", 4)
+                   .plus_minus_us,
+              75, 5)
+      << "one of four threads may have done the work of all";
   EXPECT_EQ(least_disturbed_us({}), 0);
 }
 
-TEST(Estimate, RoundsWithoutAnUndisturbedSampleDoNotWidenTheInterval) {
+TEST(Estimate, ATimeIsNotThatOfTheFastestBesideOthers) {
+  // Recorded beside two loops: a pool that reads what the kernel before it wrote, on a quiet machine 179 us.
+  std::vector<RoundSamples> rounds(3, round_of({96, 131, 168, 172, 175, 180, 181, 184, 190, 199}));
+  for (RoundSamples& each : rounds) each.disturb_from(0);
+  const Estimate found = estimate(rounds, "busy");
+  EXPECT_LT(std::abs(179 - found.us), *found.plus_minus_us);
+  std::vector<RoundSamples> close(3, round_of({100, 104, 106, 108, 109, 110, 112, 113, 115, 118}));
+  for (RoundSamples& each : close) each.disturb_from(0);
+  EXPECT_NEAR(estimate(close, "busy").us, 109.5, 0.01) << "the median, as on a quiet machine";
+}
+
+TEST(Estimate, ThreadsContendWhereThereAreMoreThanProcessors) {
+  EXPECT_EQ(contending_threads(1, 2, 2), 1);
+  EXPECT_EQ(contending_threads(2, 1.4, 2), 2);
+  EXPECT_EQ(contending_threads(8, 1.4, 16), 1);
+}
+
+TEST(Estimate, RoundsWithoutAnUndisturbedSampleDoNotChangeTheTime) {
   // In the first rounds one of two threads was away all the time.
   std::vector<RoundSamples> rounds{busy_round(200, 0), busy_round(201, 0)};
   for (const double us : {100, 101, 99, 100, 101, 100}) rounds.push_back(busy_round(us, 3));
   const Estimate found = estimate(rounds, "busy");
   EXPECT_NEAR(found.us, 100, 1.5);
-  EXPECT_LT(*found.plus_minus_us, 0.06 * found.us);
+  EXPECT_LT(*found.plus_minus_us, 0.52 * found.us);
 }
 
 // One quiet moment among busy rounds gave a time without an interval.

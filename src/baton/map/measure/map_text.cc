@@ -21,12 +21,6 @@ std::string digits(double value, int decimals) {
 
 std::string microseconds(double us) { return us <= 0 ? "-" : digits(us, us < 100 ? 2 : us < 10000 ? 1 : 0); }
 
-/// "1.2 MB".
-std::string bytes_text(double bytes) {
-  if (bytes < 1e3) return digits(bytes, 0) + " B";
-  return bytes < 1e6 ? digits(bytes / 1e3, 1) + " kB" : digits(bytes / 1e6, 1) + " MB";
-}
-
 std::string left(std::string text, size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;
@@ -295,50 +289,6 @@ std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweep
   for (const MapSweep& sweep : sweeps) json["sweeps"][sweep_name(sweep.of)] = sweep_json(report, sweep);
   json["mapping"] = Json::parse(mapping_json(report.mapping));
   return json.dump();
-}
-
-namespace {
-
-/// " (2 transfers more, of 1.2 MB, 30.00 us; 3 operators move with it)".
-std::string beside_text(const MappedAlternative& other) {
-  std::string text;
-  if (other.transfers > 0)
-    text += std::to_string(other.transfers) + (other.transfers == 1 ? " transfer" : " transfers") +
-            " more, of " + bytes_text(other.transfer_bytes) + ", " + microseconds(other.transfer_us) + " us";
-  if (other.moves > 0)
-    text += (text.empty() ? "" : "; ") + std::to_string(other.moves) +
-            (other.moves == 1 ? " operator moves" : " operators move") + " with it";
-  return text.empty() ? "" : " (" + text + ")";
-}
-
-}  // namespace
-
-std::string alternatives_text(const MappedOperator& mapped) {
-  if (mapped.backend.empty()) return mapped.label + "\n  no kernel computes it: it was folded or dropped\n";
-  const auto place = [](const std::string& backend, const std::string& variant) {
-    return variant.empty() ? backend : backend + ", " + variant;
-  };
-  std::string text = mapped.label + "\n  on " + place(mapped.backend, mapped.variant);
-  if (mapped.us > 0) text += ", where it takes " + microseconds(mapped.us) + " us of its kernel";
-  text += "\n";
-  bool any = false;
-  for (const MappedAlternative& other : mapped.alternatives) {
-    if (other.backend == mapped.backend && (other.variant == mapped.variant || other.more_us <= 0)) continue;
-    any = true;
-    text += "  on " + place(other.backend, other.variant) + " its kernel would take " +
-            microseconds(other.us) + " us, and the whole model ";
-    if (other.more_us <= 0) {
-      text += "no longer: it could as well be there\n";
-      continue;
-    }
-    text += microseconds(other.more_us) + " us more, with the copies and what else would move" +
-            beside_text(other);
-    text += other.us > other.more_us ? ": it would go there if that kernel took " +
-                                           microseconds(other.us - other.more_us) + " us\n"
-                                     : ": no kernel is fast enough there, the copies cost more\n";
-  }
-  if (!any) text += "  no other backend is known to take it\n";
-  return text;
 }
 
 }  // namespace baton

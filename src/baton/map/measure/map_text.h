@@ -12,7 +12,4 @@ std::string sweep_table(const MapSweep& sweep);
 /// `sweeps`: those asked for.
 std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweeps = {});
 
-/// Where an operator sits, what it would cost elsewhere, and what would have to change for it to move.
-std::string alternatives_text(const MappedOperator& mapped);
-
 }  // namespace baton

@@ -4,6 +4,7 @@
 
 #include "baton/map/measure/map_text.h"
 #include "baton/page/fill.h"
+#include "baton/profile/write/alternatives_text.h"
 
 namespace baton {
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr size_t kFewestSamples = 5;
 // Of the samples beside other programs: the fastest ones, and how far above them others are alike.
-constexpr double kFastest = 0.05, kAlike = 1.05;
-// The quarter of the fastest samples lies as far above the estimate as this at most where it says something.
-constexpr double kMostSpread = 0.1;
+constexpr double kFastest = 0.05, kAlike = 1.25;
+// The middle of the samples: from here to there. Farther from the estimate than this part it says nothing.
+constexpr double kMiddleFrom = 0.1, kMiddleTo = 0.75, kMostSpread = 0.5;
 
 /// The continued fraction of the incomplete beta function (Lentz), as in Numerical Recipes, 6.4.
 double beta_fraction(double x, double a, double b) {
@@ -43,7 +43,7 @@ double incomplete_beta(double x, double a, double b) {
 }
 
 /// Other programs ran all the time.
-Estimate beside_others(const std::vector<RoundSamples>& rounds, const std::string& why) {
+Estimate beside_others(const std::vector<RoundSamples>& rounds, const std::string& why, int contending) {
   const LeastDisturbed candidates = least_disturbed(rounds);
   Estimate found;
   found.under_load = why;
@@ -52,15 +52,9 @@ Estimate beside_others(const std::vector<RoundSamples>& rounds, const std::strin
     found.samples_us.insert(found.samples_us.end(), round.begin(), round.end());
     if (!round.empty()) found.rounds_us.push_back(least_disturbed_us(round));
   }
-  // Some rounds may have none that was not disturbed.
-  found.us = percentile(found.rounds_us, 0.25);
-  // Rounds without such a sample say nothing of the others.
-  std::vector<double> alike;
-  for (const double round : found.rounds_us)
-    if (round <= (1 + kMostSpread) * found.us) alike.push_back(round);
-  const double within = rounds_interval(alike).value_or(kMostSpread * found.us);
-  found.plus_minus_us =
-      std::hypot(within, apart_from_quiet(found.samples_us, found.us, candidates.interrupted));
+  // Not by round: some have no undisturbed sample, and say nothing of the others.
+  found.us = least_disturbed_us(found.samples_us);
+  found.plus_minus_us = apart_from_quiet(found.samples_us, found.us, candidates.interrupted, contending);
   return found;
 }
 
@@ -95,9 +89,16 @@ LeastDisturbed least_disturbed(const std::vector<RoundSamples>& rounds) {
   return rest;
 }
 
-double apart_from_quiet(const std::vector<double>& samples, double us, bool interrupted) {
-  const double spread = std::clamp(percentile(samples, 0.25) - us, 0.0, kMostSpread * us);
-  return std::hypot(spread, (interrupted ? kInterrupted : kBesideOthers) * us);
+int contending_threads(int threads, double others, int processors) {
+  return threads > 1 && threads + others > processors ? threads : 1;
+}
+
+double apart_from_quiet(const std::vector<double>& samples, double us, bool interrupted, int contending) {
+  const double spread =
+      std::clamp(std::max(percentile(samples, kMiddleTo) - us, us - percentile(samples, kMiddleFrom)), 0.0,
+                 kMostSpread * us);
+  const double away = (1 - 1.0 / contending) * us;
+  return std::hypot(std::max(spread, away), (interrupted ? kInterrupted : kBesideOthers) * us);
 }
 
 double least_disturbed_us(std::vector<double> us) {
@@ -170,7 +171,7 @@ void leave_out_slow(std::vector<RoundSamples>& rounds) {
       if (round.slow[i]) round.disturbed[i] = true;
 }
 
-Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why) {
+Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why, int contending) {
   Estimate found;
   std::vector<double> all;
   for (const RoundSamples& round : rounds) {
@@ -186,7 +187,7 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
       std::ranges::count_if(rounds, [](const RoundSamples& round) { return !round.us.empty(); }));
   const bool too_few = found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2) ||
                        found.rounds_us.size() < std::min(kFewestRounds, taken);
-  if (!all.empty() && too_few) found = beside_others(rounds, why);
+  if (!all.empty() && too_few) found = beside_others(rounds, why, contending);
   found.left_out = all.size() - found.samples_us.size();
   if (!all.empty() && too_few) return found;
   found.us = median(found.rounds_us);

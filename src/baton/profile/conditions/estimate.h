@@ -39,8 +39,9 @@ inline constexpr size_t kFewestRounds = 3;
 /// Processes differ by this part of a time at least, whatever the rounds of each say.
 inline constexpr double kBetweenProcesses = 0.01;
 /// Beside other programs caches and memory are shared: a time differs by this part from that of a quiet
-/// machine, of samples that nothing interrupted, and of those from which the interruptions were subtracted.
-inline constexpr double kBesideOthers = 0.03, kInterrupted = 0.06;
+/// machine at least, of samples that nothing interrupted, and of those from which the interruptions were
+/// subtracted.
+inline constexpr double kBesideOthers = 0.08, kInterrupted = 0.1;
 /// The variance of the median of a few normally distributed values over that of their mean: pi / 2 for many.
 inline constexpr double kMedianVariance = 1.4;
 
@@ -64,8 +65,12 @@ void leave_out_slow(std::vector<RoundSamples>& rounds);
 /// Undisturbed samples only. When fewer than five are left (or half of them, if fewer were taken), or those
 /// of fewer than three rounds, other programs ran all the time: `under_load` is `why`, and those samples
 /// count that nothing interrupted, if there are five of these; else all, less the time of the interruptions
-/// where it is known. Of them least_disturbed_us(); +- has what a quiet machine may differ by.
-Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why);
+/// where it is known. Of them least_disturbed_us(), and apart_from_quiet(). `contending`: as there.
+Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& why, int contending = 1);
+
+/// How many of a program's threads must take turns with other programs, which use `others` of the
+/// `processors`: all of them, or 1 where there is room for all.
+int contending_threads(int threads, double others, int processors);
 
 /// Of the kinds of samples that are less and less disturbed the best one of which there are enough, by round:
 /// nothing interrupted them, on a core at its usual speed or a slower one; else all, the interruptions
@@ -77,11 +82,14 @@ struct LeastDisturbed {
 LeastDisturbed least_disturbed(const std::vector<RoundSamples>& rounds);
 
 /// Half of the interval within which the time on a quiet machine lies, by samples beside other programs of
-/// which the least disturbed take `us`.
-double apart_from_quiet(const std::vector<double>& samples, double us, bool interrupted);
+/// which the least disturbed take `us`: as far as the middle of the samples reaches from there, and up to
+/// half of `us`. (On several threads most may be those of a thread that was away.) Where `contending` threads
+/// take turns with others, all may be: the work was then done by one of them.
+double apart_from_quiet(const std::vector<double>& samples, double us, bool interrupted, int contending = 1);
 
-/// What the fastest samples take: the median of those that are at most 5 % above the fastest twentieth. 0 for
-/// none.
+/// What samples take that are not disturbed: the median of those that are at most 25 % above the fastest
+/// twentieth. That is as far as samples lie apart on a quiet machine, where the median counts, too; on
+/// several threads of which one was away they take half as much again or more. 0 for none.
 double least_disturbed_us(std::vector<double> us);
 
 /// The quantile of Student's t distribution that leaves 5 % outside both ends; infinity for no degrees.

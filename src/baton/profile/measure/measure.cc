@@ -15,7 +15,10 @@ namespace {
 
 constexpr double kWindowSeconds = 0.3;  // between two readings of /proc/stat, which counts in steps of 10 ms
 constexpr size_t kMostTries = 50;       // for a run that the clocks agree on, when the time is over
-constexpr double kMostTimes = 10, kTimesBesideOthers = 3;  // of min_seconds
+constexpr double kMostTimes = 10;       // of min_seconds
+// The same beside programs that run all the time, on one thread; several threads are rarely let alone at
+// once.
+constexpr double kTimesBesideOthers = 3;
 constexpr size_t kEnoughRuns = 1000;  // of a small model: more samples only make the report longer
 
 double seconds_since(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
@@ -78,7 +81,9 @@ class ModelMeasurement::Turns {
     const double seconds = options_.min_seconds * static_cast<double>(subjects_.size());
     if (late() || used() >= kMostTimes * seconds) return false;
     // Beside programs that run all the time more rounds find no quiet ones.
-    const auto always = [](const MeasuredRounds& subject) { return subject.always_disturbed(); };
+    const auto always = [](const MeasuredRounds& subject) {
+      return subject.always_disturbed() && subject.threads() == 1;
+    };
     if (used() >= kTimesBesideOthers * seconds && std::ranges::all_of(subjects_, always)) return false;
     return !std::all_of(subjects_.begin(), subjects_.end(), [&](const MeasuredRounds& subject) {
       return subject.enough(static_cast<size_t>(options_.min_runs));

@@ -324,16 +324,17 @@ FusedTimes MeasuredRounds::result(bool waited) const {
                 "what the system trusts");
   FusedTimes times;
   const std::string why = reason();
-  times.plain = estimate(of(&Round::plain), why);
-  times.profiled = estimate(of(&Round::profiled), why);
-  times.between = estimate(of(&Round::between), why);
+  const int contending = contending_threads(executor_->threads(), sum_.others(), sum_.processors);
+  times.plain = estimate(of(&Round::plain), why, contending);
+  times.profiled = estimate(of(&Round::profiled), why, contending);
+  times.between = estimate(of(&Round::between), why, contending);
   if (model_.other) times.other = estimate(of(&Round::other), why);
   times.plain_us = times.plain.samples_us;
   times.profiled_us = times.profiled.samples_us;
   times.nodes = nodes_;
   times.calls_per_sample = calls_per_sample_;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    times.node_times.push_back(estimate(of_node(i), why));
+    times.node_times.push_back(estimate(of_node(i), why, contending));
     times.node_us.push_back(times.node_times.back().samples_us);
   }
   if (!nodes_.empty())

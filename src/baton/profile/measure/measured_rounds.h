@@ -33,6 +33,7 @@ class MeasuredRounds {
   bool enough(size_t min_runs) const;
   /// Other programs ran in most windows so far: further rounds will not find a quiet machine.
   bool always_disturbed() const;
+  int threads() const { return executor_->threads(); }
   bool any() const { return !rounds_.empty() && plain_runs_ > 0 && profiled_runs_ > 0; }
 
   FusedTimes result(bool waited) const;

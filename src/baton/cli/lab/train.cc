@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
+#include "baton/cli/lab/feature_tables.h"
 #include "baton/cli/outputs.h"
-#include "baton/cli/store/feature_tables.h"
 #include "baton/driver/initialize.h"
 #include "baton/predict/evaluation.h"
 #include "baton/predict/predictor_file.h"
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 class TrainVerb final : public Verb {
  public:
-  TrainVerb() : Verb("train", "Train a predictor of times with the measurements of a store.") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags.option("store", &store_, "measurements of kernels, and of the models that they are from")
@@ -183,6 +183,8 @@ class TrainVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> train_verb() { return std::make_unique<TrainVerb>(); }
+std::unique_ptr<Verb> train_verb(std::string name, std::string doc) {
+  return std::make_unique<TrainVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

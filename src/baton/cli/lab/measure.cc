@@ -30,8 +30,7 @@ std::vector<std::string> words_of(const std::string& list) {
 
 class MeasureVerb final : public Verb {
  public:
-  MeasureVerb()
-      : Verb("measure", "Measure models, variations of them and operators for the store of measurements.") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags
@@ -260,6 +259,8 @@ class MeasureVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> measure_verb() { return std::make_unique<MeasureVerb>(); }
+std::unique_ptr<Verb> measure_verb(std::string name, std::string doc) {
+  return std::make_unique<MeasureVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
-#include "baton/cli/store/query_flags.h"
-#include "baton/cli/store/store_files.h"
-#include "baton/cli/store/store_table.h"
+#include "baton/cli/lab/query_flags.h"
+#include "baton/cli/lab/store_files.h"
+#include "baton/cli/lab/store_table.h"
 #include "baton/cli/verb.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/write/csv.h"
@@ -57,8 +57,7 @@ constexpr Statistic kStatistics[] = {
 
 class StoreVerb final : public Verb {
  public:
-  StoreVerb()
-      : Verb("store", "Keep measurements: put them in, take them out, ask for them (docs/design/0036).") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags
@@ -209,6 +208,8 @@ class StoreVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> store_verb() { return std::make_unique<StoreVerb>(); }
+std::unique_ptr<Verb> store_verb(std::string name, std::string doc) {
+  return std::make_unique<StoreVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

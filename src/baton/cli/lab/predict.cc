@@ -14,9 +14,7 @@ namespace {
 
 class PredictVerb final : public Verb {
  public:
-  PredictVerb()
-      : Verb("predict",
-             "Predict the time of a model and of every operator, without compiling or running it.") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags_.add(flags);
@@ -83,6 +81,8 @@ class PredictVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> predict_verb() { return std::make_unique<PredictVerb>(); }
+std::unique_ptr<Verb> predict_verb(std::string name, std::string doc) {
+  return std::make_unique<PredictVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

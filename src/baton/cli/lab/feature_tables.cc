@@ -1,4 +1,4 @@
-#include "baton/cli/store/feature_tables.h"
+#include "baton/cli/lab/feature_tables.h"
 
 #include <cmath>
 

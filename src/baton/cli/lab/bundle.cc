@@ -13,7 +13,7 @@ namespace {
 
 class BundleVerb final : public Verb {
  public:
-  BundleVerb() : Verb("bundle", "Make, sign and verify what baton-runner measures on other machines.") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags.positional("ACTION", &action_, "make, sign, verify or keygen")
@@ -104,6 +104,8 @@ class BundleVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> bundle_verb() { return std::make_unique<BundleVerb>(); }
+std::unique_ptr<Verb> bundle_verb(std::string name, std::string doc) {
+  return std::make_unique<BundleVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

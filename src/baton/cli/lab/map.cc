@@ -60,7 +60,7 @@ double bytes_of(const std::string& text, const std::string& flag) {
 
 class MapVerb final : public Verb {
  public:
-  MapVerb() : Verb("map", "Place each operator on the backend where the whole model runs fastest.") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags_.add(flags);
@@ -252,6 +252,8 @@ class MapVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> map_verb() { return std::make_unique<MapVerb>(); }
+std::unique_ptr<Verb> map_verb(std::string name, std::string doc) {
+  return std::make_unique<MapVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

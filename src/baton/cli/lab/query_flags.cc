@@ -1,4 +1,4 @@
-#include "baton/cli/store/query_flags.h"
+#include "baton/cli/lab/query_flags.h"
 
 #include <charconv>
 
@@ -81,14 +81,6 @@ AttributeQuery attribute_query(const std::string& text) {
       nlohmann::json::accept("[" + query.value + "]"))
     query.value = "[" + query.value + "]";
   return query;
-}
-
-void add_store_flag(Flags& flags, std::string* path) {
-  flags.option(
-      "store", path,
-      "a file: put the measurements into this store too, which is made when it is not there "
-      "(docs/design/0036); the word default is $BATON_STORE, else baton/measurements.db in the cache "
-      "folder");
 }
 
 std::string store_path(const std::string& given) { return given == "default" ? default_store_path() : given; }

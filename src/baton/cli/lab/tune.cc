@@ -28,8 +28,7 @@ constexpr int kRounds = 6;
 
 class TuneVerb final : public Verb {
  public:
-  TuneVerb()
-      : Verb("tune", "Search faster schedules for the kernels of a model, and keep them for all builds.") {}
+  using Verb::Verb;
 
   void flags(Flags& flags) override {
     flags_.add(flags);
@@ -240,6 +239,8 @@ class TuneVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> tune_verb() { return std::make_unique<TuneVerb>(); }
+std::unique_ptr<Verb> tune_verb(std::string name, std::string doc) {
+  return std::make_unique<TuneVerb>(std::move(name), std::move(doc));
+}
 
 }  // namespace baton::cli

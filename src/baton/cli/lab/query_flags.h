@@ -25,8 +25,7 @@ class QueryFlags {
 /// "strides=2,2" and "nn.conv2d.strides=[2, 2]". Throws UsageError.
 AttributeQuery attribute_query(const std::string& text);
 
-/// --store FILE of verbs that add rows; the file that it means: default_store_path() for "default".
-void add_store_flag(Flags& flags, std::string* path);
+/// The file that --store means: default_store_path() for "default".
 std::string store_path(const std::string& given);
 
 }  // namespace baton::cli

@@ -1,4 +1,4 @@
-#include "baton/cli/store/store_table.h"
+#include "baton/cli/lab/store_table.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "baton/cli/store/store_files.h"
+#include "baton/cli/lab/store_files.h"
 
 #include <cerrno>
 #include <cstring>
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "baton/cli/lab/store_table.h"
 #include "baton/cli/parquet.h"
-#include "baton/cli/store/store_table.h"
 #include "baton/profile/record/record.h"
 #include "baton/profile/write/csv.h"
 #include "baton/profile/write/files.h"
