@@ -1,5 +1,5 @@
-# libbaton.so: the compiler and the profiler. Only ops, schedule and codegen may include Halide.h, so they are object libraries of their
-# own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
+# libbaton.so: the compiler and the profiler. Only ops, schedule and codegen may include Halide.h, so they are object
+# libraries of their own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
 set(core_folders support target ir types text pass transform frontend byoc interpreter driver page profile)
 list(TRANSFORM core_folders PREPEND src/baton/)
@@ -9,7 +9,9 @@ baton_sources(halide_sources "*.cc" src/baton/codegen/evaluate)
 baton_sources(codegen_sources "*.cc" src/baton/schedule src/baton/codegen)
 list(REMOVE_ITEM codegen_sources ${halide_sources})
 baton_sources(ops_sources "*.cc" src/baton/ops)
-baton_sources(cold_sources "*.cc" src/baton/driver src/baton/profile/report src/baton/profile/write)
+baton_sources(cold_sources "*.cc" src/baton/byoc src/baton/driver src/baton/frontend src/baton/interpreter src/baton/page
+              src/baton/profile/conditions src/baton/profile/inside src/baton/profile/report src/baton/profile/write)
+list(FILTER cold_sources EXCLUDE REGEX "/src/baton/(${baton_lab_folders})/")
 list(REMOVE_ITEM core_sources ${cold_sources} "${CMAKE_SOURCE_DIR}/src/baton/support/version.cc")
 
 add_library(baton_core SHARED)
@@ -62,7 +64,8 @@ function(baton_cold_part name like)
       message(FATAL_ERROR "${source} has an optimisation level of its own, and is among the cold code of ${name}")
     endif()
   endforeach()
-  baton_unity(${name})
+  # Backends have a folder each, with the same names in all.
+  baton_unity(${name} SEPARATE)
   target_sources(baton_core PRIVATE $<TARGET_OBJECTS:${name}>)
 endfunction()
 if(codegen_sources)

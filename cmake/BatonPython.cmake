@@ -9,6 +9,7 @@ if(python_sources)
   find_package(nanobind CONFIG REQUIRED)
   nanobind_add_module(_baton NB_STATIC NOMINSIZE ${python_sources})
   target_link_libraries(_baton PRIVATE baton_options baton_lab)
+  baton_cold_code(_baton)  # each binding is some templates of nanobind's, and calls what has its own flags
   baton_unity(_baton)
   if(BATON_UNITY AND TARGET nanobind-static)
     set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0

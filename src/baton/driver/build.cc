@@ -76,7 +76,7 @@ PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildCont
     if (!backend)
       throw NotSupported("values of the program are on device type " + std::to_string(around) +
                          ", and no target of the build is for it");
-    return KernelPlace{backend->kind == host ? "" : backend->name, backend->device_type};
+    return KernelPlace{backend->kind == host ? "" : backend->name, backend->device_type, backend};
   };
 }
 
@@ -85,12 +85,7 @@ void compile(BuildResult& result, const BuildContext& context) {
   std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
   for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
-    const std::string& name = planned.place.backend;
-    // As it was placed: a function of relay.ext.NAME may have the name of one of Baton's own backends.
-    BackendRef backend = find_region_backend(compiler_of(*planned.function));
-    if (name.empty() || !backend || backend->name != name || !compiles(backend, *planned.function, context))
-      backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
-    BATON_CHECK(backend, "a kernel without a backend: " + planned.func_name);
+    const BackendRef& backend = planned.place.compiler;
     auto at = std::ranges::find(by_backend, backend, [](const auto& each) { return each.first; });
     if (at == by_backend.end()) at = by_backend.insert(at, {backend, {}});
     at->second.push_back({planned.func_name, without_region(planned.function), planned.function->origins()});
@@ -320,9 +315,7 @@ std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const Build
   std::vector<PlannedSchedule> all(result.plan.kernels.size());
   for (size_t i = 0; i < all.size(); ++i) {
     const PlannedKernel& planned = result.plan.kernels[i];
-    const std::string& name = planned.place.backend;
-    const BackendRef backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
-    if (!backend) throw NotSupported("there is no backend " + name + " for `" + planned.func_name + "`");
+    const BackendRef& backend = planned.place.compiler;
     all[i].backend = backend->name;
     if (!planned.called || !backend->schedules) continue;
     const DeviceSheet* sheet = sheet_for(*backend, context);

@@ -5,6 +5,8 @@
 #include <set>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/compare/compare.h"

@@ -1,6 +1,8 @@
 // Reports as files and tables, and differences of two.
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/report/diff.h"
 #include "baton/profile/write/files.h"
 #include "baton/profile/write/report_json.h"

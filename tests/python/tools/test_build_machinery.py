@@ -51,6 +51,7 @@ def write(path, text):
 
 def configure(tree, *flags):
     subprocess.run([TOOLS / "cmake", "-S", tree, "-B", tree / "build", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={TOOLS / 'ninja'}",
+                    "-DBATON_UNITY_LEAST_KB=0",
                     *flags], check=True, capture_output=True)
 
 
@@ -81,8 +82,18 @@ def test_each_file_alone_gives_the_same(tree):
 
 
 def test_a_large_folder_is_several_batches(tree):
-    configure(tree, "-DBATON_UNITY_BATCH=1")
+    for name in ("depth", "width"):
+        path = tree / f"src/baton/ir/{name}.cc"
+        path.write_text(path.read_text() + "// " + 40_000 * "." + "\n")
+    configure(tree)
     assert compiled(tree) == ["unity_src_baton_cli_0", "unity_src_baton_ir_0", "unity_src_baton_ir_1"]
+
+
+def test_small_folders_are_compiled_with_their_parent(tree):
+    write(tree / "src/baton/ir/shape/rank.cc", "int rank() { return 3; }\n")
+    configure(tree, "-DBATON_UNITY_LEAST_KB=16")
+    assert compiled(tree) == ["unity_src_baton_0", "unity_src_baton_ir_0"]
+    assert built(tree) == "1 2\n"
 
 
 def test_what_holds_for_a_whole_file_stays_in_it(tree):

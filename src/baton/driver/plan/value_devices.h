@@ -1,6 +1,7 @@
 #pragma once
 // The devices of values in a fused program: reads back PlanDevices' annotations and the regions' backends.
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,8 @@
 #include "baton/support/pointer_map.h"
 
 namespace baton {
+
+struct Backend;
 
 /// The two devices of a kernel that only copies its argument between devices; null for other kernels.
 struct DeviceCopy {
@@ -21,6 +24,7 @@ Function make_device_copy(const Type& type, const DeviceCopy& between, const Ori
 struct KernelPlace {
   std::string backend;
   int device_type = 1;
+  std::shared_ptr<const Backend> compiler = {};  ///< that backend's record; null in plans that are not built
 };
 
 /// The placement of a kernel used on device `around`: there, or elsewhere when it belongs to a region of
