@@ -207,10 +207,8 @@ class DiffVerb final : public Verb {
     if (report.cv > kSteadyCv)
       report.notes.push_back("whole runs vary by " + percent(report.cv) +
                              ": a quieter machine finds smaller differences");
-    report.model = side.built.model.name;
-    report.source = side.built.model.source->name() + " (baton print " + side.built.model.name + ")";
+    static_cast<ReportHead&>(report) = report_head(side.built.model, how.build.opt_level);
     report.threads = how.threads;
-    report.opt_level = how.build.opt_level;
     return report;
   }
 

@@ -148,13 +148,7 @@ class ProfileVerb final : public Verb {
                 return compared_->build(module, options);
               });
     const std::unique_ptr<Executor> executor = make_executor(built.build);
-    ProfileReport named;
-    named.model = built.model.name;
-    named.source = flags_.model == "-"
-                       ? "standard input"
-                       : built.model.source->name() + " (baton print " + built.model.name + ")";
-    named.sources = {{"", built.model.source->text()}};
-    named.opt_level = flags_.opt_level;
+    ProfileReport named{report_head(built.model, flags_.opt_level)};
     named.target = report_source(built.build).target;
     named.precision = built.build.precision;
     return measured(named, *executor, io, [&] {
@@ -218,10 +212,7 @@ class ProfileVerb final : public Verb {
     status_ = InterruptScope::exit_status();
     progress.clear();
     if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
-    report.model = named.model;
-    report.source = named.source;
-    report.sources = named.sources;
-    report.opt_level = named.opt_level;
+    static_cast<ReportHead&>(report) = named;
     outputs_.table(report, io);
     return report;
   }

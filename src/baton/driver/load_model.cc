@@ -86,7 +86,7 @@ std::string model_text(const IRModuleNode& module, bool origins) {
 namespace {
 
 LoadedModel load_as_given(const std::string& name) {
-  if (name == "-") return from_text("stdin", read_input(), "stdin");
+  if (name == "-") return from_text(kStandardInput, read_input(), kStandardInput);
   if (const auto* workload = workloads::find_workload(name)) {
     const IRModule module = infer_types(workload->make());
     return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");
@@ -155,13 +155,15 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path,
                                   : "; its parameters are " + params_text(params)));
     at->second = array;
   }
+  for (const auto& [name, array] : model.params)
+    if (const auto at = given.find(name); at != given.end() && !at->second) at->second = array;
   NamedArrays values;
   for (const Var& param : params) {
     const auto at = given.find(param->name());
     if (at == given.end()) continue;
     const TensorTypeNode& type = tensor_of(param);
     if (at->second)
-      check_array(path, param->name(), at->second, type);
+      check_array(path.empty() ? model.name : path, param->name(), at->second, type);
     else if (by_rule)
       by_rule->push_back(param->name());
     if (!at->second) at->second = parameter_value(param->name(), type.extents(), type.dtype());

@@ -9,10 +9,14 @@
 
 namespace baton {
 
+/// The name of a model and of its source that were read from standard input.
+inline constexpr char kStandardInput[] = "stdin";
+
 struct LoadedModel {
-  std::string name;  ///< as given
-  IRModule module;   ///< types inferred; every operator has a line in `source`
-  Ref<const Source> source;
+  std::string name;          ///< as given
+  IRModule module;           ///< types inferred; every operator has a line in `source`, if there is one
+  Ref<const Source> source;  ///< null: a model that is no text
+  NamedArrays params = {};   ///< weights that came with it
 };
 
 /// The text of a module as shown by the command line: with types, without spans and constants. For a workload
@@ -26,7 +30,8 @@ std::string model_text(const IRModuleNode& module, bool origins = false);
 LoadedModel load_model(const std::string& name_or_path, const std::vector<std::string>& shapes = {});
 
 /// Values for all non-input parameters of main: from an .npz when `path` is not empty (each of its arrays
-/// must be a parameter of main of the same shape and type), the rest by the tensor rule (docs/guide.md).
+/// must be a parameter of main of the same shape and type), the rest those that came with the model, and the
+/// others by the tensor rule (docs/guide.md).
 /// Inputs are the parameters named in `inputs`; when that is empty, those that the file has as inputs
 /// (driver/case_file.h), else `data`, else the first parameter. In the order of main's parameters.
 /// `by_rule`: optional output; the names of those by the rule.

@@ -60,12 +60,7 @@ class PredictVerb final : public Verb {
     options.context.interrupt = nullptr;
     PredictedReport made = predict(planned.build, options);
     ProfileReport& report = made.report;
-    report.model = planned.model.name;
-    report.source = flags_.model == "-"
-                        ? "standard input"
-                        : planned.model.source->name() + " (baton print " + planned.model.name + ")";
-    report.sources = {{"", planned.model.source->text()}};
-    report.opt_level = flags_.opt_level;
+    static_cast<ReportHead&>(report) = report_head(planned.model, flags_.opt_level);
     outputs_.table(report, io);
     outputs_.write({report}, io);
     return 0;

@@ -35,8 +35,8 @@ struct ProfileOptions {
 };
 
 /// `executor`: made from `built`, inputs and threads set; its intermediate tensors are overwritten. Throws
-/// Error, and Interrupted when nothing was measured before the interrupt. The caller sets the report's model,
-/// source and opt_level.
+/// Error, and Interrupted when nothing was measured before the interrupt. The caller sets the report's
+/// head.
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options);
 
 /// Profiles an artifact, which contains no Relay: kernel times joined with its stored operators; a note lists

@@ -152,6 +152,16 @@ void note_simulated(ProfileReport& report) {
 
 }  // namespace
 
+ReportHead report_head(const LoadedModel& model, int opt_level) {
+  ReportHead head{model.name, model.name, {}, opt_level};
+  if (!model.source) return head;
+  head.source = model.source->name() == kStandardInput
+                    ? "standard input"
+                    : model.source->name() + " (baton print " + model.name + ")";
+  head.sources = {{"", model.source->text()}};
+  return head;
+}
+
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused) {
   ProfileReport report;
   report.version = version();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "baton/driver/build_result.h"
+#include "baton/driver/load_model.h"
 #include "baton/profile/inside/inside_split.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/rows.h"
@@ -27,6 +28,9 @@ FunctionRow function_row(const Function& function, std::string template_name,
                          std::map<std::string, int> params);
 /// The fused function of a kernel as text: FunctionRow::relay.
 std::string function_text(const Function& function);
+
+/// The head of reports about a model that was loaded.
+ReportHead report_head(const LoadedModel& model, int opt_level);
 
 /// Operators and the kernels that compute them. Throws Error when the origins do not match `plan`.
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused);

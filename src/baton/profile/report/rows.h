@@ -133,14 +133,21 @@ struct SourceText {
   std::string text;
 };
 
-struct ProfileReport {
-  std::string model, target, version, source;
+/// What a report is about: known before anything is measured or predicted. See report_head().
+struct ReportHead {
+  std::string model;                ///< its name, or its file as given
+  std::string source;               ///< where its text is: "resnet-18.relay (baton print resnet-18)"
+  std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known, or there is none
+  int opt_level = 3;                ///< -1: not known, of an artifact
+};
+
+struct ProfileReport : ReportHead {
+  std::string target, version;
   std::string precision;  ///< of the build: "f32", "strict", "bf16"; empty: not known
   std::string machine;    ///< the processor: "AMD EPYC 9R14"; empty: unknown
   /// Times were predicted for another machine than this one was: `machine` names it.
   bool other_machine = false;
-  std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known
-  int threads = 1, opt_level = 3;
+  int threads = 1;
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
   double residual_us() const { return end_to_end_us - sum_us; }
