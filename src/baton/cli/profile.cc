@@ -148,7 +148,8 @@ class ProfileVerb final : public Verb {
                 return compared_->build(module, options);
               });
     const std::unique_ptr<Executor> executor = make_executor(built.build);
-    ProfileReport named{report_head(built.model, flags_.opt_level)};
+    ProfileReport named;
+    static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
     named.target = report_source(built.build).target;
     named.precision = built.build.precision;
     return measured(named, *executor, io, [&] {

@@ -316,7 +316,7 @@ std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const Build
   for (size_t i = 0; i < all.size(); ++i) {
     const PlannedKernel& planned = result.plan.kernels[i];
     const BackendRef& backend = planned.place.compiler;
-    all[i].backend = backend->name;
+    all[i].backend = backend ? backend->name : context.host().kind;  // copies are no code of a backend
     if (!planned.called || !backend->schedules) continue;
     const DeviceSheet* sheet = sheet_for(*backend, context);
     if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");

@@ -24,7 +24,8 @@ Function make_device_copy(const Type& type, const DeviceCopy& between, const Ori
 struct KernelPlace {
   std::string backend;
   int device_type = 1;
-  std::shared_ptr<const Backend> compiler = {};  ///< that backend's record; null in plans that are not built
+  std::shared_ptr<const Backend> compiler =
+      {};  ///< that backend's record; null: of a copy, or not to be built
 };
 
 /// The placement of a kernel used on device `around`: there, or elsewhere when it belongs to a region of
