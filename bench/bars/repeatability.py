@@ -151,7 +151,8 @@ def interrupted(program, network, number, status):
 
 
 IN_BOTH = """SELECT a.median_us AS one, a.plus_minus_us AS one_within, b.median_us AS other, b.plus_minus_us AS other_within,
-  min(a.core_ns, b.core_ns) AS core_ns FROM rows a JOIN rows b ON a.work = b.work AND a.node = b.node AND a.cache = b.cache
+  min(a.core_ns, b.core_ns) AS core_ns
+  FROM rows a JOIN rows b ON a.work = b.work AND a.node = b.node AND a.cache = b.cache AND a.threads = b.threads
   WHERE a.protocol = 'profile' AND b.protocol = 'campaign' AND a.kind = 'kernel' AND a.method IS NULL"""
 
 
@@ -160,7 +161,7 @@ def protocols(program, network):
     with tempfile.TemporaryDirectory() as folder:
         store, design = os.path.join(folder, "m.db"), os.path.join(folder, "design.json")
         pathlib.Path(design).write_text(json.dumps({"models": [network]}))
-        profile(program, network, "--no-inside", "--store", store)
+        profile(program, network, "--no-inside", "--threads", "1", "--store", store)
         baton(program, "measure", "--design", design, "--store", store)
         rows = json.loads(baton(program, "store", "query", "--store", store, "--json", "--sql", IN_BOTH))
     report(f"{network}: kernels of both protocols without an interval or a clock", 0, 0,
