@@ -1,11 +1,12 @@
-"""Bars of profiles that can be trusted: two processes profile one build and are compared; two busy loops run beside a third; the
-budget is kept; an interrupt loses nothing. Prints "bar, measured, ok"; 1 when one is missed. On a quiet machine:
-`python3 bench/bars/repeatability.py [--program build/release/baton] [--pairs 4] [--threads 2] [NETWORK...]`
+"""Bars of profiles that can be trusted: two processes profile one build and are compared, and a profile with a campaign; two
+busy loops run beside a third; the budget is kept; an interrupt loses nothing. Prints "bar, measured, ok"; 1 when one is missed. On
+a quiet machine: `python3 bench/bars/repeatability.py [--program build/release/baton] [--pairs 4] [--threads 2] [NETWORK...]`
 
 Pairs between which a hypervisor moved the processors farther apart (`exchange_ns`) are counted, and compared apart from the
 others: their parallel kernels differ in truth, and `baton diff` judges none of them."""
 import argparse
 import json
+import math
 import os
 import pathlib
 import signal
@@ -149,6 +150,28 @@ def interrupted(program, network, number, status):
         report("  seconds until it ended", 0, 2, after, "s")
 
 
+IN_BOTH = """SELECT a.median_us AS one, a.plus_minus_us AS one_within, b.median_us AS other, b.plus_minus_us AS other_within,
+  min(a.core_ns, b.core_ns) AS core_ns
+  FROM rows a JOIN rows b ON a.work = b.work AND a.node = b.node AND a.cache = b.cache AND a.threads = b.threads
+  WHERE a.protocol = 'profile' AND b.protocol = 'campaign' AND a.kind = 'kernel' AND a.method IS NULL"""
+
+
+def protocols(program, network):
+    """A profile and a campaign of one model: their kernels agree within both intervals, and all have these and a clock."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, design = os.path.join(folder, "m.db"), os.path.join(folder, "design.json")
+        pathlib.Path(design).write_text(json.dumps({"models": [network]}))
+        profile(program, network, "--no-inside", "--threads", "1", "--store", store)
+        baton(program, "measure", "--design", design, "--store", store)
+        rows = json.loads(baton(program, "store", "query", "--store", store, "--json", "--sql", IN_BOTH))
+    report(f"{network}: kernels of both protocols without an interval or a clock", 0, 0,
+           sum(row["one_within"] is None or row["other_within"] is None or not row["core_ns"] for row in rows), "")
+    within = [abs(row["one"] - row["other"]) <= math.hypot(row["one_within"], row["other_within"]) for row in rows]
+    report(f"{network}: kernels of a profile and a campaign within +-", 90, 100, 100 * statistics.mean(within or [0]), "%")
+    off = [abs(row["one"] / row["other"] - 1) * 100 for row in rows]
+    print(f"  ({len(rows)} kernels, which differ by {statistics.median(off or [0]):.1f} % in the median, {max(off or [0]):.1f} % at most)")
+
+
 def first_line(program):
     begin = time.monotonic()
     run = subprocess.Popen([program, "profile", "resnet-18"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -166,9 +189,9 @@ def main():
     words.add_argument("--program", default=os.environ.get("BATON_PROGRAM", str(ROOT / "build" / "release" / "baton")))
     words.add_argument("--pairs", type=int, default=4)
     words.add_argument("--threads", type=int)
-    words.add_argument("--only", choices=["pairs", "busy", "budget", "interrupt", "first"], action="append")
+    words.add_argument("--only", choices=["pairs", "protocols", "busy", "budget", "interrupt", "first"], action="append")
     words = words.parse_args()
-    wanted = words.only or ["pairs", "busy", "budget", "interrupt", "first"]
+    wanted = words.only or ["pairs", "protocols", "busy", "budget", "interrupt", "first"]
     networks = words.networks or NETWORKS
     program = words.program
     if words.threads:
@@ -181,6 +204,9 @@ def main():
             for _ in range(words.pairs):
                 pairs.add(program, profile(program, network), profile(program, network))
         pairs.report()
+    if "protocols" in wanted:
+        for network in networks:
+            protocols(program, network)
     if "busy" in wanted:
         busy(program, networks[0], profile(program, networks[0], "--no-inside"))
     if "budget" in wanted:

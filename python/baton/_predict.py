@@ -10,7 +10,7 @@ from .runtime import ndarray
 Predictor = core.Predictor
 Predictor.card = property(lambda self: json.loads(self._card()),
                           doc="dict: version, date, machines, threads, families (models of each), rows, kernels, models, left_out (rows by "
-                          "reason), accuracy (of evaluate=True, else None)")
+                          "reason), without_clock (times that do not say the core's clock), accuracy (of evaluate=True, else None)")
 
 
 def _importance(self, backend="llvm"):

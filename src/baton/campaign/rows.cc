@@ -1,15 +1,13 @@
 #include "baton/campaign/rows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 
 #include "baton/profile/conditions/estimate.h"
-#include "baton/profile/record/record.h"
+#include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
-#include "baton/runtime/baton_backend.h"
-#include "baton/runtime/processor.h"
+#include "baton/profile/report/report.h"
 #include "baton/store/machine.h"
 #include "baton/support/error.h"
 
@@ -17,8 +15,7 @@ namespace baton {
 
 namespace {
 
-constexpr size_t kFewestKept = 5;
-constexpr double kFarDeviations = 5, kFarShare = 0.01;
+constexpr char kCampaign[] = "campaign";  // the protocol
 
 class Rows {
  public:
@@ -28,7 +25,7 @@ class Rows {
     for (uint32_t node = 0; node < plan_.nodes.size(); ++node) {
       nodes_[plan_.nodes[node].name] = node;
       ++calls_[plan_.nodes[node].func_name];
-      if (plan_.is_simulated(node)) any_simulated_ = simulated_device(node);
+      if (plan_.is_simulated(node)) any_simulated_ = simulated_device(plan_, node);
     }
   }
 
@@ -56,26 +53,11 @@ class Rows {
     m.device = result_.device;
     m.threads = source_.configuration->threads;
     m.cache = row.cache;
-    m.samples_us = row.samples_us;
-    m.disturbed = row.disturbed;
-    const std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
-    if (row.under_load) {
-      m.median_us = least_disturbed_us(kept);
-      m.plus_minus_us = apart_from_quiet(kept, m.median_us, row.interrupted,
-                                         contending_threads(m.threads, row.others_busy, m.device.cores));
-      char text[100];
-      std::snprintf(text, sizeof text, "measured beside other programs, which used %.1f processors",
-                    row.others_busy);
-      m.unreliable = doubt_of(text, m.plus_minus_us, m.median_us);
-    } else {
-      m.median_us = median(kept);
-    }
-    m.cv = coefficient_of_variation(kept);
-    m.outliers = far_samples(row.samples_us, row.disturbed);
+    set_time(m, time_of(row));
+    m.protocol = kCampaign;
     if (!source_.unreliable.empty()) m.unreliable = source_.unreliable;
     m.load = row.load;
     m.others_busy = row.others_busy;
-    m.core_ns = row.core_ns;
     m.reference_us = source_.reference_us;
     m.begun_s = source_.begun_s;
     m.family = source_.subject->family;
@@ -86,6 +68,24 @@ class Rows {
       m.model_id = source_.subject->work.id();
     }
     return m;
+  }
+
+  Estimate time_of(const JobRow& row) const {
+    const std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
+    Estimate time = estimate_of_one_process(kept);
+    if (row.under_load) {
+      time.us = least_disturbed_us(kept);
+      time.plus_minus_us = apart_from_quiet(
+          kept, time.us, row.interrupted,
+          contending_threads(source_.configuration->threads, row.others_busy, result_.device.cores));
+      char text[100];
+      std::snprintf(text, sizeof text, "measured beside other programs, which used %.1f processors",
+                    row.others_busy);
+      time.under_load = text;
+    }
+    for (const uint32_t i : row.disturbed) time.disturbed_us.push_back(row.samples_us.at(i));
+    time.core_ns = row.core_ns;
+    return time;
   }
 
   int opt_level() const { return source_.context->passes->opt_level; }
@@ -117,8 +117,8 @@ class Rows {
 
   Measurement transfer(const JobRow& row, uint32_t number) const {
     const PlanNode& node = plan_.nodes[number];
-    const PlanEntry &from = plan_.entries[node.inputs[0]], &to = plan_.entries[node.first_entry];
-    const std::string source = device_name(from.device_type), target = device_name(to.device_type);
+    const PlanEntry& to = plan_.entries[node.first_entry];
+    const std::string source = device_of(plan_, node.inputs[0]), target = device_of(plan_, node.first_entry);
     Measurement m = of_node(row, number);
     m.work = transfer_work(static_cast<double>(to.bytes()), source, target);
     m.build = build_facts(*source_.built, opt_level());
@@ -135,37 +135,19 @@ class Rows {
     m.calls = calls_.at(node.func_name);
     m.origins = origins(node.origins);
     m.made_for = origins(node.made_for);
-    if (plan_.is_simulated(number)) m.simulated = simulated_device(number);
+    m.simulated = simulated_device(plan_, number);
+    if (!m.simulated.empty()) m.plus_minus_us = 0;
     return m;
   }
 
   std::vector<WorkOrigin> origins(const std::vector<uint32_t>& ids) const {
-    std::vector<WorkOrigin> origins;
-    if (!source_.built->origins) return origins;
-    for (const uint32_t id : ids) {
-      const OperatorRecord& record = source_.built->origins->operators.at(id);
-      origins.push_back({id, record.op, record.place()});
-    }
-    return origins;
+    if (!source_.built->origins) return {};
+    return work_origins(source_.built->origins->operators, ids);
   }
 
   void set_device(Measurement& m, const std::string& backend) const {
     if (const DeviceSheet* sheet = backend.empty() ? nullptr : source_.context->sheet_of(backend))
       m.device = *sheet;
-  }
-
-  std::string device_name(int type) const {
-    if (type == kProcessorKind) return "cpu";
-    for (const PlanNode& node : plan_.nodes)
-      if (!node.backend.empty() && plan_.entries[node.first_entry].device_type == type) return node.backend;
-    return "device type " + std::to_string(type);
-  }
-
-  std::string simulated_device(uint32_t number) const {
-    const PlanNode& node = plan_.nodes[number];
-    if (!node.backend.empty()) return node.backend;
-    const int to = plan_.entries[node.first_entry].device_type;
-    return device_name(to >= BATON_FIRST_SIMULATED_KIND ? to : plan_.entries[node.inputs[0]].device_type);
   }
 
   const JobResult& result_;
@@ -185,18 +167,6 @@ std::vector<double> samples_without(const std::vector<double>& samples,
   for (uint32_t i = 0; i < samples.size(); ++i)
     if (std::ranges::find(left_out, i) == left_out.end()) kept.push_back(samples[i]);
   return kept;
-}
-
-std::vector<uint32_t> far_samples(const std::vector<double>& samples, const std::vector<uint32_t>& left_out) {
-  const auto counts = [&](uint32_t i) { return std::ranges::find(left_out, i) == left_out.end(); };
-  const std::vector<double> kept = samples_without(samples, left_out);
-  if (kept.size() < kFewestKept) return {};
-  const double middle = median(kept);
-  const double limit = std::max(kFarDeviations * robust_deviation(kept), kFarShare * middle);
-  std::vector<uint32_t> far;
-  for (uint32_t i = 0; i < samples.size(); ++i)
-    if (counts(i) && std::abs(samples[i] - middle) > limit) far.push_back(i);
-  return far;
 }
 
 std::string configuration_key(const Subject& subject, const std::string& backend, int threads,
@@ -220,6 +190,7 @@ Measurement failed_measurement(const RowSource& source, const std::string& why) 
   m.device = source.context->host();
   m.machine = machine_name();
   m.threads = source.configuration->threads;
+  m.protocol = kCampaign;
   m.unreliable = "failed: " + why;
   m.reference_us = source.reference_us;
   m.begun_s = source.begun_s;

@@ -47,8 +47,4 @@ Measurement failed_measurement(const RowSource& source, const std::string& why);
 std::vector<double> samples_without(const std::vector<double>& samples,
                                     const std::vector<uint32_t>& left_out);
 
-/// Indices of the samples that lie farther than five times the median absolute deviation from the median, and
-/// farther than a hundredth of it; of those in `left_out` none.
-std::vector<uint32_t> far_samples(const std::vector<double>& samples, const std::vector<uint32_t>& left_out);
-
 }  // namespace baton

@@ -58,15 +58,16 @@ std::set<std::string> Dataset::works_of(int model) const {
 struct DatasetBuilder::State {
   struct Time {
     int64_t begun_s = 0;
-    double us = 0;
+    double us = 0, cv = 0;
     double core_ns = 0;                  ///< Measurement::core_ns
+    bool simulated = false;              ///< the clock does not matter
     const DeviceSheet* sheet = nullptr;  ///< of its machine and device
+    bool knows_clock() const { return core_ns > 0 || simulated; }
   };
   struct Kernel {
     std::string group;  ///< of all that differ in the model only
     KernelSample of;
     std::vector<Time> times;
-    std::vector<double> cvs;
     std::set<std::string> models;
   };
   struct Member {
@@ -76,7 +77,6 @@ struct DatasetBuilder::State {
   struct Model {
     ModelSample of;
     std::vector<Time> times;
-    std::vector<double> cvs;
     std::map<uint32_t, Member> members;  ///< by node
     std::string key;                     ///< model_key(); empty: the whole model was not measured
     std::string program;  ///< what all sessions of profiles share, whenever they were; empty: of a campaign
@@ -89,7 +89,7 @@ struct DatasetBuilder::State {
   std::map<const DeviceSheet*, std::vector<double>> core_ns;  ///< by machine and device, which share a sheet
 
   Time time_of(const Measurement& m) {
-    const Time time{m.begun_s, m.median_us, m.core_ns, sheet_of(m).get()};
+    const Time time{m.begun_s, m.median_us, m.cv, m.core_ns, !m.simulated.empty(), sheet_of(m).get()};
     if (time.core_ns > 0) core_ns[time.sheet].push_back(time.core_ns);
     return time;
   }
@@ -105,6 +105,23 @@ struct DatasetBuilder::State {
     };
     for (auto& [key, kernel] : kernels) scale(kernel.times);
     for (auto& [key, model] : models) scale(model.times);
+  }
+
+  /// Of one thing's times that say the core's clock and others that do not, the former: they would be on two
+  /// clocks. Call once, when all times of one thing are together.
+  void keep_one_clock() {
+    const auto keep = [this](std::vector<Time>& times) {
+      const auto without = std::ranges::stable_partition(times, &Time::knows_clock);
+      const auto count = static_cast<int64_t>(without.size());
+      if (without.size() == times.size()) {
+        data.without_clock += count;
+      } else if (count > 0) {
+        data.left_out["times without the core's clock, of what has others with it"] += count;
+        times.erase(without.begin(), without.end());
+      }
+    };
+    for (auto& [key, kernel] : kernels) keep(kernel.times);
+    for (auto& [key, model] : models) keep(model.times);
   }
 
   /// Peaks differ a little each time they are measured: one sheet per machine and kind of device.
@@ -178,7 +195,6 @@ struct DatasetBuilder::State {
     if (kernel.of.family.empty()) kernel.of.family = m.family;
     if (m.unreliable.empty() && m.cv <= kMostCv) {
       kernel.times.push_back(time_of(m));
-      kernel.cvs.push_back(m.cv);
     } else {
       leave_out("disturbed while it was measured");
       if (kernel.times.empty()) kernel.of.us = m.median_us;
@@ -204,7 +220,6 @@ struct DatasetBuilder::State {
     model.of.sheet = sheet_of(m);
     model.of.threads = m.threads;
     model.times.push_back(time_of(m));
-    model.cvs.push_back(m.cv);
   }
 
   void add_part(const Measurement& m) {
@@ -228,6 +243,12 @@ struct DatasetBuilder::State {
     if (std::sscanf(m.work.text.c_str(), "copy %lf from %127s to %127s", &bytes, from, to) != 3)
       return leave_out("transfers that cannot be read");
     data.transfers.push_back({from, to, bytes > 0 ? bytes : m.work.bytes, m.median_us});
+  }
+
+  static std::vector<double> values_of(const std::vector<Time>& times, double Time::* member) {
+    std::vector<double> values;
+    for (const Time& time : times) values.push_back(time.*member);
+    return values;
   }
 
   /// By kernel.
@@ -269,7 +290,6 @@ struct DatasetBuilder::State {
       if (is_new) continue;
       Kernel& all = at->second;
       all.times.insert(all.times.end(), kernel.times.begin(), kernel.times.end());
-      all.cvs.insert(all.cvs.end(), kernel.cvs.begin(), kernel.cvs.end());
       all.models.merge(kernel.models);
       if (all.of.family.empty()) all.of.family = kernel.of.family;
     }
@@ -301,7 +321,6 @@ struct DatasetBuilder::State {
       if (is_new) continue;
       Model& all = at->second;
       all.times.insert(all.times.end(), model.times.begin(), model.times.end());
-      all.cvs.insert(all.cvs.end(), model.cvs.begin(), model.cvs.end());
       if (all.members.empty()) all.members = model.members;
     }
     adopt(merged, moved);
@@ -318,18 +337,13 @@ struct DatasetBuilder::State {
     for (auto& [key, kernel] : kernels) {
       indices[key] = static_cast<int>(data.kernels.size());
       KernelSample& of = kernel.of;
-      std::vector<double> times;
       std::map<int64_t, double> sessions;
-      for (const Time& time : kernel.times) {
-        times.push_back(time.us);
-        sessions.emplace(time.begun_s, time.us);
-      }
+      for (const Time& time : kernel.times) sessions.emplace(time.begun_s, time.us);
       of.weight = 0;
-      if (!times.empty()) {
-        of.us = typical_of(times);
-        const double cv = std::max(median(kernel.cvs), kSureCv);
-        of.weight =
-            kSureCv * kSureCv / (cv * cv) * std::min<double>(3, std::sqrt(static_cast<double>(times.size())));
+      if (const auto count = static_cast<double>(kernel.times.size()); count > 0) {
+        of.us = typical_of(values_of(kernel.times, &Time::us));
+        const double cv = std::max(median(values_of(kernel.times, &Time::cv)), kSureCv);
+        of.weight = kSureCv * kSureCv / (cv * cv) * std::min(3.0, std::sqrt(count));
         of.weight = std::max(of.weight, 0.05);
       }
       if (sessions.size() > 1) data.repeats.emplace_back(sessions.begin()->second, sessions.rbegin()->second);
@@ -350,13 +364,11 @@ struct DatasetBuilder::State {
       double sum = 0;
       for (const auto& [kernel, count] : calls) {
         const Kernel& of = kernels.at(kernel);
-        std::vector<double> times;
-        for (const Time& time : of.times) times.push_back(time.us);
-        sum += count * (times.empty() ? of.of.us : typical_of(times));
+        sum += count * (of.times.empty() ? of.of.us : typical_of(values_of(of.times, &Time::us)));
       }
-      for (const Time& time : model.times) model.of.again_us.push_back(time.us);
+      model.of.again_us = values_of(model.times, &Time::us);
       model.of.us = typical_of(model.of.again_us);
-      model.of.cv = median(model.cvs);
+      model.of.cv = median(values_of(model.times, &Time::cv));
       if (sum < kLeastOfModel * model.of.us || sum > kMostOfModel * model.of.us) {
         leave_out("models whose kernels do not sum up to their time");
         continue;
@@ -400,6 +412,7 @@ Dataset DatasetBuilder::finish() {
   state_->scale_to_usual_clock();
   state_->merge_kernels();
   state_->merge_models();
+  state_->keep_one_clock();
   state_->finish_models(models);
   state_->finish_kernels(kernels, models);
   for (size_t i = 0; i < state_->pending.size(); ++i)

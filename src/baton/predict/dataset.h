@@ -54,6 +54,9 @@ struct Dataset {
   std::vector<std::pair<double, double>>
       repeats;  ///< one kernel's times in two sessions, which is as far as times of one machine repeat
   std::map<std::string, int64_t> left_out;  ///< rows by reason
+  /// Times of kernels and models that do not say the core's clock, as those of an older Baton do not: they
+  /// are used as they were measured. Of what has others that do they are left out.
+  int64_t without_clock = 0;
   std::set<std::string> campaigns, machines;
   int64_t rows = 0;  ///< measurements read
 

@@ -386,6 +386,7 @@ Predictor train(const Dataset& data, const TrainOptions& options) {
   card.threads.assign(threads.begin(), threads.end());
   for (const ModelSample& model : data.models) ++card.families[model.family];
   card.rows = data.rows;
+  card.without_clock = data.without_clock;
   card.models = static_cast<int64_t>(data.models.size());
   card.left_out.insert(data.left_out.begin(), data.left_out.end());
   card.name = options.name;

@@ -57,6 +57,7 @@ struct ModelCard {
   std::map<std::string, int64_t> families;     ///< models of each
   int64_t rows = 0, kernels = 0, models = 0;
   std::map<std::string, int64_t> left_out;        ///< rows by reason; kernels of backends without a predictor
+  int64_t without_clock = 0;                      ///< Dataset::without_clock
   std::map<std::string, HeldOutErrors> held_out;  ///< "kernels of llvm", "models of llvm"
   std::string accuracy;                           ///< JSON of an Evaluation; empty: not evaluated
   std::string carried_from;  ///< the device of the predictor that training started from; empty: none

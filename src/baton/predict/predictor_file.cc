@@ -74,6 +74,7 @@ Json json_of(const ModelCard& card) {
           {"kernels", card.kernels},
           {"models", card.models},
           {"left_out", card.left_out},
+          {"without_clock", card.without_clock},
           {"held_out", held_out},
           {"accuracy", card.accuracy.empty() ? Json(nullptr) : Json::parse(card.accuracy)},
           {"carried_from", card.carried_from}};
@@ -94,6 +95,7 @@ ModelCard card_of(const Json& json) {
   json.at("kernels").get_to(card.kernels);
   json.at("models").get_to(card.models);
   json.at("left_out").get_to(card.left_out);
+  card.without_clock = json.value("without_clock", int64_t{0});
   for (const auto& [of, errors] : json.at("held_out").items())
     card.held_out[of] = {errors.at("count").get<int64_t>(), errors.at("median_error").get<double>(),
                          errors.at("within_10").get<double>()};

@@ -127,8 +127,11 @@ struct Measurement {
   std::vector<WorkOrigin> made_for;  ///< operators that caused it (copies, changes of layout)
   double share = 1;                  ///< of a part: its fraction of the kernel's time
   std::string method;                ///< of a part: "markers", "ablation", "sampling"
-  std::string campaign;              ///< of which campaign; empty: none
-  std::string configuration;         ///< its key in that campaign
+  /// By which protocol it was measured: "profile" (rounds in executors of their own, note 0018), "compare"
+  /// (in turn with other backends, note 0032), "campaign" (one process, note 0038); empty: an older Baton.
+  std::string protocol;
+  std::string campaign;       ///< of which campaign; empty: none
+  std::string configuration;  ///< its key in that campaign
 
   MeasurementKeys keys() const;
   /// A hash of all fields, of the work its kind and text: importing a measurement twice keeps one.

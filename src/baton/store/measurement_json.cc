@@ -1,5 +1,6 @@
 #include "baton/store/measurement_json.h"
 
+#include "baton/store/columns.h"
 #include "baton/support/error.h"
 #include "baton/support/json_fields.h"
 
@@ -9,7 +10,6 @@ namespace {
 using json_fields::Field;
 using json_fields::Json;
 using json_fields::may_lack;
-using json_fields::or_null;
 using json_fields::required;
 using json_fields::unless_empty;
 
@@ -107,17 +107,8 @@ constexpr Field<B> kBuildFields[] = {
 };
 
 using M = Measurement;
-template <auto member>
-constexpr Field<M> origins_field(const char* name) {
-  return {[](const char* key, const M& row, Json& object) {
-            if (!(row.*member).empty()) object[key] = rows_json<S>(row.*member, kOriginFields);
-          },
-          [](const char* key, const Json& object, M& row) {
-            if (object.contains(key)) row.*member = rows_of<S>(object.at(key), kOriginFields);
-          },
-          name};
-}
-constexpr Field<M> kFields[] = {
+/// What a measurement shares with others; its own members are kMeasurementColumns.
+constexpr Field<M> kSharedFields[] = {
     {[](const char* key, const M& row, Json& object) {
        json_fields::write<W>(kWorkFields, row.work, object[key]);
      },
@@ -134,44 +125,36 @@ constexpr Field<M> kFields[] = {
      "build"},
     {[](const char* key, const M& row, Json& object) { object[key] = row.device.text(); },
      [](const char* key, const Json& object, M& row) { row.device = sheet_of(object.at(key)); }, "device"},
-    required<M, &M::machine>("machine"),
-    required<M, &M::threads>("threads"),
-    {[](const char* key, const M& row, Json& object) {
-       object[key] = std::string(cache_state_name(row.cache));
-     },
-     [](const char* key, const Json& object, M& row) { row.cache = state_of_cache(object.at(key)); },
-     "cache"},
-    required<M, &M::median_us>("median_us"),
-    required<M, &M::cv>("cv"),
-    or_null<M, &M::plus_minus_us>("plus_minus_us"),
-    required<M, &M::samples_us>("samples_us"),
-    unless_empty<M, &M::disturbed>("disturbed"),
-    unless_empty<M, &M::outliers>("outliers"),
-    unless_empty<M, &M::unreliable>("unreliable"),
-    unless_empty<M, &M::simulated>("simulated"),
-    may_lack<M, &M::load>("load"),
-    may_lack<M, &M::others_busy>("others_busy"),
-    may_lack<M, &M::core_ns>("core_ns"),
-    may_lack<M, &M::reference_us>("reference_us"),
-    required<M, &M::begun_s>("begun_s"),
-    unless_empty<M, &M::model>("model"),
-    unless_empty<M, &M::model_id>("model_id"),
-    unless_empty<M, &M::family>("family"),
-    may_lack<M, &M::node>("node"),
-    may_lack<M, &M::calls>("calls"),
-    origins_field<&M::origins>("origins"),
-    origins_field<&M::made_for>("made_for"),
-    may_lack<M, &M::share>("share"),
-    unless_empty<M, &M::method>("method"),
-    unless_empty<M, &M::campaign>("campaign"),
-    unless_empty<M, &M::configuration>("configuration"),
 };
+
+template <class Value>
+Json json_of(const Value& value) {
+  return value;
+}
+Json json_of(CacheState state) { return std::string(cache_state_name(state)); }
+Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json json_of(const std::vector<WorkOrigin>& origins) { return rows_json<S>(origins, kOriginFields); }
+
+template <class Value>
+void read_into(const Json& json, Value& value) {
+  value = json.get<Value>();
+}
+void read_into(const Json& json, CacheState& state) { state = state_of_cache(json); }
+void read_into(const Json& json, std::optional<double>& value) { value = json.get<double>(); }
+void read_into(const Json& json, std::vector<WorkOrigin>& origins) {
+  origins = rows_of<S>(json, kOriginFields);
+}
 
 }  // namespace
 
 Json measurement_json(const Measurement& measurement) {
   Json json, fields;
-  json_fields::write<M>(kFields, measurement, fields);
+  json_fields::write<M>(kSharedFields, measurement, fields);
+  for_each_column(measurement, [&](const MeasurementColumn& column, const auto& value) {
+    if constexpr (requires { value.empty(); })
+      if (value.empty() && !column.required) return;
+    fields[column.name] = json_of(value);
+  });
   json["baton_measurement"] = kVersion;
   json.update(fields);
   return json;
@@ -185,7 +168,14 @@ Measurement read_measurement(const Json& json) {
                 "; this Baton reads version " + std::to_string(kVersion));
   Measurement measurement;
   try {
-    json_fields::read<M>(kFields, json, measurement);
+    json_fields::read<M>(kSharedFields, json, measurement);
+    for_each_column(measurement, [&](const MeasurementColumn& column, auto& value) {
+      const auto at = json.find(column.name);
+      if (column.required)
+        read_into(json.at(column.name), value);
+      else if (at != json.end() && !at->is_null())
+        read_into(*at, value);
+    });
   } catch (const nlohmann::json::exception& why) {
     throw Error(std::string("a measurement is malformed: ") + why.what());
   }

@@ -1,9 +1,11 @@
 #include "baton/store/reader.h"
 
+#include <concepts>
 #include <cstring>
 
 #include <nlohmann/json.hpp>
 
+#include "baton/store/columns.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -12,13 +14,40 @@ namespace {
 /// Shared rows that are kept: enough for a campaign, not for any store.
 constexpr size_t kKept = 20'000;
 
-template <class T>
-bool read_list(std::string_view blob, int64_t count, std::vector<T>& values) {
-  if (blob.size() != static_cast<size_t>(count) * sizeof(T)) return false;
-  values.resize(static_cast<size_t>(count));
-  if (!blob.empty()) std::memcpy(values.data(), blob.data(), blob.size());
-  return true;
-}
+/// The values of columns of a row, one after the other. False: not what was stored.
+class Columns {
+ public:
+  Columns(const Statement& row, int first) : row_(row), at_(first) {}
+  bool read(std::string& value) { return value = row_.text(at_++), true; }
+  template <std::integral Integer>
+  bool read(Integer& value) {
+    return value = static_cast<Integer>(row_.integer(at_++)), true;
+  }
+  bool read(double& value) { return value = row_.real(at_++), true; }
+  bool read(std::optional<double>& value) {
+    if (!row_.is_null(at_)) value = row_.real(at_);
+    return ++at_, true;
+  }
+  bool read(CacheState& value) {
+    const auto state = cache_state_named(row_.text(at_++));
+    if (state) value = *state;
+    return state.has_value();
+  }
+  template <class T>
+  bool read(std::vector<T>& values) {
+    const int64_t count = row_.integer(at_++);
+    const std::string_view blob = row_.blob(at_++);
+    if (blob.size() != static_cast<size_t>(count) * sizeof(T)) return false;
+    values.resize(static_cast<size_t>(count));
+    if (!blob.empty()) std::memcpy(values.data(), blob.data(), blob.size());
+    return true;
+  }
+  bool read(std::vector<WorkOrigin>&) { return true; }  // of the origin set
+
+ private:
+  const Statement& row_;
+  int at_;
+};
 
 template <class Map>
 auto* find_kept(Map& map, int64_t id) {
@@ -40,19 +69,21 @@ StoreReader::StoreReader(Database& database)
       find_origins_(database.prepare("SELECT made_for, operator, op, source FROM origin WHERE origin_set = ? "
                                      "ORDER BY made_for, position")) {}
 
-const char* StoreReader::select() {
-  return "SELECT m.id, m.hash, m.work, m.build, m.device, machine.name, model.name, model.work_id, "
-         "model.family,"
-         " campaign.name, m.configuration, m.origin_set, m.threads, m.cache, m.median_us, m.cv,"
-         " m.plus_minus_us, m.unreliable, m.simulated, m.load, m.others_busy, m.reference_us, m.begun_s, "
-         "m.node,"
-         " m.calls, m.share, m.method, m.samples, m.disturbed, m.outliers, s.samples_us, s.disturbed, "
-         "s.outliers, m.core_ns"
-         " FROM measurement m"
-         " LEFT JOIN sample s ON s.measurement = m.id"
-         " LEFT JOIN machine ON machine.id = m.machine"
-         " LEFT JOIN model ON model.id = m.model"
-         " LEFT JOIN campaign ON campaign.id = m.campaign";
+const std::string& StoreReader::select() {
+  static const std::string text = [] {
+    std::string columns = "SELECT m.id, m.hash, m.work, m.build, m.device, m.origin_set";
+    for (const MeasurementColumn& column : kMeasurementColumns) {
+      if (const std::string selected = selected_column(column); !selected.empty()) columns += ", " + selected;
+      if (is_list(column)) columns += std::string(", s.") + column.name;
+    }
+    return columns +
+           " FROM measurement m"
+           " LEFT JOIN sample s ON s.measurement = m.id"
+           " LEFT JOIN machine ON machine.id = m.machine"
+           " LEFT JOIN model ON model.id = m.model"
+           " LEFT JOIN campaign ON campaign.id = m.campaign";
+  }();
+  return text;
 }
 
 void StoreReader::damaged(const std::string& what) const {
@@ -136,39 +167,15 @@ Measurement StoreReader::read(const Statement& row) {
   m.work = kept_work.work;
   m.build = kept_build.build;
   m.device = kept_device.sheet;
-  m.machine = row.text(5);
-  m.model = row.text(6);
-  m.model_id = row.text(7);
-  m.family = row.text(8);
-  m.campaign = row.text(9);
-  m.configuration = row.text(10);
-  if (!row.is_null(11)) {
-    const Origins& both = origins(row.integer(11));
+  if (!row.is_null(5)) {
+    const Origins& both = origins(row.integer(5));
     m.origins = both.origins;
     m.made_for = both.made_for;
   }
-  m.threads = static_cast<int>(row.integer(12));
-  const auto cache = cache_state_named(row.text(13));
-  if (!cache) damaged(what);
-  m.cache = *cache;
-  m.median_us = row.real(14);
-  m.cv = row.real(15);
-  if (!row.is_null(16)) m.plus_minus_us = row.real(16);
-  m.unreliable = row.text(17);
-  m.simulated = row.text(18);
-  m.load = row.real(19);
-  m.others_busy = row.real(20);
-  m.core_ns = row.real(33);
-  m.reference_us = row.real(21);
-  m.begun_s = row.integer(22);
-  m.node = static_cast<uint32_t>(row.integer(23));
-  m.calls = static_cast<int>(row.integer(24));
-  m.share = row.real(25);
-  m.method = row.text(26);
-  if (!read_list(row.blob(30), row.integer(27), m.samples_us) ||
-      !read_list(row.blob(31), row.integer(28), m.disturbed) ||
-      !read_list(row.blob(32), row.integer(29), m.outliers) ||
-      m.digest({kept_work.digest, kept_build.digest, kept_device.digest}) != row.digest(1))
+  Columns columns(row, 6);
+  bool whole = true;
+  for_each_column(m, [&](const MeasurementColumn&, auto& value) { whole = columns.read(value) && whole; });
+  if (!whole || m.digest({kept_work.digest, kept_build.digest, kept_device.digest}) != row.digest(1))
     damaged(what);
   return m;
 }

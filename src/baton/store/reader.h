@@ -11,7 +11,7 @@ class StoreReader {
  public:
   explicit StoreReader(Database& database);
   /// "SELECT ... FROM measurement m ...": a condition on m may follow.
-  static const char* select();
+  static const std::string& select();
   /// The row that a statement of select() is at. Throws Error when it is not what was stored.
   Measurement read(const Statement& row);
 

@@ -1,10 +1,10 @@
 #include "baton/store/schema.h"
 
-#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
 
+#include "baton/store/columns.h"
 #include "baton/store/migrations/migrations.h"
 #include "baton/support/error.h"
 
@@ -35,6 +35,34 @@ void check_not_newer(Database& database) {
                 ": use that Baton, or let it write the rows with `baton store export`");
 }
 
+/// The view `rows`. Migrations that were released before kMeasurementColumns made it wrote it out.
+std::string rows_view() {
+  std::string columns;
+  for (const MeasurementColumn& column : kMeasurementColumns) {
+    if (const std::string selected = selected_column(column); !selected.empty()) columns += ", " + selected;
+    if (column.member == ColumnMember(&Measurement::machine))
+      columns += ", d.name AS device, d.kind AS device_kind, lower(hex(d.identity)) AS sheet";
+  }
+  // `op_source`: the operators of the model that a measurement belongs to, where it has a model; else what
+  // was built, which is what was asked for.
+  return R"sql(DROP VIEW rows; CREATE VIEW rows AS SELECT
+  m.id AS measurement, m.work, w.kind, w.brief,
+  coalesce((SELECT group_concat(op, ' + ') FROM
+              (SELECT op FROM origin WHERE origin_set = m.origin_set AND made_for = 0 ORDER BY position)),
+           w.operators) AS op_source,
+  w.operators, w.flops, w.bytes,
+  b.backend, b.target, b.compiler, b.opt_level, b.precision, b.template, b.parameters)sql" +
+         columns + R"sql(
+FROM measurement m
+  JOIN work w ON w.id = m.work
+  JOIN build b ON b.id = m.build
+  JOIN device d ON d.id = m.device
+  JOIN machine ON machine.id = m.machine
+  LEFT JOIN model ON model.id = m.model
+  LEFT JOIN campaign ON campaign.id = m.campaign;
+)sql";
+}
+
 /// WAL cannot be switched on while another process has the file open; SQLite does not wait for that.
 void switch_wal_on(Database& database) {
   for (int attempt = 0;; ++attempt) {
@@ -52,14 +80,12 @@ void switch_wal_on(Database& database) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const std::array<Migration, 5> all{{
-      {"tables", kTablesSql},
-      {"attributes of operators as rows, and views", kViewsSql},
-      {"the clock of the processor", kCoreSql},
-      {"the precision of builds", kPrecisionSql},
-      {"operators of the model", kSourceSql},
-  }};
-  return all;
+#define BATON_MIGRATION(sql, doc) {doc, sql},
+  static const Migration kAll[] = {
+#include "baton/store/migrations/migrations.def"
+  };
+#undef BATON_MIGRATION
+  return kAll;
 }
 
 void migrate(Database& database) {
@@ -78,6 +104,7 @@ void migrate(Database& database) {
   check_not_newer(database);
   for (int64_t version = version_of(database); version < newest(); ++version)
     database.run(migrations()[static_cast<size_t>(version)].sql);
+  database.run(rows_view().c_str());
   database.run(("PRAGMA user_version = " + std::to_string(newest())).c_str());
   transaction.commit();
 }

@@ -180,7 +180,7 @@ StoreTable Store::sql(const std::string& statement) const {
 std::optional<Measurement> Store::newest(const Work& work, const BuildFacts& build, const DeviceSheet& device,
                                          int threads, CacheState cache) const {
   Statement rows = state_->database->prepare(
-      std::string(StoreReader::select()) +
+      StoreReader::select() +
       " WHERE m.work = (SELECT id FROM work WHERE hash = ?) AND m.build = (SELECT id FROM build WHERE hash = "
       "?)"
       " AND m.device IN (SELECT id FROM device WHERE identity = ?) AND m.threads = ? AND m.cache = ?"
@@ -214,7 +214,7 @@ std::vector<std::string> Store::damage() const {
     }
   }
   if (!found.empty()) return found;
-  Statement rows = state_->database->prepare(std::string(StoreReader::select()) + " ORDER BY m.id");
+  Statement rows = state_->database->prepare(StoreReader::select() + " ORDER BY m.id");
   while (rows.step()) {
     try {
       state_->reading().read(rows);

@@ -1,7 +1,10 @@
 #include "baton/store/writer.h"
 
+#include <concepts>
+
 #include <nlohmann/json.hpp>
 
+#include "baton/store/columns.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -10,12 +13,49 @@ namespace {
 /// Shared rows whose numbers are remembered; more than that, and they are looked up anew.
 constexpr size_t kRemembered = 200'000;
 
-/// Empty texts are stored as NULL.
-void bind_text_or_null(Statement& statement, int at, const std::string& text) {
-  if (text.empty())
-    statement.bind_null(at);
-  else
-    statement.bind(at, std::string_view(text));
+/// Binds the values of own_column() of all columns, one after the other; empty texts are stored as NULL.
+class OwnColumns {
+ public:
+  OwnColumns(Statement& statement, int first) : statement_(statement), at_(first) {}
+  void bind(const std::string& value) {
+    if (value.empty())
+      statement_.bind_null(at_++);
+    else
+      statement_.bind(at_++, std::string_view(value));
+  }
+  void bind(CacheState value) { statement_.bind(at_++, cache_state_name(value)); }
+  template <std::integral Integer>
+  void bind(Integer value) {
+    statement_.bind(at_++, static_cast<int64_t>(value));
+  }
+  void bind(double value) { statement_.bind(at_++, value); }
+  void bind(const std::optional<double>& value) {
+    if (value)
+      bind(*value);
+    else
+      statement_.bind_null(at_++);
+  }
+  template <class T>
+  void bind(const std::vector<T>& values) {
+    bind(values.size());
+  }
+
+ private:
+  Statement& statement_;
+  int at_;
+};
+
+constexpr int kSharedColumns = 8;
+std::string insert_measurement() {
+  std::string names = "hash, work, build, device, machine, model, campaign, origin_set";
+  std::string values = "?, ?, ?, ?, ?, ?, ?, ?";
+  for (const MeasurementColumn& column : kMeasurementColumns) {
+    const char* own = own_column(column);
+    if (!own) continue;
+    names += std::string(", ") + own;
+    values += ", ?";
+  }
+  return "INSERT OR IGNORE INTO measurement (" + names + ") VALUES (" + values + ")";
 }
 
 std::string as_bytes_of(const std::vector<WorkOrigin>& origins) {
@@ -70,14 +110,7 @@ StoreWriter::StoreWriter(Database& database)
       add_origins_(database.prepare("INSERT INTO origin_set (hash) VALUES (?)")),
       add_origin_(database.prepare("INSERT INTO origin (origin_set, made_for, position, operator, op, source)"
                                    " VALUES (?, ?, ?, ?, ?, ?)")),
-      add_(database.prepare(
-          "INSERT OR IGNORE INTO measurement (hash, work, build, device, machine, model, campaign,"
-          " configuration, origin_set, threads, cache, median_us, cv, plus_minus_us, unreliable, simulated,"
-          " load, others_busy, reference_us, begun_s, node, calls, share, method, samples, disturbed, "
-          "outliers, core_ns)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
-          "?20,"
-          " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)")),
+      add_(database.prepare(insert_measurement())),
       add_samples_(database.prepare(
           "INSERT INTO sample (measurement, samples_us, disturbed, outliers) VALUES (?, ?, ?, ?)")) {}
 
@@ -225,31 +258,15 @@ bool StoreWriter::insert(const Measurement& m) {
       .bind(3, build_row(m.build, keys.build))
       .bind(4, device_row(m.device, keys.device))
       .bind(5, named_row(machines_, find_machine_, add_machine_, m.machine));
-  for (const int at : {6, 7, 9}) add_.bind_null(at);
+  for (const int at : {6, 7, 8}) add_.bind_null(at);
   if (!m.model.empty() || !m.model_id.empty() || !m.family.empty()) add_.bind(6, model_row(m));
   if (!m.campaign.empty()) add_.bind(7, named_row(campaigns_, find_campaign_, add_campaign_, m.campaign));
-  bind_text_or_null(add_, 8, m.configuration);
-  if (const auto origins = origin_row(m)) add_.bind(9, *origins);
-  add_.bind(10, int64_t{m.threads}).bind(11, cache_state_name(m.cache)).bind(12, m.median_us).bind(13, m.cv);
-  if (m.plus_minus_us)
-    add_.bind(14, *m.plus_minus_us);
-  else
-    add_.bind_null(14);
-  bind_text_or_null(add_, 15, m.unreliable);
-  bind_text_or_null(add_, 16, m.simulated);
-  add_.bind(17, m.load)
-      .bind(18, m.others_busy)
-      .bind(19, m.reference_us)
-      .bind(20, m.begun_s)
-      .bind(21, int64_t{m.node})
-      .bind(22, int64_t{m.calls})
-      .bind(23, m.share);
-  bind_text_or_null(add_, 24, m.method);
-  add_.bind(25, static_cast<int64_t>(m.samples_us.size()))
-      .bind(26, static_cast<int64_t>(m.disturbed.size()))
-      .bind(27, static_cast<int64_t>(m.outliers.size()))
-      .bind(28, m.core_ns)
-      .run();
+  if (const auto origins = origin_row(m)) add_.bind(8, *origins);
+  OwnColumns columns(add_, kSharedColumns + 1);
+  for_each_column(m, [&](const MeasurementColumn& column, const auto& value) {
+    if (own_column(column)) columns.bind(value);
+  });
+  add_.run();
   if (database_.changes() == 0) return false;
   add_samples_.bind(1, database_.last_row());
   add_samples_.bind_blob(2, std::as_bytes(std::span(m.samples_us)));

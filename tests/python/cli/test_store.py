@@ -48,7 +48,8 @@ def test_a_profile_is_in_the_store(folder):
     assert model["samples_us"] and model["median_us"] == report["end_to_end_us"]["median"]
     kernels = [row for row in rows if row["work"]["kind"] == "kernel" and "method" not in row]
     assert [row["median_us"] for row in kernels] == [kernel["median_us"] for kernel in report["kernels"]]
-    assert [row["samples_us"] for row in kernels] == [kernel["samples"] for kernel in report["kernels"]]
+    assert [row["samples_us"] for row in kernels] == [kernel["samples"] + kernel.get("disturbed_us", []) for kernel in report["kernels"]]
+    assert all(row["core_ns"] > 0 and row["protocol"] == "profile" for row in rows)
     assert [op["op"] for op in kernels[0]["work"]["operators"]] == ["add", "nn.relu"]
     assert [origin["op"] for origin in kernels[0]["origins"]] == ["add", "nn.relu"]
     assert [origin["source"] for origin in kernels[0]["origins"]] == ["line 3", "line 3"]

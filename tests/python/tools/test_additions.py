@@ -1,4 +1,5 @@
-"""An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then."""
+"""An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then; a column of
+the store is three places."""
 import json
 import os
 import pathlib
@@ -82,3 +83,10 @@ def test_one_file_and_one_line_each(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     find(build, tree)
+
+
+def test_a_column_of_the_store_is_three_places():
+    """Its member, its line in the table of columns, its migration (a file, and the line that lists it)."""
+    store = ROOT / "src/baton/store"
+    named = {file.relative_to(store).as_posix() for file in store.rglob("*.*") if "protocol" in file.read_text()}
+    assert named == {"measurement.h", "columns.h", "migrations/0006_protocol.cc", "migrations/migrations.def"}

@@ -1,18 +1,29 @@
 #include "baton/campaign/campaign.h"
 
 #include <atomic>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
 
 #include "baton/campaign/reference.h"
+#include "baton/campaign/rows.h"
 #include "baton/codegen/backend.h"
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/load_model.h"
 #include "baton/farm/measure/measure_job.h"
+#include "baton/profile/record/record.h"
+#include "baton/profile/record/work.h"
+#include "baton/profile/report/profile.h"
+#include "baton/store/columns.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/text/parser.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {
@@ -326,6 +337,76 @@ TEST_F(Campaigns, SecondVisitsGoOnWhereTheyEnded) {
   });
 }
 
+/// Names of the columns that have a value.
+std::set<std::string> filled(const Measurement& row) {
+  std::set<std::string> names;
+  for_each_column(row, [&](const MeasurementColumn& column, const auto& value) {
+    if (value != std::remove_cvref_t<decltype(value)>()) names.insert(column.name);
+  });
+  // Whether a sample was disturbed or lies outside is up to the machine, where a row is from to its protocol.
+  for (const char* name : {"disturbed", "outliers", "load", "others_busy", "unreliable", "reference_us",
+                           "campaign", "configuration", "cv", "cache"})
+    names.erase(name);
+  return names;
+}
+
+// Profiles had no clock and no disturbed samples, campaigns no +-, and each its own rule for outliers.
+TEST_F(Campaigns, AndProfilesOfTheSameKernelsFillTheSameColumns) {
+  const IRModule module = infer_types(parse_module(R"(#[version = "0.0.5"]
+def @main(%data: Tensor[(1, 16, 28, 28), float32], %w: Tensor[(32, 16, 3, 3), float32]) {
+  %0 = nn.conv2d(%data, %w, padding=[1, 1, 1, 1]);
+  nn.softmax(nn.batch_flatten(nn.relu(%0)))
+}
+)"));
+  LoadedModel model{"small", module, {}};
+  BuildOptions build_options{.context = host_context()};
+  build_options.params = load_params(model, "");
+  const BuildResult built = build(module, build_options);
+  const std::unique_ptr<Executor> executor = make_executor(built);
+  executor->set_threads(1);
+
+  ProfileOptions how;
+  how.context = build_options.context;
+  how.unfused = how.peaks = false;
+  how.max_seconds = 3;
+  ProfileReport report = profile(built, *executor, how);
+  report.model = "small";
+  report.opt_level = how.context.passes->opt_level;
+  const RecordSource record{&built, module, &how.context, true, "here", "tiny", 1'700'000'000};
+  std::map<std::pair<std::string, uint32_t>, Measurement> by_profile;
+  for (Measurement& row : measurements_of(report, record))
+    if (row.work.kind != WorkKind::kPart) by_profile[{row.work.id(), row.node}] = row;
+
+  Protocol protocol;
+  protocol.nodes = true;
+  CorePace pace;
+  JobResult result;
+  result.machine = "here";
+  result.device = how.context.host();
+  result.rows = measure_job(*executor, protocol, {.pace = &pace}).rows;
+  Subject subject{Subject::Kind::kModel, "small", "tiny", module, model_work(module)};
+  subject.work.brief = "small";
+  const Configuration configuration{"key", 0, "llvm", 1};
+  RowSource source{&subject, &built, &configuration, &how.context, "first", "", 100, "", 1'700'000'001};
+  std::vector<Measurement> by_campaign = measurements_of_job(result, source);
+  ASSERT_EQ(by_campaign.size(), by_profile.size());
+  int agree = 0, compared = 0;
+  for (const Measurement& row : by_campaign) {
+    const Measurement& other = by_profile.at({row.work.id(), row.node});
+    EXPECT_EQ(filled(row), filled(other)) << row.work.brief;
+    EXPECT_EQ(row.protocol, "campaign");
+    EXPECT_EQ(other.protocol, "profile");
+    EXPECT_EQ(row.build, other.build) << row.work.brief;
+    EXPECT_EQ(row.origins, other.origins) << row.work.brief;
+    EXPECT_GT(row.core_ns, 0);
+    EXPECT_GT(other.core_ns, 0);
+    const double apart = std::abs(row.median_us - other.median_us);
+    agree += apart <= std::hypot(row.plus_minus_us.value(), other.plus_minus_us.value());
+    ++compared;
+  }
+  RecordProperty("agree", std::to_string(agree) + " of " + std::to_string(compared));
+}
+
 TEST_F(Campaigns, MeasureInARunnerProcess) {
   Store kept = store();
   design_.caches = {CacheState::kHot, CacheState::kFlushed};
@@ -354,15 +435,6 @@ TEST(CampaignWorkers, SayWhereTheyAreNot) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("moon"));
   }
-}
-
-TEST(CampaignRows, FarSamplesAreMarkedButNotDisturbedOnes) {
-  std::vector<double> samples(20, 100);
-  for (size_t i = 0; i < samples.size(); ++i) samples[i] += 0.1 * static_cast<double>(i % 5);
-  samples[4] = 150;
-  samples[7] = 300;
-  EXPECT_THAT(far_samples(samples, {7}), ElementsAre(4));
-  EXPECT_THAT(far_samples({1, 2, 3}, {}), ElementsAre());
 }
 
 // Beside other programs every row was marked, and no predictor could be trained with them.

@@ -227,6 +227,34 @@ TEST_F(PredictTimes, OfSeveralVisitsTheShorterTimesCount) {
   for (size_t i = 0; i < once.kernels.size(); ++i) EXPECT_DOUBLE_EQ(once.kernels[i].us, thrice.kernels[i].us);
 }
 
+// Rows of campaigns were scaled to the usual clock, rows of profiles of the same kernels were not.
+TEST_F(PredictTimes, OneThingsTimesAreOnOneClock) {
+  const std::vector<Measurement> old = campaign(Machine(), 4);
+  const Dataset without = made_up::dataset(old);
+  const auto times_of = [](const Dataset& data) {
+    std::vector<double> times;
+    for (const KernelSample& each : data.kernels) times.push_back(each.us);
+    return times;
+  };
+  EXPECT_GT(without.without_clock, 0);
+  EXPECT_EQ(without.left_out.size(), 0U);
+  std::vector<Measurement> both;
+  for (Measurement m : old) {
+    both.push_back(m);
+    both.back().median_us *= 0.5;  // the shorter times count, but not these
+    m.core_ns = 1700;
+    both.push_back(m);
+  }
+  const Dataset mixed = made_up::dataset(both);
+  EXPECT_EQ(mixed.without_clock, 0);
+  EXPECT_THAT(mixed.left_out, testing::ElementsAre(testing::Pair(
+                                  testing::HasSubstr("without the core's clock"), without.without_clock)));
+  EXPECT_EQ(times_of(mixed), times_of(without));
+  for (Measurement& m : both)
+    if (m.core_ns == 0) m.simulated = "sim_npu";  // the clock does not matter there
+  EXPECT_EQ(made_up::dataset(both).left_out.size(), 0U);
+}
+
 TEST_F(PredictTimes, TimesAreThoseAtTheUsualClock) {
   const std::vector<Measurement> at_usual_clock = campaign(Machine(), 4);
   std::vector<Measurement> visits;

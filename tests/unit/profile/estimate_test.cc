@@ -1,6 +1,7 @@
 // Times and their uncertainty from recorded rounds.
 #include "baton/profile/conditions/estimate.h"
 
+#include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -16,12 +17,65 @@ RoundSamples round_of(const std::vector<double>& us, const std::vector<bool>& di
   return round;
 }
 
+TEST(Estimate, TheCoresClockIsThatOfTheSamplesThatCount) {
+  std::vector<RoundSamples> rounds(3);
+  for (int i = 0; i < 24; ++i) {
+    const bool disturbed = i % 8 == 3;
+    rounds[static_cast<size_t>(i % 3)].add(10, disturbed, false, 0, disturbed ? 3000 : 1700 + i % 3);
+  }
+  rounds[0].add(10, false, false, 0, 90'000);  // an interrupt during the reading
+  rounds[0].add(10, false);                    // not read
+  EXPECT_NEAR(estimate(rounds, "").core_ns, 1701, 1);
+  for (RoundSamples& round : rounds) round.disturb_from(0);
+  EXPECT_NEAR(core_ns_of(rounds), 1701, 1) << "of all, where none counts";
+}
+
+// Rows of campaigns had no interval.
+TEST(Estimate, OneProcessHasAWiderIntervalThanItsSamplesSay) {
+  std::vector<double> steady, drifting;
+  for (int i = 0; i < 40; ++i) {
+    steady.push_back(100 + 0.1 * (i % 5));
+    drifting.push_back(100 + 0.5 * i);
+  }
+  const Estimate found = estimate_of_one_process(steady);
+  EXPECT_NEAR(found.us, 100.2, 0.1);
+  EXPECT_NEAR(*found.plus_minus_us, std::hypot(kOneProcess, std::sqrt(2) * kBetweenProcesses) * found.us,
+              0.3);
+  EXPECT_GT(*estimate_of_one_process(drifting).plus_minus_us, 5);
+  EXPECT_EQ(found.samples_us, steady);
+  EXPECT_EQ(found.under_load, "");
+  EXPECT_FALSE(estimate_of_one_process({1, 2, 3, 4, 5}).plus_minus_us);
+  EXPECT_EQ(estimate_of_one_process({1, 2, 4}).us, 2);
+  EXPECT_EQ(estimate_of_one_process({}).us, 0);
+}
+
+TEST(Outliers, LieFarOutside) {
+  std::vector<double> samples{10, 11, 10, 12, 11, 10, 11, 12, 50, 10};
+  EXPECT_EQ(outliers_of(samples), (std::vector<uint32_t>{8}));
+  samples[8] = 13;
+  EXPECT_TRUE(outliers_of(samples).empty());
+  EXPECT_TRUE(outliers_of({}).empty());
+  EXPECT_TRUE(outliers_of({1, 2, 300}).empty()) << "too few to say so";
+}
+
+// More than half of the samples of a short kernel are the same step of the clock: by quartiles all others
+// were outliers.
+TEST(Outliers, AreNotTheNextStepOfTheClock) {
+  std::vector<double> samples(20, 10.0);
+  samples[3] = samples[11] = 10.04;
+  EXPECT_TRUE(outliers_of(samples).empty());
+  samples[5] = 10.2;
+  EXPECT_EQ(outliers_of(samples), (std::vector<uint32_t>{5}));
+}
+
 TEST(Estimate, WhatWasDisturbedIsLeftOut) {
   const Estimate found = estimate({round_of({10, 60, 10}, {false, true, false}),
                                    round_of({11, 11, 70}, {false, false, true}), round_of({12, 12})},
                                   "busy");
   EXPECT_EQ(found.us, 11);
   EXPECT_EQ(found.left_out, 2u);
+  EXPECT_EQ(found.disturbed_us, (std::vector<double>{60, 70}));
+  EXPECT_EQ(found.core_ns, 0) << "not read";
   EXPECT_EQ(found.samples_us.size(), 6u);
   EXPECT_EQ(found.under_load, "");
   EXPECT_EQ(found.rounds_us, (std::vector<double>{10, 11, 12}));

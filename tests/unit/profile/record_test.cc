@@ -9,6 +9,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
+#include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/profile.h"
 #include "baton/profile/write/report_json.h"
@@ -79,12 +80,30 @@ TEST(KernelWork, HasAllAttributesAndTypes) {
   EXPECT_NE(part.id(), work.id());
 }
 
-TEST(Outliers, LieFarOutside) {
-  std::vector<double> samples{10, 11, 10, 12, 11, 10, 11, 12, 50, 10};
-  EXPECT_EQ(outliers_of(samples), (std::vector<uint32_t>{8}));
-  samples[8] = 13;
-  EXPECT_TRUE(outliers_of(samples).empty());
-  EXPECT_TRUE(outliers_of({}).empty());
+TEST(SetTime, SamplesThatDoNotCountStandBehindTheOthers) {
+  Estimate time;
+  time.us = 100;
+  time.plus_minus_us = 30;
+  time.samples_us = {99, 100, 101, 100, 99, 180};
+  time.disturbed_us = {300, 400};
+  time.core_ns = 1700;
+  Measurement m;
+  m.disturbed = {7};
+  set_time(m, time);
+  EXPECT_EQ(m.samples_us, (std::vector<double>{99, 100, 101, 100, 99, 180, 300, 400}));
+  EXPECT_EQ(m.disturbed, (std::vector<uint32_t>{6, 7}));
+  EXPECT_EQ(m.outliers, (std::vector<uint32_t>{5})) << "what does not count is none";
+  EXPECT_EQ(m.median_us, 100);
+  EXPECT_EQ(m.core_ns, 1700);
+  EXPECT_DOUBLE_EQ(m.cv, coefficient_of_variation(time.samples_us));
+  EXPECT_EQ(m.unreliable, "");
+  time.under_load = "others";
+  set_time(m, time);
+  EXPECT_EQ(m.unreliable, "others, +- 30 %");
+  EXPECT_NO_THROW(check_measurement(m));
+}
+
+TEST(Families, AreTheFirstPartOfAWorkloadsName) {
   EXPECT_EQ(family_of_workload("resnet-18"), "resnet");
   EXPECT_EQ(family_of_workload("nets/resnet-18.relay"), "");
 }
@@ -182,6 +201,8 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   };
   report.operators = {operator_row(0, "nn.relu"), operator_row(1, "nn.softmax")};
   KernelRow relu, copy, softmax;
+  relu.disturbed_us = {70};
+  relu.core_ns = 1650;
   relu.node = 1;
   relu.func_name = "f";
   relu.target = "llvm -mcpu=znver4";
@@ -217,6 +238,7 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   function.nodes = {1};
   function.own_us = 5;
   function.rounds_us = {5, 5.5};
+  function.core_ns = 1700;
   OffloadRow alone{"dnnl", OffloadVerdict::kFaster}, copied{"opencl", OffloadVerdict::kSlower},
       refused{"mirror", OffloadVerdict::kNotTaken};
   alone.kernels_us = alone.total_us = 4;
@@ -240,6 +262,10 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   EXPECT_EQ(rows[0].build.parameters, R"({"rows":4})");
   EXPECT_EQ(rows[0].device.name, "A processor");
   EXPECT_EQ(rows[0].cache, CacheState::kInModel);
+  EXPECT_EQ(rows[0].samples_us, (std::vector<double>{5, 6, 7, 70}));
+  EXPECT_EQ(rows[0].disturbed, (std::vector<uint32_t>{3}));
+  EXPECT_EQ(rows[0].core_ns, 1650);
+  EXPECT_EQ(rows[0].protocol, "profile");
   EXPECT_EQ(rows[0].work.operators.at(0).op, "nn.relu");
   EXPECT_EQ(rows[0].origins, (std::vector<WorkOrigin>{{0, "nn.relu", "line 3"}}));
   EXPECT_EQ(rows[1].work.kind, WorkKind::kTransfer);
@@ -252,6 +278,8 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   EXPECT_EQ(rows[2].work.operators.at(0).op, "nn.softmax");  // by origins: the text refers to what it lacks
   EXPECT_EQ(rows[3].method, "alone");
   EXPECT_EQ(rows[3].median_us, 5);
+  EXPECT_EQ(rows[3].protocol, "compare");
+  EXPECT_EQ(rows[3].core_ns, 1700);
   EXPECT_EQ(rows[3].cache, CacheState::kHot);
   EXPECT_EQ(rows[4].method, "compare");
   EXPECT_EQ(rows[4].build.backend, "dnnl");

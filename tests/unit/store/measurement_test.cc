@@ -1,6 +1,7 @@
 #include "baton/store/measurement.h"
 
 #include <limits>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -24,10 +25,13 @@ TEST(MeasurementJson, EveryFieldReadsBack) {
 
 TEST(MeasurementJson, RowsOfOlderStoresKeepTheirId) {
   Measurement m = made_up::measurement();
+  const std::string with_protocol = m.id();
+  m.protocol.clear();  // not said before version 6
   const std::string with_clock = m.id();
   m.core_ns = 0;  // not read before version 3
   EXPECT_EQ(m.id(), "618c0476b896170f049cbf6e0d655de8");
-  EXPECT_NE(m.id(), with_clock);
+  EXPECT_EQ(with_clock, "c19e186a9ad3ea0edacfbbe5064c5f75");
+  EXPECT_EQ((std::set{m.id(), with_clock, with_protocol}.size()), 3u);
 }
 
 TEST(MeasurementJson, DefaultsReadBack) {
@@ -96,6 +100,7 @@ TEST(Measurement, EveryFieldIsPartOfTheId) {
   EXPECT_TRUE(changed([](Measurement& o) { o.model.swap(o.family); }));
   EXPECT_TRUE(changed([](Measurement& o) { o.begun_s += 1; }));
   EXPECT_TRUE(changed([](Measurement& o) { o.share = 1; }));
+  EXPECT_TRUE(changed([](Measurement& o) { o.protocol = "profile"; }));
   EXPECT_TRUE(changed([](Measurement& o) { o.configuration.clear(); }));
   EXPECT_EQ(m.id().size(), 32u);
 }

@@ -56,6 +56,7 @@ inline Measurement measurement(int number = 0) {
   m.made_for = {{7, "add", "node \"Add_3\""}};
   m.share = 0.75;
   m.method = "markers";
+  m.protocol = "campaign";
   m.campaign = "first";
   m.configuration = "c" + std::to_string(number);
   return m;

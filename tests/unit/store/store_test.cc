@@ -311,6 +311,34 @@ TEST_F(StoreTest, AStoreOfVersion1IsMigrated) {
   EXPECT_EQ(readable().select({}), many(0, 2));
 }
 
+TEST_F(StoreTest, RowsOfVersion5KeepTheirIds) {
+  std::vector<Measurement> rows = many(0, 20);
+  for (Measurement& row : rows) row.protocol.clear();
+  writable().insert(rows);
+  const auto ids = [](const Store& store) {
+    return store.sql("SELECT id, lower(hex(hash)), median_us FROM measurement ORDER BY id").rows;
+  };
+  const auto before = ids(readable());
+  EXPECT_EQ(before.at(3).at(1), StoreCell(rows[3].id()));
+  {
+    auto database = Database::open(path(), Database::Access::kWrite);
+    database->run(
+        "DROP VIEW rows; ALTER TABLE measurement DROP COLUMN protocol; DROP INDEX origin_by_op;"
+        "CREATE VIEW rows AS SELECT 1");
+    database->run(migrations()[4].sql);
+    database->run("PRAGMA user_version = 5");
+  }
+  EXPECT_NE(error_of([&] { readable(); }).find("version 5 of an older Baton"), std::string::npos);
+  Store store = writable();
+  EXPECT_EQ(ids(store), before);
+  EXPECT_EQ(store.select({}), rows);
+  EXPECT_TRUE(store.damage().empty());
+  EXPECT_EQ(store.insert(rows), 0) << "they are the same rows";
+  EXPECT_EQ(store.insert(many(0, 20)), 20) << "with a protocol they are others";
+  EXPECT_EQ(store.sql("SELECT protocol, count(*) FROM rows GROUP BY 1 ORDER BY 1").rows,
+            (std::vector<std::vector<StoreCell>>{{StoreCell(), int64_t{20}}, {"campaign", int64_t{20}}}));
+}
+
 TEST_F(StoreTest, ANewerVersionIsRefused) {
   writable().insert(many(0, 1));
   Database::open(path(), Database::Access::kWrite)->run("PRAGMA user_version = 99");

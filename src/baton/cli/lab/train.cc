@@ -132,6 +132,9 @@ class TrainVerb final : public Verb {
     io.out << card.rows << " measurements: " << card.kernels << " kernels, " << card.models << " models of "
            << card.families.size() << (card.families.size() == 1 ? " family\n" : " families\n");
     for (const auto& [why, count] : card.left_out) io.out << "  left out: " << count << ", " << why << '\n';
+    if (card.without_clock > 0)
+      io.out << "  note: " << card.without_clock
+             << " of these times do not say the core's clock and are used as they were measured\n";
     if (card.machines.size() > 1)
       io.out << "  note: of " << card.machines.size()
              << " machines; their device sheets tell their kernels apart\n";

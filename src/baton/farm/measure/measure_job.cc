@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -169,7 +168,7 @@ class JobMeasurement {
       row.cache = pending->cache;
       row.load = load_;
       row.others_busy = windows_.sum().others();
-      row.core_ns = core_ns_of(*pending);
+      row.core_ns = core_ns_of({pending->samples});
       measured.rows.push_back(std::move(row));
     }
     if (measured.rows.empty())
@@ -183,26 +182,10 @@ class JobMeasurement {
     CacheState cache;
     RoundSamples samples;
     int calls = 1;
-    std::vector<double> core_ns;  // by sample, read after it; empty: not read
   };
 
-  /// The mean of the middle half of the readings after samples that count, or of all where none does: the
-  /// clock's steps are a part of a reading, and interrupts are among them.
-  static double core_ns_of(const Pending& pending) {
-    std::vector<double> kept;
-    for (size_t i = 0; i < pending.core_ns.size(); ++i)
-      if (!pending.samples.disturbed[i]) kept.push_back(pending.core_ns[i]);
-    if (kept.empty()) kept = pending.core_ns;
-    if (kept.empty()) return 0;
-    std::ranges::sort(kept);
-    const size_t quarter = kept.size() / 4;
-    const auto begin = kept.begin() + static_cast<std::ptrdiff_t>(quarter),
-               end = kept.end() - static_cast<std::ptrdiff_t>(quarter);
-    return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
-  }
-
   Pending& pending(const std::string& node, CacheState cache, int calls = 1) {
-    pending_.push_back(std::make_unique<Pending>(Pending{node, cache, {}, calls, {}}));
+    pending_.push_back(std::make_unique<Pending>(Pending{node, cache, {}, calls}));
     windows_.track(pending_.back()->samples);
     return *pending_.back();
   }
@@ -240,19 +223,16 @@ class JobMeasurement {
     return !slow;
   }
   bool core_is_slow() const { return !simulated_ && conditions_.pace && conditions_.pace->is_slow(); }
-  /// After core_is_slow(), so that it is of the sample that was added before.
-  void note_core(Pending& pending) const {
-    if (!simulated_ && conditions_.pace) pending.core_ns.push_back(conditions_.pace->last_ns());
-  }
 
   /// Beside other programs a sample on several threads begins when all have a processor.
   bool gathers() const {
     return executor_.threads() > 1 && !simulated_ && !executor_.on_devices() && windows_.last_disturbed();
   }
 
-  /// Samples on a slow core do not count: the job waits for its usual speed.
-  static void add(RoundSamples& samples, double us, bool held, bool slow, double computed_us) {
-    samples.add(us, held, slow, computed_us);
+  /// Samples on a slow core do not count: the job waits for its usual speed. After core_is_slow().
+  void add(RoundSamples& samples, double us, bool held, bool slow, double computed_us) const {
+    const bool read = !simulated_ && conditions_.pace;
+    samples.add(us, held, slow, computed_us, read ? conditions_.pace->last_ns() : 0);
     if (slow) samples.disturbed.back() = true;
   }
 
@@ -289,8 +269,8 @@ class JobMeasurement {
         // A sample is of one call of several.
         const double computed =
             held && whole_us > 0 ? us * computed_ns(before, after, executor_.threads()) / 1e3 / whole_us : 0;
-        add(samples, us, held, !usual || core_is_slow(), computed);
-        note_core(pending);
+        const bool slow = !usual || core_is_slow();
+        add(samples, us, held, slow, computed);
         windows_.tick();
       }
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
@@ -338,11 +318,9 @@ class JobMeasurement {
         for (const uint32_t node : nodes_)
           node_rows_.push_back(&pending(executor_.plan().nodes[node].name, cache));
       }
-      for (size_t i = 0; i < nodes_.size(); ++i) {
+      for (size_t i = 0; i < nodes_.size(); ++i)
         add(node_rows_[i]->samples, profile.node_ns[i][0] / 1e3, profile.held[i][0], slow,
             profile.computed_ns[i][0] / 1e3);
-        note_core(*node_rows_[i]);
-      }
       windows_.tick();
       const double seconds = seconds_since(begin) - (paused_s_ - paused_before_s);
       if (seconds >= protocol_.max_seconds || runs >= kMostSamples) break;
@@ -390,7 +368,6 @@ class JobMeasurement {
       next = nodes_[i] + 1;
       Pending& pending = *node_rows_[i];
       windows_.restart(pending.samples);
-      pending.core_ns.clear();
       pending.cache = CacheState::kHot;
       pending.calls = calls_for(node_us_[i]);
       collect(pending, [&] { return calls_us(*call, nodes_[i], pending.calls); }, {}, {0, kShortKernelS});

@@ -283,6 +283,7 @@ class Comparer {
                  const std::vector<FusedTimes>& times) {
     size_t next = 0;
     SummedTime own;
+    function.core_ns = times[next].plain.core_ns;
     for (const Estimate& part : times[next++].node_times) own.add(part);
     function.own_us = own.us;
     function.rounds_us = own.rounds_us;

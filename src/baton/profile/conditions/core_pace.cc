@@ -77,11 +77,12 @@ bool CorePace::seems_slow() const {
   return share(last_) > kShared * share(usual_) || last_.chain_ns > kThrottled * usual_.chain_ns;
 }
 
-bool core_is_slow() {
+CoreLook look_at_core() {
   static std::mutex mutex;
   static CorePace pace;
   const std::scoped_lock lock(mutex);
-  return pace.is_slow();
+  const bool slow = pace.is_slow();
+  return {slow, pace.last_ns()};
 }
 
 void CorePace::learn(const CoreReading& reading) {

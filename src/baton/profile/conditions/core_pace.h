@@ -42,7 +42,15 @@ class CorePace {
   CoreReading last_, usual_;
 };
 
-/// CorePace::is_slow() of this process, which all measurements teach what is usual.
-bool core_is_slow();
+/// What CorePace says of the core now.
+struct CoreLook {
+  // NOLINTNEXTLINE(google-explicit-constructor): tests say "slow" or "not slow" without a reading
+  CoreLook(bool is_slow = false, double loop_ns = 0) : slow(is_slow), filled_ns(loop_ns) {}
+  bool slow;
+  double filled_ns;  ///< CorePace::last_ns(); 0: not read
+};
+
+/// By the CorePace of this process, which all measurements teach what is usual.
+CoreLook look_at_core();
 
 }  // namespace baton

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace baton {
 
 namespace {
 
 constexpr size_t kFewestSamples = 5;
+constexpr size_t kGroups = 8;                           // of the samples of one process
+constexpr double kFarDeviations = 5, kFarShare = 0.01;  // of outliers
 // Of the samples beside other programs: the fastest ones, and how far above them others are alike.
 constexpr double kFastest = 0.05, kAlike = 1.25;
 // The middle of the samples: from here to there. Farther from the estimate than this part it says nothing.
@@ -157,6 +160,32 @@ double robust_deviation(const std::vector<double>& values) {
   return kOfNormal * median(std::move(distances));
 }
 
+std::vector<uint32_t> outliers_of(const std::vector<double>& values) {
+  std::vector<uint32_t> far;
+  if (values.size() < kFewestSamples) return far;
+  const double middle = median(values);
+  const double limit = std::max(kFarDeviations * robust_deviation(values), kFarShare * middle);
+  for (uint32_t i = 0; i < values.size(); ++i)
+    if (std::abs(values[i] - middle) > limit) far.push_back(i);
+  return far;
+}
+
+double core_ns_of(const std::vector<RoundSamples>& rounds) {
+  std::vector<double> counted, all;
+  for (const RoundSamples& round : rounds)
+    for (size_t i = 0; i < round.us.size(); ++i) {
+      if (round.core_ns[i] <= 0) continue;
+      all.push_back(round.core_ns[i]);
+      if (!round.disturbed[i]) counted.push_back(round.core_ns[i]);
+    }
+  std::vector<double>& of = counted.empty() ? all : counted;
+  if (of.empty()) return 0;
+  std::ranges::sort(of);
+  const auto quarter = static_cast<std::ptrdiff_t>(of.size() / 4);
+  const auto begin = of.begin() + quarter, end = of.end() - quarter;
+  return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+}
+
 void leave_out_slow(std::vector<RoundSamples>& rounds) {
   size_t usual = 0, in_rounds = 0;
   for (const RoundSamples& round : rounds) {
@@ -177,7 +206,7 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
   for (const RoundSamples& round : rounds) {
     std::vector<double> kept;
     for (size_t i = 0; i < round.us.size(); ++i)
-      if (!round.disturbed[i]) kept.push_back(round.us[i]);
+      (round.disturbed[i] ? found.disturbed_us : kept).push_back(round.us[i]);
     all.insert(all.end(), round.us.begin(), round.us.end());
     found.samples_us.insert(found.samples_us.end(), kept.begin(), kept.end());
     if (!kept.empty()) found.rounds_us.push_back(median(std::move(kept)));
@@ -189,10 +218,21 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
                        found.rounds_us.size() < std::min(kFewestRounds, taken);
   if (!all.empty() && too_few) found = beside_others(rounds, why, contending);
   found.left_out = all.size() - found.samples_us.size();
+  found.core_ns = core_ns_of(rounds);
   if (!all.empty() && too_few) return found;
   found.us = median(found.rounds_us);
   if (const auto within = rounds_interval(found.rounds_us))
     found.plus_minus_us = std::hypot(*within, std::sqrt(2) * kBetweenProcesses * found.us);
+  return found;
+}
+
+Estimate estimate_of_one_process(const std::vector<double>& samples_us) {
+  const size_t groups = std::clamp<size_t>(samples_us.size() / 2, 1, kGroups);
+  std::vector<RoundSamples> rounds(groups);
+  for (size_t i = 0; i < samples_us.size(); ++i)
+    rounds[i * groups / samples_us.size()].add(samples_us[i], false);
+  Estimate found = estimate(rounds, "");
+  if (found.plus_minus_us) found.plus_minus_us = std::hypot(*found.plus_minus_us, kOneProcess * found.us);
   return found;
 }
 

@@ -25,7 +25,7 @@ struct MeasureOptions {
   const std::atomic<bool>* interrupt = nullptr;  ///< ends the measurement; what was measured is returned
   Clocks clocks = Clocks::of_this_machine();
   SystemSource system = read_system;
-  std::function<bool()> core_is_slow = baton::core_is_slow;  ///< asked before and after each run
+  std::function<CoreLook()> core_is_slow = look_at_core;  ///< asked before and after each run
   bool waited = false;  ///< the caller already waited for a quiet machine: notes need not advise it
   std::function<std::optional<double>(int threads)> exchange = exchange_ns;
   std::function<void(double done)> progress = {};  ///< fraction

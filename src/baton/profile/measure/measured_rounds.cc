@@ -42,6 +42,7 @@ Estimate sum_of_parts(const FusedTimes& times) {
   sum.under_load = times.plain.under_load;
   sum.left_out = times.plain.left_out;
   sum.samples_us = times.plain.samples_us;
+  sum.core_ns = times.plain.core_ns;
   double half = 0;
   bool all_known = true;
   const auto add = [&](const Estimate& part) {
@@ -120,7 +121,8 @@ void MeasuredRounds::plain_run(Round& round) {
   if (us && simulated_) us = simulated_us;
   if (!us) return;
   const bool parted = held && !simulated_;
-  round.plain.add(*us, held, slow, parted ? computed_ns(before, after, executor_->threads()) / 1e3 : 0);
+  round.plain.add(*us, held, slow, parted ? computed_ns(before, after, executor_->threads()) / 1e3 : 0,
+                  core_.filled_ns);
   held_ += held;
   slow_ += slow;
   ++plain_runs_;
@@ -148,11 +150,12 @@ void MeasuredRounds::profiled_run(Round& round) {
     const bool held = profile->held[i][0];
     any_held |= held;
     sum += profile->node_ns[i][0] / 1e3;
-    round.node[i].add(profile->node_ns[i][0] / 1e3, held, slow, profile->computed_ns[i][0] / 1e3);
+    round.node[i].add(profile->node_ns[i][0] / 1e3, held, slow, profile->computed_ns[i][0] / 1e3,
+                      core_.filled_ns);
   }
   const double total = profile->total_ns[0] / 1e3;
-  round.profiled.add(total, any_held, slow);
-  round.between.add(std::max(0.0, total - sum), any_held, slow);
+  round.profiled.add(total, any_held, slow, 0, core_.filled_ns);
+  round.between.add(std::max(0.0, total - sum), any_held, slow, 0, core_.filled_ns);
   held_ += any_held;
   slow_ += slow;
   ++profiled_runs_;
@@ -162,10 +165,10 @@ bool MeasuredRounds::is_slow() {
   if (simulated_) return false;
   // The loop takes longer than a small model.
   if (const int64_t now = monotonic_ns(); now - asked_ns_ > kAskEveryNs) {
-    slow_now_ = core_is_slow_();
+    core_ = core_is_slow_();
     asked_ns_ = monotonic_ns();
   }
-  return slow_now_;
+  return core_.slow;
 }
 
 void MeasuredRounds::other_run(Round& round) {
@@ -173,7 +176,9 @@ void MeasuredRounds::other_run(Round& round) {
   watch_.begin();
   const double us = other_();
   // Its threads take turns, as those of a driver.
-  if (watch_.end()) round.other.add(us, false, slow || is_slow());
+  if (!watch_.end()) return;
+  const bool slow_then = is_slow();
+  round.other.add(us, false, slow || slow_then, 0, core_.filled_ns);
 }
 
 bool MeasuredRounds::is_simulated() const {
@@ -249,7 +254,8 @@ void MeasuredRounds::loop_short_calls() {
         if (call.function(call.context, call.args)) return;  // run() reports it
       const double ns = static_cast<double>(fenced_ticks() - start) * ns_per_tick();
       const bool held = was_held(before, read_thread(several), several);
-      round.looped[i].add(ns / 1e3 / calls, held, slow || is_slow());
+      const bool slow_then = is_slow();
+      round.looped[i].add(ns / 1e3 / calls, held, slow || slow_then, 0, core_.filled_ns);
     }
   }
 }

@@ -61,9 +61,9 @@ class MeasuredRounds {
   TimedRun other_;
   ClockWatch watch_;
   std::function<std::optional<double>(int)> exchange_;
-  std::function<bool()> core_is_slow_;
+  std::function<CoreLook()> core_is_slow_;
   bool simulated_ = false;  // of executor_
-  bool slow_now_ = false;
+  CoreLook core_;           // at the last look
   int64_t asked_ns_ = 0;
   std::vector<double> exchange_ns_;  // of the rounds
   std::vector<Round> rounds_;

@@ -1,14 +1,12 @@
 #include "baton/profile/record/record.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
-#include "baton/profile/conditions/estimate.h"
+#include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
-#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/function_text.h"
@@ -17,7 +15,40 @@
 namespace baton {
 namespace {
 
+constexpr char kProfile[] = "profile", kComparison[] = "compare";  // protocols
 constexpr char kUnfused[] = "unfused", kAlone[] = "alone", kCompare[] = "compare";
+
+/// Of a kernel of either build.
+template <class Row>
+Estimate time_of(const Row& row) {
+  Estimate time;
+  time.us = row.median_us;
+  time.plus_minus_us = row.plus_minus_us;
+  time.samples_us = row.samples_us;
+  time.disturbed_us = row.disturbed_us;
+  time.core_ns = row.core_ns;
+  time.under_load = row.under_load;
+  return time;
+}
+Estimate time_of(const ProfileReport& report) {
+  Estimate time;
+  time.us = report.end_to_end_us;
+  time.plus_minus_us = report.end_to_end_plus_minus_us;
+  time.samples_us = report.plain_us;
+  time.disturbed_us = report.disturbed_us;
+  time.core_ns = report.core_ns;
+  time.under_load = report.under_load;
+  return time;
+}
+Estimate time_of(const ComparedFunction& function) {
+  Estimate time;
+  time.us = function.own_us;
+  time.plus_minus_us = rounds_interval(function.rounds_us);
+  time.samples_us = function.rounds_us;
+  time.core_ns = function.core_ns;
+  time.under_load = function.under_load;
+  return time;
+}
 
 std::string kind_of_target(const std::string& target) { return target.substr(0, target.find_first_of(" ,")); }
 
@@ -84,6 +115,7 @@ class Recorder {
   Measurement common() const {
     Measurement m;
     m.machine = source_.machine;
+    m.protocol = kProfile;
     m.threads = report_.threads;
     m.load = report_.load;
     m.others_busy = report_.others_busy;
@@ -127,19 +159,8 @@ class Recorder {
     return facts;
   }
 
-  static void add_samples(Measurement& m, const std::vector<double>& samples) {
-    m.samples_us = samples;
-    m.cv = coefficient_of_variation(samples);
-    m.outliers = outliers_of(samples);
-  }
-
   std::vector<WorkOrigin> origins(const std::vector<uint32_t>& ids) const {
-    std::vector<WorkOrigin> origins;
-    for (const uint32_t id : ids) {
-      const OperatorRow& row = report_.operators.at(id);
-      origins.push_back({id, row.op, row.place()});
-    }
-    return origins;
+    return work_origins(report_.operators, ids);
   }
 
   /// What the operators of the program say of a kernel whose text cannot be read again.
@@ -196,10 +217,7 @@ class Recorder {
       if (!row.simulated.empty()) m.simulated = row.simulated;
     }
     m.cache = CacheState::kHot;
-    add_samples(m, report_.plain_us);
-    m.median_us = report_.end_to_end_us;
-    m.plus_minus_us = report_.end_to_end_plus_minus_us;
-    m.unreliable = doubt_of(report_.under_load, m.plus_minus_us, m.median_us);
+    set_time(m, time_of(report_));
     all_.push_back(std::move(m));
   }
 
@@ -208,10 +226,7 @@ class Recorder {
     m.build = facts_of(row);
     m.device = sheet_of(row.device);
     m.cache = row.calls_per_sample > 1 ? CacheState::kHot : CacheState::kInModel;
-    add_samples(m, row.samples_us);
-    m.median_us = row.median_us;
-    m.plus_minus_us = row.plus_minus_us;
-    m.unreliable = doubt_of(row.under_load, m.plus_minus_us, m.median_us);
+    set_time(m, time_of(row));
     m.simulated = row.simulated;
     m.node = row.node;
     m.calls = calls_.at(row.func_name);
@@ -231,6 +246,7 @@ class Recorder {
       Measurement p = m;
       p.work = part_work(kernel, part.stage + (part.rest ? " rest" : ""), part.label);
       p.samples_us.clear();
+      p.disturbed.clear();
       p.outliers.clear();
       p.cv = 0;
       p.cache = CacheState::kHot;
@@ -271,10 +287,7 @@ class Recorder {
     m.build.template_name = row.template_name;
     if (!row.params.empty()) m.build.parameters = nlohmann::ordered_json(row.params).dump();
     m.cache = CacheState::kInModel;
-    add_samples(m, row.samples_us);
-    m.median_us = row.median_us;
-    m.plus_minus_us = row.plus_minus_us;
-    m.unreliable = doubt_of(row.under_load, m.plus_minus_us, m.median_us);
+    set_time(m, time_of(row));
     m.simulated = row.simulated;
     m.origins = origins(row.origins);
     m.made_for = origins(row.made_for);
@@ -290,11 +303,9 @@ class Recorder {
     own.work = work_of(*row);
     own.cache = CacheState::kHot;
     own.method = kAlone;
+    own.protocol = kComparison;
     own.calls = static_cast<int>(function.nodes.size());
-    add_samples(own, function.rounds_us);
-    own.median_us = function.own_us;
-    own.plus_minus_us = rounds_interval(function.rounds_us);
-    own.unreliable = doubt_of(function.under_load, own.plus_minus_us, own.median_us);
+    set_time(own, time_of(function));
     all_.push_back(own);
     for (const OffloadRow& other : function.others) {
       if (other.verdict == OffloadVerdict::kNotTaken || other.verdict == OffloadVerdict::kWrong ||
@@ -305,11 +316,14 @@ class Recorder {
       m.device =
           sheet_of(source_.context && source_.context->sheet_of(other.backend) ? other.backend : "cpu");
       m.method = kCompare;
-      m.median_us = other.kernels_us;
+      Estimate time = time_of(function);
+      time.us = other.kernels_us;
       // Rounds are of kernels, copies and changes of layout together.
       const bool alone = other.copies_us == 0 && other.layouts_us == 0;
-      add_samples(m, alone ? other.rounds_us : std::vector<double>());
-      m.unreliable = other.verdict == OffloadVerdict::kUnreliable ? other.why : "";
+      time.samples_us = alone ? other.rounds_us : std::vector<double>();
+      time.plus_minus_us = rounds_interval(time.samples_us);
+      set_time(m, time);
+      if (other.verdict == OffloadVerdict::kUnreliable) m.unreliable = other.why;
       m.simulated = other.backend.starts_with("sim_") ? other.backend : "";
       all_.push_back(std::move(m));
     }
@@ -336,22 +350,6 @@ std::string family_of_workload(const std::string& model) {
   if (model.find_first_of("./") != std::string::npos) return "";
   const size_t number = model.find('-');
   return model.substr(0, number);
-}
-
-std::string doubt_of(const std::string& under_load, const std::optional<double>& plus_minus_us, double us) {
-  if (under_load.empty() || (plus_minus_us && *plus_minus_us <= kWidestTime * us)) return "";
-  char text[60] = "";
-  if (plus_minus_us && us > 0) std::snprintf(text, sizeof text, ", +- %.0f %%", *plus_minus_us / us * 100);
-  return under_load + text;
-}
-
-std::vector<uint32_t> outliers_of(const std::vector<double>& samples) {
-  if (samples.size() < 8) return {};
-  const double low = percentile(samples, 0.25), high = percentile(samples, 0.75);
-  std::vector<uint32_t> outliers;
-  for (uint32_t i = 0; i < samples.size(); ++i)
-    if (samples[i] < low - 3 * (high - low) || samples[i] > high + 3 * (high - low)) outliers.push_back(i);
-  return outliers;
 }
 
 }  // namespace baton

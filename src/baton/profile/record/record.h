@@ -31,12 +31,4 @@ std::vector<Measurement> measurements_of(const ProfileReport& report, const Reco
 /// "resnet" of "resnet-18", "vgg" of "vgg-11"; files and other names have no family.
 std::string family_of_workload(const std::string& model);
 
-/// A time from beside other programs is no worse than its +- says: what ran there, when this is more than a
-/// fifth of the time, or not known; else empty.
-inline constexpr double kWidestTime = 0.2;
-std::string doubt_of(const std::string& under_load, const std::optional<double>& plus_minus_us, double us);
-
-/// Indices of samples beyond three interquartile ranges from the middle half.
-std::vector<uint32_t> outliers_of(const std::vector<double>& samples);
-
 }  // namespace baton

@@ -33,6 +33,14 @@ Work transfer_work(double bytes, const std::string& from, const std::string& to)
 /// A part of a kernel. `stage` and `operators`: those of an InsideRow.
 Work part_work(const Work& kernel, const std::string& stage, const std::string& operators);
 
+/// `operators`: the OperatorRecords of a model, by id.
+template <class Records>
+std::vector<WorkOrigin> work_origins(const Records& operators, const std::vector<uint32_t>& ids) {
+  std::vector<WorkOrigin> origins;
+  for (const uint32_t id : ids) origins.push_back({id, operators.at(id).op, operators.at(id).place()});
+  return origins;
+}
+
 /// BuildFacts::compiler of what this Baton builds: "baton 0.1.0, code 0123456789abcdef".
 std::string code_version();
 /// How a kernel of a build was made: the same for every build of the same function by the same Baton.

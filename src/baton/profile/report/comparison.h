@@ -51,6 +51,7 @@ struct ComparedFunction {
   double own_us = 0;                        ///< alone, with warm caches
   std::vector<double> rounds_us;            ///< the median of each round
   std::string under_load;                   ///< what ran beside it all the time; empty: little
+  double core_ns = 0;                       ///< meanwhile (Estimate::core_ns), of the other backends too
   std::string why;                          ///< it has no rows: why it could not be compared; else empty
   std::vector<OffloadRow> others;           ///< one per other backend, in the order asked
 

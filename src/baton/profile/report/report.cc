@@ -113,9 +113,6 @@ ReportSource report_source(const BuildResult& built) {
   return source;
 }
 
-namespace {
-
-/// "cpu", "opencl", "sim_npu": the device that a tensor is on, called as the backend whose kernels run there.
 std::string device_of(const Plan& plan, EntryId entry) {
   const int type = plan.entries[entry].device_type;
   if (type == kProcessorKind) return "cpu";
@@ -124,8 +121,6 @@ std::string device_of(const Plan& plan, EntryId entry) {
   return type < BATON_FIRST_SIMULATED_KIND ? "device type " + std::to_string(type) : "sim";
 }
 
-/// "sim_npu" for the simulated device of a node: the backend of its kernels, or of the device at one end of a
-/// copy. Empty for other nodes.
 std::string simulated_device(const Plan& plan, uint32_t node) {
   if (!plan.is_simulated(node)) return "";
   const PlanNode& of = plan.nodes[node];
@@ -133,6 +128,8 @@ std::string simulated_device(const Plan& plan, uint32_t node) {
   const bool to = plan.entries[of.first_entry].device_type >= BATON_FIRST_SIMULATED_KIND;
   return device_of(plan, to ? of.first_entry : of.inputs[0]);
 }
+
+namespace {
 
 /// Says so once for the whole report.
 void note_simulated(ProfileReport& report) {
@@ -172,6 +169,8 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
   report.end_to_end_us = fused.plain.rounds_us.empty() ? median(fused.plain_us) : fused.plain.us;
   report.end_to_end_plus_minus_us = fused.plain.plus_minus_us;
   report.rounds_us = fused.plain.rounds_us;
+  report.disturbed_us = fused.plain.disturbed_us;
+  report.core_ns = fused.plain.core_ns;
   report.under_load = fused.plain.under_load;
   if (!fused.between.samples_us.empty()) report.between_us = fused.between.us;
   if (fused.interrupted) report.partial = "interrupted";
@@ -203,6 +202,8 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
       row.median_us = time.us;
       row.plus_minus_us = time.plus_minus_us;
       row.rounds_us = time.rounds_us;
+      row.disturbed_us = time.disturbed_us;
+      row.core_ns = time.core_ns;
       row.under_load = time.under_load;
       if (i < fused.calls_per_sample.size()) row.calls_per_sample = fused.calls_per_sample[i];
     }

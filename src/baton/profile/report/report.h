@@ -32,6 +32,12 @@ std::string function_text(const Function& function);
 /// The head of reports about a model that was loaded.
 ReportHead report_head(const LoadedModel& model, int opt_level);
 
+/// "cpu", "opencl", "sim_npu": the device that a tensor is on, called as the backend whose kernels run there.
+std::string device_of(const Plan& plan, EntryId entry);
+/// "sim_npu" for the simulated device of a node: the backend of its kernels, or of the device at one end of a
+/// copy. Empty for other nodes.
+std::string simulated_device(const Plan& plan, uint32_t node);
+
 /// Operators and the kernels that compute them. Throws Error when the origins do not match `plan`.
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused);
 

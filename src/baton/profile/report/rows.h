@@ -88,6 +88,8 @@ struct KernelRow {
   double cv = 0;                        ///< standard deviation over mean of its samples
   std::optional<double> plus_minus_us;  ///< half of the 95 % interval (Estimate); nullopt: too few rounds
   std::vector<double> rounds_us;        ///< the median of each round
+  std::vector<double> disturbed_us;     ///< samples that do not count
+  double core_ns = 0;                   ///< Estimate::core_ns
   std::string under_load;               ///< what ran beside it all the time, so that +- is wider; or empty
   int calls_per_sample = 1;             ///< > 1: too short for the clock, called in a loop with warm caches
   /// In a predicted report: "predicted", or "measured" where a store had this very kernel. Else empty.
@@ -116,7 +118,8 @@ struct UnfusedRow {
   std::string relay = {};      ///< as of a FunctionRow, like the next two
   std::string template_name = {};
   std::map<std::string, int> params = {};
-  std::vector<double> samples_us = {};
+  std::vector<double> samples_us = {}, disturbed_us = {};  ///< as of a KernelRow, like the next one
+  double core_ns = 0;
 };
 
 /// The memory of a model, in bytes.
@@ -153,10 +156,12 @@ struct ProfileReport : ReportHead {
   double residual_us() const { return end_to_end_us - sum_us; }
   std::optional<double> between_us;  ///< between kernels, in profiled runs; nullopt: not measured
   std::optional<double> end_to_end_plus_minus_us;
-  std::vector<double> rounds_us;  ///< end to end, the median of each round
-  std::string under_load;         ///< of whole runs, as of a KernelRow
-  std::string partial;            ///< why parts of the profile are missing: "interrupted"; empty: complete
-  double overhead() const;        ///< profiling overhead of the whole model, profiled / plain
+  std::vector<double> rounds_us;     ///< end to end, the median of each round
+  std::vector<double> disturbed_us;  ///< whole runs that do not count
+  double core_ns = 0;                ///< during whole runs: Estimate::core_ns
+  std::string under_load;            ///< of whole runs, as of a KernelRow
+  std::string partial;               ///< why parts of the profile are missing: "interrupted"; empty: complete
+  double overhead() const;           ///< profiling overhead of the whole model, profiled / plain
   std::vector<OperatorRow> operators;
   std::vector<KernelRow> kernels;
   std::map<std::string, FunctionRow> functions;  ///< by func_name

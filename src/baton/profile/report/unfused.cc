@@ -83,13 +83,15 @@ void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTi
   for (OperatorRow& row : report.operators) row.unfused_us.reset();
   for (size_t i = 0; i < times.nodes.size(); ++i) {
     const PlanNode& node = model.executor->plan().nodes[times.nodes[i]];
-    UnfusedRow row{node.name, node.origins, node.made_for, median(times.node_us[i]), 0, 0, {}, {}, {}};
+    UnfusedRow row{node.name, node.origins, node.made_for, median(times.node_us[i])};
     if (model.executor->plan().is_simulated(times.nodes[i]))
       row.simulated = node.backend.empty() ? "sim" : node.backend;
     if (i < times.node_times.size()) {
       row.median_us = times.node_times[i].us;
       row.plus_minus_us = times.node_times[i].plus_minus_us;
       row.under_load = times.node_times[i].under_load;
+      row.disturbed_us = times.node_times[i].disturbed_us;
+      row.core_ns = times.node_times[i].core_ns;
     }
     if (const auto at = kernels.find(node.func_name); at != kernels.end()) {
       row.flops = at->second->kernel->facts.flops;

@@ -50,6 +50,7 @@ constexpr fields::Field<ComparedFunction> kFunctionFields[] = {
     required<ComparedFunction, &ComparedFunction::own_us>("own_us"),
     required<ComparedFunction, &ComparedFunction::rounds_us>("rounds_us"),
     unless_empty<ComparedFunction, &ComparedFunction::under_load>("under_load"),
+    may_lack<ComparedFunction, &ComparedFunction::core_ns>("core_ns"),
     unless_empty<ComparedFunction, &ComparedFunction::why>("why"),
     required<ComparedFunction, &ComparedFunction::others>("others")};
 

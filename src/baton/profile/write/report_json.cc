@@ -161,6 +161,8 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     may_lack<KernelRow, &KernelRow::cv>("cv"),
     or_null<KernelRow, &KernelRow::plus_minus_us>("plus_minus_us"),
     may_lack<KernelRow, &KernelRow::rounds_us>("rounds_us"),
+    unless_empty<KernelRow, &KernelRow::disturbed_us>("disturbed_us"),
+    may_lack<KernelRow, &KernelRow::core_ns>("core_ns"),
     {write_load<KernelRow>, read_load<KernelRow>, "under_load"},
     may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
     or_null<KernelRow, &KernelRow::split_at>("split_at"),
@@ -201,7 +203,9 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     unless_empty<UnfusedRow, &UnfusedRow::relay>("relay"),
     unless_empty<UnfusedRow, &UnfusedRow::template_name>("template"),
     unless_empty<UnfusedRow, &UnfusedRow::params>("params"),
-    unless_empty<UnfusedRow, &UnfusedRow::samples_us>("samples")};
+    unless_empty<UnfusedRow, &UnfusedRow::samples_us>("samples"),
+    unless_empty<UnfusedRow, &UnfusedRow::disturbed_us>("disturbed_us"),
+    may_lack<UnfusedRow, &UnfusedRow::core_ns>("core_ns")};
 
 constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     required<DevicePeaks, &DevicePeaks::gflops>("gflops"),
@@ -247,7 +251,9 @@ constexpr fields::Field<Report> kPlainFields[] = {
     derived<Report, runs_per_second>("per_second"),
     required<Report, &Report::plain_us>("samples"),
     or_null<Report, &Report::end_to_end_plus_minus_us>("plus_minus"),
-    may_lack<Report, &Report::rounds_us>("rounds")};
+    may_lack<Report, &Report::rounds_us>("rounds"),
+    unless_empty<Report, &Report::disturbed_us>("disturbed"),
+    may_lack<Report, &Report::core_ns>("core_ns")};
 constexpr fields::Field<Report> kProfiledFields[] = {derived<Report, profiled_median>("median"),
                                                      required<Report, &Report::profiled_us>("samples")};
 constexpr fields::Field<Report> kUnfusedBuildFields[] = {
