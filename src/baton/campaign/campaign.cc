@@ -58,7 +58,7 @@ struct Course {
   int64_t begin = monotonic_ns();
   /// What the progress is of: all configurations, or those that are visited again.
   struct Stage {
-    std::string suffix = {};  ///< of the phase: " again"
+    std::string suffix = {};  ///< the end of the phase's name: " again"
     int64_t begin = 0;
     int done_before = 0, done = 0, total = 0;
   };
@@ -66,7 +66,7 @@ struct Course {
 
   bool late() const { return seconds_since(begin) >= options.max_seconds; }
   void show(const std::string& phase) const;
-  /// For another campaign, which has the machine for a program at a time.
+  /// Waits for another campaign, which has the machine for a program at a time.
   MachineLock locked() const;
   /// Before each batch; looks for a third of a second, and waits only where others are at work.
   void wait_for_quiet();

@@ -147,7 +147,7 @@ int64_t MachineSpeeds::insert(const JobResult& result, int64_t begun_s) {
   return store_.insert(rows);
 }
 
-/// Of earlier sessions of this campaign, too.
+/// Times of earlier sessions of this campaign count, too.
 ReferenceTimes& MachineSpeeds::times_of(const std::string& machine) {
   const auto [at, is_new] = times_.try_emplace(machine);
   if (!is_new) return at->second;

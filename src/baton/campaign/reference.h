@@ -55,13 +55,13 @@ class MachineSpeeds {
   /// What came of a result that was asked for.
   struct Taken {
     int64_t rows = 0;                          ///< new ones in the store
-    std::optional<ReferenceTimes> times = {};  ///< of its machine
+    std::optional<ReferenceTimes> times = {};  ///< those of its machine
     std::string note = {};                     ///< why it has none; may be empty
   };
   /// Throws Error when it cannot be measured on this machine.
   Taken take(const JobResult& result);
 
-  /// Without times where the machine has not answered.
+  /// Empty where the machine has not answered.
   ReferenceTimes of(const std::string& machine) const;
   /// Where neighbours share caches and memory, the reference varies by more than the limit all the time: that
   /// is in the spread of each row, too.
@@ -72,7 +72,7 @@ class MachineSpeeds {
   struct Asked {
     int64_t at_ns = 0, submitted = 0;
   };
-  /// For this machine only; "": for any.
+  /// The reference on this machine only; "": on any.
   Job job(const std::string& machine) const;
   ReferenceTimes& times_of(const std::string& machine);
   int64_t insert(const JobResult& result, int64_t begun_s);
@@ -80,7 +80,7 @@ class MachineSpeeds {
   Store& store_;
   const CampaignWorker& worker_;
   const Options options_;
-  const BuildContext context_;  ///< of the build
+  const BuildContext context_;  ///< that of the build
   const Subject subject_;
   std::shared_ptr<const BuildResult> program_;
   std::string bundle_;

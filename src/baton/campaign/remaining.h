@@ -15,7 +15,7 @@ std::string visit_suffix(int visit);
 /// The configuration's key, and which visit the row is of.
 std::pair<std::string, int> key_and_visit(const std::string& configuration);
 
-/// Of a kernel or a model, whose time can be unsteady.
+/// Whether it is a kernel or a model, whose times can be unsteady.
 bool is_of_computation(WorkKind kind);
 /// Whether the time is as sure as it gets. A kernel in a model varies with its neighbours, too.
 bool is_steady(const Protocol& protocol, const std::string& unreliable, double cv,
@@ -28,10 +28,10 @@ struct Remaining {
   std::vector<Configuration> configurations;  ///< in the order given
   int finished = 0;                           ///< the others: measured before
   int retried = 0;                            ///< have failed before, and remain nevertheless
-  Unsteady unsteady;                          ///< of those that are finished
+  Unsteady unsteady;                          ///< those that are finished, and unsteady
 };
 
-/// Of `all` in the campaign of this name. `retry_failed`: those that have failed remain, too.
+/// What remains of `all` in the campaign of this name. `retry_failed`: those that have failed remain, too.
 Remaining remaining_of(const Store& store, const std::string& campaign, const Design& design,
                        std::vector<Configuration> all, bool retry_failed);
 

@@ -130,7 +130,7 @@ class InstructionWriter {
 
   int depth_of(int reg) const { return depth_[static_cast<size_t>(reg)]; }
 
-  /// In the block of its operands; the register of an equal instruction that is already there.
+  /// Puts it into the block of its operands. Returns its register, or that of an equal instruction.
   int emit(Instruction i) {
     const int depth = depth_of(std::array{i.a, i.b, i.c});
     const std::array<int64_t, 12> key = {

@@ -15,7 +15,7 @@ namespace {
 // Sizes that copies are measured at: their latency and their rate.
 constexpr size_t kSmallCopy = 4 << 10, kLargeCopy = 1 << 20;
 
-/// By copies of 4 kB and of 1 MB, or what fits.
+/// Measured by copies of 4 kB and of 1 MB, or what fits.
 MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) {
   const MaybeMeasured few = copy_us(from, to, kSmallCopy);
   MaybeMeasured many;
@@ -30,7 +30,7 @@ MappingConversion measured_link(const FoundTarget& from, const FoundTarget& to) 
   return {std::max(0.0, few->value - rate * static_cast<double>(kSmallCopy)), rate};
 }
 
-/// By the predictor, or the link in the device's sheet; null: by the sheet. One of `from` and `to` is "cpu",
+/// Predicted, or by the link in the device's sheet; null: by the sheet. One of `from` and `to` is "cpu",
 /// the other a backend with a device.
 MappingConversion predicted_link(const std::string& from, const std::string& to, const BuildContext& context,
                                  const Predictor* predictor) {

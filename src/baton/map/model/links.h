@@ -11,7 +11,7 @@ namespace baton {
 /// [from][to]: between devices of MapTask::machine; nullopt: there is no direct way.
 using MapLinks = std::vector<std::vector<std::optional<MappingConversion>>>;
 
-/// Between the processor and each other device: measured, or predicted. Throws Error when nothing can be
+/// Links between the processor and each other device, measured or predicted. Throws Error when nothing can be
 /// copied, or when neither the predictor nor a device sheet knows the link.
 MapLinks price_links(const MapTask& task, const MapRun& run);
 

@@ -55,7 +55,7 @@ std::unique_ptr<MapSubject> made(const MapTask& task, MapRun& run, MappedModel& 
   return model.why_not.empty() ? std::move(subject) : nullptr;
 }
 
-/// By the objective, with everything side by side that can be.
+/// The time by the objective, with everything side by side that can be.
 double least_us(MapObjective objective, const PlanQueues& queues) {
   return objective == MapObjective::kLatency ? queues.latency_us : queues.interval_us;
 }

@@ -14,11 +14,11 @@ namespace baton {
 /// What was built so far.
 struct MapModels {
   std::vector<MappedModel> all;                       ///< singles first, in the order of the task's backends
-  std::vector<std::unique_ptr<MapSubject>> subjects;  ///< of `all`; null: cannot be used
+  std::vector<std::unique_ptr<MapSubject>> subjects;  ///< one for each of `all`; null: cannot be used
   std::vector<MeasuredBuild> builds;                  ///< those that have times
   std::vector<size_t> build_of;                       ///< by build: index into `all`
-  std::vector<MeasuredBuild> portions;  ///< of devices without room for all; their programs are gone
-  /// By backend: of its changes of layout, where they are known.
+  std::vector<MeasuredBuild> portions;  ///< parts, for devices without room for all; their programs are gone
+  /// The price of changes of layout by backend, where it is known.
   std::map<size_t, double> layout_us_per_byte;
   std::vector<NDArray> expected;  ///< the processor's results
   double overlap_share = 1;       ///< as MapReport has it
@@ -29,7 +29,7 @@ struct MapModels {
 /// the first one. False: it cannot be used, and a note says why.
 bool add_model(const MapTask& task, MapRun& run, MapModels& models, MappedModel model);
 
-/// Of those of `which` (indices) that can be used: the times in turn, else the predicted ones. One that fails
+/// Measures those of `which` (indices) that can be used, in turn, or predicts their times. One that fails
 /// meanwhile is left out; an interrupt ends it, with the times until then. Throws Error where the processor's
 /// own fails.
 void time_models(const MapTask& task, MapRun& run, MapModels& models, std::vector<size_t> which,

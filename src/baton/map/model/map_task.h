@@ -29,7 +29,7 @@ struct MapOptions {
   double max_seconds = 60;                     ///< for measuring; compiling does not count
   int tries = 4;                               ///< mappings that are built and measured, at most
   std::vector<Mapping> also;                   ///< measured beside what is found; `model` is their name
-  /// Of parts of fused groups; without `measures` of everything.
+  /// Prices of parts of fused groups; without `measures`, of everything.
   PriceSource prices = {};
   bool measures = true;  ///< else nothing is compiled or run, and all costs are those of `prices`
   bool variants = true;  ///< layers of the processor in other layouts and by other algorithms, too
@@ -48,8 +48,8 @@ struct MapTask {
 
   bool predicted() const { return !options.measures; }
   bool any_simulated() const;
-  /// By which builds are run. Simulated time does not pass: there kernels are timed alone, and what overlaps
-  /// is computed.
+  /// The one by which builds are run. Simulated time does not pass: there kernels are timed alone, and what
+  /// overlaps is computed.
   MapObjective run_objective() const;
   /// As large as `backends`: the name is none of them.
   size_t number_of(const std::string& backend) const;
@@ -61,10 +61,10 @@ struct MapTask {
 /// Throws, before anything is built, UsageError for options that contradict each other or the machine.
 MapTask map_task(const IRModule& module, const MapOptions& options);
 
-/// How the work goes on.
+/// The course of the work: what steps add to while they work.
 struct MapRun {
-  /// Of all builds. Without its interrupt once that ended the measuring: what was found until then is still
-  /// brought to an end.
+  /// The options of all builds. They lose their interrupt once it ended the measuring: what was found until
+  /// then is still brought to an end.
   BuildOptions build;
   std::vector<std::string> notes = {};
   double search_s = 0, build_s = 0, measure_s = 0;

@@ -12,7 +12,7 @@
 
 namespace baton {
 
-/// Of parts of fused groups, in microseconds, by backend and operators; nullopt: there is none.
+/// Times of parts of fused groups, in microseconds, by backend and operators; nullopt: there is none.
 using PieceTimes = std::map<std::pair<size_t, std::vector<uint32_t>>, std::optional<double>>;
 
 /// Prices beside the times of kernels in builds.

@@ -14,7 +14,7 @@ namespace baton {
 namespace {
 
 constexpr double kMilpSeconds = 20;
-// Of each search for queues side by side: a second per hundred nodes.
+// Each search for queues side by side may take a second per hundred nodes.
 constexpr double kNodesPerSecond = 100, kLeastObjectiveS = 1, kMostObjectiveS = 5;
 
 struct Solved {

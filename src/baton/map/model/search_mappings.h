@@ -8,7 +8,7 @@ namespace baton {
 
 struct MapSearch {
   MapModels models;      ///< with the mappings found; what each costs by the problem
-  ModelProblem problem;  ///< by the prices at the end
+  ModelProblem problem;  ///< with the prices at the end
   MappingSolution best;
   double bound_us = 0;  ///< no mapping is faster, by the model
   std::string method;   ///< of the search
