@@ -34,8 +34,6 @@ void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
-double seconds_since(int64_t start) { return static_cast<double>(monotonic_ns() - start) * 1e-9; }
-
 /// The median and where it lies with 95 % probability (order statistics; no shape is assumed).
 struct Estimate {
   double median, low, high;

@@ -42,8 +42,6 @@ Measurement row_of(int number) {
   return m;
 }
 
-double seconds_since(int64_t start) { return static_cast<double>(monotonic_ns() - start) * 1e-9; }
-
 void measure(const std::string& path) {
   {
     Store store = Store::open(path, Store::Mode::kWrite);

@@ -39,7 +39,7 @@ void bind_profile(
     nb::module_& m);  // profile/report/report.h, profile/write/files.h, profile/report/diff.h, text/html.h
 void bind_store(nb::module_& m);      // store/store.h
 void bind_predict(nb::module_& m);    // predict/model/predict_model.h
-void bind_map(nb::module_& m);        // map/measure/map_model.h
+void bind_map(nb::module_& m);        // map/model/map_model.h
 void bind_queues(nb::module_& m);     // runtime/queue_executor.h
 void bind_runtime(nb::module_& m);    // runtime/executor.h, runtime/model.h
 void bind_values(nb::module_& m);     // interpreter/interpreted_program.h, interpreter/values.h

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "baton/campaign/rows.h"
 #include "baton/driver/build.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
@@ -24,8 +27,7 @@ constexpr char kProgram[] =
     "  nn.dense(%data, %weight, units=512)\n"
     "}\n";
 
-}  // namespace
-
+/// A dense layer of 64 x 512 by 512, on one thread.
 Subject reference_subject() {
   const IRModule module = infer_types(parse_module(kProgram, kName));
   Subject subject{Subject::Kind::kPattern, kName, "", module, model_work(module)};
@@ -33,6 +35,24 @@ Subject reference_subject() {
   subject.work.brief = kName;
   return subject;
 }
+
+/// What a row of it says of the machine's speed, in microseconds: the quarter of its samples that were
+/// shortest were disturbed least.
+double reference_us_of(const Measurement& row) {
+  std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
+  if (kept.empty()) return row.median_us;
+  const auto at = kept.begin() + static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(kept.size()));
+  std::ranges::nth_element(kept, at);
+  return *at;
+}
+
+BuildContext reference_context(const BuildContext& context) {
+  BuildContext own = context.at_level(kLevel);
+  own.targets.clear();
+  return own;
+}
+
+}  // namespace
 
 double ReferenceTimes::usual_us() const { return all_us_.empty() ? 0 : median(all_us_); }
 
@@ -49,27 +69,23 @@ void ReferenceTimes::add(double us, bool counts) {
   all_us_.push_back(us);
 }
 
-Reference::Reference(const CampaignWorker& worker, const BuildContext& context)
-    : worker_(worker), context_(context.at_level(kLevel)), subject_(reference_subject()) {
-  context_.targets.clear();
-  BuildOptions options;
-  options.params = weights_of(subject_);
-  options.context = context_;
-  program_ = std::make_shared<const BuildResult>(build(subject_.module, options));
+MachineSpeeds::MachineSpeeds(Store& store, const CampaignWorker& worker, const BuildContext& context,
+                             Options options)
+    : store_(store),
+      worker_(worker),
+      options_(std::move(options)),
+      context_(reference_context(context)),
+      subject_(reference_subject()) {
+  BuildOptions build_options;
+  build_options.params = weights_of(subject_);
+  build_options.context = context_;
+  program_ = std::make_shared<const BuildResult>(build(subject_.module, build_options));
   bundle_ = worker_.add(kName, program_, {});
 }
 
-double reference_us_of(const Measurement& row) {
-  std::vector<double> kept = samples_without(row.samples_us, row.disturbed);
-  if (kept.empty()) return row.median_us;
-  const auto at = kept.begin() + static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(kept.size()));
-  std::ranges::nth_element(kept, at);
-  return *at;
-}
+MachineSpeeds::~MachineSpeeds() { worker_.remove(bundle_); }
 
-Reference::~Reference() { worker_.remove(bundle_); }
-
-Job Reference::job(const std::string& machine) const {
+Job MachineSpeeds::job(const std::string& machine) const {
   Job job;
   job.id = kName;
   if (!machine.empty()) job.id += "@" + machine;
@@ -77,6 +93,80 @@ Job Reference::job(const std::string& machine) const {
   job.bundle = bundle_;
   job.protocol.max_seconds = 0.5;
   return job;
+}
+
+void MachineSpeeds::ask(int64_t submitted) {
+  for (const WorkerMachine& machine : worker_.worker->machine_list()) {
+    const std::string name = worker_.here ? "" : machine.name;
+    const auto [at, is_new] = asked_at_.try_emplace(name);
+    Asked& last = at->second;
+    if (!is_new && (seconds_since(last.at_ns) < options_.every_s || last.submitted == submitted)) continue;
+    const Job job = this->job(name);
+    if (!asked_.emplace(job.id, static_cast<int64_t>(std::time(nullptr))).second) continue;
+    last = {monotonic_ns(), submitted};
+    worker_.worker->submit(job);
+  }
+}
+
+MachineSpeeds::Taken MachineSpeeds::take(const JobResult& result) {
+  const int64_t begun_s = asked_.extract(result.id).mapped();
+  if (result.error.empty() && !result.rows.empty()) {
+    const int64_t rows = insert(result, begun_s);
+    return {.rows = rows, .times = times_of(result.machine)};
+  }
+  const std::string why = result.error.empty() ? "it was not measured" : result.error;
+  if (worker_.here && !result.retry) throw Error("the reference kernel cannot be measured: " + why);
+  if (worker_.here) asked_at_.clear();  // its runner was killed: another one measures it before the next job
+  if (result.retry) return {};
+  const std::string machine = result.id.substr(std::min(result.id.size(), result.id.find('@') + 1));
+  return {.note = "the reference kernel could not be measured on " + machine + ": " + why};
+}
+
+int64_t MachineSpeeds::insert(const JobResult& result, int64_t begun_s) {
+  const Configuration configuration{kName, 0, "llvm", 1};
+  Subject whole = subject_;
+  whole.kind = Subject::Kind::kModel;
+  RowSource source;
+  source.subject = &whole;
+  source.built = program_.get();
+  source.configuration = &configuration;
+  source.context = &context_;
+  source.campaign = options_.campaign;
+  source.begun_s = begun_s;
+  JobResult first = result;
+  first.rows.resize(1);
+  first.rows[0].node.clear();
+  std::vector<Measurement> rows = measurements_of_job(first, source);
+  ReferenceTimes& times = times_of(result.machine);
+  for (Measurement& row : rows) {
+    row.model.clear();
+    row.model_id.clear();
+    row.reference_us = reference_us_of(row);
+    times.add(row.reference_us, row.unreliable.empty());
+  }
+  return store_.insert(rows);
+}
+
+/// Times of earlier sessions of this campaign count, too.
+ReferenceTimes& MachineSpeeds::times_of(const std::string& machine) {
+  const auto [at, is_new] = times_.try_emplace(machine);
+  if (!is_new) return at->second;
+  StoreQuery query;
+  query.kind = WorkKind::kReference;
+  query.campaign = options_.campaign;
+  query.machine = machine;
+  query.reliable_only = true;
+  for (const Measurement& row : store_.select(query)) at->second.known(row.reference_us);
+  return at->second;
+}
+
+ReferenceTimes MachineSpeeds::of(const std::string& machine) const {
+  const auto at = times_.find(machine);
+  return at != times_.end() ? at->second : ReferenceTimes();
+}
+
+bool MachineSpeeds::has_drifted(const ReferenceTimes& times) const {
+  return times.drift() > std::max(options_.drift, times.usual_drift());
 }
 
 }  // namespace baton

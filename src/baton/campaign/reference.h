@@ -1,17 +1,17 @@
 #pragma once
 // The reference kernel: a fixed program whose time shows when a machine's speed drifts, or that it is another
 // one.
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "baton/campaign/make_worker.h"
 #include "baton/campaign/subjects.h"
+#include "baton/store/store.h"
 
 namespace baton {
-
-/// A dense layer of 64 x 512 by 512, on one thread.
-Subject reference_subject();
 
 /// What the reference took on one machine in one campaign. The usual time is the median of all: the first one
 /// alone may have met a machine that was slow, or unusually fast.
@@ -34,30 +34,59 @@ class ReferenceTimes {
   double last_us_ = 0, drift_ = 0;
 };
 
-/// What a row of it says of the machine's speed, in microseconds: the quarter of its samples that were
-/// shortest were disturbed least.
-double reference_us_of(const Measurement& row);
-
-class Reference {
+/// The speed of each machine of a campaign, by the reference, which is measured again and again.
+class MachineSpeeds {
  public:
-  Reference(const CampaignWorker& worker, const BuildContext& context);
-  ~Reference();
-  Reference(const Reference&) = delete;
-  Reference& operator=(const Reference&) = delete;
+  struct Options {
+    std::string campaign;
+    double every_s = 60;  ///< from one reference run to the next
+    double drift = 0.05;  ///< as CampaignOptions has it
+  };
+  MachineSpeeds(Store& store, const CampaignWorker& worker, const BuildContext& context, Options options);
+  ~MachineSpeeds();
+  MachineSpeeds(const MachineSpeeds&) = delete;
+  MachineSpeeds& operator=(const MachineSpeeds&) = delete;
 
-  /// Its rows are what the speed of a machine is judged by.
-  const Subject& subject() const { return subject_; }
-  const BuildResult& program() const { return *program_; }
-  const BuildContext& context() const { return context_; }  ///< of the build
-  /// For this machine only; "": for any.
-  Job job(const std::string& machine) const;
+  /// Submits the reference to each machine where it is time for it, and jobs were submitted since.
+  void ask(int64_t submitted);
+  size_t asked() const { return asked_.size(); }  ///< that are not answered
+  bool is_asked(const JobResult& result) const { return asked_.contains(result.id); }
+
+  /// What came of a result that was asked for.
+  struct Taken {
+    int64_t rows = 0;                          ///< new ones in the store
+    std::optional<ReferenceTimes> times = {};  ///< those of its machine
+    std::string note = {};                     ///< why it has none; may be empty
+  };
+  /// Throws Error when it cannot be measured on this machine.
+  Taken take(const JobResult& result);
+
+  /// Empty where the machine has not answered.
+  ReferenceTimes of(const std::string& machine) const;
+  /// Where neighbours share caches and memory, the reference varies by more than the limit all the time: that
+  /// is in the spread of each row, too.
+  bool has_drifted(const ReferenceTimes& times) const;
 
  private:
+  /// When a machine's reference was last asked for, and how many jobs had been submitted.
+  struct Asked {
+    int64_t at_ns = 0, submitted = 0;
+  };
+  /// The reference on this machine only; "": on any.
+  Job job(const std::string& machine) const;
+  ReferenceTimes& times_of(const std::string& machine);
+  int64_t insert(const JobResult& result, int64_t begun_s);
+
+  Store& store_;
   const CampaignWorker& worker_;
-  BuildContext context_;
-  Subject subject_;
+  const Options options_;
+  const BuildContext context_;  ///< that of the build
+  const Subject subject_;
   std::shared_ptr<const BuildResult> program_;
   std::string bundle_;
+  std::map<std::string, ReferenceTimes> times_;  ///< by machine
+  std::map<std::string, int64_t> asked_;         ///< by id: since when, in seconds
+  std::map<std::string, Asked> asked_at_;        ///< by machine
 };
 
 }  // namespace baton

@@ -16,6 +16,7 @@ inline constexpr double kLeastTimedUs = 2;
 
 /// CLOCK_MONOTONIC.
 int64_t monotonic_ns();
+inline double seconds_since(int64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) / 1e9; }
 
 /// CPU time of the calling thread, and of all threads of the process.
 int64_t thread_cpu_ns();

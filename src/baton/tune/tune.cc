@@ -32,8 +32,6 @@ void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
-double seconds_since(int64_t begin) { return static_cast<double>(monotonic_ns() - begin) / 1e9; }
-
 class Tuner {
  public:
   Tuner(const BuildResult& built, Executor& executor, const TuneOptions& options)

@@ -1,8 +1,8 @@
 // Mappings of models over several backends.
 #include "baton/driver/initialize.h"
-#include "baton/map/measure/map_model.h"
-#include "baton/map/measure/map_text.h"
-#include "baton/map/measure/sweep.h"
+#include "baton/map/model/map_model.h"
+#include "baton/map/model/map_text.h"
+#include "baton/map/model/sweep.h"
 #include "baton/map/write/map_page.h"
 #include "baton/profile/write/alternatives_text.h"
 #include "baton/store/store.h"

@@ -183,3 +183,24 @@ def test_the_c_interface_may_be_called_from_python(tmp_path):
     files = {"baton/runtime/c_api.h": "int baton_load(const char* file);\n"}
     assert check(tmp_path, files)[0] == 1
     assert check(tmp_path, {**files, "/tests/python/test_c_api.py": "library.baton_load(b'x')\n"})[0] == 0
+
+
+def a_class(name, lines):
+    return f"class {name} final\n    : public Base<{name}> {{\n" + "  int a();\n" * lines + "};\n"
+
+
+def test_a_long_class_is_found(tmp_path):
+    inner = "namespace {\n  struct Inner {\n" + "    int a;\n" * 301 + "  };\n}\n"
+    status, output = check(tmp_path, {"baton/ir/a.h": a_class("Fits", 300) + a_class("Long", 301),
+                                      "baton/ir/a.cc": f"struct Forward;\n{inner}enum class Many {{\n" + "  k,\n" * 301 + "};\n"})
+    assert status == 1
+    assert "src/baton/ir/a.h:304: the class Long has 301 lines, at most 300" in output
+    assert "src/baton/ir/a.cc:3: the class Inner has 301 lines" in output
+    assert "2 long classes" in output
+
+
+def test_an_exception_that_is_none_any_more_is_found(tmp_path):
+    status, output = check(tmp_path, {"baton/ir/a.h": "", "baton/runtime/plugins/dnnl/primitives.cc": a_class("Builder", 9)},
+                           TABLE + "| `src/baton/runtime/plugins/` | . | runtime |\n")
+    assert status == 1
+    assert "primitives.cc: the class Builder is no longer too long" in output

@@ -1,5 +1,5 @@
 // What operators would cost elsewhere, on random problems.
-#include "baton/map/measure/alternatives.h"
+#include "baton/map/model/alternatives.h"
 
 #include <gmock/gmock.h>
 

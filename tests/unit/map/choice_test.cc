@@ -1,7 +1,7 @@
 // Which of the models that were compared is kept.
 #include <gtest/gtest.h>
 
-#include "baton/map/measure/map_model.h"
+#include "baton/map/model/map_model.h"
 
 namespace baton {
 namespace {

@@ -1,5 +1,5 @@
 // Plans with devices and links side by side, and what a mapping makes short.
-#include "baton/map/measure/side_by_side.h"
+#include "baton/map/model/side_by_side.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // What other machines would give, by the prices of random problems.
-#include "baton/map/measure/sweep.h"
+#include "baton/map/model/sweep.h"
 
 #include <cmath>
 

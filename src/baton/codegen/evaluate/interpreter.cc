@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "baton/codegen/evaluate/interpreter_program.h"
@@ -82,55 +83,56 @@ double (*binary_function(const std::string& name))(double, double) {
   return nullptr;
 }
 
-class Translator {
- public:
-  Translator(const LoweredKernel& kernel, const std::vector<NDArray>& inputs) {
-    for (size_t i = 0; i < kernel.inputs.size(); ++i) inputs_[kernel.inputs[i].name()] = &inputs[i];
-    open_.push_back({-1, &program_.body});
-  }
+void set_wrap(Instruction& i, Halide::Type type) {
+  if (!type.is_int_or_uint() || is_truth(type)) return;
+  const int held = kind_of(type) == RegKind::kI32 ? 32 : 64;
+  if (type.bits() == held && type.is_int()) return;
+  i.wrap_bits = static_cast<uint8_t>(type.bits());
+  i.wrap_unsigned = type.is_uint();
+}
 
-  ElementProgram run(const Tensor& output) {
-    const std::vector<Halide::Var> args = output.func().args();
-    Environment env;
-    for (size_t d = 0; d < args.size(); ++d) {
-      const int reg = fresh_register(0);
-      program_.variables.push_back(reg);
-      program_.extents.push_back(
-          static_cast<int32_t>(output.extent(output.rank() - 1 - static_cast<int>(d))));
-      env.variables[args[d].name()] = reg;
-    }
-    std::vector<int> at;
-    for (const Halide::Var& arg : args) at.push_back(env.variables[arg.name()]);
-    program_.result = call(output.func().function(), at, 0);
-    program_.result_kind = kind_of(output.func().types().front());
-    for (size_t i = 0; i < loops_.size(); ++i) program_.loops.push_back(std::move(loops_[i]));
-    return std::move(program_);
-  }
+int64_t bits_of(double value) {
+  int64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
 
- private:
-  /// The variables in scope, and the translated expressions of one definition.
-  struct Environment {
-    std::unordered_map<std::string, int> variables;
-    std::unordered_map<const hi::IRNode*, int> done;
-    // In an update definition: the function itself, at these positions, is the accumulator.
-    std::string self;
-    std::vector<int> self_at, accumulators;
-  };
+/// Writes instructions into the body of the program and its loops, each as far out as its operands are. Equal
+/// instructions share a register.
+class InstructionWriter {
   /// A block being emitted: the body (-1) or a loop.
   struct Block {
     int loop;
     std::vector<Instruction>* code;
   };
 
+ public:
+  InstructionWriter() { open_.push_back({-1, &program_.body}); }
+
+  ElementProgram& program() { return program_; }
+  ElementProgram finish() {
+    for (Loop& loop : loops_) program_.loops.push_back(std::move(loop));
+    return std::move(program_);
+  }
+
   int fresh_register(int depth) {
     depth_.push_back(depth);
     return program_.num_registers++;
   }
 
-  int emit(Instruction i) {
+  /// The number of loops around the innermost of these registers; negative ones are none.
+  int depth_of(std::span<const int> registers) const {
     int depth = 0;
-    for (int operand : {i.a, i.b, i.c})
-      if (operand >= 0) depth = std::max(depth, depth_[operand]);
+    for (const int reg : registers)
+      if (reg >= 0) depth = std::max(depth, depth_[static_cast<size_t>(reg)]);
+    return depth;
+  }
+
+  int depth_of(int reg) const { return depth_[static_cast<size_t>(reg)]; }
+
+  /// Puts it into the block of its operands. Returns its register, or that of an equal instruction.
+  int emit(Instruction i) {
+    const int depth = depth_of(std::array{i.a, i.b, i.c});
     const std::array<int64_t, 12> key = {
         int64_t(i.op),
         int64_t(i.kind),
@@ -153,12 +155,6 @@ class Translator {
     return at->second = i.dst;
   }
 
-  static int64_t bits_of(double value) {
-    int64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-
   int constant(RegKind kind, int64_t integer, double real) {
     Instruction i;
     i.op = Opcode::kConstant;
@@ -168,14 +164,6 @@ class Translator {
     const int reg = emit(i);
     constants_[reg] = integer;
     return reg;
-  }
-
-  static void set_wrap(Instruction& i, Halide::Type type) {
-    if (!type.is_int_or_uint() || is_truth(type)) return;
-    const int held = kind_of(type) == RegKind::kI32 ? 32 : 64;
-    if (type.bits() == held && type.is_int()) return;
-    i.wrap_bits = static_cast<uint8_t>(type.bits());
-    i.wrap_unsigned = type.is_uint();
   }
 
   int arithmetic(Opcode op, Halide::Type type, int a, int b) {
@@ -200,13 +188,13 @@ class Translator {
     return emit(i);
   }
 
-  int comparison(Opcode op, const Halide::Expr& a, const Halide::Expr& b, Environment& env) {
+  int compare(Opcode op, RegKind of, int a, int b) {
     Instruction i;
     i.op = op;
     i.kind = RegKind::kI32;
-    i.from = kind_of(a.type());
-    i.a = eval(a, env);
-    i.b = eval(b, env);
+    i.from = of;
+    i.a = a;
+    i.b = b;
     return emit(i);
   }
 
@@ -229,6 +217,156 @@ class Translator {
     return emit(i);
   }
 
+  int mathematics(Halide::Type type, double (*function)(double), int a) {
+    Instruction i;
+    i.op = Opcode::kUnary;
+    i.kind = kind_of(type);
+    i.unary = function;
+    i.a = a;
+    if (i.kind != RegKind::kF32 && i.kind != RegKind::kF64) throw Unknown{"mathematics of that type"};
+    return emit(i);
+  }
+
+  int table_of(const LoadTable& table) {
+    for (size_t i = 0; i < program_.tables.size(); ++i)
+      if (program_.tables[i].data == table.data && program_.tables[i].element == table.element)
+        return static_cast<int>(i);
+    program_.tables.push_back(table);
+    return static_cast<int>(program_.tables.size()) - 1;
+  }
+
+  /// A copy of a register in the loop that is opened next at this depth, which may change it.
+  int accumulator_of(int reg, int depth) {
+    Instruction start;
+    start.op = Opcode::kCopy;
+    start.dst = fresh_register(depth + 1);
+    start.a = reg;
+    open_[depth].code->push_back(start);
+    return start.dst;
+  }
+
+  using Numbers = std::map<std::array<int64_t, 12>, int>;
+  /// What waits until a loop in an outer block is done.
+  struct Deeper {
+    int loop;  ///< the one that is opened
+    std::vector<Block> blocks;
+    Numbers numbers;
+  };
+  Deeper open_loop(int depth) {
+    Deeper deeper{static_cast<int>(loops_.size()), {open_.begin() + depth + 1, open_.end()}, {}};
+    open_.resize(static_cast<size_t>(depth) + 1);
+    deeper.numbers = take_deeper(numbers_, depth);
+    loops_.emplace_back();
+    return deeper;
+  }
+  /// What follows, until the loop is closed, is in its body.
+  void begin_body(const Deeper& deeper) {
+    code_.push_back(std::make_unique<std::vector<Instruction>>());
+    open_.push_back({deeper.loop, code_.back().get()});
+  }
+  void close_loop(Loop loop, Deeper deeper) {
+    loop.body = std::move(*open_.back().code);
+    open_.pop_back();
+    const int depth = static_cast<int>(open_.size()) - 1;
+    take_deeper(numbers_, depth);  // values inside the loop are out of scope now
+    Instruction run;
+    run.op = Opcode::kLoop;
+    run.table = deeper.loop;
+    open_.back().code->push_back(run);
+    for (const int reg : loop.accumulators) depth_[reg] = depth;
+    loops_[deeper.loop] = std::move(loop);
+    open_.insert(open_.end(), deeper.blocks.begin(), deeper.blocks.end());
+    numbers_.merge(deeper.numbers);
+  }
+
+  /// Removes entries in loops deeper than `depth`.
+  template <class Map>
+  Map take_deeper(Map& from, int depth) const {
+    Map taken;
+    for (auto at = from.begin(); at != from.end();) {
+      const auto next = std::next(at);
+      if (depth_of(at->second) > depth) taken.insert(from.extract(at));
+      at = next;
+    }
+    return taken;
+  }
+
+ private:
+  ElementProgram program_;
+  std::vector<Block> open_;  // by depth
+  std::vector<int> depth_;   // of each register: number of enclosing loops
+  Numbers numbers_;
+  std::unordered_map<int, int64_t> constants_;  // registers holding an integer constant
+  std::vector<Loop> loops_;
+  std::vector<std::unique_ptr<std::vector<Instruction>>> code_;
+};
+
+using NamedInputs = std::map<std::string, const NDArray*>;
+
+/// The elements that a call reads, and the strides of their dimensions.
+std::pair<LoadTable, std::vector<int64_t>> table_of(const hi::Call& e, const NamedInputs& inputs) {
+  LoadTable table;
+  std::vector<int64_t> strides;
+  if (e.image.defined()) {
+    table.data = e.image.data();
+    table.count = static_cast<int64_t>(e.image.number_of_elements());
+    table.element = element_of(e.image.type());
+    for (int d = 0; d < e.image.dimensions(); ++d) strides.push_back(e.image.dim(d).stride());
+  } else {
+    const auto at = inputs.find(e.param.name());
+    if (at == inputs.end()) throw Unknown{"image " + e.param.name()};
+    const NDArray& array = *at->second;
+    table.data = array.data();
+    table.count = array.size();
+    table.element = element_of(halide_type(array.dtype()));
+    int64_t stride = 1;
+    for (int d = array.ndim() - 1; d >= 0; --d) {
+      strides.push_back(stride);
+      stride *= array.shape()[d];
+    }
+  }
+  if (table.count <= 0 || table.count > INT32_MAX) throw Unknown{"an array of that size"};
+  return {table, strides};
+}
+
+class Translator {
+ public:
+  Translator(const LoweredKernel& kernel, const std::vector<NDArray>& inputs) {
+    for (size_t i = 0; i < kernel.inputs.size(); ++i) inputs_[kernel.inputs[i].name()] = &inputs[i];
+  }
+
+  ElementProgram run(const Tensor& output) {
+    ElementProgram& program = code_.program();
+    const std::vector<Halide::Var> args = output.func().args();
+    Environment env;
+    for (size_t d = 0; d < args.size(); ++d) {
+      const int reg = code_.fresh_register(0);
+      program.variables.push_back(reg);
+      program.extents.push_back(static_cast<int32_t>(output.extent(output.rank() - 1 - static_cast<int>(d))));
+      env.variables[args[d].name()] = reg;
+    }
+    std::vector<int> at;
+    for (const Halide::Var& arg : args) at.push_back(env.variables[arg.name()]);
+    program.result = call(output.func().function(), at, 0);
+    program.result_kind = kind_of(output.func().types().front());
+    return code_.finish();
+  }
+
+ private:
+  /// The variables in scope, and the translated expressions of one definition.
+  struct Environment {
+    std::unordered_map<std::string, int> variables;
+    std::unordered_map<const hi::IRNode*, int> done;
+    // In an update definition: the function itself, at these positions, is the accumulator.
+    std::string self;
+    std::vector<int> self_at, accumulators;
+  };
+
+  int comparison(Opcode op, const Halide::Expr& a, const Halide::Expr& b, Environment& env) {
+    const int left = eval(a, env), right = eval(b, env);
+    return code_.compare(op, kind_of(a.type()), left, right);
+  }
+
   int eval(const Halide::Expr& expr, Environment& env) {
     const auto known = env.done.find(expr.get());
     if (known != env.done.end()) return known->second;
@@ -240,15 +378,15 @@ class Translator {
   template <class Node>
   int two(Opcode op, const Node* node, Environment& env) {
     const int a = eval(node->a, env), b = eval(node->b, env);
-    return arithmetic(op, node->type, a, b);
+    return code_.arithmetic(op, node->type, a, b);
   }
 
   int translate(const Halide::Expr& expr, Environment& env) {
     const Halide::Type type = expr.type();
-    if (const auto* e = expr.as<hi::IntImm>()) return constant(kind_of(type), e->value, 0);
+    if (const auto* e = expr.as<hi::IntImm>()) return code_.constant(kind_of(type), e->value, 0);
     if (const auto* e = expr.as<hi::UIntImm>())
-      return constant(kind_of(type), static_cast<int64_t>(e->value), 0);
-    if (const auto* e = expr.as<hi::FloatImm>()) return constant(kind_of(type), 0, e->value);
+      return code_.constant(kind_of(type), static_cast<int64_t>(e->value), 0);
+    if (const auto* e = expr.as<hi::FloatImm>()) return code_.constant(kind_of(type), 0, e->value);
     if (const auto* e = expr.as<hi::Variable>()) return variable(*e, env);
     if (const auto* e = expr.as<hi::Cast>()) return cast(type, e->value, env);
     if (const auto* e = expr.as<hi::Reinterpret>()) return reinterpret(type, e->value, env);
@@ -265,13 +403,14 @@ class Translator {
     if (const auto* e = expr.as<hi::LE>()) return comparison(Opcode::kLe, e->a, e->b, env);
     if (const auto* e = expr.as<hi::GT>()) return comparison(Opcode::kLt, e->b, e->a, env);
     if (const auto* e = expr.as<hi::GE>()) return comparison(Opcode::kLe, e->b, e->a, env);
-    if (const auto* e = expr.as<hi::And>()) return logic(Opcode::kAnd, eval(e->a, env), eval(e->b, env));
-    if (const auto* e = expr.as<hi::Or>()) return logic(Opcode::kOr, eval(e->a, env), eval(e->b, env));
-    if (const auto* e = expr.as<hi::Not>()) return logic(Opcode::kNot, eval(e->a, env), -1);
+    if (const auto* e = expr.as<hi::And>())
+      return code_.logic(Opcode::kAnd, eval(e->a, env), eval(e->b, env));
+    if (const auto* e = expr.as<hi::Or>()) return code_.logic(Opcode::kOr, eval(e->a, env), eval(e->b, env));
+    if (const auto* e = expr.as<hi::Not>()) return code_.logic(Opcode::kNot, eval(e->a, env), -1);
     if (const auto* e = expr.as<hi::Select>()) {
       const int condition = eval(e->condition, env), yes = eval(e->true_value, env),
                 no = eval(e->false_value, env);
-      return select(type, condition, yes, no);
+      return code_.select(type, condition, yes, no);
     }
     if (const auto* e = expr.as<hi::Let>()) {
       Environment inner = env;
@@ -302,7 +441,7 @@ class Translator {
     set_wrap(i, to);
     // A no-op: values of a narrower type of the same sign are values of the wider type.
     if (i.kind == i.from && from.is_int_or_uint() && !is_truth(to) && i.wrap_bits == 0) return a;
-    return emit(i);
+    return code_.emit(i);
   }
 
   int reinterpret(Halide::Type to, const Halide::Expr& value, Environment& env) {
@@ -317,7 +456,7 @@ class Translator {
     i.from = kind_of(from);
     i.a = a;
     set_wrap(i, to);
-    return emit(i);
+    return code_.emit(i);
   }
 
   int call_node(const hi::Call& e, Environment& env) {
@@ -359,202 +498,115 @@ class Translator {
       if (!arg || arg->name != function.args()[i]) throw Unknown{"a scatter"};
     }
     // The loop is placed in the block of its operands; deeper blocks are suspended until it is done.
-    int depth = 0;
-    for (int reg : at) depth = std::max(depth, depth_[reg]);
-    for (int reg : values) depth = std::max(depth, depth_[reg]);
-    const std::vector<Block> deeper(open_.begin() + depth + 1, open_.end());
-    open_.resize(static_cast<size_t>(depth) + 1);
-    auto hidden_numbers = take_deeper(numbers_, depth);
-    auto hidden_calls = take_deeper(calls_, depth);
+    const int depth = std::max(code_.depth_of(at), code_.depth_of(values));
+    InstructionWriter::Deeper deeper = code_.open_loop(depth);
+    auto hidden_calls = code_.take_deeper(calls_, depth);
 
     Environment env;
     env.self = function.name();
     env.self_at = at;
     for (size_t i = 0; i < at.size(); ++i) env.variables[function.args()[i]] = at[i];
-    const int loop_id = static_cast<int>(loops_.size());
-    loops_.emplace_back();
-    code_.push_back(std::make_unique<std::vector<Instruction>>());
-    std::vector<Instruction>* const code = code_.back().get();
     Loop loop;
     for (const hi::ReductionVariable& r : update.schedule().rvars()) {
       const auto min = hi::as_const_int(hi::simplify(r.min)),
                  extent = hi::as_const_int(hi::simplify(r.extent));
       if (!min || !extent || *extent <= 0 || *extent > INT32_MAX)
         throw Unknown{"a reduction without constant bounds"};
-      const int reg = fresh_register(depth + 1);
+      const int reg = code_.fresh_register(depth + 1);
       loop.variables.push_back({reg, static_cast<int32_t>(*min), static_cast<int32_t>(*extent)});
       env.variables[r.var] = reg;
     }
-    std::vector<int> results;
     for (size_t i = 0; i < values.size(); ++i) {
-      const int accumulator = fresh_register(depth + 1);
-      Instruction start;
-      start.op = Opcode::kCopy;
-      start.dst = accumulator;
-      start.a = values[i];
-      open_[depth].code->push_back(start);
-      results.push_back(accumulator);
+      loop.accumulators.push_back(code_.accumulator_of(values[i], depth));
       loop.kinds.push_back(kind_of(update.values()[i].type()));
     }
-    env.accumulators = results;
-    loop.accumulators = results;
-    open_.push_back({loop_id, code});
+    env.accumulators = loop.accumulators;
+    code_.begin_body(deeper);
     for (const Halide::Expr& value : update.values()) loop.next.push_back(eval(value, env));
     if (!hi::is_const_one(update.predicate())) loop.predicate = eval(update.predicate(), env);
-    open_.pop_back();
-    take_deeper(numbers_, depth);  // values inside the loop are out of scope now
-    take_deeper(calls_, depth);
-    loop.body = std::move(*code);
-    loops_[loop_id] = std::move(loop);
-    Instruction run;
-    run.op = Opcode::kLoop;
-    run.table = loop_id;
-    open_[depth].code->push_back(run);
-    for (int reg : results) depth_[reg] = depth;
-    open_.insert(open_.end(), deeper.begin(), deeper.end());
-    numbers_.merge(hidden_numbers);
+    code_.close_loop(std::move(loop), std::move(deeper));
+    code_.take_deeper(calls_, depth);
     calls_.merge(hidden_calls);
-    return results;
-  }
-
-  bool is_deeper(int reg, int depth) const { return depth_[reg] > depth; }
-  bool is_deeper(const std::vector<int>& regs, int depth) const {
-    return std::any_of(regs.begin(), regs.end(), [&](int reg) { return depth_[reg] > depth; });
-  }
-  /// Removes entries in loops deeper than `depth`.
-  template <class Map>
-  Map take_deeper(Map& from, int depth) const {
-    Map taken;
-    for (auto at = from.begin(); at != from.end();) {
-      const auto next = std::next(at);
-      if (is_deeper(at->second, depth)) taken.insert(from.extract(at));
-      at = next;
-    }
-    return taken;
+    return env.accumulators;
   }
 
   int load(const hi::Call& e, Environment& env) {
-    LoadTable table;
-    std::vector<int64_t> strides;
-    if (e.image.defined()) {
-      table.data = e.image.data();
-      table.count = static_cast<int64_t>(e.image.number_of_elements());
-      table.element = element_of(e.image.type());
-      for (int d = 0; d < e.image.dimensions(); ++d) strides.push_back(e.image.dim(d).stride());
-    } else {
-      const auto at = inputs_.find(e.param.name());
-      if (at == inputs_.end()) throw Unknown{"image " + e.param.name()};
-      const NDArray& array = *at->second;
-      table.data = array.data();
-      table.count = array.size();
-      table.element = element_of(halide_type(array.dtype()));
-      int64_t stride = 1;
-      for (int d = array.ndim() - 1; d >= 0; --d) {
-        strides.push_back(stride);
-        stride *= array.shape()[d];
-      }
-    }
-    if (table.count <= 0 || table.count > INT32_MAX) throw Unknown{"an array of that size"};
-    int offset = constant(RegKind::kI32, 0, 0);
+    const auto [table, strides] = table_of(e, inputs_);
+    int offset = code_.constant(RegKind::kI32, 0, 0);
     const int zero = offset;
     for (size_t d = 0; d < e.args.size(); ++d) {
       int step = eval(e.args[d], env);
       if (kind_of(e.args[d].type()) != RegKind::kI32) step = cast(Halide::Int(32), e.args[d], env);
       if (step == zero) continue;
       if (strides[d] != 1)
-        step = arithmetic(Opcode::kMul, Halide::Int(32), step, constant(RegKind::kI32, strides[d], 0));
-      offset = offset == zero ? step : arithmetic(Opcode::kAdd, Halide::Int(32), offset, step);
+        step = code_.arithmetic(Opcode::kMul, Halide::Int(32), step,
+                                code_.constant(RegKind::kI32, strides[d], 0));
+      offset = offset == zero ? step : code_.arithmetic(Opcode::kAdd, Halide::Int(32), offset, step);
     }
     Instruction i;
     i.op = Opcode::kLoad;
     i.kind = kind_of(e.type);
     i.a = offset;
-    i.table = table_of(table);
-    return emit(i);
-  }
-
-  int table_of(const LoadTable& table) {
-    for (size_t i = 0; i < program_.tables.size(); ++i)
-      if (program_.tables[i].data == table.data && program_.tables[i].element == table.element)
-        return static_cast<int>(i);
-    program_.tables.push_back(table);
-    return static_cast<int>(program_.tables.size()) - 1;
+    i.table = code_.table_of(table);
+    return code_.emit(i);
   }
 
   int intrinsic(const hi::Call& e, Environment& env) {
     using C = hi::Call;
     const auto arg = [&](int i) { return eval(e.args.at(i), env); };
     if (e.is_intrinsic({C::likely, C::likely_if_innermost, C::promise_clamped})) return arg(0);
-    if (e.is_intrinsic(C::strict_add)) return arithmetic(Opcode::kAdd, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::strict_sub)) return arithmetic(Opcode::kSub, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::strict_mul)) return arithmetic(Opcode::kMul, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::strict_div)) return arithmetic(Opcode::kDiv, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::strict_add)) return code_.arithmetic(Opcode::kAdd, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::strict_sub)) return code_.arithmetic(Opcode::kSub, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::strict_mul)) return code_.arithmetic(Opcode::kMul, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::strict_div)) return code_.arithmetic(Opcode::kDiv, e.type, arg(0), arg(1));
     // Of NaN and a number, the second operand, as in kernels; kMin and kMax take the first.
     if (e.is_intrinsic({C::strict_min, C::strict_max})) {
       const int first = arg(0), second = arg(1);
-      return arithmetic(e.is_intrinsic(C::strict_min) ? Opcode::kMin : Opcode::kMax, e.type, second, first);
+      return code_.arithmetic(e.is_intrinsic(C::strict_min) ? Opcode::kMin : Opcode::kMax, e.type, second,
+                              first);
     }
     if (e.is_intrinsic(C::strict_eq)) return comparison(Opcode::kEq, e.args[0], e.args[1], env);
     if (e.is_intrinsic(C::strict_lt)) return comparison(Opcode::kLt, e.args[0], e.args[1], env);
     if (e.is_intrinsic(C::strict_le)) return comparison(Opcode::kLe, e.args[0], e.args[1], env);
-    if (e.is_intrinsic(C::if_then_else) && e.args.size() == 3) return select(e.type, arg(0), arg(1), arg(2));
-    if (e.is_intrinsic(C::bitwise_and)) return arithmetic(Opcode::kBitAnd, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::bitwise_or)) return arithmetic(Opcode::kBitOr, e.type, arg(0), arg(1));
-    if (e.is_intrinsic(C::bitwise_xor)) return arithmetic(Opcode::kBitXor, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::if_then_else) && e.args.size() == 3)
+      return code_.select(e.type, arg(0), arg(1), arg(2));
+    if (e.is_intrinsic(C::bitwise_and)) return code_.arithmetic(Opcode::kBitAnd, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::bitwise_or)) return code_.arithmetic(Opcode::kBitOr, e.type, arg(0), arg(1));
+    if (e.is_intrinsic(C::bitwise_xor)) return code_.arithmetic(Opcode::kBitXor, e.type, arg(0), arg(1));
     if (e.is_intrinsic({C::shift_left, C::shift_right}))
-      return arithmetic(e.is_intrinsic(C::shift_left) ? Opcode::kShiftLeft : Opcode::kShiftRight, e.type,
-                        arg(0), cast(e.type, e.args[1], env));
+      return code_.arithmetic(e.is_intrinsic(C::shift_left) ? Opcode::kShiftLeft : Opcode::kShiftRight,
+                              e.type, arg(0), cast(e.type, e.args[1], env));
     if (e.is_intrinsic(C::abs)) {
       const Halide::Type from = e.args[0].type();
       if (!from.is_float()) throw Unknown{"abs of integers"};
-      return mathematics(from, unary_function("abs"), arg(0));
+      return code_.mathematics(from, unary_function("abs"), arg(0));
     }
-    if (e.is_intrinsic(C::round)) return mathematics(e.type, unary_function("round"), arg(0));
+    if (e.is_intrinsic(C::round)) return code_.mathematics(e.type, unary_function("round"), arg(0));
     if (e.is_intrinsic(C::mux)) {
       const int which = arg(0);
       int value = eval(e.args.back(), env);
       for (size_t i = e.args.size() - 1; i-- > 1;) {
-        Instruction same;
-        same.op = Opcode::kEq;
-        same.from = RegKind::kI32;
-        same.a = which;
-        same.b = constant(RegKind::kI32, static_cast<int64_t>(i) - 1, 0);
-        value = select(e.type, emit(same), eval(e.args[i], env), value);
+        const int number = code_.constant(RegKind::kI32, static_cast<int64_t>(i) - 1, 0);
+        value = code_.select(e.type, code_.compare(Opcode::kEq, RegKind::kI32, which, number),
+                             eval(e.args[i], env), value);
       }
       return value;
     }
     throw Unknown{"intrinsic " + e.name};
   }
 
-  int mathematics(Halide::Type type, double (*function)(double), int a) {
-    Instruction i;
-    i.op = Opcode::kUnary;
-    i.kind = kind_of(type);
-    i.unary = function;
-    i.a = a;
-    if (i.kind != RegKind::kF32 && i.kind != RegKind::kF64) throw Unknown{"mathematics of that type"};
-    return emit(i);
-  }
-
-  static bool name_is(const hi::Call& e, size_t suffix, std::string_view name) {
-    return e.args.size() == 1 && e.name.substr(0, suffix) == name;
-  }
-
   /// Math library calls: "exp_f32" -> exp, ...
   int library(const hi::Call& e, Environment& env) {
     const size_t suffix = e.name.rfind("_f");
-    if (suffix != std::string::npos && name_is(e, suffix, "is_nan")) {
-      Instruction differs;
-      differs.op = Opcode::kNe;
-      differs.from = kind_of(e.args[0].type());
-      differs.a = differs.b = eval(e.args[0], env);
-      return emit(differs);
+    if (suffix != std::string::npos && e.args.size() == 1 && e.name.substr(0, suffix) == "is_nan") {
+      const int value = eval(e.args[0], env);
+      return code_.compare(Opcode::kNe, kind_of(e.args[0].type()), value, value);
     }
     if (suffix == std::string::npos || !e.type.is_float()) throw Unknown{"function " + e.name};
     const std::string name = e.name.substr(0, suffix);
     if (e.args.size() == 1 && e.args[0].type() == e.type && e.type.is_float()) {
       if (const auto function = unary_function(name))
-        return mathematics(e.type, function, eval(e.args[0], env));
+        return code_.mathematics(e.type, function, eval(e.args[0], env));
     }
     if (e.args.size() == 2) {
       if (const auto function = binary_function(name)) {
@@ -564,22 +616,15 @@ class Translator {
         i.binary = function;
         i.a = eval(e.args[0], env);
         i.b = eval(e.args[1], env);
-        return emit(i);
+        return code_.emit(i);
       }
     }
     throw Unknown{"function " + e.name};
   }
 
-  using Key = std::array<int64_t, 12>;
-  ElementProgram program_;
-  std::map<std::string, const NDArray*> inputs_;
-  std::vector<Block> open_;  // by depth
-  std::vector<int> depth_;   // of each register: number of enclosing loops
-  std::map<Key, int> numbers_;
-  std::unordered_map<int, int64_t> constants_;  // registers holding an integer constant
+  InstructionWriter code_;
+  NamedInputs inputs_;
   std::map<std::pair<std::string, std::vector<int64_t>>, std::vector<int>> calls_;
-  std::vector<Loop> loops_;
-  std::vector<std::unique_ptr<std::vector<Instruction>>> code_;
 };
 
 template <class Stored, class Held>

@@ -59,10 +59,55 @@ std::vector<uint32_t> ids_of(const OriginTable& table, std::span<const Origin* c
   return ids;
 }
 
+/// Hash and layouts, as set by LabelOps; a function without a hash gets one.
+std::vector<std::pair<std::string, std::string>> attrs_of(const Function& function) {
+  std::vector<std::pair<std::string, std::string>> attrs;
+  for (const auto& [name, value] : function->attrs())
+    if (const auto* text = value.as<std::string>()) attrs.emplace_back(name, *text);
+  if (!function->attr("hash")) {
+    char hash[24];
+    std::snprintf(hash, sizeof hash, "%016llx",
+                  static_cast<unsigned long long>(structural_hash(Expr(function))));
+    attrs.emplace_back("hash", hash);
+  }
+  return attrs;
+}
+
+/// The kernels of a plan.
+class PlannedKernels {
+ public:
+  PlannedKernels(std::vector<PlannedKernel>& kernels, std::string mod_name)
+      : kernels_(kernels), mod_name_(std::move(mod_name)) {}
+
+  /// Equal functions on the same backend share a kernel.
+  int of(const Function& function, const KernelPlace& place) {
+    const uint64_t hash = structural_hash(Expr(function));
+    for (int candidate : by_hash_[hash]) {
+      const PlannedKernel& known = kernels_[candidate];
+      if (known.place.backend == place.backend && known.place.device_type == place.device_type &&
+          structural_equal(Expr(known.function), Expr(function)))
+        return candidate;
+    }
+    const int fresh = static_cast<int>(kernels_.size());
+    const std::string region = region_of(*function);
+    const std::string name =
+        region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
+    kernels_.push_back({names_.make(name), function, false, place});
+    by_hash_[hash].push_back(fresh);
+    return fresh;
+  }
+
+ private:
+  std::vector<PlannedKernel>& kernels_;
+  const std::string mod_name_;
+  std::unordered_map<uint64_t, std::vector<int>> by_hash_;
+  UniqueNames names_;
+};
+
 class Planner {
  public:
   Planner(const IRModule& module, std::string mod_name, PlaceKernel place)
-      : module_(module), mod_name_(std::move(mod_name)), place_(std::move(place)) {
+      : module_(module), kernels_(plan_.kernels, std::move(mod_name)), place_(std::move(place)) {
     if (!place_) place_ = [](const FunctionNode&, int around) { return KernelPlace{"", around}; };
   }
 
@@ -242,7 +287,7 @@ class Planner {
     const AttrValue* reshape_only = function->attr("relay.reshape_only");
     const bool in_place = reshape_only && reshape_only->as<int64_t>() && *reshape_only->as<int64_t>() == 1 &&
                           inputs.size() == 1;
-    const int kernel = kernel_of(function, place_(*function, device));
+    const int kernel = kernels_.of(function, place_(*function, device));
     plan_.kernels[kernel].called |= !in_place;
     PlanNode node;
     node.kind = in_place ? PlanNode::Kind::kNop : PlanNode::Kind::kKernel;
@@ -316,50 +361,18 @@ class Planner {
         origins = OriginSet::made_for(copy.causes, "copied from device type " + std::to_string(from) +
                                                        " to " + std::to_string(to) + ", where it is read");
       if (!copy.function) copy.function = make_device_copy(copy.type, {from, to}, origins);
-      const int kernel = kernel_of(copy.function, {"", to});
+      const int kernel = kernels_.of(copy.function, {"", to});
       node.attrs = attrs_of(copy.function);
       set_origins(node, origins);
       plan_.nodes[copy.node] = {kernel, copy.function, origins};
     }
   }
 
-  /// Equal functions on the same backend share a kernel.
-  int kernel_of(const Function& function, const KernelPlace& place) {
-    const uint64_t hash = structural_hash(Expr(function));
-    for (int candidate : kernels_by_hash_[hash]) {
-      const PlannedKernel& known = plan_.kernels[candidate];
-      if (known.place.backend == place.backend && known.place.device_type == place.device_type &&
-          structural_equal(Expr(known.function), Expr(function)))
-        return candidate;
-    }
-    const int fresh = static_cast<int>(plan_.kernels.size());
-    const std::string region = region_of(*function);
-    const std::string name =
-        region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
-    plan_.kernels.push_back({kernel_names_.make(name), function, false, place});
-    kernels_by_hash_[hash].push_back(fresh);
-    return fresh;
-  }
-
-  /// Hash and layouts, as set by LabelOps; a function without a hash gets one.
-  static std::vector<std::pair<std::string, std::string>> attrs_of(const Function& function) {
-    std::vector<std::pair<std::string, std::string>> attrs;
-    for (const auto& [name, value] : function->attrs())
-      if (const auto* text = value.as<std::string>()) attrs.emplace_back(name, *text);
-    if (!function->attr("hash")) {
-      char hash[24];
-      std::snprintf(hash, sizeof hash, "%016llx",
-                    static_cast<unsigned long long>(structural_hash(Expr(function))));
-      attrs.emplace_back("hash", hash);
-    }
-    return attrs;
-  }
-
   static void append(Entries& to, const Entries& from) { to.insert(to.end(), from.begin(), from.end()); }
 
   const IRModule& module_;
-  std::string mod_name_;
   GraphPlan plan_;
+  PlannedKernels kernels_;
   std::shared_ptr<Plan> graph_ = std::make_shared<Plan>();
   std::unordered_map<const ExprNode*, Entries> values_;
   std::unordered_map<const ExprNode*, Expr> lets_;  // values of let-bound variables
@@ -370,8 +383,7 @@ class Planner {
   int next_constant_ = 0;
   std::map<std::pair<EntryId, int>, size_t> copies_;  // tensor and device -> index into copy_nodes_
   std::vector<Copy> copy_nodes_;
-  std::unordered_map<uint64_t, std::vector<int>> kernels_by_hash_;
-  UniqueNames kernel_names_, node_names_;
+  UniqueNames node_names_;
 };
 
 }  // namespace

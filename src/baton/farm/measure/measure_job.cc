@@ -60,8 +60,6 @@ bool is_enough(const RoundSamples& samples, const Protocol& protocol) {
   return coefficient_of_variation(grouped(kept, group_of(kept, protocol))) <= protocol.cv;
 }
 
-double seconds_since(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
-
 bool is_simulated(const Plan& plan) {
   for (uint32_t node = 0; node < plan.nodes.size(); ++node)
     if (plan.is_simulated(node)) return true;

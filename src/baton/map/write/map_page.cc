@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "baton/map/measure/map_text.h"
+#include "baton/map/model/map_text.h"
 #include "baton/page/fill.h"
 #include "baton/profile/write/alternatives_text.h"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "baton/map/measure/map_model.h"
-#include "baton/map/measure/sweep.h"
+#include "baton/map/model/map_model.h"
+#include "baton/map/model/sweep.h"
 #include "baton/profile/write/files.h"
 
 namespace baton {

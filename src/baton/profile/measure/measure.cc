@@ -21,8 +21,6 @@ constexpr double kMostTimes = 10;       // of min_seconds
 constexpr double kTimesBesideOthers = 3;
 constexpr size_t kEnoughRuns = 1000;  // of a small model: more samples only make the report longer
 
-double seconds_since(int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; }
-
 }  // namespace
 
 /// Both sides of a comparison, or one model.

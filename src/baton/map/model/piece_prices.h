@@ -8,7 +8,8 @@
 
 #include "baton/driver/build.h"
 #include "baton/driver/cut/cut_graph.h"
-#include "baton/map/measure/price_source.h"
+#include "baton/map/model/price_source.h"
+#include "baton/map/model/priced_problem.h"
 #include "baton/profile/conditions/disturbance.h"
 
 namespace baton {
@@ -43,5 +44,9 @@ class PiecePrices {
   std::map<std::pair<std::string, uint64_t>, std::optional<double>> known_;  ///< by backend and program
   int measured_ = 0;
 };
+
+/// Those that could make a mapping faster: at the least that they could cost, the best mapping would use
+/// them. An interrupt ends it.
+PieceTimes price_pieces(const MapTask& task, MapRun& run, const MapModels& models, const MapPrices& prices);
 
 }  // namespace baton

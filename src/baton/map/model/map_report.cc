@@ -1,8 +1,8 @@
+#include "baton/map/model/map_report.h"
+
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "baton/map/measure/map_model.h"
 #include "baton/profile/measure/significance.h"
 
 namespace baton {
@@ -39,19 +39,6 @@ double MapReport::speedup() const {
   const double a = measured ? single.measured_us : single.modelled_us;
   const double b = measured ? here.measured_us : here.modelled_us;
   return b > 0 ? a / b : 1;
-}
-
-std::optional<uint32_t> MapReport::unkept_pin(const MapRule& rule) const {
-  if (rule.forbids) return std::nullopt;
-  const auto backend = static_cast<int>(std::ranges::find(backends, rule.backend) - backends.begin());
-  const auto any = [&](uint32_t id, auto&& is_wanted) {
-    return std::ranges::any_of(models, [&](const MappedModel& model) {
-      return model.why_not.empty() && is_wanted(model.backend_of[id]);
-    });
-  };
-  for (const uint32_t id : rule.operators)
-    if (any(id, [](int by) { return by >= 0; }) && !any(id, [&](int by) { return by == backend; })) return id;
-  return std::nullopt;
 }
 
 void MapReport::choose(const std::vector<bool>& usable) {

@@ -1,4 +1,4 @@
-#include "baton/map/measure/side_by_side.h"
+#include "baton/map/model/side_by_side.h"
 
 #include <algorithm>
 

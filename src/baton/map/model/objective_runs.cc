@@ -1,4 +1,4 @@
-#include "baton/map/measure/objective_runs.h"
+#include "baton/map/model/objective_runs.h"
 
 #include <algorithm>
 #include <memory>

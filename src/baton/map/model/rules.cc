@@ -1,4 +1,4 @@
-#include "baton/map/measure/rules.h"
+#include "baton/map/model/rules.h"
 
 #include <algorithm>
 #include <map>

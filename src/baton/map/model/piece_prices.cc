@@ -1,16 +1,26 @@
-#include "baton/map/measure/piece_prices.h"
+#include "baton/map/model/piece_prices.h"
 
 #include <cmath>
 
 #include "baton/driver/cut/cut.h"
 #include "baton/driver/mapping/mapping.h"
 #include "baton/ir/structural.h"
-#include "baton/map/measure/subject.h"
+#include "baton/map/frontier.h"
+#include "baton/map/model/subject.h"
 #include "baton/profile/compare/offload.h"
+#include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 
 namespace baton {
+
+namespace {
+
+// Compiling included: a part of the time for measuring, and this.
+constexpr double kForPieces = 0.1, kPieceSeconds = 5;
+constexpr int kMostMeasuredPieces = 16;
+
+}  // namespace
 
 std::optional<double> PiecePrices::price(const std::string& backend, const std::vector<uint32_t>& operators) {
   try {
@@ -58,6 +68,44 @@ std::optional<double> PiecePrices::found(const std::string& backend, const IRMod
   ++measured_;
   const double us = subject.kernels_us();
   return us > 0 ? std::optional(us) : std::nullopt;
+}
+
+PieceTimes price_pieces(const MapTask& task, MapRun& run, const MapModels& models, const MapPrices& prices) {
+  MapPrices known = prices;
+  if (!run.partial.empty()) return known.pieces;
+  PiecePrices alone(task.module, {.build = run.build,
+                                  .host = task.host,
+                                  .threads = task.options.threads,
+                                  .prices = task.options.prices,
+                                  .measures = task.options.measures,
+                                  .seconds = task.options.max_seconds * kForPieces / kMostMeasuredPieces,
+                                  .system = task.options.system});
+  const int64_t begin = monotonic_ns();
+  const double limit_s = kPieceSeconds + task.options.max_seconds * kForPieces;
+  try {
+    for (bool any = true; any;) {
+      any = false;
+      const ModelProblem model = priced_problem(task, models, known, {}, /*guesses=*/true);
+      const auto best = search_frontier(model.problem, {.interrupt = run.build.context.interrupt});
+      for (const int c : best ? best->chosen : std::vector<int>()) {
+        const ModelProblem::Candidate& candidate = model.candidates[static_cast<size_t>(c)];
+        if (!candidate.guessed) continue;
+        if (seconds_since(begin) > limit_s || alone.measured() >= kMostMeasuredPieces) {
+          run.notes.push_back("some parts of fused groups have no price: the time for them was over");
+          return known.pieces;
+        }
+        any = true;
+        task.show("pricing parts of kernels", static_cast<int>(seconds_since(begin)),
+                  static_cast<int>(limit_s) + 1);
+        const std::vector<uint32_t> operators = model.operators_of(c);
+        known.pieces[{candidate.backend, operators}] =
+            alone.price(task.backends[candidate.backend], operators);
+      }
+    }
+  } catch (const Interrupted&) {
+    run.partial = "interrupted";
+  }
+  return known.pieces;
 }
 
 }  // namespace baton

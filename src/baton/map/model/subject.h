@@ -5,13 +5,16 @@
 #include <vector>
 
 #include "baton/driver/build.h"
-#include "baton/map/measure/price_source.h"
-#include "baton/map/measure/side_by_side.h"
+#include "baton/map/model/price_source.h"
+#include "baton/map/model/side_by_side.h"
 #include "baton/map/model_problem.h"
 #include "baton/map/objective.h"
 #include "baton/profile/measure/measure.h"
 
 namespace baton {
+
+/// Whether it can be computed in variants.
+bool is_layer(const OperatorRecord& record);
 
 class MapSubject {
  public:

@@ -2,8 +2,8 @@
 // A mapping's report for people and programs. The JSON is a contract: docs/design/0040-mapping.md.
 #include <string>
 
-#include "baton/map/measure/map_model.h"
-#include "baton/map/measure/sweep.h"
+#include "baton/map/model/map_model.h"
+#include "baton/map/model/sweep.h"
 
 namespace baton {
 

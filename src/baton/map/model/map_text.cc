@@ -1,4 +1,4 @@
-#include "baton/map/measure/map_text.h"
+#include "baton/map/model/map_text.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "baton/map/measure/subject.h"
+#include "baton/map/model/subject.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/structural.h"
-#include "baton/map/measure/objective_runs.h"
+#include "baton/map/model/objective_runs.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/runtime/timers.h"
@@ -27,6 +27,11 @@ namespace {
 constexpr double kQuicklyLoadedNs = 5e7;
 
 }  // namespace
+
+bool is_layer(const OperatorRecord& record) {
+  const OpDef* op = find_op(record.op);
+  return op && op->rules.get<LayerKind>();
+}
 
 MapSubject::MapSubject(const IRModule& split, const BuildOptions& options, int threads, bool code)
     : built_(code ? baton::build(split, options) : plan_build(split, options)), threads_(threads) {
@@ -114,10 +119,8 @@ std::vector<LayerVariant> MapSubject::variants(size_t operators) const {
     if (!is_of_host(built_.plan.nodes[n])) continue;
     const LayerVariant variant = variant_of_kernel(*built_.plan.nodes[n].function);
     if (variant == LayerVariant::kByCost) continue;
-    for (const uint32_t id : built_.plan.graph->nodes[n].origins) {
-      const OpDef* op = find_op(built_.origins->operators[id].op);
-      if (op && op->rules.get<LayerKind>()) variants[id] = variant;
-    }
+    for (const uint32_t id : built_.plan.graph->nodes[n].origins)
+      if (is_layer(built_.origins->operators[id])) variants[id] = variant;
   }
   return variants;
 }

@@ -1,4 +1,4 @@
-#include "baton/map/measure/alternatives.h"
+#include "baton/map/model/alternatives.h"
 
 #include <algorithm>
 #include <chrono>

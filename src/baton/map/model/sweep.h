@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "baton/map/measure/alternatives.h"
-#include "baton/map/measure/map_model.h"
+#include "baton/map/model/alternatives.h"
+#include "baton/map/model/map_model.h"
 
 namespace baton {
 

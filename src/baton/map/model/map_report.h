@@ -1,42 +1,15 @@
 #pragma once
-// Maps a model onto several backends: prices by measuring each of them, or by a predictor; the search; and
-// the check, in which the best mappings and every single backend are built and measured in turns. See
-// docs/design/0040-mapping.md.
-#include <functional>
-#include <map>
-#include <optional>
+// What a mapping came to: the ways to compute the model that were tried, with their costs, and the one that
+// is kept.
 #include <string>
 #include <vector>
 
-#include "baton/driver/build.h"
 #include "baton/driver/mapping/mapping.h"
-#include "baton/map/measure/price_source.h"
-#include "baton/map/measure/rules.h"
-#include "baton/map/measure/side_by_side.h"
-#include "baton/map/model_problem.h"
+#include "baton/map/model/side_by_side.h"
 #include "baton/map/objective.h"
-#include "baton/profile/report/profile.h"
+#include "baton/profile/measure/fused_times.h"
 
 namespace baton {
-
-struct MapOptions {
-  BuildOptions build;                 ///< level, config, cache, interrupt; params: weights of the model
-  std::vector<std::string> backends;  ///< the processor's own is added where it is missing
-  MapObjective objective = MapObjective::kSerial;
-  std::vector<MapRule> rules;
-  std::map<std::string, double> memory_bytes;  ///< limits, by backend; else what its sheet says
-  int max_regions = 0;                         ///< 0: any number
-  int threads = 0;                             ///< of the runs; 0: the default of all runs
-  double max_seconds = 60;                     ///< for measuring; compiling does not count
-  int tries = 4;                               ///< mappings that are built and measured, at most
-  std::vector<Mapping> also;                   ///< measured beside what is found; `model` is their name
-  /// Of parts of fused groups; without `measures` of everything.
-  PriceSource prices = {};
-  bool measures = true;  ///< else nothing is compiled or run, and all costs are those of `prices`
-  bool variants = true;  ///< layers of the processor in other layouts and by other algorithms, too
-  SystemSource system = read_system;
-  std::function<void(const std::string& phase, int done, int total)> progress = {};
-};
 
 /// A way to compute the model. Costs by the objective are microseconds; those by energy are microjoules.
 struct MappedModel {
@@ -94,9 +67,6 @@ struct MapReport {
   /// Of the chosen one over the best single backend; by measured times, else modelled ones. By energy: what
   /// that backend needs over what the chosen one needs.
   double speedup() const;
-  /// The first operator that the rule pins to a backend which computes it in none of the models, though the
-  /// processor or another backend does; nullopt: there is none.
-  std::optional<uint32_t> unkept_pin(const MapRule& rule) const;
 
   /// Sets `chosen`, `best_single` and `plus_minus`: by measured times, else modelled ones. A mapping that is
   /// not faster than the best single backend beyond the 95 % interval of their difference is not kept, and a
@@ -105,21 +75,5 @@ struct MapReport {
   /// A note where other programs ran beside the measurements.
   void note_load();
 };
-
-struct MapResult {
-  MapReport report;
-  ModelProblem priced;  ///< with the prices found
-  /// By backend: the candidates of the model on it alone, with the processor for what it does not take;
-  /// empty: not known.
-  std::vector<std::vector<int>> singles;
-  std::vector<std::vector<int>> known;  ///< the candidates of all mappings that were priced as a whole
-  OriginReport origins;                 ///< the operators of the program and their edges
-  IRModule module;                      ///< partitioned as chosen; weights are constants
-};
-
-/// `module`: typed. Throws Error for rules that contradict each other or leave an operator without a backend,
-/// for costs that are not known, zero or infinite, and when nothing could be built; Interrupted when nothing
-/// was measured yet.
-MapResult map_model(const IRModule& module, const MapOptions& options);
 
 }  // namespace baton

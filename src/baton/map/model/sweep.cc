@@ -1,4 +1,4 @@
-#include "baton/map/measure/sweep.h"
+#include "baton/map/model/sweep.h"
 
 #include <algorithm>
 #include <cmath>
