@@ -10,8 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/campaign/inside_rows.h"
 #include "baton/campaign/programs.h"
 #include "baton/campaign/reference.h"
@@ -24,12 +22,11 @@
 #include "baton/store/machine.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr char kReferenceBackend[] = "llvm";
 constexpr char kVisit[] = "#";       // behind a configuration's key: the number of the second visit, or later

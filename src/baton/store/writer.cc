@@ -1,8 +1,7 @@
 #include "baton/store/writer.h"
 
-#include <nlohmann/json.hpp>
-
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
@@ -34,7 +33,7 @@ std::string joined_operators(const Work& work) {
 }
 
 void require_object(const std::string& text, const char* what) {
-  if (!nlohmann::json::parse(text, nullptr, false).is_object())
+  if (!Json::parse_or_discard(text).is_object())
     throw Error(std::string("a measurement's ") + what + " are not a JSON object: `" + text.substr(0, 60) +
                 "`");
 }
@@ -121,7 +120,7 @@ int64_t StoreWriter::work_row(const Work& work, const Digest& digest) {
         .bind(2, position)
         .bind(3, std::string_view(op.op))
         .bind(4, std::string_view(op.attributes))
-        .bind(5, std::string_view(nlohmann::json(op.input_types).dump()))
+        .bind(5, std::string_view(Json(op.input_types).dump()))
         .bind(6, std::string_view(op.type))
         .run();
     add_attributes_.bind(1, row).bind(2, position).bind(3, std::string_view(op.attributes)).run();

@@ -186,18 +186,17 @@ template <class T>
 constexpr bool kIsMap<std::map<std::string, T>> = true;
 
 template <class T>
-T integer_of(const Json& json, int64_t integer, uint64_t natural, double real) {
+[[noreturn]] void out_of_range(const Json& json) {
+  expected("a number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+               std::to_string(std::numeric_limits<T>::max()),
+           json);
+}
+
+/// As doubles the limits of 64 bits are exact, or one too large, which is outside.
+template <class T>
+bool fits(double real) {
   using Limits = std::numeric_limits<T>;
-  // As doubles the limits of 64 bits are exact, or one too large, which is outside.
-  const bool fits = json.kind() == Json::Kind::kInteger   ? std::in_range<T>(integer)
-                    : json.kind() == Json::Kind::kNatural ? std::in_range<T>(natural)
-                                                          : real > static_cast<double>(Limits::min()) - 1 &&
-                                                                real < static_cast<double>(Limits::max()) + 1;
-  if (!fits)
-    expected("a number from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max()), json);
-  return json.kind() == Json::Kind::kInteger   ? static_cast<T>(integer)
-         : json.kind() == Json::Kind::kNatural ? static_cast<T>(natural)
-                                               : static_cast<T>(real);
+  return real > static_cast<double>(Limits::min()) - 1 && real < static_cast<double>(Limits::max()) + 1;
 }
 
 }  // namespace
@@ -211,7 +210,10 @@ T Json::get() const {
     return number_.flag;
   } else if constexpr (std::integral<T>) {
     if (!is_number()) expected("a number", *this);
-    return integer_of<T>(*this, number_.integer, number_.natural, number_.real);
+    if (kind_ == Kind::kInteger && std::in_range<T>(number_.integer)) return static_cast<T>(number_.integer);
+    if (kind_ == Kind::kNatural && std::in_range<T>(number_.natural)) return static_cast<T>(number_.natural);
+    if (kind_ == Kind::kReal && fits<T>(number_.real)) return static_cast<T>(number_.real);
+    out_of_range<T>(*this);
   } else if constexpr (std::floating_point<T>) {
     if (!is_number()) expected("a number", *this);
     return static_cast<T>(kind_ == Kind::kInteger   ? static_cast<double>(number_.integer)
@@ -274,6 +276,7 @@ BATON_JSON_LIST(double)
 BATON_JSON_LIST(std::string)
 BATON_JSON_LIST(Json)
 BATON_JSON_LIST(std::vector<std::string>)
+BATON_JSON_LIST(std::vector<uint32_t>)
 BATON_JSON_LIST(std::vector<int64_t>)
 BATON_JSON_LIST(std::vector<double>)
 BATON_JSON_MAP(int)
@@ -290,34 +293,21 @@ BATON_JSON_MAP(std::vector<double>)
 class JsonMaker final : public JsonConsumer {
  public:
   bool take(const JsonToken& token) override {
-    using enum JsonToken::Kind;
-    switch (token.kind) {
-      case kName:
-        name_ = token.text;
-        return true;
-      case kNull:
-        return add(nullptr), true;
-      case kFalse:
-      case kTrue:
-        return add(token.kind == kTrue), true;
-      case kInteger:
-        return add(token.integer), true;
-      case kReal:
-        return add_real(token.text);
-      case kString:
-        return add(token.text), true;
-      case kBeginArray:
-      case kBeginObject:
-        if (open_.size() == Json::kDeepest) {
-          why_ = "nested more than " + std::to_string(Json::kDeepest) + " deep";
-          return false;
-        }
-        open_.push_back(&add(Json(token.kind == kBeginArray ? Json::Kind::kArray : Json::Kind::kObject)));
-        return true;
-      case kEnd:
-        return open_.pop_back(), true;
+    using enum JsonKind;
+    if (token.kind == kReal) return add_real(token.text);
+    if ((token.kind == kArray || token.kind == kObject) && open_.size() == Json::kDeepest) {
+      why_ = "nested more than " + std::to_string(Json::kDeepest) + " deep";
+      return false;
     }
-    return false;
+    if (token.kind == kName) name_ = token.text;
+    if (token.kind == kNull) add(nullptr);
+    if (token.kind == kFalse || token.kind == kTrue) add(token.kind == kTrue);
+    if (token.kind == kInteger) add(token.integer);
+    if (token.kind == kString) add(token.text);
+    if (token.kind == kArray) open_.push_back(&add(Json::array()));
+    if (token.kind == kObject) open_.push_back(&add(Json::object()));
+    if (token.kind == kEnd) open_.pop_back();
+    return true;
   }
 
   Json root;
@@ -453,51 +443,34 @@ struct Writer {
     to.append(static_cast<size_t>(depth * indent), ' ');
   }
 
+  void scalar(const Json& value) {
+    using enum Json::Kind;
+    if (value.kind() == kNull) to += "null";
+    if (value.kind() == kDiscarded) to += "<discarded>";
+    if (value.kind() == kBool) to += value.get<bool>() ? "true" : "false";
+    if (value.kind() == kInteger) to += std::to_string(value.get<int64_t>());
+    if (value.kind() == kNatural) to += std::to_string(value.get<uint64_t>());
+    if (value.kind() == kReal) append_real(to, value.get<double>());
+    if (value.kind() == kString) append_json(to, value.get<std::string>(), wrong);
+  }
+
   // Recursive: what is parsed is at most Json::kDeepest deep.
   void write(const Json& value, int depth) {
-    switch (value.kind()) {
-      case Json::Kind::kNull:
-        to += "null";
-        return;
-      case Json::Kind::kDiscarded:
-        to += "<discarded>";
-        return;
-      case Json::Kind::kBool:
-        to += value.get<bool>() ? "true" : "false";
-        return;
-      case Json::Kind::kInteger:
-        to += std::to_string(value.get<int64_t>());
-        return;
-      case Json::Kind::kNatural:
-        to += std::to_string(value.get<uint64_t>());
-        return;
-      case Json::Kind::kReal:
-        return append_real(to, value.get<double>());
-      case Json::Kind::kString:
-        return append_json(to, value.get<std::string>(), wrong);
-      case Json::Kind::kArray:
-        to += '[';
-        for (const Json& each : value) {
-          if (&each != value.begin()) to += ',';
-          line(depth + 1);
-          write(each, depth + 1);
-        }
-        if (!value.empty()) line(depth);
-        to += ']';
-        return;
-      case Json::Kind::kObject:
-        to += '{';
-        for (const auto& [name, each] : value.items()) {
-          if (&each != value.begin()) to += ',';
-          line(depth + 1);
-          append_json(to, name, wrong);
-          to += indent < 0 ? ":" : ": ";
-          write(each, depth + 1);
-        }
-        if (!value.empty()) line(depth);
-        to += '}';
-        return;
-    }
+    if (!value.is_array() && !value.is_object()) return scalar(value);
+    to += value.is_array() ? '[' : '{';
+    const auto item = [&](const Json& each, const std::string* name) {
+      if (&each != value.begin()) to += ',';
+      line(depth + 1);
+      if (name) append_json(to, *name, wrong);
+      if (name) to += indent < 0 ? ":" : ": ";
+      write(each, depth + 1);
+    };
+    if (value.is_array())
+      for (const Json& each : value) item(each, nullptr);
+    else
+      for (const auto& [name, each] : value.items()) item(each, &name);
+    if (!value.empty()) line(depth);
+    to += value.is_array() ? ']' : '}';
   }
 };
 

@@ -255,7 +255,7 @@ void bind_profile(nb::module_& m) {
         options.threads = threads > 0 ? threads : default_threads();
         return interruptible([&](const std::atomic<bool>* stop) {
           options.interrupt = stop;
-          return survey_targets(context, KernelCache::shared(), options);
+          return survey_targets(context, KernelCache::shared(), options).dump();
         });
       },
       nb::arg("targets"), nb::arg("quick"), nb::arg("again"), nb::arg("threads"),

@@ -51,7 +51,7 @@ TEST(Json, RealNumbersAreWrittenAsEver) {
   };
   for (const auto& [number, text] : table) {
     EXPECT_EQ(Json(number).dump(), text);
-    if (std::isfinite(number)) EXPECT_EQ(Json::parse(text).get<double>(), number);
+    EXPECT_TRUE(!std::isfinite(number) || Json::parse(text).get<double>() == number) << text;
   }
   EXPECT_EQ(Json(0.5f).dump(), "0.5");
 }

@@ -4,12 +4,11 @@
 #include <cstdio>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/text/parser.h"
 #include "baton/types/function_text.h"
 #include "baton/types/infer_type.h"
@@ -122,7 +121,7 @@ class Recorder {
     BuildFacts facts = this->facts(row.compiler.empty() ? row.target : row.compiler);
     if (const auto at = report_.functions.find(row.func_name); at != report_.functions.end()) {
       facts.template_name = at->second.template_name;
-      if (!at->second.params.empty()) facts.parameters = nlohmann::ordered_json(at->second.params).dump();
+      if (!at->second.params.empty()) facts.parameters = Json(at->second.params).dump();
     }
     return facts;
   }
@@ -269,7 +268,7 @@ class Recorder {
       m.build = facts(processor_target());
     }
     m.build.template_name = row.template_name;
-    if (!row.params.empty()) m.build.parameters = nlohmann::ordered_json(row.params).dump();
+    if (!row.params.empty()) m.build.parameters = Json(row.params).dump();
     m.cache = CacheState::kInModel;
     add_samples(m, row.samples_us);
     m.median_us = row.median_us;

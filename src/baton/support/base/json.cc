@@ -8,7 +8,7 @@ namespace baton {
 
 namespace {
 
-using Token = JsonToken::Kind;
+using Token = JsonKind;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -25,7 +25,7 @@ class Scanner {
       if (peek() == '[' || peek() == '{') {
         const bool object = peek() == '{';
         open_ += object ? '}' : ']';
-        if (!emit(object ? Token::kBeginObject : Token::kBeginArray, at_++)) return false;
+        if (!emit(object ? Token::kObject : Token::kArray, at_++)) return false;
         skip_space();
         if (peek() != open_.back()) {
           if (object && !scan_name()) return false;
@@ -273,42 +273,27 @@ size_t utf8_size(std::string_view text, size_t* wrong) {
 class JsonDocumentMaker final : public JsonConsumer {
  public:
   bool take(const JsonToken& token) override {
-    using Kind = JsonValue::Kind;
-    switch (token.kind) {
-      case Token::kNull:
-        return add(Kind::kNull, token), true;
-      case Token::kFalse:
-        return add(Kind::kFalse, token), true;
-      case Token::kTrue:
-        return add(Kind::kTrue, token), true;
-      case Token::kInteger:
-        add(Kind::kInteger, token).data_.integer = token.integer;
-        return true;
-      case Token::kReal:
-        return add(Kind::kReal, token), true;
-      case Token::kString:
-      case Token::kName: {
-        JsonValue& value = add(Kind::kString, token);
-        value.size_ = static_cast<uint32_t>(token.text.size());
-        value.data_.offset = result_.strings_.size();
-        result_.strings_.insert(result_.strings_.end(), token.text.begin(), token.text.end());
-        return true;
-      }
-      case Token::kBeginArray:
-      case Token::kBeginObject:
-        open_.push_back({waiting_.size(), token.from, token.kind == Token::kBeginObject});
-        return true;
-      case Token::kEnd:
-        return close(token), true;
+    if (token.kind == JsonKind::kEnd) return close(token), true;
+    if (token.kind == JsonKind::kArray || token.kind == JsonKind::kObject) {
+      open_.push_back({waiting_.size(), token.from, token.kind});
+      return true;
     }
-    return false;
+    JsonValue& value =
+        add(token.kind == JsonKind::kName ? JsonKind::kString : token.kind, token.from, token.to);
+    if (value.kind_ == JsonKind::kInteger) value.data_.integer = token.integer;
+    if (value.kind_ == JsonKind::kString) {
+      value.size_ = static_cast<uint32_t>(token.text.size());
+      value.data_.offset = result_.strings_.size();
+      result_.strings_.insert(result_.strings_.end(), token.text.begin(), token.text.end());
+    }
+    return true;
   }
 
   /// Finishes the document: offsets become pointers, since no more values are moved.
   JsonDocument finish() {
     result_.values_.push_back(waiting_.back());
     for (JsonValue& value : result_.values_) {
-      if (value.kind_ == JsonValue::Kind::kString)
+      if (value.kind_ == JsonKind::kString)
         value.data_.text = result_.strings_.data() + value.data_.offset;
       else if (value.is_array() || value.is_object())
         value.data_.values = result_.values_.data() + value.data_.offset;
@@ -320,28 +305,27 @@ class JsonDocumentMaker final : public JsonConsumer {
   struct Open {
     size_t first;  // index of its first element on the stack
     size_t from;
-    bool object;
+    JsonKind kind;
   };
 
-  JsonValue& add(JsonValue::Kind kind, const JsonToken& token) {
+  JsonValue& add(JsonKind kind, size_t from, size_t to) {
     JsonValue& value = waiting_.emplace_back();
     value.kind_ = kind;
-    value.from_ = static_cast<uint32_t>(token.from);
-    value.to_ = static_cast<uint32_t>(token.to);
+    value.from_ = static_cast<uint32_t>(from);
+    value.to_ = static_cast<uint32_t>(to);
     return value;
   }
 
   void close(const JsonToken& token) {
     const Open open = open_.back();
     open_.pop_back();
-    if (open.object) sort_members(open.first);
+    if (open.kind == JsonKind::kObject) sort_members(open.first);
     const size_t count = waiting_.size() - open.first, offset = result_.values_.size();
     result_.values_.insert(result_.values_.end(), waiting_.begin() + static_cast<ptrdiff_t>(open.first),
                            waiting_.end());
     waiting_.resize(open.first);
-    JsonValue& value = add(open.object ? JsonValue::Kind::kObject : JsonValue::Kind::kArray, token);
-    value.from_ = static_cast<uint32_t>(open.from);
-    value.size_ = static_cast<uint32_t>(open.object ? count / 2 : count);
+    JsonValue& value = add(open.kind, open.from, token.to);
+    value.size_ = static_cast<uint32_t>(open.kind == JsonKind::kObject ? count / 2 : count);
     value.data_.offset = offset;
   }
 

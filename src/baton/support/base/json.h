@@ -12,22 +12,23 @@
 
 namespace baton {
 
+/// kInteger fits int64; kReal is any other number.
+enum class JsonKind : uint8_t {
+  kNull,
+  kFalse,
+  kTrue,
+  kInteger,
+  kReal,
+  kString,
+  kArray,
+  kObject,
+  kName,  ///< only of tokens: of the member that follows
+  kEnd    ///< only of tokens: of an array or object
+};
+
 /// What the scanner found. A container is its beginning, its contents and kEnd.
 struct JsonToken {
-  /// kInteger fits int64; kReal is any other number. kName is that of the member that follows.
-  enum class Kind : uint8_t {
-    kNull,
-    kFalse,
-    kTrue,
-    kInteger,
-    kReal,
-    kString,
-    kName,
-    kBeginArray,
-    kBeginObject,
-    kEnd
-  };
-  Kind kind;
+  JsonKind kind;
   int64_t integer = 0;
   std::string_view text;    ///< of a string or name decoded, of others the source; only valid during the call
   size_t from = 0, to = 0;  ///< its range in the source
@@ -66,7 +67,7 @@ size_t utf8_size(std::string_view text, size_t* wrong = nullptr);
 /// One value, owned by its document.
 class JsonValue {
  public:
-  enum class Kind : uint8_t { kNull, kFalse, kTrue, kInteger, kReal, kString, kArray, kObject };
+  using Kind = JsonKind;
 
   Kind kind() const { return kind_; }
   bool is_array() const { return kind_ == Kind::kArray; }

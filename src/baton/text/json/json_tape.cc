@@ -47,7 +47,7 @@ struct JsonTape::Builder final : JsonConsumer {
   }
 
   bool take(const JsonToken& token) override {
-    using Token = JsonToken::Kind;
+    using Token = JsonKind;
     switch (token.kind) {
       case Token::kNull:
         return add(Kind::kNull, 0);
@@ -69,9 +69,9 @@ struct JsonTape::Builder final : JsonConsumer {
         if (fresh) tape.key_names_.push_back(&at->first);
         return add(Kind::kKey, at->second);
       }
-      case Token::kBeginArray:
+      case Token::kArray:
         return begin(Kind::kArray);
-      case Token::kBeginObject:
+      case Token::kObject:
         return begin(Kind::kObject);
       case Token::kEnd:
         return end();
