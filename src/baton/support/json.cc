@@ -192,11 +192,12 @@ template <class T>
            json);
 }
 
-/// As doubles the limits of 64 bits are exact, or one too large, which is outside.
+/// As doubles the greatest integers of 64 bits are one too large, and so is what is one more.
 template <class T>
 bool fits(double real) {
   using Limits = std::numeric_limits<T>;
-  return real > static_cast<double>(Limits::min()) - 1 && real < static_cast<double>(Limits::max()) + 1;
+  return std::trunc(real) >= static_cast<double>(Limits::min()) &&
+         real < static_cast<double>(Limits::max()) + 1;
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ TEST(Json, ErrorsNameTheirPlace) {
       {"\"\\ud800\"", "line 1, column 8: half of a surrogate pair"},
       {"\"\xFF\"", "line 1, column 2: this is not UTF-8"},
       {"\xFF", "line 1, column 1: expected a value, found a byte that is no character"},
-      {"[1e400]", "line 1, column 7: the number 1e400 is too large"},
+      {"[1e400]", "line 1, column 2: the number 1e400 is too large"},
   };
   for (const auto& [text, message] : table) {
     EXPECT_EQ(parse_error(text), message) << text;

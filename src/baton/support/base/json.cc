@@ -73,7 +73,9 @@ class Scanner {
   }
 
   bool emit(Token kind, size_t from, std::string_view text = {}, int64_t integer = 0) {
-    return consumer_.take({kind, integer, text, from, at_}) || fail("");
+    if (consumer_.take({kind, integer, text, from, at_})) return true;
+    mistake_ = {from, ""};
+    return false;
   }
 
   /// Closes finished containers, until another element is expected or none is open.
