@@ -21,7 +21,6 @@ set(Halide_DIR "${BATON_HALIDE_ROOT}/lib64/cmake/Halide")
 find_package(Halide 21 REQUIRED COMPONENTS shared Halide)
 
 find_package(Threads REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 
 find_package(ZLIB REQUIRED)

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "baton/codegen/backend.h"
@@ -23,6 +22,7 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 #include "bars/bar.h"
 #include "bars/empty_chain.h"

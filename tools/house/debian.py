@@ -7,7 +7,7 @@ import sys
 
 from .report import Failure, explain
 
-PACKAGES = ("g++", "python3-venv", "python3-dev", "ccache", "nlohmann-json3-dev", "libcli11-dev", "libzip-dev", "zlib1g-dev")
+PACKAGES = ("g++", "python3-venv", "python3-dev", "ccache", "libcli11-dev", "libzip-dev", "zlib1g-dev")
 # What only some parts are built with (parts.py).
 LABORATORY = (
     "libsqlite3-dev",

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/functions.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// An output of a node.
 struct Entry {

@@ -9,8 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/campaign/inside_rows.h"
 #include "baton/campaign/programs.h"
 #include "baton/campaign/reference.h"
@@ -23,12 +21,11 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr char kReferenceBackend[] = "llvm";
 constexpr int kMostRetries = 2;      // of a job whose worker was lost

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/frontend/variations/variations.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Reads the fields of an object; whatever nobody asked for is an error.
 class Fields {
@@ -29,7 +26,7 @@ class Fields {
     if (at == json_.end()) return;
     try {
       value = at->template get<T>();
-    } catch (const nlohmann::json::exception&) {
+    } catch (const JsonError&) {
       throw UsageError("design: \"" + std::string(name) + "\" in " + where_ + " is " + at->dump() +
                        ", which is of another type than expected");
     }
@@ -97,7 +94,7 @@ std::vector<FamilyDesign> families_named(const std::string& list, int count) {
 }
 
 Design design_from_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = Json::parse_or_discard(text);
   if (json.is_discarded()) throw UsageError("design: this is no JSON");
   Design design;
   Fields fields(json, "the design");
@@ -148,7 +145,7 @@ Design design_from_json(std::string_view text) {
   return design;
 }
 
-std::string design_json(const Design& design) {
+Json design_json(const Design& design) {
   Json families = Json::array(), caches = Json::array();
   for (const FamilyDesign& each : design.families)
     families.push_back({{"family", each.family}, {"count", each.count}, {"first", each.first}});
@@ -171,8 +168,7 @@ std::string design_json(const Design& design) {
                 {"cv", protocol.cv},
                 {"max_seconds", protocol.max_seconds},
                 {"warm_up_s", protocol.warm_up_s},
-                {"time_limit_s", protocol.time_limit_s}}}}
-      .dump(1);
+                {"time_limit_s", protocol.time_limit_s}}}};
 }
 
 void check_design(const Design& design) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/farm/job/worker.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -39,7 +40,7 @@ struct Design {
 
 /// Throws UsageError for what is unknown, missing or out of range, suggesting the nearest name.
 Design design_from_json(std::string_view text);
-std::string design_json(const Design& design);
+Json design_json(const Design& design);
 /// Throws UsageError when there is nothing to measure, or a number is out of range.
 void check_design(const Design& design);
 

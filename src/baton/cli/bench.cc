@@ -6,8 +6,6 @@
 #include <memory>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
@@ -19,6 +17,7 @@
 #include "baton/support/clone.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 
 namespace baton::cli {
@@ -26,8 +25,6 @@ namespace baton::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr int kFewestBursts = 3;
 
 /// The peers, `--peers NAME`: bench/peers/run_NAME.py.
@@ -65,7 +62,7 @@ EngineBurst burst_of(Executor& executor, double min_ms, std::vector<double>& lat
 
 EngineBurst burst_of(Peer& peer, double min_ms) {
   const auto answer = peer.ask("burst " + std::to_string(min_ms));
-  return {answer["runs"], answer["cpu"], answer["wall"]};
+  return {answer["runs"].get<int>(), answer["cpu"].get<double>(), answer["wall"].get<double>()};
 }
 
 Json times_of(const std::vector<EngineBurst>& bursts) {
@@ -281,7 +278,7 @@ class BenchVerb final : public Verb {
                 "count waiting for nobody. --wait measures once the machine is quiet\n";
     if (!report.contains("peers")) return;
     for (const auto& [name, peer] : report["peers"].items()) {
-      row(peer["version"], peer);
+      row(peer["version"].get<std::string>(), peer);
       const Json& interval = peer["ratio_wall_plus_minus"];
       char within[30] = "";
       if (interval.is_number()) std::snprintf(within, sizeof within, " +- %.3f", interval.get<double>());

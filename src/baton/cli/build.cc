@@ -2,18 +2,17 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/pass/timing.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
 namespace {
 
 /// The kernel that took longest to compile; null when all are from the cache.
-nlohmann::ordered_json slowest_kernel(const std::vector<BuiltKernel>& kernels) {
+Json slowest_kernel(const std::vector<BuiltKernel>& kernels) {
   const auto slowest =
       std::ranges::max_element(kernels, {}, [](const BuiltKernel& each) { return each.kernel->compile_s; });
   if (slowest == kernels.end() || slowest->kernel->compile_s == 0) return nullptr;
@@ -89,20 +88,20 @@ class BuildVerb final : public Verb {
     const BuildTimes& times = built.build.times;
     if (json_) {
       const KernelTimes kernels = kernel_times(built.build.kernels);
-      io.out << nlohmann::ordered_json{{"schema", 1},
-                                       {"artifact", path},
-                                       {"bytes", std::filesystem::file_size(path)},
-                                       {"kernels", built.build.kernels.size()},
-                                       {"optimize_s", times.optimize_s},
-                                       {"kernels_s", times.kernels_s},
-                                       {"threads_s",
-                                        {{"tuned", times.choose_s},
-                                         {"choose", kernels.choose_s},
-                                         {"lower", kernels.lower_s},
-                                         {"llvm", kernels.llvm_s}}},
-                                       {"link_s", times.link_s},
-                                       {"total_s", times.total_s},
-                                       {"slowest_kernel", slowest_kernel(built.build.kernels)}}
+      io.out << Json{{"schema", 1},
+                     {"artifact", path},
+                     {"bytes", std::filesystem::file_size(path)},
+                     {"kernels", built.build.kernels.size()},
+                     {"optimize_s", times.optimize_s},
+                     {"kernels_s", times.kernels_s},
+                     {"threads_s",
+                      {{"tuned", times.choose_s},
+                       {"choose", kernels.choose_s},
+                       {"lower", kernels.lower_s},
+                       {"llvm", kernels.llvm_s}}},
+                     {"link_s", times.link_s},
+                     {"total_s", times.total_s},
+                     {"slowest_kernel", slowest_kernel(built.build.kernels)}}
                     .dump()
              << '\n';
     } else {

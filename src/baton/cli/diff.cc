@@ -4,8 +4,6 @@
 
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
@@ -18,6 +16,7 @@
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 

@@ -3,8 +3,6 @@
 #include <optional>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/explain/explain_asm.h"
 #include "baton/cli/explain/explain_json.h"
@@ -14,6 +12,7 @@
 #include "baton/driver/mapping/mapping.h"
 #include "baton/profile/write/alternatives_text.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -123,9 +122,9 @@ class ExplainVerb final : public Verb {
           met[node] = true;
         }
     }
-    nlohmann::ordered_json json = explain_head(subject);
-    json["operators"] = nlohmann::ordered_json::array();
-    json["kernels"] = nlohmann::ordered_json::array();
+    Json json = explain_head(subject);
+    json["operators"] = Json::array();
+    json["kernels"] = Json::array();
     for (const uint32_t id : operators) json["operators"].push_back(operator_json(subject, id));
     for (const uint32_t node : nodes) json["kernels"].push_back(kernel_json(subject, node, code));
     io.out << json.dump() << '\n';

@@ -1,19 +1,16 @@
 // Extracts a part of a model: a module that builds and runs alone, with its weights and actual inputs.
 #include <filesystem>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_kernel.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/cut/node_selection.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The folders of a path that are not there yet: those still empty at the end are taken away again.
 class NewFolders {

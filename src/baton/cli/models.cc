@@ -1,9 +1,8 @@
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/verb.h"
 #include "baton/frontend/workloads/networks.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -20,7 +19,7 @@ class ModelsVerb final : public Verb {
   int run(Io& io) override {
     const std::vector<workloads::Workload>& all = workloads::all_workloads();
     if (json_) {
-      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      Json list = Json::array();
       for (const workloads::Workload& each : all) list.push_back({{"name", each.name}, {"doc", each.doc}});
       io.out << list.dump() << '\n';
       return 0;

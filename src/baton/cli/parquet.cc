@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/support/clone.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 namespace {
@@ -41,7 +40,7 @@ std::unique_ptr<Peer> start() {
       command[0], command, "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
 }
 
-void check_answer(const nlohmann::json& answer) {
+void check_answer(const Json& answer) {
   if (answer.contains("error")) throw Error(answer["error"].get<std::string>());
 }
 
@@ -53,7 +52,7 @@ ParquetWriter::ParquetWriter() : python_(start()) {
 }
 
 void ParquetWriter::write(const std::string& table, const std::string& path) {
-  check_answer(python_->ask(R"({"path": )" + nlohmann::json(path).dump() + R"(, "table": )" + table + "}"));
+  check_answer(python_->ask(R"({"path": )" + Json(path).dump() + R"(, "table": )" + table + "}"));
 }
 
 }  // namespace baton::cli

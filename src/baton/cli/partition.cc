@@ -1,8 +1,6 @@
 // Annotates a part of a model for an external compiler, before optimization.
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_text.h"
@@ -13,6 +11,7 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -55,7 +54,7 @@ class PartitionVerb final : public Verb {
     const std::string text = readable_text(*marked.module);
     if (!output_.empty()) write_text_file(output_, text);
     if (json_) {
-      nlohmann::ordered_json summary{
+      Json summary{
           {"schema", 1}, {"model", model.model.name}, {"compiler", compiler_}, {"partitioned", partitioned_}};
       if (output_.empty())
         summary["text"] = text;
@@ -103,7 +102,7 @@ class PartitionVerb final : public Verb {
     for (const auto& [name, function] : split->functions())
       if (function->attr("Compiler")) ++regions[text_attr(*function, "Compiler")];
     if (json_) {
-      nlohmann::ordered_json summary{{"schema", 1}, {"model", model.name}, {"mapping", mapping_}};
+      Json summary{{"schema", 1}, {"model", model.name}, {"mapping", mapping_}};
       if (output_.empty())
         summary["text"] = text;
       else

@@ -1,8 +1,7 @@
 #include "baton/cli/peer.h"
 
-#include <nlohmann/json.hpp>
-
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -13,16 +12,16 @@ Peer::Peer(std::string name, const std::vector<std::string>& command, std::strin
   greeting_ = answer().dump();
 }
 
-nlohmann::json Peer::greeting() const { return nlohmann::json::parse(greeting_); }
+Json Peer::greeting() const { return Json::parse(greeting_); }
 
-nlohmann::json Peer::ask(const std::string& line) {
+Json Peer::ask(const std::string& line) {
   child_.write_line(line);
   return answer();
 }
 
-nlohmann::json Peer::answer() {
+Json Peer::answer() {
   const std::string text = child_.read_line().value_or("");
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse_or_discard(text);
   if (text.empty() || json.is_discarded())
     throw Error(name_ + " ended without an answer; what it wrote stands above. " + hint_);
   return json;

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "baton/support/json.h"
 #include "baton/support/subprocess.h"
 
 namespace baton::cli {
@@ -17,12 +16,12 @@ class Peer {
 
   const std::string& name() const { return name_; }
   /// The process's first answer: {"version": ...}.
-  nlohmann::json greeting() const;
+  Json greeting() const;
   /// Sends one line and waits for the answer.
-  nlohmann::json ask(const std::string& line);
+  Json ask(const std::string& line);
 
  private:
-  nlohmann::json answer();
+  Json answer();
   std::string name_, hint_;
   Child child_;
   std::string greeting_;  // unparsed

@@ -1,8 +1,7 @@
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/driver/fused_module.h"
 #include "baton/pass/pass.h"
+#include "baton/support/json.h"
 #include "baton/text/printer.h"
 
 namespace baton::cli {
@@ -35,12 +34,7 @@ class PrintVerb final : public Verb {
     const LoadedModel model = load_model(flags_.model, flags_.shapes);
     const std::string text = text_of(*(stage_ == "imported" ? model.module : lowered(model)));
     if (json_)
-      io.out << nlohmann::ordered_json{{"schema", 1},
-                                       {"model", model.name},
-                                       {"stage", stage_},
-                                       {"text", text}}
-                    .dump()
-             << '\n';
+      io.out << Json{{"schema", 1}, {"model", model.name}, {"stage", stage_}, {"text", text}}.dump() << '\n';
     else
       io.out << text;
     return 0;

@@ -1,9 +1,8 @@
 #include "baton/cli/profile_sample.h"
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/report/sample_report.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 

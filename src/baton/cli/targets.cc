@@ -38,9 +38,9 @@ class TargetsVerb final : public Verb {
     options.progress = [&](const std::string& what, int done, int total) {
       progress.show(what, done, total);
     };
-    const std::string survey = survey_targets(context, KernelCache::shared(), options);
+    const Json survey = survey_targets(context, KernelCache::shared(), options);
     progress.clear();
-    io.out << (json_ ? survey + "\n" : survey_text(survey, io.terminal ? io.columns : 0));
+    io.out << (json_ ? survey.dump() + "\n" : survey_text(survey, io.terminal ? io.columns : 0));
     return 0;
   }
 

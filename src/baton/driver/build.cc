@@ -4,8 +4,6 @@
 #include <chrono>
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_report.h"
@@ -25,6 +23,7 @@
 #include "baton/runtime/processor.h"
 #include "baton/support/base/memory.h"
 #include "baton/support/base/processor_features.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 #include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
@@ -155,13 +154,13 @@ const OriginReport& origins_of(const BuildResult& result) {
 }
 
 std::string meta_json(const BuildResult& result) {
-  nlohmann::ordered_json meta;
+  Json meta;
   meta["schema"] = 1;
   meta["version"] = version();
   meta["mod_name"] = result.mod_name;
   meta["target"] = targets_text(result.targets);
   meta["precision"] = result.precision;
-  meta["kernels"] = nlohmann::ordered_json::array();
+  meta["kernels"] = Json::array();
   for (const BuiltKernel& built : result.kernels)
     meta["kernels"].push_back({{"func_name", built.func_name},
                                {"brief", brief_of_function(*built.function)},

@@ -4,12 +4,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/farm/job/job_json.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/clone.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 #include "baton/support/program_folders.h"
 
 namespace baton {
@@ -97,7 +96,7 @@ std::optional<JobResult> FarmWorker::take(const std::string& line) {
     throw Error("the farm's process " + (silent ? "said nothing, and was ended" : how) +
                 "; what it wrote stands above, what was measured is kept");
   }
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const Json json = Json::parse_or_discard(line);
   if (json.is_object() && json.contains("id")) {
     JobResult result = read_result(line);
     open_.erase(result.id);
@@ -105,7 +104,7 @@ std::optional<JobResult> FarmWorker::take(const std::string& line) {
   }
   if (json.is_object() && json.contains("machines")) {
     machines_.clear();
-    for (const nlohmann::json& each : json["machines"]) machines_.push_back(read_greeting(each.dump()));
+    for (const Json& each : json["machines"]) machines_.push_back(read_greeting(each.dump()));
     return std::nullopt;
   }
   process_.finish();

@@ -3,13 +3,13 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
+#include "baton/support/json.h"
 
 namespace baton {
 
 /// The template with `@title@` and `@data@` replaced. Of the data null and empty values are dropped, and
 /// numbers rounded to six digits, which is more than any clock resolves; `attrs` and `params` are kept as
 /// they are. Invalid UTF-8, possible in names, is replaced.
-std::string filled_page(std::string_view page, const std::string& title, nlohmann::ordered_json data);
+std::string filled_page(std::string_view page, const std::string& title, const Json& data);
 
 }  // namespace baton

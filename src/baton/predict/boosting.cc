@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include <dlfcn.h>
-#include <nlohmann/json.hpp>
 #include <xgboost/c_api.h>
 
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -90,11 +90,11 @@ class Booster {
   void set(const char* name, double value) { set(name, std::to_string(value)); }
   void set(const char* name, int value) { set(name, std::to_string(value)); }
   void update(int round) { check(xgboost_.update(booster_, round, matrix_)); }
-  nlohmann::json model() {
+  Json model() {
     bst_ulong length = 0;
     const char* text = nullptr;
     check(xgboost_.save(booster_, R"({"format": "json"})", &length, &text));
-    return nlohmann::json::parse(text, text + length);
+    return Json::parse({text, length});
   }
 
  private:
@@ -106,17 +106,17 @@ class Booster {
   BoosterHandle booster_ = nullptr;
 };
 
-std::vector<TreeNode> tree_of(const nlohmann::json& tree) {
+std::vector<TreeNode> tree_of(const Json& tree) {
   const auto left = tree.at("left_children").get<std::vector<int32_t>>();
   const auto right = tree.at("right_children").get<std::vector<int32_t>>();
   const auto feature = tree.at("split_indices").get<std::vector<int32_t>>();
   const auto value = tree.at("split_conditions").get<std::vector<float>>();
-  const nlohmann::json& unknown_left = tree.at("default_left");
+  const Json& unknown_left = tree.at("default_left");
   std::vector<TreeNode> nodes(left.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].value = value[i];
     if (left[i] < 0) continue;
-    const nlohmann::json& flag = unknown_left[i];
+    const Json& flag = unknown_left[i];
     const bool goes_left = flag.is_boolean() ? flag.get<bool>() : flag.get<int>() != 0;
     nodes[i].feature = feature[i];
     nodes[i].left = left[i];
@@ -164,7 +164,7 @@ Trees boost(const FeatureRows& rows, std::span<const float> labels, std::span<co
     const bool told = (round + 1) % kTreesTold == 0 || round + 1 == rounds;
     if (told && options.made) options.made(round % kTreesTold + 1);
   }
-  const nlohmann::json model = booster.model();
+  const Json model = booster.model();
   Trees trees;
   for (const auto& tree : model.at("learner").at("gradient_booster").at("model").at("trees"))
     trees.add(tree_of(tree));

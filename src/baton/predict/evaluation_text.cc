@@ -4,16 +4,13 @@
 #include <cstdio>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/predict/evaluation.h"
+#include "baton/support/json.h"
 #include "baton/text/html.h"
 
 namespace baton {
 
 namespace {
-
-using EvaluationJson = nlohmann::ordered_json;
 
 constexpr int kPlot = 320, kPlotMargin = 44;
 constexpr size_t kMostPoints = 2000, kShownFeatures = 20;
@@ -26,10 +23,8 @@ std::string in_form(const char* form, auto... values) {
 
 std::string percent_or_dash(double fraction) { return fraction < 0 ? "-" : in_form("%.1f", 100 * fraction); }
 
-EvaluationJson accuracy_json(const Accuracy& a) {
-  const auto or_null = [](double value) {
-    return value < 0 ? EvaluationJson(nullptr) : EvaluationJson(value);
-  };
+Json accuracy_json(const Accuracy& a) {
+  const auto or_null = [](double value) { return value < 0 ? Json(nullptr) : Json(value); };
   return {{"count", a.count},
           {"median_error", a.median_error},
           {"p90_error", a.p90_error},
@@ -120,9 +115,9 @@ std::string times_plot(const Evaluation::Points& of) {
 }  // namespace
 
 std::string evaluation_json(const Evaluation& evaluation) {
-  EvaluationJson rows = EvaluationJson::array(), calibration = EvaluationJson::array();
+  Json rows = Json::array(), calibration = Json::array();
   for (const AccuracyRow& row : evaluation.rows) {
-    EvaluationJson json{
+    Json json{
         {"of", row.of}, {"backend", row.backend}, {"held_out", row.held_out}, {"predictor", row.predictor}};
     json.update(accuracy_json(row.accuracy));
     rows.push_back(std::move(json));
@@ -133,7 +128,7 @@ std::string evaluation_json(const Evaluation& evaluation) {
                            {"held_out", row.held_out},
                            {"level", row.level},
                            {"coverage", row.coverage}});
-  return EvaluationJson({{"rows", rows}, {"calibration", calibration}}).dump();
+  return Json({{"rows", rows}, {"calibration", calibration}}).dump();
 }
 
 void write_evaluation(std::ostream& out, const Evaluation& evaluation) {

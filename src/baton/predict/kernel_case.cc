@@ -4,13 +4,12 @@
 #include <cmath>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/cost.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/text/parser.h"
 #include "baton/types/function_text.h"
 
@@ -111,7 +110,7 @@ std::vector<DescribedTensor> parsed(const std::string& type) {
   }
 }
 
-void add_numbers(const nlohmann::json& value, std::vector<int64_t>& to) {
+void add_numbers(const Json& value, std::vector<int64_t>& to) {
   if (value.is_number()) to.push_back(value.get<int64_t>());
   if (value.is_array())
     for (const auto& each : value) add_numbers(each, to);
@@ -124,7 +123,7 @@ DescribedOperator described(const WorkOperator& work) {
   for (const std::string& type : work.input_types)
     for (DescribedTensor& tensor : parsed(type)) one.inputs.push_back(std::move(tensor));
   one.results = parsed(work.type);
-  const auto attributes = nlohmann::json::parse(work.attributes, nullptr, false);
+  const auto attributes = Json::parse_or_discard(work.attributes);
   if (!attributes.is_object())
     throw Error("the attributes of `" + work.op +
                 "` in a measurement are no JSON object: " + work.attributes);
@@ -281,7 +280,7 @@ KernelCase case_of(const Measurement& measurement, KernelDescription described,
   made.cache = measurement.cache;
   if (!knows_schedules(made.backend)) return made;
   made.template_name = measurement.build.template_name;
-  const auto parameters = nlohmann::json::parse(measurement.build.parameters, nullptr, false);
+  const auto parameters = Json::parse_or_discard(measurement.build.parameters);
   if (parameters.is_object())
     for (const auto& [name, value] : parameters.items())
       if (value.is_number() || value.is_boolean())

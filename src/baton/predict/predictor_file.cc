@@ -5,18 +5,16 @@
 #include <memory>
 #include <optional>
 
-#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kFileKind = "baton predictor, format ";
 constexpr size_t kMostScores = 2000;
@@ -56,7 +54,9 @@ std::vector<double> thinned(const std::vector<double>& sorted) {
   return kept;
 }
 
-Json json_of(const ModelCard& card) {
+}  // namespace
+
+Json card_json(const ModelCard& card) {
   Json held_out = Json::object();
   for (const auto& [of, errors] : card.held_out)
     held_out[of] = {
@@ -79,6 +79,8 @@ Json json_of(const ModelCard& card) {
           {"accuracy", card.accuracy.empty() ? Json(nullptr) : Json::parse(card.accuracy)},
           {"carried_from", card.carried_from}};
 }
+
+namespace {
 
 ModelCard card_of(const Json& json) {
   ModelCard card;
@@ -241,7 +243,8 @@ Predictor predictor_of(const Json& json, const std::string& blob) {
     each.at("per_call_us").get_to(total.per_call_us);
     each.at("once_us").get_to(total.once_us);
     each.at("scores").get_to(total.scores);
-    each.at("doubts").get_to(total.range.doubts);
+    for (size_t i = 0; i < total.range.doubts.size(); ++i)
+      each.at("doubts").at(i).get_to(total.range.doubts[i]);
     each.at("limit").get_to(total.range.limit);
     each.at("trained_on").get_to(total.trained_on);
   }
@@ -268,12 +271,10 @@ Predictor predictor_of(const Json& json, const std::string& blob) {
 
 }  // namespace
 
-std::string card_json(const ModelCard& card) { return json_of(card).dump(2); }
-
 std::string predictor_bytes(const Predictor& predictor) {
   PredictorWriter writer;
   Json json;
-  json["card"] = json_of(predictor.card);
+  json["card"] = card_json(predictor.card);
   for (const char* name : {"kernels", "parts", "totals", "transfers"}) json[name] = Json::object();
   for (const auto& [backend, each] : predictor.kernels) json["kernels"][backend] = writer.write(each);
   for (const auto& [backend, each] : predictor.parts) json["parts"][backend] = writer.write(each);
@@ -317,10 +318,9 @@ Predictor parse_predictor(const std::string& bytes, const std::string& shown) {
   const size_t size = std::strtoull(body.c_str(), nullptr, 10);
   if (size_end == std::string::npos || size > body.size() - size_end - 1) throw Error(damaged);
   try {
-    const Json json = Json::parse(body.begin() + static_cast<std::ptrdiff_t>(size_end) + 1,
-                                  body.begin() + static_cast<std::ptrdiff_t>(size_end + 1 + size));
+    const Json json = Json::parse(std::string_view(body).substr(size_end + 1, size));
     return predictor_of(json, body.substr(size_end + 1 + size));
-  } catch (const Json::exception& error) {
+  } catch (const JsonError& error) {
     throw Error(shown + " cannot be read (" + error.what() + "): train it again");
   } catch (const Error& error) {
     throw Error(shown + ": " + error.what());

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "baton/predict/predictor.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -19,6 +20,6 @@ void save_predictor(const Predictor& predictor, const std::string& path);
 Predictor load_predictor(const std::string& path);
 
 /// The card as JSON, with the accuracy table where it was evaluated.
-std::string card_json(const ModelCard& card);
+Json card_json(const ModelCard& card);
 
 }  // namespace baton

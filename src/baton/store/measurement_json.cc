@@ -8,7 +8,6 @@ namespace baton {
 namespace {
 
 using json_fields::Field;
-using json_fields::Json;
 using json_fields::may_lack;
 using json_fields::required;
 using json_fields::unless_empty;
@@ -17,7 +16,7 @@ constexpr int kVersion = 1;
 
 /// A text that holds JSON as a member that is JSON; where that would not read back as the same text, as text.
 Json embedded(const std::string& text) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = Json::parse_or_discard(text);
   return json.is_object() && json.dump() == text ? json : Json(text);
 }
 std::string embedded_text(const Json& json) {
@@ -176,7 +175,7 @@ Measurement read_measurement(const Json& json) {
       else if (at != json.end() && !at->is_null())
         read_into(*at, value);
     });
-  } catch (const nlohmann::json::exception& why) {
+  } catch (const JsonError& why) {
     throw Error(std::string("a measurement is malformed: ") + why.what());
   }
   check_measurement(measurement);
@@ -184,14 +183,14 @@ Measurement read_measurement(const Json& json) {
 }
 
 std::string measurement_line(const Measurement& measurement) {
-  return measurement_json(measurement).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return measurement_json(measurement).dump(-1, JsonUtf8::kReplace);
 }
 
 Measurement measurement_from_line(std::string_view line) {
   Json json;
   try {
     json = Json::parse(line);
-  } catch (const nlohmann::json::exception& why) {
+  } catch (const JsonError& why) {
     throw Error(std::string("this is not JSON: ") + why.what());
   }
   return read_measurement(json);

@@ -4,15 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/store/measurement.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
-nlohmann::ordered_json measurement_json(const Measurement& measurement);
+Json measurement_json(const Measurement& measurement);
 /// The inverse. Throws Error for what is missing, malformed, or of another version.
-Measurement read_measurement(const nlohmann::ordered_json& json);
+Measurement read_measurement(const Json& json);
 
 /// One line, without its end. Every double is written in digits that read back as the same one; bytes that
 /// are not UTF-8 are replaced.

@@ -4,14 +4,14 @@
 #include <cstring>
 #include <map>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
 
 /// As json_each() has the value of a member.
 StoreCell attribute_cell(const std::string& value) {
-  const nlohmann::json json = nlohmann::json::parse(value, nullptr, false);
+  const Json json = Json::parse_or_discard(value);
   if (json.is_discarded()) return value;
   if (json.is_null()) return {};
   if (json.is_boolean()) return int64_t{json.get<bool>()};

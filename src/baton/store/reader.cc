@@ -3,10 +3,9 @@
 #include <concepts>
 #include <cstring>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/store/columns.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
@@ -111,7 +110,7 @@ const StoreReader::KeyedWork& StoreReader::work(int64_t id) {
   if (read.digest != hash) damaged("work " + std::to_string(id));
   find_operators_.bind(1, id);
   while (find_operators_.step()) {
-    const nlohmann::json types = nlohmann::json::parse(find_operators_.text(2), nullptr, false);
+    const Json types = Json::parse_or_discard(find_operators_.text(2));
     if (!types.is_array() ||
         !std::all_of(types.begin(), types.end(), [](const auto& t) { return t.is_string(); })) {
       find_operators_.reset();

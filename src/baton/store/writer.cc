@@ -2,10 +2,9 @@
 
 #include <concepts>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/store/columns.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
@@ -74,7 +73,7 @@ std::string joined_operators(const Work& work) {
 }
 
 void require_object(const std::string& text, const char* what) {
-  if (!nlohmann::json::parse(text, nullptr, false).is_object())
+  if (!Json::parse_or_discard(text).is_object())
     throw Error(std::string("a measurement's ") + what + " are not a JSON object: `" + text.substr(0, 60) +
                 "`");
 }
@@ -154,7 +153,7 @@ int64_t StoreWriter::work_row(const Work& work, const Digest& digest) {
         .bind(2, position)
         .bind(3, std::string_view(op.op))
         .bind(4, std::string_view(op.attributes))
-        .bind(5, std::string_view(nlohmann::json(op.input_types).dump()))
+        .bind(5, std::string_view(Json(op.input_types).dump()))
         .bind(6, std::string_view(op.type))
         .run();
     add_attributes_.bind(1, row).bind(2, position).bind(3, std::string_view(op.attributes)).run();

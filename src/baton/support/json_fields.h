@@ -1,6 +1,5 @@
 #pragma once
-// Maps struct members to members of a JSON object: a table declares each once, for writing and reading. For
-// .cc files (nlohmann's header is large).
+// Maps struct members to members of a JSON object: a table declares each once, for writing and reading.
 #include <concepts>
 #include <functional>
 #include <optional>
@@ -8,11 +7,9 @@
 #include <string>
 #include <type_traits>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton::json_fields {
-
-using Json = nlohmann::ordered_json;
 
 /// One member of a Row's JSON object.
 template <class Row>
@@ -42,34 +39,63 @@ const T& content(const std::optional<T>& value) {
   return *value;
 }
 
+/// A type with functions of its own beside it, `to_json(Json&, const T&)` and `from_json(const Json&, T&)`.
 template <class T>
-T value_of(const Json& json) {
-  return json.get<T>();
+concept HasOwnForm = requires(Json& json, const T& value) { to_json(json, value); };
+template <class T>
+concept IsListOfRows = requires { typename T::value_type; } && HasOwnForm<typename T::value_type>;
+template <class T>
+concept IsMapOfRows = requires { typename T::mapped_type; } && HasOwnForm<typename T::mapped_type>;
+
+template <class T>
+void write_json(Json& json, const T& value) {
+  if constexpr (HasOwnForm<T>) {
+    to_json(json, value);
+  } else if constexpr (IsMapOfRows<T>) {
+    json = Json::object();
+    for (const auto& [name, row] : value) to_json(json[name], row);
+  } else if constexpr (IsListOfRows<T>) {
+    json = Json::array();
+    for (const auto& row : value) to_json(json.emplace_back(), row);
+  } else {
+    json = value;
+  }
 }
 template <class T>
-  requires requires(T t) { t.has_value(); }
-T value_of(const Json& json) {
-  return json.get<typename T::value_type>();
+void read_json(const Json& json, T& value) {
+  if constexpr (requires { value.has_value(); }) {
+    read_json(json, value.emplace());
+  } else if constexpr (HasOwnForm<T>) {
+    from_json(json, value);
+  } else if constexpr (IsMapOfRows<T>) {
+    value.clear();
+    for (const auto& [name, row] : json.items()) from_json(row, value[name]);
+  } else if constexpr (IsListOfRows<T>) {
+    value.clear();
+    for (const Json& row : json.elements()) from_json(row, value.emplace_back());
+  } else {
+    json.get_to(value);
+  }
 }
 
 /// `access`: a pointer to a member, or a function from a Row to a reference.
 template <class Row, auto access>
 void write_value(const char* name, const Row& row, Json& object) {
-  object[name] = std::invoke(access, row);
+  write_json(object[name], std::invoke(access, row));
 }
 template <class Row, auto access>
 void write_or_null(const char* name, const Row& row, Json& object) {
   const auto& value = std::invoke(access, row);
-  object[name] = is_empty(value) ? Json(nullptr) : Json(content(value));
+  Json& json = object[name] = nullptr;
+  if (!is_empty(value)) write_json(json, content(value));
 }
 template <class Row, auto access>
 void write_unless_empty(const char* name, const Row& row, Json& object) {
-  if (!is_empty(std::invoke(access, row))) object[name] = content(std::invoke(access, row));
+  if (!is_empty(std::invoke(access, row))) write_json(object[name], content(std::invoke(access, row)));
 }
 template <class Row, auto access>
 void read_value(const char* name, const Json& object, Row& row) {
-  auto& value = std::invoke(access, row);
-  value = value_of<std::remove_reference_t<decltype(value)>>(object.at(name));
+  read_json(object.at(name), std::invoke(access, row));
 }
 template <class Row, auto access>
 void read_if_there(const char* name, const Json& object, Row& row) {

@@ -1,9 +1,8 @@
 #include "baton/support/json_writer.h"
 
-#include <algorithm>
 #include <charconv>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -43,17 +42,7 @@ void JsonWriter::key(std::string_view name) {
 
 void JsonWriter::item() { separate(); }
 
-void JsonWriter::value(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
-  if (!plain) {
-    text_ += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    return;
-  }
-  text_ += '"';
-  text_ += text;
-  text_ += '"';
-}
+void JsonWriter::value(std::string_view text) { append_json(text_, text, JsonUtf8::kReplace); }
 
 void JsonWriter::value(int64_t number) {
   char digits[24];

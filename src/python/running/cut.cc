@@ -1,11 +1,10 @@
 // Extraction of parts of programs, and annotation for external compilers.
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/cut/cut_kernel.h"
 #include "baton/driver/cut/cut_program.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/cut/mark_region.h"
 #include "baton/driver/cut/node_selection.h"
+#include "baton/support/json.h"
 
 #include "python/bind.h"
 #include "python/door.h"
@@ -23,8 +22,7 @@ struct Extracted {
 
 std::string operators_text(const OriginTable& table, const std::vector<CutOperator>& operators,
                            const std::vector<CutOperator>& left_out) {
-  return nlohmann::ordered_json{{"operators", operators_json(table, operators)},
-                                {"left_out", operators_json(table, left_out)}}
+  return Json{{"operators", operators_json(table, operators)}, {"left_out", operators_json(table, left_out)}}
       .dump();
 }
 

@@ -118,7 +118,7 @@ void bind_map(nb::module_& m) {
       .def_prop_ro(
           "mod", [](const HeldMap& r) { return r.result.module; },
           "IRModule: a function per region; weights are constants. relay.build takes it.")
-      .def("_report", [](const HeldMap& r) { return map_json(r.result.report, r.sweeps); })
+      .def("_report", [](const HeldMap& r) { return map_json(r.result.report, r.sweeps).dump(); })
       .def("_mapping", [](const HeldMap& r) { return mapping_json(r.result.report.mapping); })
       .def("_page", &mapping_page)
       .def("__str__", &mapping_table)

@@ -1,12 +1,11 @@
 // The map between operators and kernels.
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/build.h"
 #include "baton/driver/fused_module.h"
 #include "baton/driver/origins/record_json.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 #include "python/bind.h"
 
@@ -15,7 +14,7 @@ namespace baton::python {
 namespace {
 
 std::string rows(const OperatorMap& map) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const OperatorRecord& record : map.operators()) list.push_back(to_json(record, RecordForm::kExplain));
   return list.dump();
 }

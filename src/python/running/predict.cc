@@ -85,7 +85,8 @@ void bind_predict(nb::module_& m) {
           "save", [](const HeldPredictor& p, const std::string& path) { save_predictor(*p.of, path); },
           nb::arg("path"), "Replaces the file atomically.")
       .def(
-          "_card", [](const HeldPredictor& p) { return card_json(p.of->card); }, "The model card as JSON.")
+          "_card", [](const HeldPredictor& p) { return card_json(p.of->card).dump(2); },
+          "The model card as JSON.")
       .def(
           "_importance",
           [](const HeldPredictor& p, const std::string& backend) {

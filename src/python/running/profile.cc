@@ -5,8 +5,6 @@
 #include <set>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/compare/compare.h"
@@ -19,6 +17,7 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/require.h"
 #include "baton/text/html.h"
 
@@ -257,7 +256,7 @@ void bind_profile(nb::module_& m) {
         options.threads = threads > 0 ? threads : default_threads();
         return interruptible([&](const std::atomic<bool>* stop) {
           options.interrupt = stop;
-          return survey_targets(context, KernelCache::shared(), options);
+          return survey_targets(context, KernelCache::shared(), options).dump();
         });
       },
       nb::arg("targets"), nb::arg("quick"), nb::arg("again"), nb::arg("threads"),

@@ -1,12 +1,11 @@
 // Reports as files and tables, and differences of two.
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/report/diff.h"
 #include "baton/profile/write/files.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/tables.h"
+#include "baton/support/json.h"
 
 #include "python/running/profile_report.h"
 

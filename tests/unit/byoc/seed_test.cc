@@ -20,7 +20,7 @@ TEST(SeedByoc, Vgg11ComesOutAsInTheDocument) {
   initialize();
   std::map<std::string, std::string> texts;
   for (const auto& one : text::reference("seed.jsonl"))
-    if (one.contains("astext")) texts[one["id"]] = one["str"];
+    if (one.contains("astext")) texts[one["id"].get<std::string>()] = one["str"].get<std::string>();
   const auto expect = [&](const char* id, const IRModule& module) {
     ASSERT_TRUE(texts.count(id));
     EXPECT_EQ(str(module), texts[id]) << id;

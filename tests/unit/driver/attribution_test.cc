@@ -8,7 +8,6 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"

@@ -6,7 +6,6 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "baton/codegen/backend.h"
@@ -16,6 +15,7 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
+#include "baton/support/json.h"
 #include "baton/text/json/tensor_bytes.h"
 #include "baton/text/parser.h"
 
@@ -25,7 +25,6 @@
 namespace baton {
 namespace {
 
-using Json = nlohmann::json;
 using text::reference;
 
 /// A cache folder for this test program alone.
@@ -47,7 +46,7 @@ BuildOptions options_for(const Json& golden, const IRModule& module) {
   BuildOptions options{.context = host_context()};
   options.context.passes->opt_level = golden["opt_level"].get<int>();
   options.context.cache = &test_cache();
-  for (const std::string name : golden["params_in"])
+  for (const std::string& name : golden["params_in"].get<std::vector<std::string>>())
     for (const Var& param : module->find("main")->params())
       if (param->name() == name) {
         const auto* type = as_type<TensorTypeNode>(param->annotation());
@@ -113,7 +112,7 @@ TEST_P(SmallModels, AreBuiltAsByTvm) {
     const IRModule module = parse_module(golden["text"].get<std::string>());
     const auto recorder = std::make_shared<PassTreeRecorder>();
     const auto context = std::make_shared<PassContext>();
-    context->opt_level = golden["opt_level"];
+    golden["opt_level"].get_to(context->opt_level);
     context->instruments = {recorder};
     const InstrumentScope scope(context);
     BuildOptions options = options_for(golden, module);
@@ -123,8 +122,8 @@ TEST_P(SmallModels, AreBuiltAsByTvm) {
     const Json graph = Json::parse(graph_json(*built.plan.graph));
     std::vector<std::string> nodes, funcs;
     for (const Json& node : graph["nodes"]) {
-      nodes.push_back(node["name"]);
-      if (node["op"] == "tvm_op") funcs.push_back(node["attrs"]["func_name"]);
+      nodes.push_back(node["name"].get<std::string>());
+      if (node["op"] == "tvm_op") funcs.push_back(node["attrs"]["func_name"].get<std::string>());
     }
     EXPECT_EQ(Json(nodes), golden["debug_nodes"]);
     EXPECT_EQ(Json(funcs), golden["func_names"]);
@@ -173,7 +172,7 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) 
   const Json origins = Json::parse(origins_json(*built.origins));
   ASSERT_EQ(origins["operators"].size(), 4u);
   for (const Json& op : origins["operators"]) {
-    const std::string name = op["op"];
+    const std::string name = op["op"].get<std::string>();
     SCOPED_TRACE(name);
     EXPECT_EQ(op["nodes"].size(), name == "nn.conv2d" || name == "nn.relu" ? 1u : 0u);
     EXPECT_EQ(op["folded_into"].size(), name == "negative" ? 1u : 0u);

@@ -3,7 +3,6 @@
 #include <ctime>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/driver/build_result.h"
 #include "baton/driver/cut/node_selection.h"
@@ -16,6 +15,7 @@
 #include "baton/ir/op.h"
 #include "baton/profile/report/report.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {

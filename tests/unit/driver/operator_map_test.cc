@@ -6,7 +6,6 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/driver/fused_module.h"
 #include "baton/driver/origins/origins_json.h"
@@ -14,6 +13,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
+#include "baton/support/json.h"
 #include "baton/text/printer.h"
 
 #include "driver/lowered.h"
@@ -23,7 +23,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using OrderedJson = nlohmann::ordered_json;
 
 class Networks : public testing::TestWithParam<std::pair<const char*, int>> {
  protected:
@@ -245,11 +244,11 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(R"({"schema": 2, "values": [], "operators": [[5]]})"), HasSubstr("cannot be read"));
   EXPECT_THAT(message(R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to its graph.json"));
   for (const char* list : {"nodes", "inputs", "folded_into"}) {
-    OrderedJson changed = OrderedJson::parse(origins_json(model.origins));
+    Json changed = Json::parse(origins_json(model.origins));
     changed["operators"][0][list] = {4096};
     EXPECT_THAT(message(changed.dump()), HasSubstr("does not belong to its graph.json")) << list;
   }
-  OrderedJson renamed = OrderedJson::parse(origins_json(model.origins));
+  Json renamed = Json::parse(origins_json(model.origins));
   renamed["operators"][0]["line"] = "three";
   EXPECT_THAT(message(renamed.dump()), HasSubstr("cannot be read"));
 }

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
@@ -15,6 +14,7 @@
 #include "baton/driver/origins/origin_report.h"
 #include "baton/driver/pipeline.h"
 #include "baton/pass/origin_verifier.h"
+#include "baton/support/json.h"
 
 #include "test_paths.h"
 
@@ -60,7 +60,7 @@ std::string table_of(const char* model_name, int opt_level) {
   table << "# folded into constants that these nodes read, or retired\n";
   for (const OperatorRecord& row : origin_report(optimized->origins(), plan, {}, FusionLog()).operators) {
     const std::string name = row.op + "@" + std::to_string(row.line);
-    if (!row.folded_into.empty()) table << name << ": " << nlohmann::json(row.folded_into).dump() << "\n";
+    if (!row.folded_into.empty()) table << name << ": " << Json(row.folded_into).dump() << "\n";
     if (!row.retired_by.empty())
       table << name << ": retired by " << row.retired_by << ": " << row.retired_why << "\n";
     EXPECT_TRUE(!row.nodes.empty() || !row.folded_into.empty() || !row.retired_by.empty())

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -39,7 +39,7 @@ std::string pass_tree_text(const PassTree& tree) {
   return text;
 }
 
-PassTree reference_pass_tree(const nlohmann::json& golden) {
+PassTree reference_pass_tree(const Json& golden) {
   PassTree tree;
   for (const auto& entry : golden["pass_tree"])
     tree.emplace_back(entry[0].get<int>(), entry[1].get<std::string>());

@@ -4,9 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/pass/pass.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -32,7 +31,7 @@ class PassTreeRecorder final : public PassInstrument {
 /// else.
 std::string pass_tree_text(const PassTree& tree);
 /// The same for a case of build.jsonl.gz.
-PassTree reference_pass_tree(const nlohmann::json& golden);
+PassTree reference_pass_tree(const Json& golden);
 /// The passes before the group that generates kernels.
 PassTree before_kernels(PassTree tree);
 

@@ -3,7 +3,6 @@
 #include <map>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/driver/plan/graph_json.h"
 #include "baton/driver/plan/kernel_names.h"
@@ -11,6 +10,7 @@
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
 #include "baton/runtime/plan.h"
+#include "baton/support/json.h"
 #include "baton/support/json_writer.h"
 
 #include "text/reference.h"
@@ -18,7 +18,6 @@
 namespace baton {
 namespace {
 
-using Json = nlohmann::json;
 using text::reference;
 
 NodeInfo typed(Type type) { return NodeInfo(OriginSet::none(), {}, std::move(type)); }
@@ -59,7 +58,7 @@ TEST(KernelNames, LongOnesAreCutAndHashedAsInTvm) {
   for (const Json& golden : reference("build.jsonl.gz")) {
     if (golden["id"] != "build/long_name/O3") continue;
     std::vector<std::string> ops;  // "%0 = exp(%data); %1 = tanh(%0); ..."
-    const std::string text = golden["text"];
+    const std::string text = golden["text"].get<std::string>();
     for (size_t at = text.find('{'); (at = text.find('(', at + 1)) != std::string::npos;) {
       const size_t start = text.find_last_of(" \n", at) + 1;
       ops.push_back(text.substr(start, at - start));
@@ -77,7 +76,7 @@ TEST(KernelNames, TwoCallsOfOneKernelAreTwoNodesAsInTvm) {
     std::vector<std::string> nodes;
     for (const Json& node : golden["graph"]["nodes"]) {
       if (node["op"] == "null") continue;
-      const std::string func = node["attrs"]["func_name"];
+      const std::string func = node["attrs"]["func_name"].get<std::string>();
       EXPECT_EQ(func == "__nop" ? "reshape_nop" : names.make(func), node["name"].get<std::string>())
           << golden["id"];
       ++checked;
@@ -105,7 +104,7 @@ TEST(StoragePlanner, SharesMemoryAsTvmDoes) {
       const Json& node = graph["nodes"][n];
       const bool input = node["op"] == "null";
       const bool nop = !input && node["attrs"]["func_name"] == "__nop";
-      for (int e = rows[n]; e < rows[n + 1].get<int>(); ++e) {
+      for (int e = rows[n].get<int>(); e < rows[n + 1].get<int>(); ++e) {
         int64_t bytes = static_cast<int64_t>(DType::parse(types[e].get<std::string>())->bytes());
         for (const Json& extent : shapes[e]) bytes *= extent.get<int64_t>();
         if (input) {
@@ -118,7 +117,7 @@ TEST(StoragePlanner, SharesMemoryAsTvmDoes) {
         }
       }
       if (input) continue;
-      for (int e = rows[n]; e < rows[n + 1].get<int>(); ++e) planner.written(storage[e]);
+      for (int e = rows[n].get<int>(); e < rows[n + 1].get<int>(); ++e) planner.written(storage[e]);
       for (const Json& from : node["inputs"]) planner.read(storage[entry(from)]);
     }
     EXPECT_EQ(Json(storage), graph["attrs"]["storage_id"][1]) << golden["id"];
@@ -162,8 +161,8 @@ TEST(GraphPlanTest, EqualFunctionsShareAKernelAndStorageIsUsedAgain) {
   const Json graph = Json::parse(graph_json(*plan.graph));
   std::vector<std::string> names, funcs;
   for (const Json& node : graph["nodes"]) {
-    names.push_back(node["name"]);
-    if (node["op"] == "tvm_op") funcs.push_back(node["attrs"]["func_name"]);
+    names.push_back(node["name"].get<std::string>());
+    if (node["op"] == "tvm_op") funcs.push_back(node["attrs"]["func_name"].get<std::string>());
   }
   EXPECT_THAT(names,
               testing::ElementsAre("x", "tvmgen_default_fused_exp", "tvmgen_default_fused_nn_relu",

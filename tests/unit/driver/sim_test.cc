@@ -275,7 +275,7 @@ TEST(Sim, SheetsWithNonsenseSayWhatIsWrong) {
     return text.replace(at, from.size(), to);
   };
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"{\n\"name\": \n}", "it is no JSON: parse error at line 3, column 1"},
+      {"{\n\"name\": \n}", "it is no JSON: line 3, column 1: expected a value, found `}`"},
       {"[]", "it is no JSON object"},
       {with("\"doc\"", "\"dock\""), "there is no key `dock`; did you mean `doc`?"},
       {with("\"launch_us\": 3, ", ""), "the key `launch_us` is missing"},

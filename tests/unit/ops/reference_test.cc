@@ -9,13 +9,13 @@
 
 #include <Halide.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/register.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
+#include "baton/support/json.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
@@ -24,8 +24,6 @@
 
 namespace baton {
 namespace {
-
-using nlohmann::json;
 
 std::string decoded(const std::string& base64) {
   std::string bytes;
@@ -44,19 +42,19 @@ std::string decoded(const std::string& base64) {
   return bytes;
 }
 
-Shape shape_of(const json& spec) { return spec["shape"].get<Shape>(); }
-DType dtype_of(const json& spec) { return *DType::parse(spec["dtype"].get<std::string>()); }
+Shape shape_of(const Json& spec) { return spec["shape"].get<Shape>(); }
+DType dtype_of(const Json& spec) { return *DType::parse(spec["dtype"].get<std::string>()); }
 
-void flatten(const json& data, std::vector<double>& into) {
+void flatten(const Json& data, std::vector<double>& into) {
   if (data.is_array())
-    for (const json& item : data) flatten(item, into);
+    for (const Json& item : data) flatten(item, into);
   else if (data.is_string())
     into.push_back(std::stod(data.get<std::string>()));  // nan and infinities
   else
     into.push_back(data.is_boolean() ? data.get<bool>() : data.get<double>());
 }
 
-NDArray input_of(const json& spec) {
+NDArray input_of(const Json& spec) {
   const DType dtype = dtype_of(spec);
   if (spec.contains("data")) {
     std::vector<double> values;
@@ -70,7 +68,7 @@ NDArray input_of(const json& spec) {
 }
 
 /// The module of a case, typed.
-IRModule typed_module(const json& each) { return infer_types(parse_module(each["text"])); }
+IRModule typed_module(const Json& each) { return infer_types(parse_module(each["text"].get<std::string>())); }
 
 class ReferenceOps : public testing::Test {
  protected:
@@ -79,9 +77,9 @@ class ReferenceOps : public testing::Test {
 
 TEST_F(ReferenceOps, Types) {
   int seen = 0;
-  for (const json& each : text::reference("ops.jsonl.gz")) {
+  for (const Json& each : text::reference("ops.jsonl.gz")) {
     if (each["kind"] == "ill_typed") continue;
-    const std::string id = each["id"];
+    const std::string id = each["id"].get<std::string>();
     try {
       const IRModule module = typed_module(each);
       ++seen;
@@ -96,9 +94,9 @@ TEST_F(ReferenceOps, Types) {
 
 TEST_F(ReferenceOps, Refusals) {
   int seen = 0;
-  for (const json& each : text::reference("ops.jsonl.gz")) {
+  for (const Json& each : text::reference("ops.jsonl.gz")) {
     if (each["kind"] != "ill_typed") continue;
-    const std::string id = each["id"];
+    const std::string id = each["id"].get<std::string>();
     try {
       typed_module(each);
       ADD_FAILURE() << id << " is accepted\n" << each["text"].get<std::string>();
@@ -125,12 +123,12 @@ bool can_run(const Expr& function) {
 int check_values(const RunCall& run) {
   int seen = 0;
   std::string skipped;
-  for (const json& each : text::reference("ops.jsonl.gz")) {
+  for (const Json& each : text::reference("ops.jsonl.gz")) {
     if (each["kind"] != "numeric") continue;
     if (const char* only = std::getenv("BATON_OPS");
         only && each["id"].get<std::string>().find(only) == std::string::npos)
       continue;
-    const std::string id = each["id"];
+    const std::string id = each["id"].get<std::string>();
     try {
       const IRModule module = typed_module(each);
       const Function main = module->find("main");
@@ -139,12 +137,12 @@ int check_values(const RunCall& run) {
         continue;
       }
       std::vector<NDArray> inputs;
-      for (const json& spec : each["inputs"]) inputs.push_back(input_of(spec));
+      for (const Json& spec : each["inputs"]) inputs.push_back(input_of(spec));
       const std::vector<NDArray> outputs = evaluate(main, inputs, run);
       EXPECT_EQ(outputs.size(), each["outputs"].size()) << id;
       for (size_t k = 0; k < std::min(outputs.size(), each["outputs"].size()); ++k) {
-        const json& wanted = each["outputs"][k];
-        const std::string bytes = decoded(wanted["b64"]);
+        const Json& wanted = each["outputs"][k];
+        const std::string bytes = decoded(wanted["b64"].get<std::string>());
         const NDArray expected = NDArray::from_bytes(shape_of(wanted), dtype_of(wanted), bytes.data());
         EXPECT_EQ(outputs[k].shape(), expected.shape()) << id;
         EXPECT_EQ(outputs[k].dtype().str(), expected.dtype().str()) << id;
@@ -152,7 +150,7 @@ int check_values(const RunCall& run) {
             (outputs[k].shape() != expected.shape() || !(outputs[k].dtype() == expected.dtype())))
           break;
         const std::vector<double> a = test::numbers(outputs[k]), b = test::numbers(expected);
-        const double rtol = each["rtol"], atol = each["atol"];
+        const double rtol = each["rtol"].get<double>(), atol = each["atol"].get<double>();
         for (size_t i = 0; i < a.size(); ++i) {
           if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
           if (std::fabs(a[i] - b[i]) <= atol + rtol * std::fabs(b[i])) continue;

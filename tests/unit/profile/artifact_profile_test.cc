@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -12,6 +11,7 @@
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
@@ -138,7 +138,7 @@ TEST(ArtifactProfile, ATableOfOriginsThatDoesNotFitIsRefused) {
               HasSubstr("does not belong to its graph.json: operator 0 of 0"));
   EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": [{"id": 0}]})"),
               HasSubstr("its origins.json cannot be read"));
-  auto origins = nlohmann::json::parse(origins_json(*file.build.origins));
+  auto origins = Json::parse(origins_json(*file.build.origins));
   origins["operators"][1]["nodes"] = {99};
   EXPECT_THAT(refused_report(file, origins.dump()), HasSubstr("node 99 of"));
 }

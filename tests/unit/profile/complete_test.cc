@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/frontend/workloads/networks.h"
 #include "baton/ir/visit.h"

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 #include "profile/made_up.h"
 
@@ -211,7 +211,7 @@ TEST(Diff, JsonHoldsItAll) {
   EXPECT_EQ(json["operators"].size(), 8u);
   EXPECT_EQ(json["operators"][4]["a"]["instead"], "folded");
   EXPECT_TRUE(json["operators"][4]["a"]["by"].is_null());
-  EXPECT_EQ(json["groups"][0]["b"], nlohmann::ordered_json({3, 4}));
+  EXPECT_EQ(json["groups"][0]["b"], Json({3, 4}));
   EXPECT_EQ(json["groups"][1]["us"]["ratio"], 2);
   EXPECT_EQ(json["groups"][1]["us"]["differs"], true);
   EXPECT_TRUE(json["groups"][3]["us"]["ratio"].is_null());

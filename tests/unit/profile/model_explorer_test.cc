@@ -3,23 +3,23 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 #include "profile/made_up.h"
 
 namespace baton {
 namespace {
 
-using Json = nlohmann::json;
 using testing::HasSubstr;
 
 std::map<std::string, std::set<std::string>> ids_of(const Json& collection) {
   std::map<std::string, std::set<std::string>> ids;
   for (const Json& graph : collection.at("graphs"))
     for (const Json& node : graph.at("nodes"))
-      EXPECT_TRUE(ids[graph.at("id")].insert(node.at("id")).second) << node;
+      EXPECT_TRUE(ids[graph.at("id").get<std::string>()].insert(node.at("id").get<std::string>()).second)
+          << node;
   return ids;
 }
 
@@ -33,7 +33,8 @@ TEST(ModelExplorer, GraphsAreWhole) {
     for (const Json& node : graph["nodes"]) {
       EXPECT_TRUE(node.at("label").is_string() && node.at("namespace").is_string());
       for (const Json& edge : node.at("incomingEdges"))
-        EXPECT_TRUE(ids.at(graph["id"]).count(edge.at("sourceNodeId"))) << node;
+        EXPECT_TRUE(ids.at(graph["id"].get<std::string>()).count(edge.at("sourceNodeId").get<std::string>()))
+            << node;
       for (const Json& attr : node.at("attrs"))
         EXPECT_TRUE(attr.at("key").is_string() && attr.at("value").is_string()) << node;
     }
@@ -58,7 +59,7 @@ TEST(ModelExplorer, DataIsKeyedByNodesOfTheGraphs) {
         EXPECT_TRUE(ids.at(graph).count(id)) << id;
         EXPECT_TRUE(result.at("value").is_number());
       }
-      EXPECT_EQ(each.at("gradient").front().at("stop"), 0);
+      EXPECT_EQ(each.at("gradient")[0].at("stop"), 0);
       EXPECT_EQ(each.at("gradient").back().at("stop"), 1);
     }
   }

@@ -3,7 +3,6 @@
 #include "baton/profile/write/page.h"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 namespace baton {
 namespace {

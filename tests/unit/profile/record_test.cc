@@ -4,7 +4,6 @@
 #include <set>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -13,6 +12,7 @@
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/profile.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/support/json.h"
 #include "baton/text/parser.h"
 #include "baton/types/function_text.h"
 #include "baton/types/infer_type.h"
@@ -64,10 +64,10 @@ TEST(KernelWork, HasAllAttributesAndTypes) {
                          " nn.relu(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1])) }"));
   ASSERT_EQ(work.operators.size(), 2u);
   EXPECT_EQ(work.operators[0].op, "nn.conv2d");
-  const auto attributes = nlohmann::json::parse(work.operators[0].attributes);
-  EXPECT_EQ(attributes["strides"], nlohmann::json({2, 2}));
+  const auto attributes = Json::parse(work.operators[0].attributes);
+  EXPECT_EQ(attributes["strides"], Json({2, 2}));
   EXPECT_EQ(attributes["data_layout"], "NCHW");
-  EXPECT_EQ(attributes["kernel_size"], nlohmann::json({3, 3}));  // None in the text: the weight has it
+  EXPECT_EQ(attributes["kernel_size"], Json({3, 3}));  // None in the text: the weight has it
   EXPECT_EQ(work.operators[0].input_types,
             (std::vector<std::string>{"Tensor[(1, 4, 8, 8), float32]", "Tensor[(6, 4, 3, 3), float32]"}));
   EXPECT_EQ(work.operators[0].type, "Tensor[(1, 6, 4, 4), float32]");

@@ -2,11 +2,11 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
+#include "baton/support/json.h"
 
 #include "profile/small_net.h"
 
@@ -173,7 +173,7 @@ TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
   ASSERT_EQ(json["operators"].size(), 7u);
   std::vector<std::string> ops;
   for (const auto& row : json["operators"]) {
-    ops.push_back(row["op"]);
+    ops.push_back(row["op"].get<std::string>());
     const bool somewhere = !row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null();
     EXPECT_TRUE(somewhere) << row;
     EXPECT_GT(row["line"].get<int>(), 2) << row;
@@ -183,22 +183,22 @@ TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
               ElementsAre("nn.dense", "nn.bias_add", "nn.relu", "nn.dropout", "exp", "add", "nn.softmax"));
   EXPECT_EQ(json["operators"][3]["retired"]["pass"], "SimplifyInference");
   EXPECT_FALSE(json["operators"][4]["folded_into"].empty());
-  EXPECT_DOUBLE_EQ(json["end_to_end_us"]["median"], 41);
-  EXPECT_DOUBLE_EQ(json["end_to_end_us"]["min"], 40);
-  EXPECT_DOUBLE_EQ(json["sum_us"], 40);
-  EXPECT_DOUBLE_EQ(json["residual_us"], 1);
+  EXPECT_DOUBLE_EQ(json["end_to_end_us"]["median"].get<double>(), 41);
+  EXPECT_DOUBLE_EQ(json["end_to_end_us"]["min"].get<double>(), 40);
+  EXPECT_DOUBLE_EQ(json["sum_us"].get<double>(), 40);
+  EXPECT_DOUBLE_EQ(json["residual_us"].get<double>(), 1);
   EXPECT_DOUBLE_EQ(json["overhead"].get<double>(), 41.5 / 41);
   ASSERT_EQ(json["kernels"].size(), 2u);
   const auto& kernel = json["kernels"][0];
   EXPECT_EQ(kernel["samples"].size(), 3u);
-  EXPECT_DOUBLE_EQ(kernel["share"], 0.25);
-  EXPECT_FALSE(kernel["trusted"]);
-  EXPECT_GT(kernel["flops"], 2 * 2 * 16 * 32);
+  EXPECT_DOUBLE_EQ(kernel["share"].get<double>(), 0.25);
+  EXPECT_FALSE(kernel["trusted"].get<bool>());
+  EXPECT_GT(kernel["flops"].get<double>(), 2 * 2 * 16 * 32);
   EXPECT_EQ(kernel["inside"][0]["id"], 0);
-  EXPECT_DOUBLE_EQ(kernel["inside"][0]["us"], 8);
+  EXPECT_DOUBLE_EQ(kernel["inside"][0]["us"].get<double>(), 8);
   EXPECT_TRUE(kernel["inside"][3]["id"].is_null());
   EXPECT_EQ(kernel["inside"][3]["label"], "load, store, loop");
-  EXPECT_DOUBLE_EQ(json["operators"][0]["inside_us"], 8);
+  EXPECT_DOUBLE_EQ(json["operators"][0]["inside_us"].get<double>(), 8);
 }
 
 TEST(ProfileReport, ReadsWhatItWrote) {

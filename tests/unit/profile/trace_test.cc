@@ -5,16 +5,14 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "baton/profile/write/report_json.h"
+#include "baton/support/json.h"
 
 #include "profile/made_up.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::json;
 
 struct Event {
   int64_t from, to;
@@ -41,8 +39,9 @@ std::map<int, std::vector<Event>> tracks_of(const Json& trace) {
     EXPECT_NEAR(ts, std::round(ts), 1e-3) << "not a whole nanosecond";
     EXPECT_NEAR(dur, std::round(dur), 1e-3);
     EXPECT_GE(dur, 0);
-    tracks[event.at("tid")].push_back({std::llround(ts), std::llround(ts) + std::llround(dur),
-                                       event.at("cat"), event.at("name"), event.at("args")});
+    tracks[event.at("tid").get<int>()].push_back({std::llround(ts), std::llround(ts) + std::llround(dur),
+                                                  event.at("cat").get<std::string>(),
+                                                  event.at("name").get<std::string>(), event.at("args")});
   }
   return tracks;
 }

@@ -113,10 +113,10 @@ const std::set<std::string> kReadAnyway = {"bad/hand_vid_names", "bad/hand_match
 TEST_F(ParserTest, ErrorsOfTheReferenceAreFoundOnTheirLine) {
   int syntax = 0;
   for (const auto& each : reference("text_errors.jsonl")) {
-    const std::string id = each["id"];
+    const std::string id = each["id"].get<std::string>();
     if (each["kind"] != "error" || id.starts_with("bad/ty_") || id == "bad/tuple_index_oob")
       continue;  // inference finds these
-    const std::vector<Diagnostic> found = errors(each["text"]);
+    const std::vector<Diagnostic> found = errors(each["text"].get<std::string>());
     if (kReadAnyway.contains(id)) {
       EXPECT_TRUE(found.empty()) << id << "\n" << render(found);
       continue;
@@ -128,7 +128,7 @@ TEST_F(ParserTest, ErrorsOfTheReferenceAreFoundOnTheirLine) {
       continue;
     }
     if (each["diagnostics"][0]["line"].is_null()) continue;
-    const uint32_t line = each["diagnostics"][0]["line"];
+    const auto line = each["diagnostics"][0]["line"].get<uint32_t>();
     EXPECT_EQ(found[0].span.line, line) << id << "\n" << render(found);
     ++syntax;
   }
@@ -209,7 +209,7 @@ TEST_F(ParserTest, MetadataComesBackBitByBit) {
 TEST_F(ParserTest, TruncatedTexts) {
   std::string text;
   for (const auto& each : reference("text.jsonl.gz"))
-    if (each["id"] == "model/mlp") text = each["typed"];
+    if (each["id"] == "model/mlp") text = each["typed"].get<std::string>();
   ASSERT_FALSE(text.empty());
   for (size_t size = 22; size < text.size(); ++size) {
     try {

@@ -29,7 +29,7 @@ class PrinterTest : public testing::Test {
 
 std::string golden(const std::string& id, const char* form) {
   for (const auto& each : reference("text.jsonl.gz"))
-    if (each["id"] == id) return each[form];
+    if (each["id"] == id) return each[form].get<std::string>();
   return "no case " + id;
 }
 

@@ -33,7 +33,7 @@ std::string strict_json(const std::string& line) {
 
 }  // namespace
 
-std::vector<nlohmann::json> reference(const std::string& file) {
+std::vector<Json> reference(const std::string& file) {
   const std::string path = std::string(source_dir()) + "/tests/reference/" + file;
   const std::string command = (file.ends_with(".gz") ? "gzip -dc '" : "cat '") + path + "'";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
@@ -42,10 +42,9 @@ std::vector<nlohmann::json> reference(const std::string& file) {
   for (size_t size; pipe && (size = std::fread(buffer, 1, sizeof buffer, pipe.get())) > 0;)
     text.append(buffer, size);
   if (text.empty()) throw std::runtime_error("cannot read " + path);
-  std::vector<nlohmann::json> cases;
+  std::vector<Json> cases;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    cases.push_back(nlohmann::json::parse(strict_json(line)));
+  for (std::string line; std::getline(lines, line);) cases.push_back(Json::parse(strict_json(line)));
   return cases;
 }
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton::text {
 
 /// The cases of a file of JSON lines, `*.jsonl` or `*.jsonl.gz`.
-std::vector<nlohmann::json> reference(const std::string& file);
+std::vector<Json> reference(const std::string& file);
 
 }  // namespace baton::text

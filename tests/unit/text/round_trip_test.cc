@@ -46,7 +46,7 @@ TEST_F(RoundTrip, ModelsComeOutAsTheyWentIn) {
   int seen = 0;
   for (const auto& each : reference("text.jsonl.gz")) {
     if (each["kind"] != "model") continue;
-    const std::string id = each["id"], typed = each["typed"];
+    const std::string id = each["id"].get<std::string>(), typed = each["typed"].get<std::string>();
     try {
       const IRModule module = parse_module(typed);
       EXPECT_EQ(plain(module), without_comments(typed)) << id;
@@ -63,7 +63,8 @@ TEST_F(RoundTrip, HandWrittenTexts) {
   int seen = 0;
   for (const auto& each : reference("text.jsonl.gz")) {
     if (each["kind"] != "roundtrip") continue;
-    const std::string id = each["id"], typed = each["typed"], text = each["text"];
+    const std::string id = each["id"].get<std::string>(), typed = each["typed"].get<std::string>(),
+                      text = each["text"].get<std::string>();
     try {
       const IRModule module = parse_module(typed);
       EXPECT_EQ(plain(module), without_comments(typed)) << id;
@@ -82,7 +83,7 @@ TEST_F(RoundTrip, HandWrittenTexts) {
 TEST_F(RoundTrip, TextsOfThePassReference) {
   int seen = 0;
   for (const auto& each : reference("passes_inputs.jsonl")) {
-    const std::string id = each["id"], text = each["text"];
+    const std::string id = each["id"].get<std::string>(), text = each["text"].get<std::string>();
     try {
       parse_module(text);
       ++seen;
@@ -93,7 +94,7 @@ TEST_F(RoundTrip, TextsOfThePassReference) {
   EXPECT_GE(seen, 20);
   seen = 0;
   for (const auto& each : reference("passes.jsonl.gz")) {
-    const std::string id = each["id"], text = each["output"];
+    const std::string id = each["id"].get<std::string>(), text = each["output"].get<std::string>();
     if (text.find("meta[") != std::string::npos) continue;  // printed without its metadata
     if (id.starts_with("pass/Defunctionalization/"))
       continue;  // printed without the functions that main calls
@@ -126,9 +127,9 @@ TEST_F(RoundTrip, InferredTextsAreTvmsCharacterForCharacter) {
   options.spans = false;
   int seen = 0;
   for (const auto& each : reference("text.jsonl.gz")) {
-    const std::string kind = each["kind"], id = each["id"];
+    const std::string kind = each["kind"].get<std::string>(), id = each["id"].get<std::string>();
     if (kind != "model" && kind != "roundtrip") continue;
-    const std::string typed = each["typed"];
+    const std::string typed = each["typed"].get<std::string>();
     try {
       const IRModule module = (*infer_type)(
           parse_module(kind == "model" ? typed : each["text"].get<std::string>()), host_context());

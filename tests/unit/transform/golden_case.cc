@@ -26,9 +26,7 @@ namespace baton::golden {
 
 namespace {
 
-using nlohmann::json;
-
-AttrValue value_of(const json& value) {
+AttrValue value_of(const Json& value) {
   if (value.is_null()) return {};
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<int64_t>();
@@ -36,7 +34,7 @@ AttrValue value_of(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   AttrList list;
   if (value.is_array())
-    for (const json& item : value) list.push_back(value_of(item));
+    for (const Json& item : value) list.push_back(value_of(item));
   else
     for (const auto& [key, item] : value.items()) list.push_back(AttrList{key, value_of(item)});
   return list;
@@ -93,7 +91,7 @@ std::vector<ConstantFacts> constants_of(const IRModuleNode& module) {
       const auto* constant = as<ConstantNode>(node);
       if (!constant || constant->is_scalar()) return;
       const NDArray& value = constant->value();
-      ConstantFacts facts{json(value.shape()).dump(), value.dtype().str(), 0, 0};
+      ConstantFacts facts{Json(value.shape()).dump(), value.dtype().str(), 0, 0};
       for (int64_t i = 0; i < value.size(); ++i) {
         const double x = run::element(value, i);
         facts.mean += x;
@@ -111,10 +109,11 @@ std::vector<ConstantFacts> constants_of(const IRModuleNode& module) {
 
 bool near(double a, double b) { return std::fabs(a - b) <= 1e-5 + 1e-3 * std::fabs(b); }
 
-std::string compare_constants(const json& expected, const IRModuleNode& module) {
+std::string compare_constants(const Json& expected, const IRModuleNode& module) {
   std::vector<ConstantFacts> want, got = constants_of(module);
-  for (const json& one : expected)
-    want.push_back({one["shape"].dump(), one["dtype"], one["mean"], one["rms"]});
+  for (const Json& one : expected)
+    want.push_back({one["shape"].dump(), one["dtype"].get<std::string>(), one["mean"].get<double>(),
+                    one["rms"].get<double>()});
   if (want.size() != got.size())
     return std::to_string(got.size()) + " constants instead of " + std::to_string(want.size());
   const auto less = [](const ConstantFacts& a, const ConstantFacts& b) { return a.key() < b.key(); };
@@ -163,9 +162,10 @@ void register_golden_tables() {
 }
 
 // One step. "gradient" is no pass there: main is given a new function, as relay.transform.gradient makes it.
-IRModule step_done(const json& step, const IRModule& module, const BuildContext& context) {
-  if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"], context);
-  if (step[0] != "gradient") return (*make_pass(step[0], pass_args(step[1])))(module, context);
+IRModule step_done(const Json& step, const IRModule& module, const BuildContext& context) {
+  if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"].get<std::string>(), context);
+  if (step[0] != "gradient")
+    return (*make_pass(step[0].get<std::string>(), pass_args(step[1])))(module, context);
   const IRModule result = module->copy();
   result->set("main",
               gradient(result->find("main"), result, gradient_mode(step[1].value("mode", "higher_order"))));
@@ -186,18 +186,18 @@ std::string difference(const std::string& got, const std::string& want) {
 
 PassCases::PassCases() : cases_(text::reference("passes.jsonl.gz")) {
   register_golden_tables();
-  for (const json& input : text::reference("passes_inputs.jsonl"))
+  for (const Json& input : text::reference("passes_inputs.jsonl"))
     texts_[input["id"].get<std::string>().substr(std::string("module/").size())] = input;
-  for (const json& model : text::reference("text.jsonl.gz")) {
-    const std::string id = model["id"];
+  for (const Json& model : text::reference("text.jsonl.gz")) {
+    const std::string id = model["id"].get<std::string>();
     const size_t slash = id.rfind('/');
     if (model.value("kind", "") == "model")
       texts_["model:" + id.substr(slash + 1)] = {{"text", model["typed"]}};
   }
 }
 
-IRModule PassCases::input(const json& which, std::string& why) {
-  const std::string name = which["module"];
+IRModule PassCases::input(const Json& which, std::string& why) {
+  const std::string name = which["module"].get<std::string>();
   const bool all = which.contains("bind") && which["bind"].is_string();
   auto [at, fresh] = inputs_.try_emplace(name + (all ? "|bound" : ""));
   Input& input = at->second;
@@ -217,13 +217,14 @@ IRModule PassCases::input(const json& which, std::string& why) {
   return input.module;
 }
 
-IRModule PassCases::untyped_input(const json& which) const {
-  return parse_module(texts_.at(which["module"])["text"].get<std::string>(), "from_string");
+IRModule PassCases::untyped_input(const Json& which) const {
+  return parse_module(texts_.at(which["module"].get<std::string>())["text"].get<std::string>(),
+                      "from_string");
 }
 
-Result PassCases::run(const json& which) {
-  for (const json& step : which["steps"])
-    if (step[0] != "gradient" && !exists(step[0]))
+Result PassCases::run(const Json& which) {
+  for (const Json& step : which["steps"])
+    if (step[0] != "gradient" && !exists(step[0].get<std::string>()))
       return {Verdict::kSkipped, "no pass " + step[0].get<std::string>()};
   std::string why;
   IRModule module = input(which, why);
@@ -235,15 +236,16 @@ Result PassCases::run(const json& which) {
       const InstrumentScope scope(under.passes);
       if (which.contains("target") && which["target"].is_string())
         under.targets = {Target::parse(which["target"].get<std::string>())};
-      for (const json& step : which["steps"]) module = step_done(step, module, under);
+      for (const Json& step : which["steps"]) module = step_done(step, module, under);
     }
     // There the result is one function.
     if (which["steps"].back()[0] == "Defunctionalization")
       module = module_from_expr(Expr(module->find("main")));
-    const std::string got = structure_of(shown(module)), want = structure_of(which["output"]);
+    const std::string got = structure_of(shown(module)),
+                      want = structure_of(which["output"].get<std::string>());
     bool same = got == want;
     if (!same && which.contains("output_typed"))
-      same = structure_of(shown(infer(module))) == structure_of(which["output_typed"]);
+      same = structure_of(shown(infer(module))) == structure_of(which["output_typed"].get<std::string>());
     if (!same) return {Verdict::kFailed, difference(got, want)};
     if (which.contains("consts")) why = compare_constants(which["consts"], *module);
     return {why.empty() ? Verdict::kPassed : Verdict::kFailed, why};
@@ -304,11 +306,11 @@ std::string structure_of(const std::string& given) {
   return result;
 }
 
-TargetRules::TargetRules(const json& which) {
-  const json rules = which.value("register", json::object());
+TargetRules::TargetRules(const Json& which) {
+  const Json rules = which.value("register", Json::object());
   for (const auto& [key, ops] : rules.items()) {
-    for (const json& op : ops) {
-      rules_.emplace_back(op, key.substr(std::string("target.").size()));
+    for (const Json& op : ops) {
+      rules_.emplace_back(op.get<std::string>(), key.substr(std::string("target.").size()));
       register_target_rule(rules_.back().first, rules_.back().second, [](const Expr&) { return true; });
     }
   }
@@ -318,20 +320,20 @@ TargetRules::~TargetRules() {
   for (const auto& [op, compiler] : rules_) reset_target_rule(op, compiler);
 }
 
-PassArgs pass_args(const json& args) {
+PassArgs pass_args(const Json& args) {
   PassArgs result;
   for (const auto& [name, value] : args.items())
     result.emplace_back(name == "table" ? "pattern_table" : name, value_of(value));
   return result;
 }
 
-PassContextRef pass_context(const json& which) {
+PassContextRef pass_context(const Json& which) {
   auto context = std::make_shared<PassContext>();
-  const json ctx = which.value("ctx", json::object());
+  const Json ctx = which.value("ctx", Json::object());
   context->opt_level = ctx.value("opt_level", 3);
   context->required_pass = ctx.value("required", std::vector<std::string>());
   context->disabled_pass = ctx.value("disabled", std::vector<std::string>());
-  const json config = ctx.value("config", json::object());
+  const Json config = ctx.value("config", Json::object());
   for (const auto& [key, value] : config.items()) context->config.set(key, value_of(value));
   context->instruments = {std::make_shared<OriginVerifier>()};
   return context;

@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/module.h"
 #include "baton/pass/pass.h"
+#include "baton/support/json.h"
 
 namespace baton::golden {
 
@@ -27,22 +26,22 @@ class PassCases {
  public:
   /// Reads the reference files.
   PassCases();
-  const std::vector<nlohmann::json>& cases() const { return cases_; }
-  Result run(const nlohmann::json& which);
+  const std::vector<Json>& cases() const { return cases_; }
+  Result run(const Json& which);
   /// The module of a case, typed, with its constants bound; null, with the reason in `why`, when it cannot be
   /// read.
-  IRModule input(const nlohmann::json& which, std::string& why);
+  IRModule input(const Json& which, std::string& why);
   /// The same as read, without types.
-  IRModule untyped_input(const nlohmann::json& which) const;
+  IRModule untyped_input(const Json& which) const;
 
  private:
   struct Input {
     IRModule module;
     std::string why;
   };
-  std::vector<nlohmann::json> cases_;
-  std::map<std::string, nlohmann::json> texts_;  // by module name
-  std::map<std::string, Input> inputs_;          // by module name and binding
+  std::vector<Json> cases_;
+  std::map<std::string, Json> texts_;    // by module name
+  std::map<std::string, Input> inputs_;  // by module name and binding
 };
 
 /// Text without comments, metadata and white space, local variables renumbered by first appearance, hashes
@@ -53,7 +52,7 @@ std::string structure_of(const std::string& text);
 /// all calls of the operators listed there.
 class TargetRules {
  public:
-  explicit TargetRules(const nlohmann::json& which);
+  explicit TargetRules(const Json& which);
   ~TargetRules();
   TargetRules(const TargetRules&) = delete;
   TargetRules& operator=(const TargetRules&) = delete;
@@ -62,7 +61,7 @@ class TargetRules {
   std::vector<std::pair<std::string, std::string>> rules_;
 };
 
-PassArgs pass_args(const nlohmann::json& args);
-PassContextRef pass_context(const nlohmann::json& which);
+PassArgs pass_args(const Json& args);
+PassContextRef pass_context(const Json& which);
 
 }  // namespace baton::golden

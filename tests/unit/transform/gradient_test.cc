@@ -207,8 +207,7 @@ TEST(Gradient, OfAllReferencePrograms) {
   int made = 0, refused = 0;
   for (const auto& one : cases.cases()) {
     std::string why;
-    if (!seen.insert(one["module"].get<std::string>() + one.value("bind", nlohmann::json()).dump()).second)
-      continue;
+    if (!seen.insert(one["module"].get<std::string>() + one.value("bind", Json()).dump()).second) continue;
     const IRModule module =
         one["module"].get<std::string>().starts_with("model:") ? IRModule() : cases.input(one, why);
     if (!module) continue;

@@ -78,8 +78,8 @@ class OriginMutations : public ::testing::Test {
   void SetUp() override { initialize(); }
 
   // Runs the last step of a case clean and broken.
-  static void score(const IRModule& input, const nlohmann::json& which, Tally& tally) {
-    const std::string id = which["id"];
+  static void score(const IRModule& input, const Json& which, Tally& tally) {
+    const std::string id = which["id"].get<std::string>();
     const TargetRules rules(which);
     const auto& steps = which["steps"];
     IRModule module = input;
@@ -87,10 +87,10 @@ class OriginMutations : public ::testing::Test {
     for (size_t i = 0; i + 1 < steps.size(); ++i) {
       const BuildContext under = host_context().with_passes(context);
       const InstrumentScope scope(under.passes);
-      module = (*make_pass(steps[i][0], pass_args(steps[i][1])))(module, under);
+      module = (*make_pass(steps[i][0].get<std::string>(), pass_args(steps[i][1])))(module, under);
     }
     if (module->origins().size() < 2) return;
-    const Pass pass = make_pass(steps.back()[0], pass_args(steps.back()[1]));
+    const Pass pass = make_pass(steps.back()[0].get<std::string>(), pass_args(steps.back()[1]));
     const Outcome clean = run(pass, module, context, Fault::kNone);
     if (!clean.complaint.empty()) return;  // the pass itself is wrong here: that is for PassGoldens to say
     const Work work = work_of(module, clean.module);
@@ -238,45 +238,42 @@ constexpr Program kMutated[] = {
      "annotation.compiler_end(%1, compiler=\"c\") }"},
 };
 
-nlohmann::json step(const std::string& pass, const char* args = "{}") {
-  return nlohmann::json::array({pass, nlohmann::json::parse(args)});
-}
+Json step(const std::string& pass, const char* args = "{}") { return Json::array({pass, Json::parse(args)}); }
 
 TEST_F(OriginMutations, EveryPassThatForgetsOriginsIsCaught) {
   constexpr int kEnough = 12;  // changed modules per pass
   PassCases cases;
   std::map<std::string, Tally> tallies;
   for (const std::string& pass : pass_names()) tallies[pass];
-  const auto try_score = [&](const IRModule& input, const nlohmann::json& which, Tally& tally) {
+  const auto try_score = [&](const IRModule& input, const Json& which, Tally& tally) {
     try {
       score(input, which, tally);
     } catch (const Error&) {  // the case needs what this program lacks
     }
   };
   for (const Program& program : kMutated) {
-    const nlohmann::json which = {
-        {"id", program.text},
-        {"steps", nlohmann::json::array({step("InferType"), step(program.passes, program.args)})}};
+    const Json which = {{"id", program.text},
+                        {"steps", Json::array({step("InferType"), step(program.passes, program.args)})}};
     try_score(parse_module("#[version = \"0.0.5\"]\n" + std::string(program.text)), which,
               tallies[program.passes]);
   }
   for (const auto& one : cases.cases()) {
-    const std::string pass = one["steps"].back()[0];
+    const std::string pass = one["steps"].back()[0].get<std::string>();
     if (!tallies.count(pass) || !one["changed"].get<bool>() ||
         one["module"].get<std::string>().starts_with("model:"))
       continue;
     std::string why;
     bool ready = true;
-    for (const auto& step : one["steps"]) ready = ready && tallies.count(step[0]);
+    for (const auto& step : one["steps"]) ready = ready && tallies.count(step[0].get<std::string>());
     const IRModule input = ready ? cases.input(one, why) : IRModule();
     if (!input) continue;
     if (tallies[pass].changed < kEnough) try_score(input, one, tallies[pass]);
     // Passes that the reference has no cases for, and InferType on what has no types yet.
     if (pass == "FuseOps" && tallies["LabelOps"].changed < kEnough) {
-      nlohmann::json label = one;
+      Json label = one;
       label["steps"].push_back(step("LabelOps"));
       try_score(input, label, tallies["LabelOps"]);
-      label["steps"] = nlohmann::json::array({step("InferType")});
+      label["steps"] = Json::array({step("InferType")});
       try_score(cases.untyped_input(one), label, tallies["InferType"]);
     }
   }

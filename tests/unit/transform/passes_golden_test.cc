@@ -41,10 +41,10 @@ TEST(PassGoldens, AllButTheKnownMissesComeOut) {
   std::vector<std::string> failed;
   Score all;
   for (const auto& one : cases.cases()) {
-    const std::string id = one["id"];
+    const std::string id = one["id"].get<std::string>();
     if (pattern && regexec(&wanted, id.c_str(), 0, nullptr, 0) != 0) continue;
     const Result result = cases.run(one);
-    Score& score = scores[one["pass"]];
+    Score& score = scores[one["pass"].get<std::string>()];
     if (result.verdict == Verdict::kSkipped) {
       ++score.skipped, ++all.skipped;
       ++skips[result.why];

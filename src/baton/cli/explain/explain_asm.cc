@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/inside/sampling.h"
 #include "baton/profile/report/asm_listing.h"
 #include "baton/runtime/gpu/device_code.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -40,12 +39,7 @@ void write_source(Io& io, const std::string& func_name, const Kernel& kernel, co
     throw NotSupported("kernels for " + kind + " have no source text to show");
   const std::string& source = code.source;
   if (json)
-    io.out << nlohmann::ordered_json{{"schema", 1},
-                                     {"kernel", func_name},
-                                     {"target", kind},
-                                     {"source", source}}
-                  .dump()
-           << '\n';
+    io.out << Json{{"schema", 1}, {"kernel", func_name}, {"target", kind}, {"source", source}}.dump() << '\n';
   else
     io.out << func_name << ", for " << kind << '\n' << source << (source.ends_with('\n') ? "" : "\n");
 }
@@ -86,7 +80,7 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
   const AsmListing listing =
       require(asm_listing(*request, *kernels[0], context.host(), counts ? &*counts : nullptr));
   if (json) {
-    nlohmann::ordered_json out = {{"schema", 1}, {"kernel", func_name}};
+    Json out = {{"schema", 1}, {"kernel", func_name}};
     out.update(to_json(listing));
     io.out << out.dump() << '\n';
     return;

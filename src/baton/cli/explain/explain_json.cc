@@ -1,13 +1,10 @@
 #include "baton/cli/explain/explain_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/origins/record_json.h"
+#include "baton/support/json.h"
 namespace baton::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

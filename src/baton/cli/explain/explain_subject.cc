@@ -4,8 +4,6 @@
 #include <map>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/compile.h"
 #include "baton/codegen/tuned_choice.h"
 #include "baton/driver/initialize.h"
@@ -17,6 +15,7 @@
 #include "baton/pass/trace.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/printer.h"
@@ -33,9 +32,9 @@ Subject from_artifact(const std::string& path) {
   try {
     subject.map = OperatorMap(require(Plan::parse(subject.artifact->text(section::kPlan))),
                               read_origins(subject.artifact->text(section::kOrigins)));
-    const auto meta = nlohmann::json::parse(subject.artifact->text(section::kMeta));
-    subject.version = meta.at("version");
-  } catch (const nlohmann::json::exception& error) {
+    const auto meta = Json::parse(subject.artifact->text(section::kMeta));
+    meta.at("version").get_to(subject.version);
+  } catch (const JsonError& error) {
     throw Error(
         path +
         ": its meta.json cannot be read, so it was built by another version or changed; build it again (" +
@@ -249,13 +248,14 @@ KernelFacts Subject::facts(uint32_t node) const {
     facts.flops = kernel->facts.flops;
     facts.bytes = kernel->facts.bytes;
   } else if (artifact) {
-    const auto meta = nlohmann::ordered_json::parse(artifact->text(section::kMeta));
+    const auto meta = Json::parse(artifact->text(section::kMeta));
     for (const auto& kernel : meta.at("kernels")) {
       if (kernel.at("func_name") != map.kernel_node(node).func_name) continue;
-      facts.template_name = kernel.at("template");
-      for (const auto& [name, value] : kernel.at("params").items()) facts.params.emplace_back(name, value);
-      facts.flops = kernel.at("flops");
-      facts.bytes = kernel.at("bytes");
+      kernel.at("template").get_to(facts.template_name);
+      for (const auto& [name, value] : kernel.at("params").items())
+        facts.params.emplace_back(name, value.get<int>());
+      facts.flops = kernel.at("flops").get<double>();
+      facts.bytes = kernel.at("bytes").get<double>();
     }
   }
   return facts;

@@ -5,9 +5,8 @@
 #include <cstdlib>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/origins/record_json.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 

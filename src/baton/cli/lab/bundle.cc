@@ -1,11 +1,10 @@
 // Bundles: what a baton-runner measures on a machine without the compiler.
 #include "baton/farm/bundle.h"
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/farm/job/bundle_files.h"
 #include "baton/farm/job/signature.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -60,8 +59,7 @@ class BundleVerb final : public Verb {
     const KeyPair pair = make_key_pair();
     write_key_pair(flags_.model, pair);
     if (json_)
-      io.out << nlohmann::ordered_json{{"schema", 1}, {"secret", flags_.model}, {"public", pair.key}}.dump()
-             << '\n';
+      io.out << Json{{"schema", 1}, {"secret", flags_.model}, {"public", pair.key}}.dump() << '\n';
     else
       io.out << flags_.model << ": the secret key, for --key\n"
              << flags_.model << ".pub: " << pair.key << ", for --trusted-keys\n";
@@ -78,14 +76,14 @@ class BundleVerb final : public Verb {
   int show(Io& io, const std::string& folder, const BundleFiles& bundle) const {
     const BundleManifest& manifest = bundle.manifest;
     if (json_) {
-      nlohmann::ordered_json json = {{"schema", 1},
-                                     {"bundle", folder},
-                                     {"digest", bundle.digest},
-                                     {"model", manifest.model},
-                                     {"target", manifest.target},
-                                     {"code_target", manifest.code_target},
-                                     {"plugins", manifest.plugins},
-                                     {"threads", manifest.threads}};
+      Json json = {{"schema", 1},
+                   {"bundle", folder},
+                   {"digest", bundle.digest},
+                   {"model", manifest.model},
+                   {"target", manifest.target},
+                   {"code_target", manifest.code_target},
+                   {"plugins", manifest.plugins},
+                   {"threads", manifest.threads}};
       if (!bundle.signed_by.empty()) json["signed_by"] = bundle.signed_by;
       io.out << json.dump() << '\n';
       return 0;

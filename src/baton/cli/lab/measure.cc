@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/campaign/campaign.h"
 #include "baton/campaign/programs.h"
 #include "baton/cli/common.h"
@@ -13,12 +11,11 @@
 #include "baton/profile/write/table_format.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
@@ -158,10 +155,10 @@ class MeasureVerb final : public Verb {
       }
     }
     if (!uncertainty_.empty()) {
-      const Json weights = Json::parse(text_of(uncertainty_), nullptr, false);
+      const Json weights = Json::parse_or_discard(text_of(uncertainty_));
       try {
         design.uncertainty = weights.get<std::map<std::string, double>>();
-      } catch (const nlohmann::json::exception&) {
+      } catch (const JsonError&) {
         throw UsageError(uncertainty_ + ": is no JSON object of numbers by operator, {\"nn.conv2d\": 3}");
       }
     }
@@ -202,7 +199,7 @@ class MeasureVerb final : public Verb {
     }
     if (json_)
       io.out << Json{{"schema", 1},
-                     {"design", Json::parse(design_json(design))},
+                     {"design", design_json(design)},
                      {"subjects", plan.subjects.size()},
                      {"configurations", std::move(all)}}
                     .dump()

@@ -2,11 +2,10 @@
 
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/store/store.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -77,8 +76,8 @@ AttributeQuery attribute_query(const std::string& text) {
       text.substr(dot == std::string::npos ? 0 : dot + 1, equals - (dot == std::string::npos ? 0 : dot + 1));
   query.value = text.substr(equals + 1);
   // 2,2 is a list; so are numbers only.
-  if (query.value.find(',') != std::string::npos && !nlohmann::json::accept(query.value) &&
-      nlohmann::json::accept("[" + query.value + "]"))
+  if (query.value.find(',') != std::string::npos && !Json::accept(query.value) &&
+      Json::accept("[" + query.value + "]"))
     query.value = "[" + query.value + "]";
   return query;
 }

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "baton/cli/lab/store_table.h"
@@ -16,6 +15,7 @@
 #include "baton/store/measurement_json.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/require.h"
 #include "baton/support/subprocess.h"
 
@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kBatch = 1000;
 
 bool is_measurement(const std::string& line) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  const Json json = Json::parse_or_discard(line);
   return json.is_object() && json.contains("baton_measurement");
 }
 

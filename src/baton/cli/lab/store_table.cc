@@ -4,9 +4,8 @@
 #include <charconv>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/write/table_format.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 namespace {
@@ -93,9 +92,9 @@ ReportTable report_table(const StoreTable& table, const std::string& name) {
 }
 
 std::string json_rows(const StoreTable& table) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const std::vector<StoreCell>& row : table.rows) {
-    nlohmann::ordered_json& object = list.emplace_back(nlohmann::ordered_json::object());
+    Json& object = list.emplace_back(Json::object());
     for (size_t i = 0; i < row.size(); ++i)
       std::visit(
           [&](const auto& value) {
@@ -106,7 +105,7 @@ std::string json_rows(const StoreTable& table) {
           },
           row[i]);
   }
-  return list.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return list.dump(-1, JsonUtf8::kReplace) + "\n";
 }
 
 void write_columns(std::ostream& out, const StoreTable& table, int width) {

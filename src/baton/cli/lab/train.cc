@@ -2,8 +2,6 @@
 #include <filesystem>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/cli/lab/feature_tables.h"
 #include "baton/cli/outputs.h"
@@ -14,12 +12,11 @@
 #include "baton/profile/write/files.h"
 #include "baton/store/store.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class TrainVerb final : public Verb {
  public:
@@ -161,7 +158,7 @@ class TrainVerb final : public Verb {
   }
 
   void print_json(Io& io, const Predictor& predictor, const std::vector<CarryRow>& curve) const {
-    Json json = Json::parse(card_json(predictor.card));
+    Json json = card_json(predictor.card);
     Json importance = Json::object();
     for (const auto& [backend, regressor] : predictor.kernels)
       for (const auto& [feature, part] : regressor.importance()) importance[backend][feature] = part;

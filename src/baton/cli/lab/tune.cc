@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/codegen/schedule_table.h"
 #include "baton/profile/measure/measure.h"
@@ -14,13 +12,12 @@
 #include "baton/profile/write/table_format.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/files.h"
+#include "baton/support/json.h"
 #include "baton/support/require.h"
 
 namespace baton::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kSlower = 1.01;   // of a whole model: what was found is not kept then
 constexpr double kShipped = 0.96;  // of the default's time: what a table for other machines has to gain

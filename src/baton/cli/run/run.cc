@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/run/interpret.h"

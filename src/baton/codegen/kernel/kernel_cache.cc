@@ -8,20 +8,18 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/files.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 /// "BATONKE2", the whole key, payload bytes, checksum of the payload.
 struct EntryHeader {
   char magic[8];
@@ -64,8 +62,7 @@ std::optional<Kernel> unpack(const KernelKey& key, const std::string& bytes) {
   if (bytes.size() < sizeof size) return std::nullopt;
   std::memcpy(&size, bytes.data(), sizeof size);
   if (size > bytes.size() - sizeof size) return std::nullopt;
-  const Json meta = Json::parse(bytes.begin() + sizeof size,
-                                bytes.begin() + sizeof size + static_cast<int64_t>(size), nullptr, false);
+  const Json meta = Json::parse_or_discard(std::string_view(bytes).substr(sizeof size, size));
   if (meta.is_discarded()) return std::nullopt;
   try {
     Kernel kernel;
@@ -88,7 +85,7 @@ std::optional<Kernel> unpack(const KernelKey& key, const std::string& bytes) {
     kernel.object = bytes.substr(sizeof size + size);
     kernel.from_cache = true;
     return kernel;
-  } catch (const Json::exception&) {
+  } catch (const JsonError&) {
     return std::nullopt;
   }
 }

@@ -6,22 +6,20 @@
 #include <filesystem>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/read_rule.h"
 #include "baton/support/base/dtype.h"
 #include "baton/support/base/files.h"
+#include "baton/support/base/json.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/require.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 7> kClasses = {"conv",   "dense", "pool", "elementwise",
                                                       "reduce", "move",  "other"};
@@ -30,6 +28,24 @@ constexpr size_t kLongestName = 20;
 constexpr uintmax_t kLargestFile = 1 << 20;
 constexpr double kLargestNumber = 1e12;
 constexpr double kMostMemory = 1125899906842624;  // 2^50
+
+/// The names of each object that is open, and the last one that it had before.
+struct RepeatedName final : JsonConsumer {
+  bool take(const JsonToken& token) override {
+    if (token.kind == JsonKind::kObject || token.kind == JsonKind::kArray) open.emplace_back();
+    if (token.kind == JsonKind::kEnd) open.pop_back();
+    if (token.kind == JsonKind::kName && !open.back().emplace(token.text).second) repeated = token.text;
+    return true;
+  }
+  std::vector<std::set<std::string>> open;
+  std::string repeated;
+};
+
+std::string repeated_name(std::string_view json) {
+  RepeatedName names;
+  scan_json(json, names);
+  return names.repeated;
+}
 
 /// Reads one sheet; `origin` begins each of its errors.
 class SheetReader {
@@ -63,25 +79,14 @@ class SheetReader {
   }
 
   Json parsed(std::string_view text) const {
-    std::vector<std::set<std::string>> open;  // the keys of each object that has begun
-    std::string repeated;
-    const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-      if (event == Json::parse_event_t::object_start) open.emplace_back();
-      if (event == Json::parse_event_t::object_end) open.pop_back();
-      if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-        repeated = value.get<std::string>();
-      return true;
-    };
     Json json;
     try {
-      json = Json::parse(text, watch);
-    } catch (const Json::exception& error) {
-      std::string why =
-          error.what();  // "[json.exception.parse_error.101] parse error at line 3, column 5: .."
-      if (const size_t end = why.find("] "); end != std::string::npos) why.erase(0, end + 2);
-      refuse("it is no JSON: " + why);
+      json = Json::parse(text);
+    } catch (const JsonError& error) {
+      refuse("it is no JSON: " + std::string(error.what()));
     }
-    if (!repeated.empty()) refuse("the key `" + repeated + "` is there twice");
+    if (const std::string twice = repeated_name(text); !twice.empty())
+      refuse("the key `" + twice + "` is there twice");
     if (!json.is_object()) refuse("it is no JSON object");
     return json;
   }

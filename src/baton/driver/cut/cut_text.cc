@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/visit.h"
+#include "baton/support/json.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/printer.h"
 
@@ -51,11 +50,11 @@ std::string cut_text(const Cut& cut, const std::string& title) {
                                     : comments + text;
 }
 
-nlohmann::ordered_json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators) {
-  auto rows = nlohmann::ordered_json::array();
+Json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators) {
+  auto rows = Json::array();
   for (const CutOperator& each : operators) {
     const auto id = table.find(each.origin);
-    rows.push_back({{"id", id ? nlohmann::ordered_json(index(*id)) : nullptr},
+    rows.push_back({{"id", id ? Json(index(*id)) : nullptr},
                     {"op", each.origin->op()},
                     {"name", origin_name(*each.origin)},
                     {"line", each.origin->span().line},

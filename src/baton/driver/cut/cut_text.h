@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/driver/cut/cut.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -16,6 +15,6 @@ std::string readable_text(const IRModuleNode& module);
 std::string cut_text(const Cut& cut, const std::string& title);
 
 /// JSON rows: id, op, name, line, column, why.
-nlohmann::ordered_json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators);
+Json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators);
 
 }  // namespace baton

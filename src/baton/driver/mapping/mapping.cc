@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/backend.h"
 #include "baton/driver/partition_for.h"
 #include "baton/driver/pipeline.h"
@@ -13,6 +11,7 @@
 #include "baton/support/base/files.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/text/origin_label.h"
 #include "baton/transform/layout/alter_op_layout.h"
 
@@ -20,7 +19,6 @@ namespace baton {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int kMappingSchema = 2;  // 2: variants of layers
 
 [[noreturn]] void refuse_mapping(const std::string& name, const std::string& why) {
@@ -108,7 +106,7 @@ uint64_t program_hash(const IRModule& module) {
   return structural_hash(Expr(main));
 }
 
-std::string mapping_json(const Mapping& mapping) {
+Json mapping_value(const Mapping& mapping) {
   Json json{{"schema", kMappingSchema},
             {"baton", mapping.version},
             {"model", mapping.model},
@@ -137,7 +135,12 @@ std::string mapping_json(const Mapping& mapping) {
     }
     json["operators"].push_back(std::move(row));
   }
-  // One operator per line: it is to be edited.
+  return json;
+}
+
+// One operator per line: it is to be edited.
+std::string mapping_json(const Mapping& mapping) {
+  const Json json = mapping_value(mapping);
   std::string text = "{\n";
   for (const auto& [key, value] : json.items()) {
     if (key == "operators") continue;
@@ -152,7 +155,7 @@ std::string mapping_json(const Mapping& mapping) {
 Mapping parse_mapping(std::string_view text, const std::string& name) {
   Mapping mapping;
   try {
-    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const Json json = Json::parse_or_discard(text);
     if (!json.is_object() || !json.contains("operators") || !json.contains("program"))
       refuse_mapping(name, "this is no mapping: `baton map MODEL -o FILE` writes one");
     if (const int schema = json.at("schema").get<int>(); schema > kMappingSchema)
@@ -191,7 +194,7 @@ Mapping parse_mapping(std::string_view text, const std::string& name) {
                                     .moves = other.value("moves", 0)});
       mapping.operators.push_back(std::move(row));
     }
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const JsonError& error) {
     refuse_mapping(name, std::string("it is not the JSON of a mapping: ") + error.what());
   }
   std::ranges::sort(mapping.operators, {}, &MappedOperator::id);

@@ -9,6 +9,7 @@
 #include "baton/ir/module.h"
 #include "baton/pass/build_context.h"
 #include "baton/schedule/layer_variant.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -52,7 +53,8 @@ struct Mapping {
 /// count.
 uint64_t program_hash(const IRModule& module);
 
-std::string mapping_json(const Mapping& mapping);
+std::string mapping_json(const Mapping& mapping);  ///< as a file: one line per operator
+Json mapping_value(const Mapping& mapping);
 /// Throws Error for text that is no mapping, of a later schema, with operators missing or twice, or with a
 /// backend or variant that is not there. `name`: of the file, in messages.
 Mapping parse_mapping(std::string_view json, const std::string& name);

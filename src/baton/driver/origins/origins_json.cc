@@ -1,15 +1,13 @@
 #include "baton/driver/origins/origins_json.h"
 
-#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include "baton/driver/origins/record_json.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The first byte of any zlib stream; JSON begins with a brace.
 constexpr char kZlib = 0x78;
@@ -76,7 +74,7 @@ OriginReport read_origins(std::string_view text) {
         "`baton build`");
   try {
     return report_of(Json::parse(text[0] == kZlib ? inflated(text) : std::string(text)));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const JsonError& error) {
     throw Error(std::string("its origins.json cannot be read, so it was built by another version or changed; "
                             "build it again (") +
                 error.what() + ")");

@@ -2,12 +2,10 @@
 
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// How a form writes a field.
 enum class Show { kNot, kValue, kOrNull };  // kOrNull: null where it is empty
@@ -66,8 +64,7 @@ AttrValue attr_of(const Json& json) {
 
 void read_attrs(const Json& json, OperatorRecord& record) {
   if (json.is_null()) return;
-  for (const auto& [name, value] : json.get_ref<const Json::object_t&>())
-    record.attrs.emplace_back(name, attr_of(value));
+  for (const auto& [name, value] : json.items()) record.attrs.emplace_back(name, attr_of(value));
 }
 
 Json write_input_types(const OperatorRecord& record) {

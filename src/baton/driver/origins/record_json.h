@@ -1,8 +1,7 @@
 #pragma once
 // JSON forms of operator records; one table lists the fields of each form and their readers and writers.
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/driver/origins/operator_record.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -12,18 +11,18 @@ enum class RecordForm {
   kProfile,  ///< a row of a profile with null times: docs/design/0005-profile-json.md
 };
 
-nlohmann::ordered_json to_json(const OperatorRecord& record, RecordForm form);
-nlohmann::ordered_json attr_json(const AttrValue& value);
+Json to_json(const OperatorRecord& record, RecordForm form);
+Json attr_json(const AttrValue& value);
 /// The attributes as a JSON object.
-nlohmann::ordered_json attrs_json(const OperatorRecord& record);
+Json attrs_json(const OperatorRecord& record);
 
-/// The inverse of to_json. Throws nlohmann::json::exception for malformed records.
-OperatorRecord read_record(const nlohmann::ordered_json& json, RecordForm form);
+/// The inverse of to_json. Throws JsonError for malformed records.
+OperatorRecord read_record(const Json& json, RecordForm form);
 
 /// Deduplicated values and operators as rows of indices: {"schema": 2, "values": [...], "operators":
 /// [[...]]}.
-nlohmann::ordered_json packed(const OriginReport& report);
-/// The inverse of packed(). Throws nlohmann::json::exception for malformed input. `fused_with` is left empty.
-OriginReport unpacked(const nlohmann::ordered_json& json);
+Json packed(const OriginReport& report);
+/// The inverse of packed(). Throws JsonError for malformed input. `fused_with` is left empty.
+OriginReport unpacked(const Json& json);
 
 }  // namespace baton

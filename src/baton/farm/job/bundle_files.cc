@@ -6,13 +6,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "baton/farm/job/sha256.h"
 #include "baton/farm/job/signature.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
@@ -78,8 +78,7 @@ std::string check_signature(int folder, std::string_view manifest,
                             const std::vector<std::string>& trusted_keys) {
   if (faccessat(folder, kSignatureFile, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
     throw Error("it is not signed, and only signed bundles are run here (--trusted-keys)");
-  const nlohmann::json json =
-      nlohmann::json::parse(read_plain(folder, kSignatureFile, 4096), nullptr, /*allow_exceptions=*/false);
+  const Json json = Json::parse_or_discard(read_plain(folder, kSignatureFile, 4096));
   std::string key, signature;
   if (json.is_object()) {
     if (json.contains("key") && json["key"].is_string()) key = json["key"].get<std::string>();
@@ -128,8 +127,7 @@ BundleFiles read_bundle(const std::string& folder, const std::vector<std::string
 }
 
 std::string signature_text(std::string_view manifest, const std::string& secret) {
-  return nlohmann::ordered_json{
-             {"algorithm", "ed25519"}, {"key", public_key_of(secret)}, {"signature", sign(manifest, secret)}}
+  return Json{{"algorithm", "ed25519"}, {"key", public_key_of(secret)}, {"signature", sign(manifest, secret)}}
              .dump() +
          "\n";
 }

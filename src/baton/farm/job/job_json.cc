@@ -3,14 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kLineFormat = 1;
 
@@ -71,7 +68,7 @@ template <class Read>
 auto read_line(const char* what, std::string_view line, Read&& read) {
   try {
     return read(Json::parse(line));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const JsonError& error) {
     throw Error(std::string("not ") + what + ": " + error.what());
   } catch (const Error& error) {
     throw Error(std::string("not ") + what + ": " + error.what());
@@ -79,7 +76,7 @@ auto read_line(const char* what, std::string_view line, Read&& read) {
 }
 
 /// Of texts from kernels and drivers, not all is UTF-8.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& json) { return json.dump(-1, JsonUtf8::kReplace); }
 
 }  // namespace
 

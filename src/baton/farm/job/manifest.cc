@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json tensor_json(const Shape& shape, const DType& dtype) {
   return {{"shape", shape}, {"dtype", dtype.str()}};
@@ -110,7 +107,7 @@ std::string BundleManifest::text() const {
 BundleManifest BundleManifest::parse(std::string_view text) {
   try {
     return read(Json::parse(text));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const JsonError& error) {
     throw Error(std::string("its manifest.json cannot be read: ") + error.what());
   } catch (const Error& error) {
     throw Error(std::string("its manifest.json: ") + error.what());

@@ -4,13 +4,12 @@
 #include <cstdio>
 #include <map>
 
-#include <nlohmann/json.hpp>
+#include "baton/support/json.h"
 
 namespace baton {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int kMapReportSchema = 1;
 
 std::string digits(double value, int decimals) {
@@ -204,8 +203,6 @@ std::string sweep_table(const MapSweep& sweep) {
   return text;
 }
 
-namespace {
-
 Json sweep_json(const MapReport& report, const MapSweep& sweep) {
   Json json{{"base_us", sweep.base_us},
             {"note", sweep.note},
@@ -230,9 +227,7 @@ Json sweep_json(const MapReport& report, const MapSweep& sweep) {
   return json;
 }
 
-}  // namespace
-
-std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweeps) {
+Json map_json(const MapReport& report, const std::vector<MapSweep>& sweeps) {
   Json json{{"schema", kMapReportSchema},
             {"model", report.model},
             {"machine", report.machine},
@@ -276,19 +271,22 @@ std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweep
       row["operators"][report.backends[static_cast<size_t>(backend)]] = count;
     json["models"].push_back(std::move(row));
   }
-  for (const PlanQueue& queue : report.queues.queues)
+  for (const PlanQueue& queue : report.queues.queues) {
+    Json spans = Json::array();
+    for (const auto& [begin, end] : queue.spans) spans.push_back({begin, end});
     json["queues"].push_back({{"name", queue.name},
                               {"busy_us", queue.busy_us},
-                              {"spans", queue.spans},
+                              {"spans", std::move(spans)},
                               {"operators", queue.operators}});
+  }
   for (const MapLink& link : report.links)
     json["links"].push_back({{"from", link.from},
                              {"to", link.to},
                              {"latency_us", link.latency_us},
                              {"gbytes_per_s", link.gbytes_per_s}});
   for (const MapSweep& sweep : sweeps) json["sweeps"][sweep_name(sweep.of)] = sweep_json(report, sweep);
-  json["mapping"] = Json::parse(mapping_json(report.mapping));
-  return json.dump();
+  json["mapping"] = mapping_value(report.mapping);
+  return json;
 }
 
 }  // namespace baton

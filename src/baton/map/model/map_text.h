@@ -4,12 +4,14 @@
 
 #include "baton/map/model/map_model.h"
 #include "baton/map/model/sweep.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
 std::string map_table(const MapReport& report);
 std::string sweep_table(const MapSweep& sweep);
 /// `sweeps`: those asked for.
-std::string map_json(const MapReport& report, const std::vector<MapSweep>& sweeps = {});
+Json map_json(const MapReport& report, const std::vector<MapSweep>& sweeps = {});
+Json sweep_json(const MapReport& report, const MapSweep& sweep);
 
 }  // namespace baton

@@ -1,16 +1,13 @@
 #include "baton/map/write/map_page.h"
 
-#include <nlohmann/json.hpp>
-
 #include "baton/map/model/map_text.h"
 #include "baton/page/fill.h"
 #include "baton/profile/write/alternatives_text.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Operators that read an input of the model, and those whose result it returns: there copies come from and
 /// go to the caller.
@@ -60,12 +57,12 @@ SweepRange transfer_prices() { return {.of = SweepOf::kLink, .least = 0.01, .mos
 SweepOptions transfer_price_options() { return {.points = 25, .seconds = 0.3}; }
 
 std::string map_page(const MapResult& result, const std::vector<MapSweep>& sweeps, const MapSweep& prices) {
-  Json data = Json::parse(map_json(result.report, sweeps));
+  Json data = map_json(result.report, sweeps);
   data["operators"] = operators_json(result);
-  data["prices"] = Json::parse(map_json(result.report, {prices}))["sweeps"][sweep_name(prices.of)];
+  data["prices"] = sweep_json(result.report, prices);
   for (Json& each : data["mapping"]["operators"])
     each["why"] = alternatives_text(result.report.mapping.operators.at(each["id"].get<size_t>()));
-  return filled_page(map_page_template(), result.report.model + ": Baton mapping", std::move(data));
+  return filled_page(map_page_template(), result.report.model + ": Baton mapping", data);
 }
 
 }  // namespace baton

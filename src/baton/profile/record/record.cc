@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/text/parser.h"
 #include "baton/types/function_text.h"
 #include "baton/types/infer_type.h"
@@ -154,7 +153,7 @@ class Recorder {
     BuildFacts facts = this->facts(row.compiler.empty() ? row.target : row.compiler);
     if (const auto at = report_.functions.find(row.func_name); at != report_.functions.end()) {
       facts.template_name = at->second.template_name;
-      if (!at->second.params.empty()) facts.parameters = nlohmann::ordered_json(at->second.params).dump();
+      if (!at->second.params.empty()) facts.parameters = Json(at->second.params).dump();
     }
     return facts;
   }
@@ -285,7 +284,7 @@ class Recorder {
       m.build = facts(processor_target());
     }
     m.build.template_name = row.template_name;
-    if (!row.params.empty()) m.build.parameters = nlohmann::ordered_json(row.params).dump();
+    if (!row.params.empty()) m.build.parameters = Json(row.params).dump();
     m.cache = CacheState::kInModel;
     set_time(m, time_of(row));
     m.simulated = row.simulated;

@@ -3,8 +3,6 @@
 #include <cinttypes>
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/kernel/source_hash.h"
 #include "baton/driver/origins/record_json.h"
 #include "baton/ir/inspect.h"
@@ -15,6 +13,7 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 #include "baton/types/infer_type.h"
@@ -82,8 +81,8 @@ std::vector<int64_t> window_of(const TensorTypeNode& weight, const std::string& 
   return window;
 }
 
-nlohmann::ordered_json attributes_of(const CallNode& call) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json attributes_of(const CallNode& call) {
+  Json json = Json::object();
   if (!call.attrs()) return json;
   const AttrSchema& schema = call.attrs()->schema();
   for (const AttrField& field : schema.fields) json[field.name] = attr_json(field.get(call.attrs()->data()));
@@ -204,7 +203,7 @@ BuildFacts build_facts(const BuiltKernel& kernel, const BuildResult& built, int 
       if (target->kind == kernel.backend) facts.target = target->asked();
   }
   facts.template_name = kernel.kernel->template_name;
-  facts.parameters = nlohmann::ordered_json(kernel.kernel->params).dump();
+  facts.parameters = Json(kernel.kernel->params).dump();
   if (kernel.kernel->params.empty()) facts.parameters = "{}";
   return facts;
 }

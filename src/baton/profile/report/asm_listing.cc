@@ -4,13 +4,12 @@
 #include <cstdio>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/code_maps.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/place_of.h"
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -189,8 +188,7 @@ void write_listing(std::ostream& out, const AsmListing& listing) {
   }
 }
 
-nlohmann::ordered_json to_json(const AsmListing& listing) {
-  using Json = nlohmann::ordered_json;
+Json to_json(const AsmListing& listing) {
   Json operators = Json::array(), functions = Json::array();
   for (size_t b = 0; b < listing.operators.size(); ++b)
     operators.push_back({{"op", listing.operators[b]}, {"line", listing.source.lines[b]}});

@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/codegen/debug/code_map.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/code_shape.h"
 #include "baton/profile/inside/sampling.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -48,6 +47,6 @@ Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kerne
 /// The source with line numbers, instructions (and time) by operator, then every block: line, stage, loops,
 /// instruction.
 void write_listing(std::ostream& out, const AsmListing& listing);
-nlohmann::ordered_json to_json(const AsmListing& listing);
+Json to_json(const AsmListing& listing);
 
 }  // namespace baton

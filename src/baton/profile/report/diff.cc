@@ -7,13 +7,12 @@
 #include <numeric>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/measure/exchange.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {

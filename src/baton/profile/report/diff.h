@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/portions.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -69,7 +68,7 @@ struct ProfileDiff {
 ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label,
                  const std::string& b_label, bool paired = false);
 
-nlohmann::ordered_json to_json(const ProfileDiff& diff);
+Json to_json(const ProfileDiff& diff);
 
 /// Text form, at most 120 columns wide. `a` and `b`: the compared reports, for kernel names.
 void write_table(std::ostream& out, const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b);

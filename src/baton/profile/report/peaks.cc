@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 
-#include <nlohmann/json.hpp>
 #include <sys/mman.h>
 #include <unistd.h>
 

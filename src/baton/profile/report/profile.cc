@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/codegen/backend.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/profile/inside/inside.h"
@@ -14,6 +12,7 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 
 namespace baton {
@@ -242,7 +241,7 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
   } catch (const Error& error) {
     throw Error(shown + ": " + error.what());
   }
-  const auto meta = nlohmann::json::parse(artifact.text(section::kMeta), nullptr, false);
+  const auto meta = Json::parse_or_discard(artifact.text(section::kMeta));
   if (!meta.is_object())
     throw Error(shown + " does not say what its kernels are (section " + section::kMeta + ")" + again);
   if (meta.value("schema", 0) != 1)
@@ -250,14 +249,14 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
                 ", this is Baton " + std::string(version()) + ", which cannot read its " + section::kMeta +
                 again);
   try {
-    source.target = meta.at("target");
+    meta.at("target").get_to(source.target);
     source.precision = meta.value("precision", "");
-    for (const auto& kernel : meta.at("kernels"))
-      source.kernels[kernel.at("func_name")] = {
-          {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template"),
+    for (const Json& kernel : meta.at("kernels"))
+      source.kernels[kernel.at("func_name").get<std::string>()] = {
+          {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template").get<std::string>(),
            kernel.at("params").get<KernelParams>()},
-          {kernel.at("flops"), kernel.at("bytes")}};
-  } catch (const nlohmann::json::exception& error) {
+          {kernel.at("flops").get<double>(), kernel.at("bytes").get<double>()}};
+  } catch (const JsonError& error) {
     throw Error(shown + ": " + section::kMeta + " is damaged (" + error.what() + ")" + again);
   }
   return source;

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/rules/brief.h"
 
 namespace baton {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/op.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -82,8 +81,7 @@ void write_samples(std::ostream& out, const BuildResult& built, const ModelSampl
   }
 }
 
-nlohmann::ordered_json to_json(const BuildResult& built, const ModelSamples& samples) {
-  using Json = nlohmann::ordered_json;
+Json to_json(const BuildResult& built, const ModelSamples& samples) {
   Json kernels = Json::array();
   const double us = samples.plain_us;
   for (const SampledKernel& kernel : samples.kernels) {

@@ -2,10 +2,9 @@
 // The output of `baton profile --sample`: shares of plain runs by kernel and stage.
 #include <ostream>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/driver/build_result.h"
 #include "baton/profile/inside/sampling.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -15,6 +14,6 @@ void write_samples(std::ostream& out, const BuildResult& built, const ModelSampl
 /// {"schema", "runs", "samples", "outside", "idle", "plain_us", "sampled_us", "overhead", "kernels":
 /// [{"func_names", "share", "samples", "us", "stages": [{"stage", "operators", "holds", "share", "samples",
 /// "us"}]}]}: design note 0013.
-nlohmann::ordered_json to_json(const BuildResult& built, const ModelSamples& samples);
+Json to_json(const BuildResult& built, const ModelSamples& samples);
 
 }  // namespace baton

@@ -5,19 +5,17 @@
 #include <cstdio>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "baton/profile/report/device_rates.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 constexpr int64_t kKeptSeconds = 24 * 3600;
@@ -42,19 +40,19 @@ class Survey {
       if (backend->compile) targets_.push_back(find_target(backend, context_));
   }
 
-  std::string text() {
+  Json value() {
     const Json there = described();
     const KernelKey key = key_of(there);
     if (options_.measure && !options_.again)
       if (const auto kept = cache_.load_bytes(key, "targets")) {
-        const Json known = Json::parse(*kept, nullptr, false);
+        Json known = Json::parse_or_discard(*kept);
         const int64_t age = known.is_object() ? now_s() - known.value("measured_s", int64_t{0}) : -1;
-        if (age >= 0 && age <= kKeptSeconds) return *kept;
+        if (age >= 0 && age <= kKeptSeconds) return known;
       }
-    if (!options_.measure) return there.dump();
-    const std::string text = measured(there).dump();
-    cache_.store_bytes(key, "targets", text);
-    return text;
+    if (!options_.measure) return there;
+    Json all = measured(there);
+    cache_.store_bytes(key, "targets", all.dump());
+    return all;
   }
 
  private:
@@ -234,11 +232,12 @@ std::string targets_table(const Json& survey, int width) {
   for (const Json& target : survey.at("targets")) {
     if (!target.at("runs").get<bool>()) continue;
     if (!target.contains("device")) {
-      rows.push_back({target.at("name"), "regions, in the memory of the host", "-"});
+      rows.push_back({target.at("name").get<std::string>(), "regions, in the memory of the host", "-"});
       continue;
     }
     const Json& device = target.at("device");
-    rows.push_back({target.at("name"), device.at("name"), bytes_text(device.at("memory_bytes"))});
+    rows.push_back({target.at("name").get<std::string>(), device.at("name").get<std::string>(),
+                    bytes_text(device.at("memory_bytes"))});
     if (!device.contains("measured")) continue;
     const Json& rates = device.at("measured");
     rows.back().insert(rows.back().end(), {shown(rates.at("memory_gbytes_per_s")),
@@ -249,12 +248,11 @@ std::string targets_table(const Json& survey, int width) {
 
 }  // namespace
 
-std::string survey_targets(const BuildContext& context, KernelCache& cache, const SurveyOptions& options) {
-  return Survey(context, cache, options).text();
+Json survey_targets(const BuildContext& context, KernelCache& cache, const SurveyOptions& options) {
+  return Survey(context, cache, options).value();
 }
 
-std::string survey_text(const std::string& json, int width) {
-  const Json survey = Json::parse(json);
+std::string survey_text(const Json& survey, int width) {
   std::string text = targets_table(survey, width);
   std::string refused;
   for (const Json& target : survey.at("targets"))
@@ -266,8 +264,9 @@ std::string survey_text(const std::string& json, int width) {
   std::vector<std::vector<std::string>> rows{
       {"from", "to", "latency us", "GB/s of 1 MB", "GB/s of 64 MB", ""}};
   for (const Json& link : survey.at("links"))
-    rows.push_back({link.at("from"), link.at("to"), shown(link.at("latency_us")),
-                    shown(link.at("gbytes_per_s_1mb")), shown(link.at("gbytes_per_s_64mb")),
+    rows.push_back({link.at("from").get<std::string>(), link.at("to").get<std::string>(),
+                    shown(link.at("latency_us")), shown(link.at("gbytes_per_s_1mb")),
+                    shown(link.at("gbytes_per_s_64mb")),
                     link.at("simulated").get<bool>() ? "simulated" : ""});
   return text + "\n" + table(rows, width);
 }

@@ -7,6 +7,7 @@
 
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/pass/build_context.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -20,9 +21,9 @@ struct SurveyOptions {
 
 /// JSON, of which design note 0030 has the schema. Measurements are kept in the cache for a day, with when
 /// and by which version they were made. Interrupted when asked to stop.
-std::string survey_targets(const BuildContext& context, KernelCache& cache, const SurveyOptions& options);
+Json survey_targets(const BuildContext& context, KernelCache& cache, const SurveyOptions& options);
 
 /// The same for people: one line per target, then the links, in `width` columns.
-std::string survey_text(const std::string& json, int width);
+std::string survey_text(const Json& survey, int width);
 
 }  // namespace baton

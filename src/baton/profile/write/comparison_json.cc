@@ -8,8 +8,6 @@ namespace {
 namespace fields = json_fields;
 using fields::custom, fields::derived, fields::may_lack, fields::or_null, fields::required,
     fields::unless_empty;
-using Json = fields::Json;
-
 Json write_verdict(const OffloadRow& row) { return verdict_name(row.verdict); }
 void read_verdict(const Json& json, OffloadRow& row) { row.verdict = verdict_named(json.get<std::string>()); }
 

@@ -1,11 +1,8 @@
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/report/diff.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kDiffSchema = 1;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/write/csv.h"
 #include "baton/profile/write/model_explorer.h"
 #include "baton/profile/write/page.h"
@@ -15,6 +13,7 @@
 #include "baton/support/base/files.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/require.h"
 
 namespace baton {
@@ -129,7 +128,7 @@ std::string report_bytes(const ProfileReport& report, const WantedFile& file, in
 
 std::string reports_json(const std::vector<ProfileReport>& reports, bool several) {
   if (!several) return to_json(reports.at(0)).dump() + "\n";
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const ProfileReport& report : reports) list.push_back(to_json(report));
   return list.dump() + "\n";
 }

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kOperators = "operators";
 constexpr const char* kKernels = "kernels";

@@ -2,16 +2,13 @@
 
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/page/fill.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostSamples = 64;  // the maximum for a strip in the details
 

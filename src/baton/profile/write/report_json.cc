@@ -2,27 +2,25 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/titles.h"
 #include "baton/profile/write/comparison_json.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/json_fields.h"
 
 namespace baton {
 
-// ---- The fields of each row: one table for reading and writing. nlohmann finds the function pairs below by
-// the row's type.
+// ---- The fields of each row: one table for reading and writing. json_fields finds the function pairs below
+// by the row's type.
 
 namespace {
 
 namespace fields = json_fields;
 using fields::custom, fields::derived, fields::may_lack, fields::or_null, fields::required,
     fields::unless_empty;
-using Json = fields::Json;
 using Ids = std::vector<uint32_t>;
 
 constexpr int kReportSchema = 1;
@@ -46,7 +44,7 @@ static void from_json(const Json& json, OperatorRow& row) {
   fields::read_if_there<OperatorRow, &OperatorRow::unfused_us>("unfused_us", json, row);
 }
 
-/// Generates the functions that nlohmann looks up from a type's table.
+/// Generates the functions that json_fields looks up from a type's table.
 #define BATON_ROW_OF_FIELDS(Row, kFields)                                                     \
   static void to_json(Json& json, const Row& row) { fields::write<Row>(kFields, row, json); } \
   static void from_json(const Json& json, Row& row) { fields::read<Row>(kFields, json, row); }
@@ -285,7 +283,7 @@ void write_peaks(const char* key, const Report& report, Json& json) {
 void read_peaks(const char* key, const Json& json, Report& report) {
   const Json& peaks = json.at(key);
   if (peaks.is_null()) return;
-  report.device.emplace().name = peaks.at("name");
+  peaks.at("name").get_to(report.device.emplace().name);
   fields::read<DevicePeaks>(kPeakFields, peaks, report.device->peaks.emplace());
 }
 
@@ -313,9 +311,9 @@ void read_timeline(const char* key, const Json& json, Report& report) {
   timeline.total_ns = from.at("us").get<double>() * 1e3;
   const auto ns = [](const Json& us) { return us.get<double>() * 1e3; };
   for (const Json& call : from.at("calls"))
-    timeline.calls.push_back({call.at(0), ns(call.at(1)), ns(call.at(2))});
+    timeline.calls.push_back({call.at(0).get<uint32_t>(), ns(call.at(1)), ns(call.at(2))});
   for (const Json& loop : from.at("loops"))
-    timeline.loops.push_back({loop.at(0), ns(loop.at(1)), ns(loop.at(2)), loop.at(3)});
+    timeline.loops.push_back({loop.at(0).get<int>(), ns(loop.at(1)), ns(loop.at(2)), loop.at(3).get<int>()});
 }
 
 void write_compared(const char* key, const Report& report, Json& json) {
@@ -439,7 +437,7 @@ static ProfileReport report_of(const Json& json, const std::string& shown) {
     check_ids(report);
     add_titles(report);
     return report;
-  } catch (const Json::exception& error) {
+  } catch (const JsonError& error) {
     throw Error(shown + " is damaged, or a profile of another version of Baton (" +
                 (json.contains("version") ? json["version"].dump() : "unknown") + "): " + error.what());
   } catch (const Error& error) {
@@ -456,7 +454,7 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
 }
 
 std::vector<ProfileReport> read_reports(const std::string& text, const std::string& shown) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = Json::parse_or_discard(text);
   std::vector<ProfileReport> reports;
   if (!json.is_array()) return {report_of(json, shown)};
   for (size_t i = 0; i < json.size(); ++i)

@@ -3,13 +3,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/profile/report/rows.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
-nlohmann::ordered_json to_json(const ProfileReport& report);
+Json to_json(const ProfileReport& report);
 
 /// The inverse of to_json. `shown`: the text's name in errors. Throws Error for malformed input and for other
 /// schemas.

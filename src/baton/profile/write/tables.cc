@@ -5,8 +5,6 @@
 #include <iterator>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
@@ -14,6 +12,7 @@
 #include "baton/support/base/statistics.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
@@ -333,11 +332,11 @@ ReportTable report_table(std::span<const ProfileReport> reports, const std::stri
   return all;
 }
 
-nlohmann::ordered_json table_json(const ReportTable& table) {
-  nlohmann::ordered_json columns = nlohmann::ordered_json::array(), values = nlohmann::ordered_json::array();
+Json table_json(const ReportTable& table) {
+  Json columns = Json::array(), values = Json::array();
   for (size_t i = 0; i < table.columns.size(); ++i) {
     columns.push_back({{"name", table.columns[i].name}, {"kind", cell_kind_name(table.columns[i].kind)}});
-    nlohmann::ordered_json column = nlohmann::ordered_json::array();
+    Json column = Json::array();
     for (const std::vector<Cell>& row : table.rows)
       std::visit(
           [&](const auto& value) {
@@ -345,7 +344,7 @@ nlohmann::ordered_json table_json(const ReportTable& table) {
             if constexpr (std::is_same_v<Value, std::monostate>)
               column.push_back(nullptr);
             else if constexpr (std::is_same_v<Value, double>)
-              column.push_back(std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr);
+              column.push_back(std::isfinite(value) ? Json(value) : nullptr);
             else
               column.push_back(value);
           },

@@ -7,9 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "baton/profile/report/rows.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -52,6 +51,6 @@ ReportTable report_table(std::span<const ProfileReport> reports, const std::stri
 
 /// {"name": ..., "columns": [{"name", "kind"}], "values": [[...] per column]}; unknown cells and non-finite
 /// numbers are null.
-nlohmann::ordered_json table_json(const ReportTable& table);
+Json table_json(const ReportTable& table);
 
 }  // namespace baton

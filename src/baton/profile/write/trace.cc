@@ -4,15 +4,12 @@
 #include <cmath>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/report/titles.h"
+#include "baton/support/json.h"
 
 namespace baton {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1, kFused = 1, kUnfused = 2, kRuns = 3;  // pid, and a tid per track
 constexpr int kQueues = 1000;  // the track of the first device; those of others follow

@@ -1,6 +1,6 @@
-// A JSON (RFC 8259) parser without exceptions: parsing returns a document or nothing, and accessors of a
-// value of another kind return an empty result. Neither parsing nor destruction recurses, so depth is
-// unlimited. Code that writes JSON or may throw uses nlohmann's: docs/design/0002-libraries.md.
+// A JSON (RFC 8259) scanner without exceptions, and a document of what it found: parsing returns a document
+// or nothing, and accessors of a value of another kind return an empty result. Neither scanning nor
+// destruction recurses, so depth is unlimited. Code that writes JSON or may throw uses support/json.h.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,62 @@
 
 namespace baton {
 
+/// kInteger fits int64; kReal is any other number.
+enum class JsonKind : uint8_t {
+  kNull,
+  kFalse,
+  kTrue,
+  kInteger,
+  kReal,
+  kString,
+  kArray,
+  kObject,
+  kName,  ///< only of tokens: of the member that follows
+  kEnd    ///< only of tokens: of an array or object
+};
+
+/// What the scanner found. A container is its beginning, its contents and kEnd.
+struct JsonToken {
+  JsonKind kind;
+  int64_t integer = 0;
+  std::string_view text;    ///< of a string or name decoded, of others the source; only valid during the call
+  size_t from = 0, to = 0;  ///< its range in the source
+};
+
+class JsonConsumer {
+ public:
+  JsonConsumer() = default;
+  JsonConsumer(const JsonConsumer&) = delete;
+  JsonConsumer& operator=(const JsonConsumer&) = delete;
+
+  /// False stops the scanner.
+  virtual bool take(const JsonToken& token) = 0;
+
+ protected:
+  ~JsonConsumer() = default;
+};
+
+/// Where a text stops being JSON, and why; `what` is empty where the consumer stopped.
+struct JsonMistake {
+  size_t at;
+  std::string what;
+};
+
+/// Hands the tokens of `text`, which may begin with a byte order mark, to `consumer`. Nullopt when all is
+/// JSON.
+std::optional<JsonMistake> scan_json(std::string_view text, JsonConsumer& consumer);
+
+/// The value of a kReal token: 0 for what is too small, infinite for what is too large.
+double json_real(std::string_view text);
+
+/// The number of bytes of the UTF-8 code point at the beginning of a text that is not empty; 0 when it is not
+/// UTF-8, and then `wrong` is how many bytes could have begun one.
+size_t utf8_size(std::string_view text, size_t* wrong = nullptr);
+
 /// One value, owned by its document.
 class JsonValue {
  public:
-  enum class Kind : uint8_t { kNull, kFalse, kTrue, kInteger, kReal, kString, kArray, kObject };
+  using Kind = JsonKind;
 
   Kind kind() const { return kind_; }
   bool is_array() const { return kind_ == Kind::kArray; }
@@ -45,7 +97,7 @@ class JsonValue {
 
  private:
   friend class JsonDocument;
-  friend class JsonParser;
+  friend class JsonDocumentMaker;
   friend std::string compact_json(const JsonValue& value, std::string_view text);
 
   Kind kind_ = Kind::kNull;
@@ -70,7 +122,7 @@ class JsonDocument {
   const JsonValue& root() const { return values_.back(); }
 
  private:
-  friend class JsonParser;
+  friend class JsonDocumentMaker;
   JsonDocument() = default;
 
   std::vector<JsonValue> values_;  // elements of a container are contiguous; the root is last

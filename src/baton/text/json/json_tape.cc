@@ -2,24 +2,25 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <cmath>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
+#include "baton/support/base/json.h"
 #include "baton/support/error.h"
+#include "baton/support/json.h"
 
 namespace baton::text {
 
 namespace {
 
-using Json = nlohmann::json;
 constexpr size_t kFewKeys = 24;  // up to this size two loops are faster than sorting
 
 }  // namespace
 
-// The callbacks of nlohmann's parser. Returning false stops it.
-struct JsonTape::Builder {
+// What the scanner calls. Returning false stops it.
+struct JsonTape::Builder final : JsonConsumer {
+  explicit Builder(JsonTape& to) : tape(to) {}
+
   JsonTape& tape;
   std::vector<At> open = {};
   std::string error = {};
@@ -45,53 +46,58 @@ struct JsonTape::Builder {
     return true;
   }
 
-  bool null() { return add(Kind::kNull, 0); }
-  bool boolean(bool value) { return add(Kind::kBool, value); }
-  bool number_integer(int64_t value) { return add(Kind::kInt, static_cast<uint64_t>(value)); }
-  bool number_unsigned(uint64_t value) {
-    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      error = "the number " + std::to_string(value) + " does not fit into 64 bits with a sign";
-      return false;
+  bool take(const JsonToken& token) override {
+    using Token = JsonKind;
+    switch (token.kind) {
+      case Token::kNull:
+        return add(Kind::kNull, 0);
+      case Token::kFalse:
+      case Token::kTrue:
+        return add(Kind::kBool, token.kind == Token::kTrue);
+      case Token::kInteger:
+        return add(Kind::kInt, static_cast<uint64_t>(token.integer));
+      case Token::kReal:
+        return real(token.text);
+      case Token::kString: {
+        const size_t start = tape.strings_.size();
+        tape.strings_ += token.text;
+        return add(Kind::kString, start, token.text.size());
+      }
+      case Token::kName: {
+        const auto [at, fresh] =
+            tape.keys_.try_emplace(std::string(token.text), static_cast<uint32_t>(tape.key_names_.size()));
+        if (fresh) tape.key_names_.push_back(&at->first);
+        return add(Kind::kKey, at->second);
+      }
+      case Token::kArray:
+        return begin(Kind::kArray);
+      case Token::kObject:
+        return begin(Kind::kObject);
+      case Token::kEnd:
+        return end();
     }
-    return add(Kind::kInt, value);
+    return false;
   }
-  bool number_float(double value, const std::string& text) {
-    // The parser reports integers that are too large as floating point.
-    if (text.find_first_of(".eE") == std::string::npos) {
-      error = "the number " + text.substr(0, 40) + " does not fit into 64 bits with a sign";
-      return false;
-    }
-    return add(Kind::kReal, std::bit_cast<uint64_t>(value));
-  }
-  bool string(const std::string& text) {
-    const size_t start = tape.strings_.size();
-    tape.strings_ += text;
-    return add(Kind::kString, start, text.size());
-  }
-  bool binary(const Json::binary_t&) { return false; }
-  bool start_object(size_t) { return begin(Kind::kObject); }
-  bool end_object() { return end(); }
-  bool start_array(size_t) { return begin(Kind::kArray); }
-  bool end_array() { return end(); }
-  bool key(const std::string& text) {
-    const auto [at, fresh] = tape.keys_.try_emplace(text, static_cast<uint32_t>(tape.key_names_.size()));
-    if (fresh) tape.key_names_.push_back(&at->first);
-    return add(Kind::kKey, at->second);
-  }
-  bool parse_error(size_t, const std::string&, const Json::exception& cause) {
-    error = cause.what();
+
+  bool real(std::string_view text) {
+    const double value = json_real(text);
+    const bool integer = text.find_first_of(".eE") == std::string_view::npos;
+    if (!integer && std::isfinite(value)) return add(Kind::kReal, std::bit_cast<uint64_t>(value));
+    error = "the number " + std::string(text.substr(0, 40)) +
+            (integer ? " does not fit into 64 bits with a sign" : " is too large");
     return false;
   }
 };
 
 JsonTape::JsonTape(std::string_view text, const std::vector<std::string_view>& keys) {
-  Builder builder{*this};
+  Builder builder(*this);
   for (const std::string_view key : keys) {
     const auto at = keys_.try_emplace(std::string(key), static_cast<uint32_t>(key_names_.size())).first;
     key_names_.push_back(&at->first);
   }
-  if (!Json::sax_parse(text.data(), text.data() + text.size(), &builder))
-    throw Error("this is no JSON: " + builder.error);
+  if (const std::optional<JsonMistake> mistake = scan_json(text, builder))
+    throw Error("this is no JSON: " +
+                (builder.error.empty() ? json_place(text, mistake->at) + mistake->what : builder.error));
 }
 
 std::string JsonTape::shown(At at) const {
@@ -105,7 +111,7 @@ std::string JsonTape::shown(At at) const {
     case Kind::kReal:
       return Json(real(at)).dump();
     case Kind::kString:
-      return Json(std::string(string(at))).dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
+      return Json(string(at)).dump().substr(0, 40);
     case Kind::kKey:
       return "the key \"" + key_text(key(at)).substr(0, 40) + "\"";
     case Kind::kArray:
