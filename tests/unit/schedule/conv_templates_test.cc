@@ -21,6 +21,8 @@ using test::run;
 using test::Shape;
 using test::sheet;
 using test::text;
+using test::TransposeCase;
+using test::transposed;
 using test::Value;
 using test::winograd;
 
@@ -348,67 +350,6 @@ TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
         "conv_positions", [&] { return by_positions(t, false); }, 3e-6, 2,
         [&] { return by_positions(t, true); });
   }
-}
-
-struct TransposeCase {
-  int64_t n, c, o;
-  Shape in, kernel, stride, pad;        ///< of the spatial axes
-  int64_t in_block = 0, out_block = 0;  ///< 0: plain layouts
-  std::string ops = {};                 ///< of the epilogue, only in blocks
-  int64_t groups = 1, dilation = 1;
-  Shape more = {};  ///< output_padding
-  bool relu_before = false;
-};
-
-/// By phases, or as the definition says (for which the weight is written in another, equal layout).
-LoweredKernel transposed(const TransposeCase& t, bool by_phases) {
-  KernelBuilder b("transposed");
-  const size_t count = t.in.size();
-  const bool packed = t.out_block > 0, depthwise = t.groups > 1 && t.groups == t.c && t.groups == t.o;
-  const std::string spatial = count == 1   ? "W"
-                              : count == 2 ? "HW"
-                                           : "DHW",
-                    data = "NC" + spatial, in = count == 2 ? "I" : "O", out = count == 2 ? "O" : "I";
-  const std::string in_lanes = count == 2 ? "i" : "o", out_lanes = count == 2 ? "o" : "i";
-  std::string op = "nn.conv" + std::to_string(count) + "d_transpose", layout = data, out_layout = data,
-              kernel = in + out + spatial;
-  Shape x{t.n, t.c}, weight{t.c, t.o / t.groups}, y{t.n, t.o};
-  if (packed) {
-    layout += std::to_string(t.in_block) + "c", out_layout += std::to_string(t.out_block) + "c";
-    x[1] /= t.in_block, y[1] /= t.out_block;
-    kernel = out + spatial + in + std::to_string(t.out_block) + (depthwise ? in_lanes : out_lanes);
-    weight = {depthwise ? 1 : t.o / t.groups / t.out_block};
-  }
-  weight.insert(weight.end(), t.kernel.begin(), t.kernel.end());
-  if (packed) weight.insert(weight.end(), {depthwise ? t.c / t.out_block : t.c, t.out_block});
-  if (!by_phases) {
-    kernel.insert(packed ? kernel.find_first_of("123456789") : kernel.size(), "1" + in_lanes);
-    weight.insert(packed ? weight.end() - 1 : weight.end(), 1);
-  }
-  for (size_t k = 0; k < count; ++k) {
-    const int64_t more = t.more.empty() ? 0 : t.more[k];
-    x.push_back(t.in[k]);
-    y.push_back((t.in[k] - 1) * t.stride[k] + (t.kernel[k] - 1) * t.dilation + 1 - t.pad[k] -
-                t.pad[count + k] + more);
-  }
-  if (packed) x.push_back(t.in_block), y.push_back(t.out_block);
-  Value value = b.input(x);
-  const Value weights = b.input(weight);
-  if (t.relu_before) value = b.call("nn.relu", {value}, {}, x);
-  value = b.call(op, {value, weights},
-                 op_attrs(op, {{"strides", t.stride},
-                               {"padding", t.pad},
-                               {"output_padding", t.more.empty() ? Shape(count, 0) : t.more},
-                               {"dilation", Shape(count, t.dilation)},
-                               {"groups", t.groups},
-                               {"channels", t.o},
-                               {"kernel_size", t.kernel},
-                               {"data_layout", layout},
-                               {"kernel_layout", kernel},
-                               {"out_layout", out_layout}}),
-                 y);
-  if (!packed && !t.ops.empty()) value = b.call("tanh", {value}, {}, y);
-  return b.finish(packed && count == 2 ? epilogue(b, value, t.ops) : value);
 }
 
 TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {

@@ -6,12 +6,14 @@
 namespace baton {
 namespace {
 
+using test::batch_matmul;
 using test::check;
 using test::dense;
 using test::DenseCase;
 using test::expect_near;
 using test::KernelBuilder;
 using test::MakeKernel;
+using test::MatmulCase;
 using test::named;
 using test::op_attrs;
 using test::run;
@@ -123,26 +125,6 @@ TEST(DenseOfFewRows, ReadsItsWeightAtTheRateOfTheMemory) {
   for (const int64_t rows : {1, 2, 3})
     EXPECT_GE(named("rows").default_params(dense({rows, 4096, 896, 1, true}, false), wide).at("tile_n"), 4)
         << rows;
-}
-
-struct MatmulCase {
-  int64_t left, right, m, k, n;  ///< the batches of both, then the extents
-  std::string ops;
-};
-
-LoweredKernel batch_matmul(const MatmulCase& t, bool transpose_a, bool transpose_b) {
-  KernelBuilder b("matmul");
-  const Shape shape{std::max(t.left, t.right), t.m, t.n};
-  const Value x = b.input(transpose_a ? Shape{t.left, t.k, t.m} : Shape{t.left, t.m, t.k});
-  const Value w = b.input(transpose_b ? Shape{t.right, t.n, t.k} : Shape{t.right, t.k, t.n});
-  Value y = b.call("nn.batch_matmul", {x, w},
-                   op_attrs("nn.batch_matmul", {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}),
-                   shape);
-  if (t.ops == "epilogue") {
-    y = b.call("add", {y, b.input({t.n})}, {}, shape);
-    y = b.call("nn.relu", {b.call("multiply", {y, b.input({})}, {}, shape)}, {}, shape);
-  }
-  return b.finish(y);
 }
 
 TEST(Matmul, BatchesTransposedAndBroadcast) {

@@ -16,6 +16,7 @@
 namespace baton {
 namespace {
 
+using test::batch_matmul;
 using test::check;
 using test::conv;
 using test::ConvCase;
@@ -27,6 +28,7 @@ using test::named;
 using test::op_attrs;
 using test::Shape;
 using test::sheet;
+using test::transposed;
 using test::Value;
 using test::winograd;
 
