@@ -27,19 +27,33 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kFewestBursts = 3;
 
-/// The peers, `--peers NAME`: bench/peers/run_NAME.py.
-const std::vector<std::string> kPeers = {"ort", "openvino", "openvino_default", "python", "dnnl", "onednn"};
+/// The peers, `--peers NAME`: bench/peers/run_NAME.py of the clone. Sorted.
+std::vector<std::string> known_peers() {
+  constexpr std::string_view kBefore = "run_", kAfter = ".py";
+  const std::string root = clone_folder();
+  if (root.empty()) throw Error("--peers needs a clone: use ./baton bench there, which installs the peers");
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root + "/bench/peers")) {
+    const std::string file = entry.path().filename().string();
+    if (file.starts_with(kBefore) && file.ends_with(kAfter))
+      names.push_back(file.substr(kBefore.size(), file.size() - kBefore.size() - kAfter.size()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
 
 std::vector<std::string> peers_of(const std::string& list) {
+  if (list.empty()) return {};
+  const std::vector<std::string> known = known_peers();
   std::vector<std::string> names;
   std::istringstream words(list);
   for (std::string name; std::getline(words, name, ',');) {
-    if (std::find(kPeers.begin(), kPeers.end(), name) == kPeers.end()) {
-      std::string known;
-      for (const std::string& each : kPeers) known += (known.empty() ? "" : ",") + each;
-      throw UsageError("--peers: " + name + " not in {" + known + "}");
+    if (std::ranges::find(known, name) == known.end()) {
+      std::string all;
+      for (const std::string& each : known) all += (all.empty() ? "" : ",") + each;
+      throw UsageError("--peers: " + name + " not in {" + all + "}");
     }
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -209,8 +223,7 @@ class BenchVerb final : public Verb {
     if (names.empty()) return peers;
     const std::string root = clone_folder();
     const char* python = std::getenv("BATON_PYTHON");
-    if (root.empty() || !python)
-      throw Error("--peers needs a clone: use ./baton bench there, which installs the peers");
+    if (!python) throw Error("--peers needs BATON_PYTHON: use ./baton bench, which installs the peers");
     const auto from_python = [](const std::string& name) { return name == "python" || name == "dnnl"; };
     if (!build_part("peers") || (std::ranges::any_of(names, from_python) && !build_part("python")))
       throw Error("the peers cannot be installed; why stands above");

@@ -1,5 +1,5 @@
-"""An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then; a column of
-the store is three places."""
+"""An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then. A backend is
+two folders and a line; a column of the store, or of a report, is three lines; a peer is a file."""
 import json
 import os
 import pathlib
@@ -19,6 +19,26 @@ ADDITIONS = [
     ("doubling.cc", "src/baton/schedule", "src/baton/schedule/templates.def", "BATON_TEMPLATE(template_doubling)",
      "BATON_TEMPLATE(template_pointwise)"),
 ]
+# A line behind another one: a column of the store and one of the report, with their members.
+LINES = [
+    ("src/baton/store/measurement.h", "  std::string protocol;\n", "  int luck = 0;\n"),
+    ("src/baton/store/columns.h", '    {"protocol", &Measurement::protocol},\n', '    {"luck", &Measurement::luck},\n'),
+    ("src/baton/store/migrations/migrations.def", 'BATON_MIGRATION(kProtocolSql, "the protocol of each measurement")\n',
+     'BATON_MIGRATION(kLuckSql, "luck")\n'),
+    ("src/baton/profile/report/rows.h", "  double live_bytes = 0;      ///< of all results that are needed while it runs, its own included\n",
+     "  double luck = 7;\n"),
+    ("src/baton/profile/write/report_json.cc", '    may_lack<KernelRow, &KernelRow::live_bytes>("live_bytes"),\n',
+     '    may_lack<KernelRow, &KernelRow::luck>("luck"),\n'),
+    ("src/baton/profile/write/tables.cc", '      {"live_bytes", kNumber, [](const KernelCells& k) -> Cell { return k.row.live_bytes; }},\n',
+     '      {"luck", kNumber, [](const KernelCells& k) -> Cell { return k.row.luck; }},\n'),
+    ("src/baton/codegen/backends.def", "BATON_BACKEND(mirror)\n", "BATON_BACKEND(echo)\n"),
+]
+MIGRATION = """#include "baton/store/migrations/migrations.h"
+
+namespace baton {
+const char* const kLuckSql = "ALTER TABLE measurement ADD COLUMN luck INTEGER NOT NULL DEFAULT 0";
+}
+"""
 PROGRAM = """#[version = "0.0.5"]
 def @main(%x: Tensor[(3, 5), float32]) {
   add(%x, %x)
@@ -36,7 +56,20 @@ assert "twice(%x)" in module.astext(False) and "(3, 5)" in str(module["main"].re
 
 
 def add_to(tree):
-    """The four additions, in a tree of sources."""
+    """All additions, in a tree of sources."""
+    for file, behind, line in LINES:
+        text = (tree / file).read_text()
+        assert text.count(behind) == 1, f"{behind} in {file}"
+        (tree / file).write_text(text.replace(behind, behind + line))
+    (tree / "src/baton/store/migrations/9999_luck.cc").write_text(MIGRATION)
+    (tree / "bench/peers/run_echo.py").write_text("# A peer.\n")
+    # A backend like `mirror`, for devices of another number.
+    for folder, new in (("src/baton/codegen/mirror", "backend.cc"), ("src/baton/runtime/plugins/mirror", "echo.cc")):
+        source, = (tree / folder).glob("*.cc")
+        text = source.read_text().replace("mirror", "echo").replace("kOtherKind = 12", "kOtherKind = 14")
+        target = tree / folder.replace("mirror", "echo") / new
+        target.parent.mkdir()
+        target.write_text(text)
     for file, folder, listed, line, behind in ADDITIONS:
         (tree / folder / file).write_text((GIVEN / file).read_text())
         text = (tree / listed).read_text()
@@ -64,6 +97,15 @@ def find(build, tree):
     kernel, = json.loads(baton("explain", model, "--node", "1", "--json"))["kernels"]
     assert kernel["template"] == "doubling" and kernel["params"] == {"vector": 4} and kernel["flops"] == 15
     environment = {**os.environ, "PYTHONPATH": f"{tree / 'python'}:{build / 'python'}"}
+    report = json.loads(baton("profile", model, "--target", "echo", "--json", "--no-peaks", "--no-unfused", "--store", build / "m.db"))
+    assert report["target"] == "echo" and {each["luck"] for each in report["kernels"]} == {7}
+    (build / "p.json").write_text(json.dumps(report))
+    baton("report", build / "p.json", "-o", build / "p.csv")
+    assert "luck" in (build / "p.kernels.csv").read_text().splitlines()[0].split(",")
+    assert "0" in baton("store", "query", "--sql", "SELECT luck FROM rows LIMIT 1", "--store", build / "m.db").split()
+    peer = subprocess.run([build / "baton", "bench", model, "--peers", "bogus"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "BATON_ROOT": str(tree)})
+    assert peer.returncode == 2 and "echo" in peer.stderr
     done = subprocess.run([sys.executable, "-c", IN_PYTHON], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -78,7 +120,7 @@ def test_one_file_and_one_line_each(tmp_path):
             (tree / name).write_bytes((ROOT / name).read_bytes())
     add_to(tree)
     for command in (["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -g0 -DNDEBUG",
-                     f"-DPython_EXECUTABLE={sys.executable}"], ["cmake", "--build", build, "--target", "baton", "_baton"]):
+                     f"-DPython_EXECUTABLE={sys.executable}"], ["cmake", "--build", build, "--target", "baton", "_baton", "baton_lab_verbs", "baton_plugin_echo"]):
         environment = {**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]

@@ -101,132 +101,174 @@ const char* cell_kind_name(CellKind kind) {
   return "";
 }
 
+namespace {
+
+/// A column of a table of `Subject`s: its name and kind, and what it holds.
+template <class Subject>
+struct Column {
+  const char* name;
+  CellKind kind;
+  Cell (*cell)(const Subject&);
+};
+
+template <class Subject>
+ReportTable table_of(const char* name, std::span<const Column<Subject>> columns,
+                     const std::vector<Subject>& subjects) {
+  ReportTable table{name, {}, {}};
+  for (const Column<Subject>& column : columns) table.columns.push_back({column.name, column.kind});
+  for (const Subject& subject : subjects) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const Column<Subject>& column : columns) row.push_back(column.cell(subject));
+  }
+  return table;
+}
+
+struct KernelCells {
+  const ProfileReport& report;
+  const KernelRow& row;
+  const OperatorRow* lead;  ///< the operator that its shapes are those of; null: none
+
+  bool split() const { return !row.inside.empty(); }
+  std::string template_name() const {
+    const auto function = report.functions.find(row.func_name);
+    return function == report.functions.end() ? "" : function->second.template_name;
+  }
+};
+
+struct OperatorCells {
+  const OperatorRow& row;
+  const OperatorTime& time;
+  double kernels_us;  ///< of all its kernels
+};
+
+}  // namespace
+
 ReportTable kernels_table(const ProfileReport& report) {
   using enum CellKind;
-  ReportTable table{"kernels",
-                    {{"node", kInteger},        {"title", kText},
-                     {"kernel", kText},         {"func_name", kText},
-                     {"data_shape", kText},     {"weight_shape", kText},
-                     {"strides", kText},        {"result_shape", kText},
-                     {"compiler", kText},       {"template", kText},
-                     {"median_us", kNumber},    {"share", kNumber},
-                     {"min_us", kNumber},       {"max_us", kNumber},
-                     {"p90_us", kNumber},       {"p99_us", kNumber},
-                     {"cv", kNumber},           {"samples", kInteger},
-                     {"origins", kIds},         {"ops", kText},
-                     {"made_for", kIds},        {"reason", kText},
-                     {"inputs", kIds},          {"flops", kNumber},
-                     {"bytes", kNumber},        {"result_bytes", kNumber},
-                     {"live_bytes", kNumber},   {"dtype", kText},
-                     {"intensity", kNumber},    {"gflops", kNumber},
-                     {"gbytes_per_s", kNumber}, {"roofline", kNumber},
-                     {"bound", kText},          {"nominal", kFlag},
-                     {"stage_sum", kNumber},    {"noise", kNumber},
-                     {"trusted", kFlag},        {"plus_minus_us", kNumber},
-                     {"under_load", kText},     {"calls_per_sample", kInteger},
-                     {"split_at", kInteger},    {"simulated", kText}},
-                    {}};
-  for (const KernelRow& row : report.kernels) {
-    const auto function = report.functions.find(row.func_name);
-    const bool split = !row.inside.empty();
-    const Roofline& roof = row.roofline;
-    const OperatorRow* lead =
-        row.origins.empty() ? nullptr : &report.operators.at(leading_operator(report, row.origins));
-    table.rows.push_back(
-        {integer(row.node),
-         row.title,
-         row.name,
-         row.func_name,
-         lead ? data_shape(*lead) : Cell(),
-         lead ? shape_cell(lead->weight) : Cell(),
-         lead ? strides_of(*lead) : Cell(),
-         lead ? shape_cell(lead->type) : Cell(),
-         text_or_none(row.compiler),
-         function == report.functions.end() ? Cell() : text_or_none(function->second.template_name),
-         row.median_us,
-         row.share,
-         least(row.samples_us),
-         most(row.samples_us),
-         row.samples_us.empty() ? Cell() : Cell(percentile(row.samples_us, 0.9)),
-         row.samples_us.empty() ? Cell() : Cell(percentile(row.samples_us, 0.99)),
-         row.samples_us.size() < 2 ? Cell() : Cell(row.cv),
-         integer(row.samples_us.size()),
-         row.origins,
-         ops_of(report, row.origins),
-         row.made_for,
-         text_or_none(row.reason),
-         row.inputs,
-         row.flops,
-         row.bytes,
-         row.result_bytes,
-         row.live_bytes,
-         text_or_none(roof.dtype),
-         row.bytes > 0 ? Cell(roof.intensity) : Cell(),
-         rate(row.flops, roof.gflops),
-         rate(row.bytes, roof.gbytes_per_s),
-         roof.bound.empty() ? Cell() : Cell(roof.share),
-         text_or_none(roof.bound),
-         roof.nominal,
-         split ? Cell(row.stage_sum) : Cell(),
-         split ? Cell(row.noise) : Cell(),
-         split ? Cell(row.trusted) : Cell(),
-         number_or_none(row.plus_minus_us),
-         text_or_none(row.under_load),
-         integer(static_cast<uint64_t>(row.calls_per_sample)),
-         row.split_at ? integer(*row.split_at) : Cell(),
-         text_or_none(row.simulated)});
-  }
-  return with_context(std::move(table), report);
+  static constexpr Column<KernelCells> kColumns[] = {
+      {"node", kInteger, [](const KernelCells& k) -> Cell { return integer(k.row.node); }},
+      {"title", kText, [](const KernelCells& k) -> Cell { return k.row.title; }},
+      {"kernel", kText, [](const KernelCells& k) -> Cell { return k.row.name; }},
+      {"func_name", kText, [](const KernelCells& k) -> Cell { return k.row.func_name; }},
+      {"data_shape", kText,
+       [](const KernelCells& k) -> Cell { return k.lead ? data_shape(*k.lead) : Cell(); }},
+      {"weight_shape", kText,
+       [](const KernelCells& k) -> Cell { return k.lead ? shape_cell(k.lead->weight) : Cell(); }},
+      {"strides", kText, [](const KernelCells& k) -> Cell { return k.lead ? strides_of(*k.lead) : Cell(); }},
+      {"result_shape", kText,
+       [](const KernelCells& k) -> Cell { return k.lead ? shape_cell(k.lead->type) : Cell(); }},
+      {"compiler", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.compiler); }},
+      {"template", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.template_name()); }},
+      {"median_us", kNumber, [](const KernelCells& k) -> Cell { return k.row.median_us; }},
+      {"share", kNumber, [](const KernelCells& k) -> Cell { return k.row.share; }},
+      {"min_us", kNumber, [](const KernelCells& k) -> Cell { return least(k.row.samples_us); }},
+      {"max_us", kNumber, [](const KernelCells& k) -> Cell { return most(k.row.samples_us); }},
+      {"p90_us", kNumber,
+       [](const KernelCells& k) -> Cell {
+         return k.row.samples_us.empty() ? Cell() : Cell(percentile(k.row.samples_us, 0.9));
+       }},
+      {"p99_us", kNumber,
+       [](const KernelCells& k) -> Cell {
+         return k.row.samples_us.empty() ? Cell() : Cell(percentile(k.row.samples_us, 0.99));
+       }},
+      {"cv", kNumber,
+       [](const KernelCells& k) -> Cell { return k.row.samples_us.size() < 2 ? Cell() : Cell(k.row.cv); }},
+      {"samples", kInteger, [](const KernelCells& k) -> Cell { return integer(k.row.samples_us.size()); }},
+      {"origins", kIds, [](const KernelCells& k) -> Cell { return k.row.origins; }},
+      {"ops", kText, [](const KernelCells& k) -> Cell { return ops_of(k.report, k.row.origins); }},
+      {"made_for", kIds, [](const KernelCells& k) -> Cell { return k.row.made_for; }},
+      {"reason", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.reason); }},
+      {"inputs", kIds, [](const KernelCells& k) -> Cell { return k.row.inputs; }},
+      {"flops", kNumber, [](const KernelCells& k) -> Cell { return k.row.flops; }},
+      {"bytes", kNumber, [](const KernelCells& k) -> Cell { return k.row.bytes; }},
+      {"result_bytes", kNumber, [](const KernelCells& k) -> Cell { return k.row.result_bytes; }},
+      {"live_bytes", kNumber, [](const KernelCells& k) -> Cell { return k.row.live_bytes; }},
+      {"dtype", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.roofline.dtype); }},
+      {"intensity", kNumber,
+       [](const KernelCells& k) -> Cell {
+         return k.row.bytes > 0 ? Cell(k.row.roofline.intensity) : Cell();
+       }},
+      {"gflops", kNumber,
+       [](const KernelCells& k) -> Cell { return rate(k.row.flops, k.row.roofline.gflops); }},
+      {"gbytes_per_s", kNumber,
+       [](const KernelCells& k) -> Cell { return rate(k.row.bytes, k.row.roofline.gbytes_per_s); }},
+      {"roofline", kNumber,
+       [](const KernelCells& k) -> Cell {
+         return k.row.roofline.bound.empty() ? Cell() : Cell(k.row.roofline.share);
+       }},
+      {"bound", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.roofline.bound); }},
+      {"nominal", kFlag, [](const KernelCells& k) -> Cell { return k.row.roofline.nominal; }},
+      {"stage_sum", kNumber,
+       [](const KernelCells& k) -> Cell { return k.split() ? Cell(k.row.stage_sum) : Cell(); }},
+      {"noise", kNumber, [](const KernelCells& k) -> Cell { return k.split() ? Cell(k.row.noise) : Cell(); }},
+      {"trusted", kFlag,
+       [](const KernelCells& k) -> Cell { return k.split() ? Cell(k.row.trusted) : Cell(); }},
+      {"plus_minus_us", kNumber,
+       [](const KernelCells& k) -> Cell { return number_or_none(k.row.plus_minus_us); }},
+      {"under_load", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.under_load); }},
+      {"calls_per_sample", kInteger,
+       [](const KernelCells& k) -> Cell { return integer(static_cast<uint64_t>(k.row.calls_per_sample)); }},
+      {"split_at", kInteger,
+       [](const KernelCells& k) -> Cell { return k.row.split_at ? integer(*k.row.split_at) : Cell(); }},
+      {"simulated", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.simulated); }},
+  };
+  std::vector<KernelCells> kernels;
+  for (const KernelRow& row : report.kernels)
+    kernels.push_back(
+        {report, row,
+         row.origins.empty() ? nullptr : &report.operators.at(leading_operator(report, row.origins))});
+  return with_context(table_of<KernelCells>("kernels", kColumns, kernels), report);
 }
 
 ReportTable operators_table(const ProfileReport& report) {
   using enum CellKind;
-  ReportTable table{
-      "operators",
-      {{"id", kInteger},        {"op", kText},           {"title", kText},     {"file", kText},
-       {"line", kInteger},      {"column", kInteger},    {"source", kText},    {"type", kText},
-       {"data_shape", kText},   {"weight_shape", kText}, {"strides", kText},   {"flops", kNumber},
-       {"bytes", kNumber},      {"attrs", kText},        {"inputs", kIds},     {"nodes", kIds},
-       {"kernels_us", kNumber}, {"us", kNumber},         {"us_by", kText},     {"inside_us", kNumber},
-       {"unfused_us", kNumber}, {"fused_with", kIds},    {"not_fused", kText}, {"folded_into", kIds},
-       {"retired_by", kText},   {"retired_why", kText}},
-      {}};
+  static constexpr Column<OperatorCells> kColumns[] = {
+      {"id", kInteger, [](const OperatorCells& o) -> Cell { return integer(o.row.id); }},
+      {"op", kText, [](const OperatorCells& o) -> Cell { return o.row.op; }},
+      {"title", kText, [](const OperatorCells& o) -> Cell { return text_or_none(operator_name(o.row)); }},
+      {"file", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.file); }},
+      {"line", kInteger,
+       [](const OperatorCells& o) -> Cell { return o.row.line ? integer(o.row.line) : Cell(); }},
+      {"column", kInteger,
+       [](const OperatorCells& o) -> Cell { return o.row.column ? integer(o.row.column) : Cell(); }},
+      {"source", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.source); }},
+      {"type", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.type); }},
+      {"data_shape", kText, [](const OperatorCells& o) -> Cell { return data_shape(o.row); }},
+      {"weight_shape", kText, [](const OperatorCells& o) -> Cell { return shape_cell(o.row.weight); }},
+      {"strides", kText, [](const OperatorCells& o) -> Cell { return strides_of(o.row); }},
+      {"flops", kNumber, [](const OperatorCells& o) -> Cell { return o.row.flops; }},
+      {"bytes", kNumber, [](const OperatorCells& o) -> Cell { return o.row.bytes; }},
+      {"attrs", kText, [](const OperatorCells& o) -> Cell { return Cell(attrs_json(o.row).dump()); }},
+      {"inputs", kIds, [](const OperatorCells& o) -> Cell { return o.row.inputs; }},
+      {"nodes", kIds, [](const OperatorCells& o) -> Cell { return o.row.nodes; }},
+      {"kernels_us", kNumber,
+       [](const OperatorCells& o) -> Cell { return o.time.has_kernel ? Cell(o.kernels_us) : Cell(); }},
+      {"us", kNumber,
+       [](const OperatorCells& o) -> Cell { return o.time.has_kernel ? Cell(o.time.us) : Cell(); }},
+      {"us_by", kText,
+       [](const OperatorCells& o) -> Cell {
+         return o.time.has_kernel ? Cell(portion_name(o.time.by)) : Cell();
+       }},
+      {"inside_us", kNumber, [](const OperatorCells& o) -> Cell { return number_or_none(o.row.inside_us); }},
+      {"unfused_us", kNumber,
+       [](const OperatorCells& o) -> Cell { return number_or_none(o.row.unfused_us); }},
+      {"fused_with", kIds, [](const OperatorCells& o) -> Cell { return o.row.fused_with; }},
+      {"not_fused", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.not_fused); }},
+      {"folded_into", kIds, [](const OperatorCells& o) -> Cell { return o.row.folded_into; }},
+      {"retired_by", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.retired_by); }},
+      {"retired_why", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.retired_why); }},
+  };
   const std::vector<OperatorTime> times = operator_times(report);
   std::map<uint32_t, double> us_of_node;
   for (const KernelRow& row : report.kernels) us_of_node[row.node] = row.median_us;
+  std::vector<OperatorCells> operators;
   for (const OperatorRow& row : report.operators) {
-    const OperatorTime& time = times[row.id];
     double kernels_us = 0;
     for (uint32_t node : row.nodes)
       if (const auto at = us_of_node.find(node); at != us_of_node.end()) kernels_us += at->second;
-    table.rows.push_back({integer(row.id),
-                          row.op,
-                          text_or_none(operator_name(row)),
-                          text_or_none(row.file),
-                          row.line ? integer(row.line) : Cell(),
-                          row.column ? integer(row.column) : Cell(),
-                          text_or_none(row.source),
-                          text_or_none(row.type),
-                          data_shape(row),
-                          shape_cell(row.weight),
-                          strides_of(row),
-                          row.flops,
-                          row.bytes,
-                          Cell(attrs_json(row).dump()),
-                          row.inputs,
-                          row.nodes,
-                          time.has_kernel ? Cell(kernels_us) : Cell(),
-                          time.has_kernel ? Cell(time.us) : Cell(),
-                          time.has_kernel ? Cell(portion_name(time.by)) : Cell(),
-                          number_or_none(row.inside_us),
-                          number_or_none(row.unfused_us),
-                          row.fused_with,
-                          text_or_none(row.not_fused),
-                          row.folded_into,
-                          text_or_none(row.retired_by),
-                          text_or_none(row.retired_why)});
+    operators.push_back({row, times[row.id], kernels_us});
   }
-  return with_context(std::move(table), report);
+  return with_context(table_of<OperatorCells>("operators", kColumns, operators), report);
 }
 
 ReportTable parts_table(const ProfileReport& report) {
