@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "baton/codegen/backend.h"
 #include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
@@ -310,7 +312,8 @@ class Recorder {
       const bool alone = other.copies_us == 0 && other.layouts_us == 0;
       add_samples(m, alone ? other.rounds_us : std::vector<double>());
       m.unreliable = other.verdict == OffloadVerdict::kUnreliable ? other.why : "";
-      m.simulated = other.backend.starts_with("sim_") ? other.backend : "";
+      const BackendRef there = find_backend(other.backend);
+      m.simulated = there && there->device_type >= BATON_FIRST_SIMULATED_KIND ? other.backend : "";
       all_.push_back(std::move(m));
     }
   }
