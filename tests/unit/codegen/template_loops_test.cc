@@ -141,6 +141,8 @@ struct LoopCase {
 constexpr const char* kOfChannels = "vectors are counted along channels, and run along the pixels of a row";
 constexpr const char* kOfResults = "vectors are counted of results, and are of partial sums";
 constexpr const char* kSkipped = "rows of taps that lie in the padding are counted, and skipped";
+constexpr const char* kRows =
+    "rows of results are counted, and the last rows of a task are those of another, too";
 constexpr const char* kBatch = "tiles are counted over the rows of all batches, and end with each batch";
 constexpr const char* kFlat =
     "a fallback without a register tile: results are counted, its stages are others";
@@ -194,10 +196,15 @@ const LoopCase kLoopCases[] = {
      "kernel_layout=\"IOHW\") }",
      nullptr, true},
     {"conv_transpose",
-     "fn (%p0: Tensor[(2, 2, 9, 8, <1>), float32], %p1: Tensor[(3, 2, 2, <2>, <1>), float32]) { "
+     "fn (%p0: Tensor[(2, 2, 8, 8, <1>), float32], %p1: Tensor[(3, 2, 2, <2>, <1>), float32]) { "
      "nn.conv2d_transpose(%p0, %p1, strides=[2, 2], channels=<3>, kernel_size=[2, 2], "
      "data_layout=\"NCHW<1>c\", kernel_layout=\"OHWI<1>o\", out_layout=\"NCHW<1>c\") }",
      nullptr, true},
+    {"conv_transpose",
+     "fn (%p0: Tensor[(2, 2, 9, 8, <1>), float32], %p1: Tensor[(3, 2, 2, <2>, <1>), float32]) { "
+     "nn.conv2d_transpose(%p0, %p1, strides=[2, 2], channels=<3>, kernel_size=[2, 2], "
+     "data_layout=\"NCHW<1>c\", kernel_layout=\"OHWI<1>o\", out_layout=\"NCHW<1>c\") }",
+     kRows, true},
     {"gemm",
      "fn (%p0: Tensor[(12, 64), float32], %p1: Tensor[(4, 64, <1>), float32]) { "
      "nn.contrib_dense_pack(%p0, %p1, units=<4>, weight_layout=\"NK<1>n\") }"},
@@ -274,10 +281,10 @@ class TemplateLoops : public testing::TestWithParam<int> {
     // Several tiles may be unrolled in one body.
     const auto tile = static_cast<int64_t>(loops.rows * loops.columns * loops.lanes);
     const bool same = loops.operations() / 2 == made.multiplied && made.tile % tile == 0;
-    if (!each.differs)
-      EXPECT_TRUE(same) << each.of_template << " " << test::text(params) << "says " << loops.operations() / 2
-                        << " products in tiles of " << tile << ", Halide makes " << made.multiplied
-                        << " in tiles of " << made.tile << ": " << each.text;
+    EXPECT_TRUE(same || each.differs)
+        << each.of_template << " " << test::text(params) << "says " << loops.operations() / 2
+        << " products in tiles of " << tile << ", Halide makes " << made.multiplied << " in tiles of "
+        << made.tile << ": " << each.text;
     return same;
   }
 
