@@ -1,9 +1,9 @@
 """Operators: each one, or each small family, is one file below src/baton/ops/.
 
 Attributes, type relation, compute and rules of an operator are in the file of its block; a header is only for code that
-several files share. ops.def and the blocks name the same operators. What passes do with an operator is in its block, too:
-below src/baton/transform/ a name may build a call, or be the pattern that a pass is about, but not stand in a table or
-chain of names.
+several files share. ops.def and the blocks name the same operators. What others do with an operator is in its block, too:
+in the folders of ASKING a name may build a call, or be the pattern that a pass is about, but not stand in a table or chain
+of names. Nor may names of schedule templates stand in those of ASKING_TEMPLATES.
 """
 import collections
 import re
@@ -15,11 +15,24 @@ LISTED = re.compile(r"^BATON_OP\((\w+)\)", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 STRUCT = re.compile(r"^struct (\w+Attrs)\b[^;{]*\{", re.M)
 PASSES = "baton/transform/"
+# Code that is about all operators: it asks for rules in their blocks.
+ASKING = (PASSES, "baton/predict/", "baton/profile/", "baton/campaign/", "baton/codegen/")
+NAMING = {
+    "baton/codegen/dnnl/": "lowers single operators to oneDNN's primitives: its tables are what the library has",
+    "baton/codegen/openblas/": "lowers single operators to OpenBLAS's products",
+    "baton/codegen/evaluate/": "names the functions of C that Halide calls: exp, sqrt",
+}
+# Code that is about all schedule templates: what it reads of one is a field of the template.
+ASKING_TEMPLATES = ("baton/predict/", "baton/profile/", "baton/campaign/", "baton/codegen/")
+TEMPLATES = "baton/schedule/"
+TEMPLATE = re.compile(r'\.name = "(\w+_\w+)"')
 NAME = re.compile(r'"([a-zA-Z_][\w.]*)"|op_names::k(\w+)')
 BUILDS = {"call_op", "call", "find_op", "computed"}
 MATCHES = {"call_of", "is_call", "is_op"}
 GIVEN = {"texts"}  # operators that the user names, and which when he does not
 SETTINGS = {"max", "sign"}  # names of settings and attributes, too
+# Words that are not only operators' names outside of passes: there only comparisons with a name of an operator are found.
+WORDS = {"all", "any", "copy", "equal", "min", "repeat", "split", "sum"}
 MOST_MATCHED = 3
 # The identities of SimplifyExpr, between operators that each of them names.
 IDENTITIES = {f"{PASSES}simplify/simplify_{of}_rules.cc" for of in ("arithmetic", "shape")}
@@ -34,6 +47,7 @@ def check(files):
     yield from _headers(files)
     yield from _attributes(files)
     yield from _names(files)
+    yield from _template_names(files)
 
 
 def _line(text, match):
@@ -102,13 +116,17 @@ def _caller(text, at):
     return ""
 
 
+def _without_comments(text):
+    return re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), text)
+
+
 def _names(files):
-    """Names of operators in passes, other than to build a call or to match the few that a pass is about."""
+    """Names of operators where all are meant, other than to build a call or to match the few that a pass is about."""
     listed = {match[1] for match in LISTED.finditer(files[LIST])}
     for name, text in files.items():
-        if not name.startswith(PASSES):
+        if not name.startswith(ASKING) or name.startswith(tuple(NAMING)):
             continue
-        code = re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), text)
+        code = _without_comments(text)
         matched = set()
         for match in NAME.finditer(code):
             if match[1] and "op_" + match[1].replace(".", "_") not in listed:
@@ -116,7 +134,9 @@ def _names(files):
             before, caller = code[max(match.start() - 80, 0):match.start()], _caller(code, match.start())
             if caller in MATCHES:
                 matched.add(match[0])
-            if match[1] in SETTINGS:
+            if match[1] in WORDS and not name.startswith(PASSES):
+                wrong = re.search(r"->name [=!]= $", before)
+            elif match[1] in SETTINGS:
                 wrong = re.search(r"name [=!]= $", before)
             else:
                 other = caller not in BUILDS | MATCHES | GIVEN and (match[1] or before.endswith("{"))
@@ -125,3 +145,14 @@ def _names(files):
                 yield f"src/{name}", _line(text, match), f"asks for {match[0]} by name: ask a rule in its block"
         if len(matched) > MOST_MATCHED and name not in IDENTITIES:
             yield f"src/{name}", 0, f"matches {', '.join(sorted(matched))}: ask a rule in their blocks"
+
+
+def _template_names(files):
+    """Names of schedule templates where all are meant: those of two words, as others are names of much else, too."""
+    templates = {match[1] for name, text in files.items() if name.startswith(TEMPLATES) for match in TEMPLATE.finditer(text)}
+    for name, text in files.items():
+        if not name.startswith(ASKING_TEMPLATES):
+            continue
+        for match in re.finditer(r'"(\w+)"', _without_comments(text)):
+            if match[1] in templates:
+                yield f"src/{name}", _line(text, match), f"asks for template {match[0]} by name: it says so itself, in its file"

@@ -65,7 +65,7 @@ int compile_cost(const FunctionNode& function) {
   int cost = 1;
   for (const KernelBlock& block : kernel_blocks(function))
     if (const auto* anchor = block.call->op()->rules.get<AnchorRule>())
-      cost = std::max(cost, anchor->of_template == "conv_winograd" ? 6 : 2);
+      cost = std::max(cost, transforms_tiles(anchor->of_template) ? 6 : 2);
   return cost;
 }
 

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/cost.h"
+#include "baton/ir/rules/pass_traits.h"
 
 namespace baton {
 
@@ -23,10 +25,10 @@ double extent(const DescribedTensor& tensor, const Layout& layout, char letter) 
 }
 
 void read_window(const DescribedOperator& op, Extents& e) {
-  const std::string_view text = op.text("data_layout").empty() ? op.text("layout") : op.text("data_layout");
-  const auto layout = Layout::parse(text);
+  const WindowAttrs& window = op.window;
+  const auto layout = Layout::parse(window.data_layout);
   if (!layout || op.inputs.empty() || op.results.empty()) return;
-  const auto out_layout = op.text("out_layout").empty() ? layout : Layout::parse(op.text("out_layout"));
+  const auto out_layout = window.out_layout.empty() ? layout : Layout::parse(window.out_layout);
   const DescribedTensor &data = op.inputs[0], &result = op.results[0];
   const Layout& to = out_layout ? *out_layout : *layout;
   e.batch = extent(data, *layout, 'N');
@@ -49,17 +51,16 @@ Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op)
   const DescribedTensor& data = op.inputs.empty() ? none : op.inputs[0];
   e.inner = result.extents.empty() ? 1 : static_cast<double>(result.extents.back());
   read_window(op, e);
-  const char* window = op.numbers.count("kernel_size") ? "kernel_size" : "pool_size";
-  const size_t last = op.numbers.count(window) && op.numbers.find(window)->second.size() == 1 ? 0 : 1;
-  e.kernel_h = last ? static_cast<double>(op.number(window, 0, 1)) : 1;
-  e.kernel_w = static_cast<double>(op.number(window, last, 1));
-  e.stride_h = static_cast<double>(op.number("strides", 0, 1));
-  e.stride_w = static_cast<double>(op.number("strides", 1, 1));
-  e.dilation_h = static_cast<double>(op.number("dilation", 0, 1));
-  e.dilation_w = static_cast<double>(op.number("dilation", 1, 1));
-  e.padding_h = static_cast<double>(op.number("padding", 0, 0));
-  e.padding_w = static_cast<double>(op.number("padding", 1, 0));
-  e.groups = static_cast<double>(op.number("groups", 0, 1));
+  const auto along = [](const std::vector<int64_t>& values, size_t axis, int64_t otherwise) {
+    return static_cast<double>(along_axis(values, axis, otherwise));
+  };
+  const WindowAttrs& window = op.window;
+  e.kernel_h = window.size.size() == 1 ? 1 : along(window.size, 0, 1);
+  e.kernel_w = along(window.size, 1, 1);
+  e.stride_h = along(window.strides, 0, 1), e.stride_w = along(window.strides, 1, 1);
+  e.dilation_h = along(window.dilation, 0, 1), e.dilation_w = along(window.dilation, 1, 1);
+  e.padding_h = along(window.padding, 0, 0), e.padding_w = along(window.padding, 1, 0);
+  e.groups = static_cast<double>(window.groups);
   const std::string_view kind = op.op ? cost_class(*op.op) : "other";
   const double results = std::max(result.elements(), 1.0);
   if (kind == "conv") {
@@ -83,18 +84,35 @@ Extents extents_of(const KernelDescription& kernel, const DescribedOperator& op)
   return e;
 }
 
-WinogradTiles::WinogradTiles(const DescribedOperator* op, const Extents& e) {
-  if (!op || op->name.find("winograd") == std::string::npos || op->inputs.size() < 2) return;
+WinogradTiles winograd_tiles(const DescribedOperator* op, const Extents& e) {
+  WinogradTiles w;
+  const auto* anchor = op && op->op ? op->op->rules.get<AnchorRule>() : nullptr;
+  if (!anchor || !transforms_tiles(anchor->of_template) || op->inputs.size() < 2) return w;
   const std::vector<int64_t>& weight = op->inputs[1].extents;
-  if (weight.size() < 2) return;
-  down = static_cast<double>(weight[0]) - e.kernel_h + 1;
-  across = static_cast<double>(weight[1]) - e.kernel_w + 1;
-  if (down < 1 || across < 1) {
-    down = across = 0;
-    return;
+  if (weight.size() < 2) return w;
+  const double down = static_cast<double>(weight[0]) - e.kernel_h + 1,
+               across = static_cast<double>(weight[1]) - e.kernel_w + 1;
+  if (down < 1 || across < 1) return w;
+  w.down = down, w.across = across;
+  w.tiles_down = std::ceil(e.out_h / down), w.tiles_across = std::ceil(e.out_w / across);
+  w.multiplies = w.tiles(e) * w.inputs(e) * e.in * e.out;
+  return w;
+}
+
+std::optional<ConvPositions> positions_of(const DescribedOperator* op) {
+  if (!op || op->inputs.size() < 2 || op->results.empty() || op->window.strides.empty()) return {};
+  ConvPositionsOf of;
+  of.data = op->inputs[0].extents, of.weight = op->inputs[1].extents, of.out = op->results[0].extents;
+  of.strides = op->window.strides;
+  of.groups = op->window.groups;
+  const size_t count = of.strides.size();
+  if (of.data.size() != count + 2 || of.weight.size() != count + 2 || of.out.size() != count + 2) return {};
+  for (size_t i = 0; i < count; ++i) {
+    of.dilation.push_back(along_axis(op->window.dilation, i, 1));
+    of.before.push_back(along_axis(op->window.padding, i, 0));
   }
-  tiles_down = std::ceil(e.out_h / down), tiles_across = std::ceil(e.out_w / across);
-  multiplies = tiles(e) * inputs(e) * e.in * e.out;
+  const bool transposed = op->op && op->op->cost == conv_transpose_cost;
+  return conv_positions(transposed ? as_convolution(std::move(of)) : join_pixels(std::move(of)));
 }
 
 }  // namespace baton

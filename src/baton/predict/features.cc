@@ -86,11 +86,11 @@ constexpr Feature kFeatures[] = {
     {"width remainder", "width modulo the register tile", false, false,
      [](const KernelFacts& f) { return std::fmod(f.e.out_w, kRegisterTile); }},
     {"tile_x rounding", "width in tiles of the schedule over width", false, false,
-     [](const KernelFacts& f) { return rounding(f.e.out_w, f.parameter("tile_x", 1)); }},
+     [](const KernelFacts& f) { return rounding(f.e.out_w, f.loops.width_step); }},
     {"tile_c rounding", "channels in tiles of the schedule over channels", false, false,
-     [](const KernelFacts& f) { return rounding(f.e.columns, f.parameter("tile_c", 1) * f.lanes()); }},
+     [](const KernelFacts& f) { return rounding(f.e.columns, f.loops.channel_step * f.lanes()); }},
     {"tile_m rounding", "rows in tiles of the schedule over rows", false, false,
-     [](const KernelFacts& f) { return rounding(f.e.rows, f.parameter("tile_m", f.parameter("rows", 1))); }},
+     [](const KernelFacts& f) { return rounding(f.e.rows, f.loops.row_step); }},
     {"winograd tile", "outputs of a tile by Winograd's algorithm, along both axes; 0: another algorithm",
      false, kNear, [](const KernelFacts& f) { return f.winograd.down * f.winograd.across; }},
     {"log2 winograd multiplies", "in its products of tiles", false, false,
@@ -99,8 +99,8 @@ constexpr Feature kFeatures[] = {
      [](const KernelFacts& f) { return f.winograd.waste(f.e); }},
     {"tile_t rounding", "Winograd's tiles in register tiles of the schedule over tiles", false, false,
      [](const KernelFacts& f) {
-       const double rows = std::min(f.parameter("rows", 1), std::max(1.0, f.winograd.tiles_down));
-       return rounding(rows * f.winograd.tiles_across, f.parameter("tile_t", 1));
+       const double rows = std::min(f.loops.row_step, std::max(1.0, f.winograd.tiles_down));
+       return rounding(rows * f.winograd.tiles_across, f.loops.tile_step);
      }},
     {"log2 winograd tiles", "of the whole result: rows of its products", false, false,
      [](const KernelFacts& f) {

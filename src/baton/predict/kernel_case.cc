@@ -1,9 +1,9 @@
 #include "baton/predict/kernel_case.h"
 
-#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "baton/codegen/backend.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/cost.h"
@@ -19,12 +19,6 @@ namespace {
 
 constexpr const char* kPartMark = "\npart ";  // of part_work(), after the kernel's text
 
-// Attributes that say how much is computed, or how it lies in memory.
-constexpr std::array<const char*, 6> kNumbers{"strides", "padding",     "dilation",
-                                              "groups",  "kernel_size", "pool_size"};
-constexpr std::array<const char*, 6> kTexts{"data_layout", "kernel_layout", "layout",
-                                            "out_layout",  "src_layout",    "dst_layout"};
-
 DescribedTensor described(const TensorTypeNode& type) {
   if (!type.is_static())
     throw NotSupported("the time of a kernel is predicted for known extents, not for " +
@@ -38,9 +32,9 @@ std::vector<DescribedTensor> described(const Type& type) {
   return all;
 }
 
-/// Height and width of the window of a convolution that leaves its kernel_size to the weight.
+/// The extents of the window of a convolution that leaves them to the weight.
 std::vector<int64_t> window_of_weight(const DescribedOperator& op) {
-  const auto layout = Layout::parse(op.text("kernel_layout"));
+  const auto layout = Layout::parse(op.window.kernel_layout);
   if (!layout || op.inputs.size() < 2 || layout->rank() != static_cast<int>(op.inputs[1].extents.size()))
     return {};
   std::vector<int64_t> window;
@@ -56,7 +50,7 @@ double operations(const DescribedOperator& op) {
   double results = 0;
   for (const DescribedTensor& each : op.results) results += each.elements();
   if (op.inputs.size() > 1 && kind == "conv") {
-    const auto layout = Layout::parse(op.text("kernel_layout"));
+    const auto layout = Layout::parse(op.window.kernel_layout);
     double out = 1;
     if (layout && layout->rank() == static_cast<int>(op.inputs[1].extents.size()))
       for (int i = 0; i < layout->rank(); ++i)
@@ -68,7 +62,7 @@ double operations(const DescribedOperator& op) {
     return 2 * results *
            std::sqrt(op.inputs[0].elements() * op.inputs[1].elements() / std::max(results, 1.0));
   if (kind == "pool")
-    return results * static_cast<double>(op.number("pool_size", 0, 1) * op.number("pool_size", 1, 1));
+    return results * static_cast<double>(along_axis(op.window.size, 0, 1) * along_axis(op.window.size, 1, 1));
   if (kind == "move") return 0;
   return kind == "reduce" && !op.inputs.empty() ? op.inputs[0].elements() : results;
 }
@@ -89,16 +83,8 @@ DescribedOperator described(const CallNode& call) {
   for (const Expr& arg : call.args())
     for (DescribedTensor& tensor : described(arg->checked_type())) one.inputs.push_back(std::move(tensor));
   one.results = described(call.checked_type());
-  if (!call.attrs()) return one;
-  for (const char* name : kNumbers)
-    if (call.attrs()->schema().find(name)) one.numbers.emplace(name, ints_of(call.attrs()->get(name)));
-  for (const char* name : kTexts) {
-    if (!call.attrs()->schema().find(name)) continue;
-    const AttrValue value = call.attrs()->get(name);
-    if (const auto* text = value.as<std::string>()) one.texts.emplace(name, *text);
-  }
-  if (const auto size = one.numbers.find("kernel_size"); size != one.numbers.end() && size->second.empty())
-    size->second = window_of_weight(one);
+  one.window = window_attrs(call.attrs());
+  if (one.window.size.empty()) one.window.size = window_of_weight(one);
   return one;
 }
 
@@ -116,6 +102,14 @@ void add_numbers(const Json& value, std::vector<int64_t>& to) {
     for (const auto& each : value) add_numbers(each, to);
 }
 
+/// What windows are made of: texts, and numbers, those of nested lists one after the other.
+AttrValue attr_of_json(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  std::vector<int64_t> numbers;
+  add_numbers(value, numbers);
+  return numbers;
+}
+
 DescribedOperator described(const WorkOperator& work) {
   DescribedOperator one;
   one.name = work.op;
@@ -127,11 +121,11 @@ DescribedOperator described(const WorkOperator& work) {
   if (!attributes.is_object())
     throw Error("the attributes of `" + work.op +
                 "` in a measurement are no JSON object: " + work.attributes);
-  for (const char* name : kNumbers)
-    if (const auto at = attributes.find(name); at != attributes.end()) add_numbers(*at, one.numbers[name]);
-  for (const char* name : kTexts)
-    if (const auto at = attributes.find(name); at != attributes.end() && at->is_string())
-      one.texts.emplace(name, at->get<std::string>());
+  one.window = window_attrs([&](std::string_view name) {
+    const auto at = attributes.find(name);
+    return at == attributes.end() ? AttrValue() : attr_of_json(*at);
+  });
+  if (one.window.size.empty()) one.window.size = window_of_weight(one);
   return one;
 }
 
@@ -188,17 +182,6 @@ double DescribedTensor::elements() const {
   });
 }
 double DescribedTensor::bytes() const { return elements() * dtype.bytes(); }
-
-int64_t DescribedOperator::number(std::string_view attr, size_t index, int64_t otherwise) const {
-  const auto at = numbers.find(attr);
-  if (at == numbers.end() || at->second.empty()) return otherwise;
-  return at->second[std::min(index, at->second.size() - 1)];
-}
-
-std::string_view DescribedOperator::text(std::string_view attr) const {
-  const auto at = texts.find(attr);
-  return at == texts.end() ? std::string_view() : at->second;
-}
 
 double KernelDescription::weight_bytes() const {
   const DescribedOperator* op = anchored();
@@ -267,7 +250,8 @@ KernelDescription describe(const Work& work) {
 }
 
 bool knows_schedules(std::string_view backend) {
-  return backend == "llvm" || backend == "opencl" || backend == "cuda";
+  const BackendRef known = find_backend(backend);
+  return known && known->schedules;
 }
 
 KernelCase case_of(const Measurement& measurement, KernelDescription described,
@@ -284,7 +268,7 @@ KernelCase case_of(const Measurement& measurement, KernelDescription described,
   if (parameters.is_object())
     for (const auto& [name, value] : parameters.items())
       if (value.is_number() || value.is_boolean())
-        made.parameters.emplace(name, value.is_boolean() ? value.get<bool>() : value.get<double>());
+        made.parameters.emplace(name, value.is_boolean() ? value.get<bool>() : value.get<int>());
   return made;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What a kernel predictor is asked about: the operators of a fused function with their sizes, and how and
 // where they run. Made from a fused function, or from the Work of a measurement: both give the same case.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +12,8 @@
 
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/window.h"
+#include "baton/schedule/loops.h"
 #include "baton/store/measurement.h"
 
 namespace baton {
@@ -22,17 +25,18 @@ struct DescribedTensor {
   double bytes() const;
 };
 
-/// One call of a kernel. Attributes are kept where features read them.
+/// One call of a kernel.
 struct DescribedOperator {
   std::string name;
   const OpDef* op = nullptr;  ///< null: this version of Baton has no such operator
-  std::map<std::string, std::vector<int64_t>, std::less<>> numbers;  ///< of lists and numbers
-  std::map<std::string, std::string, std::less<>> texts;
+  WindowAttrs window;         ///< its size is that of the weight where the call does not say it
   std::vector<DescribedTensor> inputs, results;  ///< tuples flattened
-
-  int64_t number(std::string_view attr, size_t index, int64_t otherwise) const;
-  std::string_view text(std::string_view attr) const;  ///< empty: none
 };
+
+/// The value for axis `index`; the last one stands for those behind it, and `otherwise` for none.
+inline int64_t along_axis(const std::vector<int64_t>& values, size_t index, int64_t otherwise) {
+  return values.empty() ? otherwise : values[std::min(index, values.size() - 1)];
+}
 
 struct KernelDescription {
   std::vector<DescribedOperator> operators;  ///< in order of execution
@@ -70,7 +74,7 @@ struct KernelCase {
   KernelDescription kernel;
   std::string backend;        ///< "llvm"
   std::string template_name;  ///< empty: not known before the kernel is made (a library chooses by itself)
-  std::map<std::string, double> parameters;
+  ScheduleParams parameters;
   std::shared_ptr<const DeviceSheet> sheet;
   int threads = 1;
   CacheState cache = CacheState::kInModel;

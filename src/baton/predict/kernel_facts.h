@@ -8,7 +8,6 @@
 #include "baton/ir/rules/cost.h"
 #include "baton/predict/extents.h"
 #include "baton/predict/kernel_case.h"
-#include "baton/predict/loop_counts.h"
 #include "baton/predict/roofline_base.h"
 
 namespace baton {
@@ -38,8 +37,13 @@ struct KernelFacts {
         e(anchor ? extents_of(c.kernel, *anchor) : Extents()),
         roofline(roofline_time(c.kernel, *c.sheet, c.threads, c.model.working_set)),
         rates(sheet_rates(*c.sheet, c.threads)),
-        winograd(anchor, e),
-        loops(loop_counts(c, e, winograd)) {
+        winograd(winograd_tiles(anchor, e)),
+        loops(loops_of_template(c.template_name,
+                                {.extents = e,
+                                 .winograd = winograd,
+                                 .lanes = lanes(),
+                                 .positions = [&] { return positions_of(anchor); }},
+                                c.parameters)) {
     calls = static_cast<double>(c.kernel.operators.size());
     for (const DescribedOperator& op : c.kernel.operators) inputs += static_cast<double>(op.inputs.size());
     inputs -= std::max(0.0, calls - 1);
@@ -53,10 +57,6 @@ struct KernelFacts {
     for (const DescribedOperator& op : of.kernel.operators)
       n += &op != anchor && op.op && cost_class(*op.op) == wanted;
     return n;
-  }
-  double parameter(const char* name, double otherwise) const {
-    const auto at = of.parameters.find(name);
-    return at == of.parameters.end() ? otherwise : at->second;
   }
   /// At the sheet's peak: all that the schedule computes, or where it is not known, whole vectors.
   double rounded_compute_us() const {

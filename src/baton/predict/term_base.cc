@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/ir/rules/cost.h"
 #include "baton/predict/dataset.h"
 #include "baton/predict/kernel_facts.h"
 #include "baton/predict/least_squares.h"
@@ -19,14 +20,14 @@ constexpr double kLeastIntensity = 0.3;
 /// What a kernel computes and moves beside its heaviest operator.
 struct TermFacts : KernelFacts {
   double elementwise = 0;  ///< elements of results of the operators beside the anchor
-  double functions = 0;    ///< the same of all operators that are polynomials and divisions
+  double functions = 0;    ///< polynomials and divisions, in the elements of all operators
 
   explicit TermFacts(const KernelCase& of) : KernelFacts(of) {
     for (const DescribedOperator& op : of.kernel.operators) {
       double elements = 0;
       for (const DescribedTensor& each : op.results) elements += each.elements();
       if (&op != anchor) elementwise += elements;
-      if (is_function(op.name)) functions += elements;
+      functions += elements * functions_of(op.op);
     }
   }
 
@@ -185,13 +186,6 @@ void share_factors(const std::map<std::string, KernelsOfKind>& kinds,
 }
 
 }  // namespace
-
-bool is_function(std::string_view op) {
-  static constexpr std::string_view kNames[] = {
-      "sigmoid", "tanh",  "exp",    "erf",  "log",       "nn.softmax", "nn.log_softmax", "power",
-      "sqrt",    "rsqrt", "divide", "atan", "fast_tanh", "fast_exp",   "fast_erf",       "nn.fast_softmax"};
-  return std::ranges::find(kNames, op) != std::end(kNames);
-}
 
 std::vector<std::string> base_terms() {
   std::vector<std::string> names;

@@ -31,8 +31,4 @@ class TermBase {
 
 constexpr size_t kLeastOfKind = 60;
 
-/// Whether the operator is computed by a polynomial or a division: so many operations an element, about.
-bool is_function(std::string_view op);
-constexpr double kOperationsOfFunction = 16;
-
 }  // namespace baton

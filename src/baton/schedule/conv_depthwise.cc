@@ -131,6 +131,7 @@ const ScheduleTemplate& template_conv_depthwise() {
       .default_params = conv_depthwise_default_params,
       .candidates = conv_depthwise_candidates,
       .apply = conv_depthwise_apply,
+      .loops = pixel_loops,
   };
   return def;
 }

@@ -276,6 +276,7 @@ const ScheduleTemplate& template_conv_direct() {
       .default_params = conv_direct_default_params,
       .candidates = conv_direct_candidates,
       .apply = conv_direct_apply,
+      .loops = pixel_loops,
   };
   return def;
 }

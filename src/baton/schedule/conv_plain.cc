@@ -88,6 +88,7 @@ const ScheduleTemplate& template_conv_plain() {
       .default_params = conv_plain_default_params,
       .candidates = conv_plain_candidates,
       .apply = conv_plain_apply,
+      .loops = pixel_loops,
   };
   return def;
 }

@@ -271,6 +271,17 @@ void conv_positions_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   schedule_feeders(kernel, sheet);
 }
 
+LoopCounts conv_positions_loops(const LoopsOf& of, const ScheduleParams& params) {
+  const double vectors = loop_param(params, "vectors");
+  LoopCounts counts = product_loops(of, 1, vectors);
+  if (const auto p = of.positions()) {
+    counts.rows = p->tile;
+    counts.tiles = double(p->batch) * p->out[0] * p->bands * p->groups * p->tiles *
+                   loop_steps(p->positions(), vectors * of.lanes);
+  }
+  return counts;
+}
+
 }  // namespace
 
 const ScheduleTemplate& template_conv_positions() {
@@ -281,6 +292,7 @@ const ScheduleTemplate& template_conv_positions() {
       .default_params = conv_positions_default_params,
       .candidates = conv_positions_candidates,
       .apply = conv_positions_apply,
+      .loops = conv_positions_loops,
   };
   return def;
 }

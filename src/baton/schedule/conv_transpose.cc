@@ -318,6 +318,24 @@ void conv_transpose_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   schedule_feeders(kernel, sheet);
 }
 
+LoopCounts conv_transpose_loops(const LoopsOf& of, const ScheduleParams& params) {
+  const Extents& e = of.extents;
+  LoopCounts counts = pixel_loops(of, params);
+  const double tile_x = loop_param(params, "tile_x"), tile_c = loop_param(params, "tile_c"),
+               phases = e.stride_w, width = e.out_w / phases;
+  // A phase of the result has its own taps.
+  counts.depth = std::max(1.0, counts.depth / (e.stride_h * e.stride_w));
+  counts.tiles = e.batch * e.out_h * phases;
+  if (e.out_block > 1) {
+    counts.tiles *= loop_steps(width, tile_x) * loop_steps(of.column_vectors(), tile_c);
+  } else {  // vectors of positions
+    counts.rows = tile_c, counts.columns = tile_x;
+    counts.tiles *= loop_steps(width, tile_x * of.lanes) * loop_steps(e.out, tile_c);
+  }
+  counts.row_step = loop_param(params, "rows");
+  return counts;
+}
+
 }  // namespace
 
 const ScheduleTemplate& template_conv_transpose() {
@@ -328,6 +346,7 @@ const ScheduleTemplate& template_conv_transpose() {
       .default_params = conv_transpose_default_params,
       .candidates = conv_transpose_candidates,
       .apply = conv_transpose_apply,
+      .loops = conv_transpose_loops,
   };
   return def;
 }

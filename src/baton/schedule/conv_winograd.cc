@@ -287,6 +287,8 @@ const ScheduleTemplate& template_conv_winograd() {
       .default_params = conv_winograd_default_params,
       .candidates = conv_winograd_candidates,
       .apply = conv_winograd_apply,
+      .loops = winograd_loops,
+      .transforms_tiles = true,
   };
   return def;
 }

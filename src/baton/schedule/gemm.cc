@@ -171,6 +171,12 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   schedule_feeders(kernel, sheet);
 }
 
+LoopCounts gemm_loops(const LoopsOf& of, const ScheduleParams& params) {
+  LoopCounts counts = product_loops(of, loop_param(params, "tile_m"), loop_param(params, "tile_n"));
+  counts.row_step = counts.rows;
+  return counts;
+}
+
 }  // namespace
 
 const ScheduleTemplate& template_gemm() {
@@ -181,6 +187,7 @@ const ScheduleTemplate& template_gemm() {
       .default_params = gemm_default_params,
       .candidates = gemm_candidates,
       .apply = gemm_apply,
+      .loops = gemm_loops,
   };
   return def;
 }

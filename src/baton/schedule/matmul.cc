@@ -168,6 +168,12 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   schedule_feeders(kernel, sheet);
 }
 
+LoopCounts matmul_loops(const LoopsOf& of, const ScheduleParams& params) {
+  LoopCounts counts = product_loops(of, loop_param(params, "tile_m"), loop_param(params, "tile_n"));
+  counts.row_step = counts.rows;
+  return counts;
+}
+
 }  // namespace
 
 const ScheduleTemplate& template_matmul() {
@@ -180,6 +186,7 @@ const ScheduleTemplate& template_matmul() {
       .default_params = matmul_default_params,
       .candidates = matmul_candidates,
       .apply = matmul_apply,
+      .loops = matmul_loops,
   };
   return def;
 }

@@ -166,6 +166,7 @@ const ScheduleTemplate& template_pointwise() {
       .default_params = pointwise_default_params,
       .candidates = pointwise_candidates,
       .apply = pointwise_apply,
+      .loops = vector_loops,
   };
   return def;
 }

@@ -179,6 +179,7 @@ const ScheduleTemplate& template_pool() {
       .default_params = pool_default_params,
       .candidates = pool_candidates,
       .apply = pool_apply,
+      .loops = pixel_loops,
   };
   return def;
 }

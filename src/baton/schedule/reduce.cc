@@ -150,6 +150,10 @@ void reduce_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
     reduce_outer_axes(kernel, shape, vectors);
 }
 
+LoopCounts reduce_loops(const LoopsOf& of, const ScheduleParams& params) {
+  return product_loops(of, 1, loop_param(params, "vectors"));
+}
+
 }  // namespace
 
 const ScheduleTemplate& template_reduce() {
@@ -160,6 +164,7 @@ const ScheduleTemplate& template_reduce() {
       .default_params = reduce_default_params,
       .candidates = reduce_candidates,
       .apply = reduce_apply,
+      .loops = reduce_loops,
   };
   return def;
 }

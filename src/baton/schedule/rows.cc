@@ -194,6 +194,10 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   schedule_feeders(kernel, sheet);
 }
 
+LoopCounts rows_loops(const LoopsOf& of, const ScheduleParams& params) {
+  return product_loops(of, 1, loop_param(params, "tile_n"));
+}
+
 }  // namespace
 
 const ScheduleTemplate& template_rows() {
@@ -204,6 +208,7 @@ const ScheduleTemplate& template_rows() {
       .default_params = rows_default_params,
       .candidates = rows_candidates,
       .apply = rows_apply,
+      .loops = rows_loops,
   };
   return def;
 }

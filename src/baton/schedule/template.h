@@ -1,11 +1,11 @@
 #pragma once
 // Schedule templates: schedule a fused function that was lowered to Halide. For .cc files of schedule and
 // codegen only (needs Halide.h).
-#include <map>
 #include <string>
 #include <vector>
 
 #include "baton/ops/compute.h"
+#include "baton/schedule/loops.h"
 #include "baton/schedule/stream_ahead.h"
 #include "baton/target/device_sheet.h"
 
@@ -41,9 +41,6 @@ struct LoweredKernel {
   std::vector<Tensor> outputs;  ///< one per output: Funcs without copies (the last block's results)
 };
 
-/// Named integer parameters of a template: {"tile_x", 14}, {"unroll", 4}.
-using ScheduleParams = std::map<std::string, int>;
-
 struct ScheduleTemplate {
   const char* name;
   const char* doc;
@@ -55,6 +52,12 @@ struct ScheduleTemplate {
   std::vector<ScheduleParams> (*candidates)(const LoweredKernel& kernel, const DeviceSheet& sheet);
   /// Schedules all Funcs of `kernel` in place.
   void (*apply)(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet);
+  /// The loops that `apply` makes with these parameters, without the kernel: what predictors count. A test
+  /// (template_loops_test.cc) counts those of Halide, and lists where the two differ.
+  LoopCounts (*loops)(const LoopsOf& of, const ScheduleParams& params);
+  /// It computes convolutions by products of transformed tiles (Winograd's algorithm), so that the operations
+  /// of the definition are no bound of its time.
+  bool transforms_tiles = false;
 };
 
 /// All templates in order (templates.def): the first that does not refuse is used; the last, "trivial", never

@@ -50,4 +50,26 @@ const ScheduleTemplate& find_template(const LoweredKernel& kernel, const DeviceS
   internal_error(__FILE__, __LINE__, "the last template takes everything", kernel.name);
 }
 
+namespace {
+
+const ScheduleTemplate* template_named(std::string_view name) {
+  for (const auto* all : {&schedule_templates(), &gpu_templates()})
+    for (const ScheduleTemplate* each : *all)
+      if (each->name == name) return each;
+  return nullptr;
+}
+
+}  // namespace
+
+LoopCounts loops_of_template(std::string_view template_name, const LoopsOf& of,
+                             const ScheduleParams& params) {
+  const ScheduleTemplate* known = template_named(template_name);
+  return known ? known->loops(of, params) : vector_loops(of);
+}
+
+bool transforms_tiles(std::string_view template_name) {
+  const ScheduleTemplate* known = template_named(template_name);
+  return known && known->transforms_tiles;
+}
+
 }  // namespace baton

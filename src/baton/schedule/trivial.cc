@@ -46,6 +46,7 @@ const ScheduleTemplate& template_trivial() {
       .default_params = [](const LoweredKernel&, const DeviceSheet&) { return ScheduleParams(); },
       .candidates = [](const LoweredKernel&, const DeviceSheet&) { return std::vector<ScheduleParams>{{}}; },
       .apply = trivial_apply,
+      .loops = vector_loops,
   };
   return def;
 }

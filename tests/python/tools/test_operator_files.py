@@ -1,4 +1,5 @@
 """tools/check_layers finds operators that are spread over files, and folders that may use each other."""
+import pytest
 from test_check_layers import check
 
 TABLE = """
@@ -63,9 +64,14 @@ def test_blocks_and_the_list_of_operators_agree(tmp_path):
     assert "op_nn_relu has a block in nn/again.cc already" in output
 
 
+def in_folder(tmp_path, folder, code, others=None):
+    table = TABLE + "".join(f"| `src/baton/{each}/` | . | standard library |\n" for each in {folder, "schedule"})
+    files = {**LIST, "baton/ops/nn/relu.cc": BLOCK, f"baton/{folder}/pass.cc": code, **(others or {})}
+    return check(tmp_path, files, table)
+
+
 def in_a_pass(tmp_path, code):
-    table = TABLE + "| `src/baton/transform/` | . | standard library |\n"
-    return check(tmp_path, {**LIST, "baton/ops/nn/relu.cc": BLOCK, "baton/transform/pass.cc": code}, table)
+    return in_folder(tmp_path, "transform", code)
 
 
 def test_a_pass_may_build_an_operator_and_match_what_it_is_about(tmp_path):
@@ -82,6 +88,37 @@ def test_tables_and_chains_of_names_in_passes_are_found(tmp_path):
                  'return call_op(name == "nn.relu" ? a : b, {x});'):
         status, output = in_a_pass(tmp_path, f"\n{code}\n")
         assert status == 1 and "src/baton/transform/pass.cc:2: asks for" in output, code
+
+
+@pytest.mark.parametrize("folder", ["predict", "profile/report", "campaign", "codegen"])
+def test_names_where_all_operators_are_meant_are_found(tmp_path, folder):
+    status, output = in_folder(tmp_path, folder, 'const char* kNames[] = {"nn.relu"};\n')
+    assert status == 1 and f'src/baton/{folder}/pass.cc:1: asks for "nn.relu" by name' in output
+    status, output = in_folder(tmp_path, folder, 'Expr made = call("nn.relu", {x});\n')
+    assert status == 0, output
+
+
+@pytest.mark.parametrize("folder", ["codegen/dnnl", "codegen/openblas", "driver"])
+def test_names_of_single_operators_are_right_where_these_are_meant(tmp_path, folder):
+    status, output = in_folder(tmp_path, folder, 'const char* kNames[] = {"nn.relu"};\n')
+    assert status == 0, output
+
+
+def test_words_that_are_also_operators_are_compared_with_no_operator(tmp_path):
+    files = {"baton/ops/ops.def": "BATON_OP(op_nn_relu)\nBATON_OP(op_split)\n",
+             "baton/ops/split.cc": "const OpDef& op_split() {\n}\n"}
+    status, output = in_folder(tmp_path, "profile", 'if (name == "split") return "split";\n', files)
+    assert status == 0, output
+    status, output = in_folder(tmp_path, "profile", 'if (call->op()->name == "split") return x;\n', files)
+    assert status == 1 and 'asks for "split" by name' in output
+
+
+def test_names_of_schedule_templates_are_found(tmp_path):
+    schedule = {"baton/schedule/conv_rows.cc": '      .name = "conv_rows",\n'}
+    status, output = in_folder(tmp_path, "predict", 'if (kernel.template_name == "conv_rows") return x;\n', schedule)
+    assert status == 1 and 'src/baton/predict/pass.cc:1: asks for template "conv_rows" by name' in output
+    status, output = in_folder(tmp_path, "predict", "// conv_rows: \"conv_rows\"\n", schedule)
+    assert status == 0, output
 
 
 def test_a_pass_that_matches_many_operators_is_found(tmp_path):

@@ -112,11 +112,24 @@ TEST_F(PredictFeatures, TilesOfWinogradFollowFromItsWeight) {
   EXPECT_EQ(value(space, plain, "winograd waste"), 1);
 }
 
+TEST_F(PredictFeatures, FunctionsOfAnOperatorAreARuleOfItsBlock) {
+  for (const char* op : {"sigmoid", "sqrt", "divide", "power", "sin", "nn.softmax", "fast_exp"})
+    EXPECT_EQ(functions_of(find_op(op)), 1) << op;
+  for (const char* op : {"add", "nn.relu", "nn.conv2d", "no_such"})
+    EXPECT_EQ(functions_of(find_op(op)), 0) << op;
+}
+
+TEST_F(PredictFeatures, SchedulesAreKnownOfBackendsThatChooseThem) {
+  for (const char* backend : {"llvm", "opencl", "cuda"}) EXPECT_TRUE(knows_schedules(backend)) << backend;
+  for (const char* backend : {"dnnl", "openblas", "sim_npu", "no_such"})
+    EXPECT_FALSE(knows_schedules(backend)) << backend;
+}
+
 // float_lanes of made_up::Machine follow the host: those of the tests here are 16.
 class PredictLoops : public PredictFeatures {
  protected:
   static LoopCounts loops(const std::string& text, const std::string& of_template,
-                          std::map<std::string, double> parameters) {
+                          ScheduleParams parameters) {
     KernelCase kernel = with(describe(*function_of_text(text)));
     DeviceSheet sheet = *kernel.sheet;
     sheet.float_lanes = 16;
@@ -163,7 +176,7 @@ TEST_F(PredictLoops, TransformsCountVectorsOfBlocks) {
                     single = transforms("31, 8, 8, 1", "2, 31, 1, 16") +
                              "data_layout=\"NCHW1c\", kernel_layout=\"HWOI1i16o\", "
                              "out_layout=\"NCHW16c\")\n}";
-  const std::map<std::string, double> parameters{{"rows", 2}, {"tile_t", 4}, {"tile_c", 2}};
+  const ScheduleParams parameters{{"rows", 2}, {"tile_t", 4}, {"tile_c", 2}};
   EXPECT_EQ(loops(whole, "conv_winograd", parameters).transforms, 4 * 36 * (2 + 2));
   EXPECT_EQ(loops(single, "conv_winograd", parameters).transforms, 4 * 36 * (31 + 2));
   EXPECT_EQ(loops(whole, "conv_winograd", parameters).operations(), 2.0 * 4 * 36 * 32 * 32);

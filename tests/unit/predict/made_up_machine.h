@@ -97,7 +97,12 @@ inline double exact_us(const Machine& machine, const Layer& l) {
 inline Measurement measured(const Machine& machine, const Layer& layer, std::mt19937& random) {
   Measurement m;
   m.work = work_of(layer);
-  m.build = {"llvm", "llvm", "made up", 3, layer.dense ? "gemm" : "conv_direct", R"({"tile_x": 6})"};
+  m.build = {"llvm",
+             "llvm",
+             "made up",
+             3,
+             layer.dense ? "gemm" : "conv_direct",
+             layer.dense ? R"({"tile_m": 6})" : R"({"tile_x": 6})"};
   m.device = machine.sheet();
   m.machine = machine.name;
   m.cache = CacheState::kHot;

@@ -240,13 +240,14 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   function.rounds_us = {5, 5.5};
   function.core_ns = 1700;
   OffloadRow alone{"dnnl", OffloadVerdict::kFaster}, copied{"opencl", OffloadVerdict::kSlower},
-      refused{"mirror", OffloadVerdict::kNotTaken};
+      refused{"mirror", OffloadVerdict::kNotTaken}, simulated{"sim_npu", OffloadVerdict::kFaster};
   alone.kernels_us = alone.total_us = 4;
   alone.rounds_us = {4, 4.5};
   copied.kernels_us = 3;
   copied.copies_us = 50;
   copied.rounds_us = {53, 54};
-  function.others = {alone, copied, refused};
+  simulated.kernels_us = 2;
+  function.others = {alone, copied, refused, simulated};
   comparison.functions = {function};
   report.comparison = comparison;
 
@@ -254,7 +255,7 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   source.live = false;
   source.machine = "here";
   const std::vector<Measurement> rows = measurements_of(report, source);
-  ASSERT_EQ(rows.size(), 6u);
+  ASSERT_EQ(rows.size(), 7u);
   EXPECT_EQ(rows[0].build.backend, "llvm");
   EXPECT_EQ(rows[0].build.target, "llvm -mcpu=znver4");
   EXPECT_EQ(rows[0].build.compiler, "baton 0.1.0");
@@ -287,6 +288,8 @@ TEST(Record, CopiesOtherDevicesAndComparisons) {
   EXPECT_EQ(rows[4].samples_us, (std::vector<double>{4, 4.5}));
   EXPECT_EQ(rows[5].median_us, 3);
   EXPECT_TRUE(rows[5].samples_us.empty());
+  EXPECT_EQ(rows[4].simulated + rows[5].simulated, "");
+  EXPECT_EQ(rows[6].simulated, "sim_npu");
 }
 
 TEST(Record, ASavedProfileGivesTheSameWorks) {

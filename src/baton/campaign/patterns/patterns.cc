@@ -132,7 +132,6 @@ std::optional<KernelPattern> with_epilogue(const KernelPattern& pattern, Choice&
     weights.push_back(weight);
     return Expr(params.back());
   };
-  const auto unary = [&](const char* op) { body = call(op, {body}); };
   const std::vector<int64_t> shape = type->extents();
   const size_t channels = shape.size() == 4 ? 1 : shape.size() - 1;
   std::vector<int64_t> bias{shape[channels]};
@@ -143,10 +142,10 @@ std::optional<KernelPattern> with_epilogue(const KernelPattern& pattern, Choice&
     case 0:
       break;
     case 1:
-      unary("sigmoid");
+      body = call("sigmoid", {body});
       break;
     case 2:
-      unary("tanh");
+      body = call("tanh", {body});
       break;
     case 3:
       body = call("multiply", {body, call("sigmoid", {body})});
@@ -157,7 +156,7 @@ std::optional<KernelPattern> with_epilogue(const KernelPattern& pattern, Choice&
       break;
     }
     default:
-      unary("nn.relu");
+      body = call("nn.relu", {body});
   }
   return pattern_of(body, params, weights, pattern.family);
 }

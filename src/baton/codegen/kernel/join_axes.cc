@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kLongestAxis = int64_t{1} << 30;
 
 bool is_concatenation(const CallNode& call) {
-  return call.op() && call.op()->name == "concatenate" && call.args().size() == 1;
+  return is_call(Expr(&call), "concatenate") && call.args().size() == 1;
 }
 
 /// The axis that a concatenation joins its parts along.

@@ -217,6 +217,11 @@ std::string_view cost_class(const OpDef& op) {
   return "other";
 }
 
+double functions_of(const OpDef* op) {
+  const auto* rule = op ? op->rules.get<Transcendental>() : nullptr;
+  return rule ? rule->functions : 0;
+}
+
 MacRule conv_macs() { return {conv_mac_count}; }
 MacRule product_macs() { return {product_mac_count}; }
 

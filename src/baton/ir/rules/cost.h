@@ -48,6 +48,17 @@ CostFacts window_gradient_cost(const CostQuery& q);  ///< (gradient, data) -> gr
 /// "reduce", "move" or "other".
 std::string_view cost_class(const OpDef& op);
 
+/// Elements of the operator's result take functions that are no single fast instruction: polynomials
+/// (exponentials, logarithms, ...), roots and divisions. Attached to operator blocks. The costs above count
+/// them as one operation.
+struct Transcendental {
+  double functions = 1;  ///< per element of the result
+};
+/// What one such function takes beside an addition or multiplication, about.
+constexpr double kOperationsOfFunction = 16;
+/// Functions per element of the result of `op`; 0 without the rule, and for null.
+double functions_of(const OpDef* op);
+
 /// The cost of a typed `call`.
 CostFacts cost_of_call(const CallNode& call);
 /// The cost of a fused function: the operations of all its calls, but only the bytes of its parameters and

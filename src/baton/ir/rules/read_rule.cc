@@ -11,6 +11,7 @@
 #include "baton/ir/layout.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/window.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -40,10 +41,6 @@ std::string text_of(const CostQuery& q, const char* field) {
   const AttrValue value = q.attrs->get(field);
   const std::string* text = value.as<std::string>();
   return text ? *text : "";
-}
-
-std::vector<int64_t> list_of(const CostQuery& q, const char* field) {
-  return q.attrs && q.attrs->schema().find(field) ? ints_of(q.attrs->get(field)) : std::vector<int64_t>();
 }
 
 /// The extent of `letter`, its splits included; 0 where the layout has none.
@@ -77,27 +74,24 @@ double window_reads(const CostQuery& q, const std::string& in_layout, const std:
 }
 
 /// The extent of the window of a convolution or pool along `letter`; 0: not known.
-double window_along(const CostQuery& q, const std::string& in_layout, char letter) {
-  std::vector<int64_t> window = list_of(q, "pool_size");
-  if (window.empty()) window = list_of(q, "kernel_size");
-  if (window.empty() && q.inputs.size() > 1)
-    return extent_along(*q.inputs[1], text_of(q, "kernel_layout"), letter);
+double window_along(const CostQuery& q, const WindowAttrs& window, char letter) {
+  if (window.size.empty() && q.inputs.size() > 1)
+    return extent_along(*q.inputs[1], window.kernel_layout, letter);
   std::string axes;  // of space, as the list of extents has them
   for (const char each : kSpatial)
-    if (in_layout.find(each) != std::string::npos) axes += each;
+    if (window.data_layout.find(each) != std::string::npos) axes += each;
   const size_t at = axes.find(letter);
-  if (at == std::string::npos || window.empty()) return 0;
-  return static_cast<double>(window[std::min(at, window.size() - 1)]);
+  if (at == std::string::npos || window.size.empty()) return 0;
+  return static_cast<double>(window.size[std::min(at, window.size.size() - 1)]);
 }
 
 double reads_of_windows(const CostQuery& q, size_t input, double results) {
   if (input > 0) return q.input_elements(input);
-  std::string layout = text_of(q, "data_layout");
-  if (layout.empty()) layout = text_of(q, "layout");
-  std::string out = text_of(q, "out_layout");
-  if (out.empty()) out = layout;
-  return part_of_results(q, results) *
-         window_reads(q, layout, out, [&](char letter) { return window_along(q, layout, letter); });
+  const WindowAttrs window = window_attrs(q.attrs);
+  const std::string& out = window.out_layout.empty() ? window.data_layout : window.out_layout;
+  return part_of_results(q, results) * window_reads(q, window.data_layout, out, [&](char letter) {
+           return window_along(q, window, letter);
+         });
 }
 
 /// Of the dense operand of a sparse product the columns that the values stand in.

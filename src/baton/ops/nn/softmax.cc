@@ -1,3 +1,4 @@
+#include "baton/ir/rules/cost.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
@@ -115,7 +116,7 @@ const OpDef& op_nn_softmax() {
       .relation = softmax_relation,
       .compute = softmax_compute,
       .rules = op_rules(softmax_gradient(), MixedPrecision::kNever, AnchorRule{"rows"},
-                        FastForm{"nn.fast_softmax"}),
+                        FastForm{"nn.fast_softmax"}, Transcendental{}),
       .test_shapes = {"(1, 1000)f32[-8, 8]", "(2, 3, 5)f64[-8, 8], axis=1", "(7)f32", "(3, 1)f32"},
   };
   return def;
@@ -129,7 +130,7 @@ const OpDef& op_nn_fast_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
-      .rules = op_rules(AnchorRule{"rows"}),
+      .rules = op_rules(AnchorRule{"rows"}, Transcendental{}),
       .test_shapes = {"(1, 2, 5)f32[-2, 2]"},
   };
   return def;
@@ -143,7 +144,7 @@ const OpDef& op_nn_log_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = log_softmax_compute,
-      .rules = op_rules(log_softmax_gradient(), AnchorRule{"rows"}),
+      .rules = op_rules(log_softmax_gradient(), AnchorRule{"rows"}, Transcendental{}),
       .test_shapes = {"(2, 7)f32[-4, 4]", "(1, 1)f32[-4, 4], axis=1"},
   };
   return def;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/cost.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/integer_math.h"
 #include "baton/ops/math.h"
@@ -165,7 +166,7 @@ const OpDef& op_divide() {
   static const OpDef def = binary_op(
       "divide", "lhs / rhs; of integers rounded toward zero.",
       [](Value a, Value b) { return trunc_div(a, b); },
-      op_rules(divide_gradient(), MixedPrecision::kFollow, Arithmetic::kQuotient));
+      op_rules(divide_gradient(), MixedPrecision::kFollow, Arithmetic::kQuotient, Transcendental{}));
   return def;
 }
 
@@ -206,7 +207,7 @@ const OpDef& op_floor_mod() {
 const OpDef& op_power() {
   static const OpDef def = binary_op(
       "power", "lhs to the power rhs.", [](Value a, Value b) { return power(a, b); },
-      op_rules(MixedPrecision::kNever));
+      op_rules(MixedPrecision::kNever, Transcendental{}));
   return def;
 }
 

@@ -1,6 +1,7 @@
 // Elementwise operators of one input.
 #include "baton/ir/build.h"
 #include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/cost.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/integer_math.h"
 #include "baton/ops/math.h"
@@ -250,42 +251,43 @@ const OpDef& op_exp() {
   static const OpDef def = real_op(
       "exp", "e to the power x.", [](Halide::Expr x) { return vector_exp(x); },
       op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp"),
-               FastForm{"fast_exp"}));
+               FastForm{"fast_exp"}, Transcendental{}));
   return def;
 }
 
 const OpDef& op_log() {
   static const OpDef def = real_op(
       "log", "The natural logarithm.", [](Halide::Expr x) { return vector_log(x); },
-      op_rules(log_gradient(), fake_quantized_function("qnn.log")));
+      op_rules(log_gradient(), fake_quantized_function("qnn.log"), Transcendental{}));
   return def;
 }
 
 const OpDef& op_log2() {
   static const OpDef def = real_op(
       "log2", "The logarithm to base 2.", [](Halide::Expr x) { return vector_log2(x); },
-      op_rules(log2_gradient()));
+      op_rules(log2_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_log10() {
   static const OpDef def = real_op(
       "log10", "The logarithm to base 10.", [](Halide::Expr x) { return vector_log10(x); },
-      op_rules(log10_gradient()));
+      op_rules(log10_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_sqrt() {
   static const OpDef def = real_op(
       "sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); },
-      op_rules(sqrt_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sqrt")));
+      op_rules(sqrt_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sqrt"),
+               Transcendental{}));
   return def;
 }
 
 const OpDef& op_rsqrt() {
   static const OpDef def = real_op(
       "rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); },
-      op_rules(fake_quantized_function("qnn.rsqrt")));
+      op_rules(fake_quantized_function("qnn.rsqrt"), Transcendental{}));
   return def;
 }
 
@@ -293,14 +295,15 @@ const OpDef& op_tanh() {
   static const OpDef def = real_op(
       "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
       op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh"),
-               FastForm{"fast_tanh"}));
+               FastForm{"fast_tanh"}, Transcendental{}));
   return def;
 }
 
 const OpDef& op_sigmoid() {
   static const OpDef def = real_op(
       "sigmoid", "1 / (1 + exp(-x)).", [](Halide::Expr x) { return vector_sigmoid(x); },
-      op_rules(sigmoid_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sigmoid")));
+      op_rules(sigmoid_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sigmoid"),
+               Transcendental{}));
   return def;
 }
 
@@ -308,97 +311,104 @@ const OpDef& op_erf() {
   static const OpDef def = real_op(
       "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); },
       op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf"),
-               FastForm{"fast_erf"}));
+               FastForm{"fast_erf"}, Transcendental{}));
   return def;
 }
 
 const OpDef& op_sin() {
-  static const OpDef def =
-      real_op("sin", "The sine.", [](Halide::Expr x) { return sin(x); }, op_rules(sin_gradient()));
+  static const OpDef def = real_op(
+      "sin", "The sine.", [](Halide::Expr x) { return sin(x); }, op_rules(sin_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_cos() {
-  static const OpDef def =
-      real_op("cos", "The cosine.", [](Halide::Expr x) { return cos(x); }, op_rules(cos_gradient()));
+  static const OpDef def = real_op(
+      "cos", "The cosine.", [](Halide::Expr x) { return cos(x); },
+      op_rules(cos_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_tan() {
-  static const OpDef def =
-      real_op("tan", "The tangent.", [](Halide::Expr x) { return tan(x); }, op_rules(tan_gradient()));
+  static const OpDef def = real_op(
+      "tan", "The tangent.", [](Halide::Expr x) { return tan(x); },
+      op_rules(tan_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_asin() {
-  static const OpDef def =
-      real_op("asin", "The arc sine.", [](Halide::Expr x) { return asin(x); }, op_rules(asin_gradient()));
+  static const OpDef def = real_op(
+      "asin", "The arc sine.", [](Halide::Expr x) { return asin(x); },
+      op_rules(asin_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_acos() {
-  static const OpDef def =
-      real_op("acos", "The arc cosine.", [](Halide::Expr x) { return acos(x); }, op_rules(acos_gradient()));
+  static const OpDef def = real_op(
+      "acos", "The arc cosine.", [](Halide::Expr x) { return acos(x); },
+      op_rules(acos_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_atan() {
-  static const OpDef def =
-      real_op("atan", "The arc tangent.", [](Halide::Expr x) { return atan(x); }, op_rules(atan_gradient()));
+  static const OpDef def = real_op(
+      "atan", "The arc tangent.", [](Halide::Expr x) { return atan(x); },
+      op_rules(atan_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_sinh() {
   static const OpDef def = real_op(
-      "sinh", "The hyperbolic sine.", [](Halide::Expr x) { return sinh(x); }, op_rules(sinh_gradient()));
+      "sinh", "The hyperbolic sine.", [](Halide::Expr x) { return sinh(x); },
+      op_rules(sinh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_cosh() {
   static const OpDef def = real_op(
-      "cosh", "The hyperbolic cosine.", [](Halide::Expr x) { return cosh(x); }, op_rules(cosh_gradient()));
+      "cosh", "The hyperbolic cosine.", [](Halide::Expr x) { return cosh(x); },
+      op_rules(cosh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_asinh() {
   static const OpDef def = real_op(
       "asinh", "The inverse hyperbolic sine.", [](Halide::Expr x) { return asinh(x); },
-      op_rules(asinh_gradient()));
+      op_rules(asinh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_acosh() {
   static const OpDef def = real_op(
       "acosh", "The inverse hyperbolic cosine.", [](Halide::Expr x) { return acosh(x); },
-      op_rules(acosh_gradient()));
+      op_rules(acosh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_atanh() {
   static const OpDef def = real_op(
       "atanh", "The inverse hyperbolic tangent.", [](Halide::Expr x) { return atanh(x); },
-      op_rules(atanh_gradient()));
+      op_rules(atanh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_fast_exp() {
   static const OpDef def = real_op(
       "fast_exp", "exp, may be off by a few units in the last place.",
-      [](Halide::Expr x) { return vector_exp(x); }, op_rules(MixedPrecision::kFollow));
+      [](Halide::Expr x) { return vector_exp(x); }, op_rules(MixedPrecision::kFollow, Transcendental{}));
   return def;
 }
 
 const OpDef& op_fast_tanh() {
   static const OpDef def = real_op(
       "fast_tanh", "tanh, may be off by a few units in the last place.",
-      [](Halide::Expr x) { return vector_tanh(x); }, op_rules(MixedPrecision::kFollow));
+      [](Halide::Expr x) { return vector_tanh(x); }, op_rules(MixedPrecision::kFollow, Transcendental{}));
   return def;
 }
 
 const OpDef& op_fast_erf() {
   static const OpDef def = real_op(
       "fast_erf", "erf, may be off by a few units in the last place.",
-      [](Halide::Expr x) { return vector_erf(x); }, op_rules(MixedPrecision::kFollow));
+      [](Halide::Expr x) { return vector_erf(x); }, op_rules(MixedPrecision::kFollow, Transcendental{}));
   return def;
 }
 

@@ -6,7 +6,6 @@
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/cost.h"
 #include "baton/predict/roofline_base.h"
-#include "baton/predict/term_base.h"
 
 namespace baton {
 
@@ -50,7 +49,8 @@ std::vector<double> roofline_shares(const KernelCase& kernel, const std::vector<
   std::vector<double> shares;
   for (size_t i = 0; i < blocks.size(); ++i) {
     double operations = cost_of_call(*blocks[i].call).flops;
-    if (is_function(blocks[i].call->op()->name)) operations *= kOperationsOfFunction;
+    if (const double functions = functions_of(blocks[i].call->op()); functions > 0)
+      operations *= functions * kOperationsOfFunction;
     shares.push_back(operations * us_per_operation + outside_bytes(blocks[i], !taken[i]) * us_per_byte);
   }
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);

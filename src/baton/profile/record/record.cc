@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/codegen/backend.h"
 #include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
 #include "baton/text/parser.h"
@@ -323,7 +325,8 @@ class Recorder {
       time.plus_minus_us = rounds_interval(time.samples_us);
       set_time(m, time);
       if (other.verdict == OffloadVerdict::kUnreliable) m.unreliable = other.why;
-      m.simulated = other.backend.starts_with("sim_") ? other.backend : "";
+      const BackendRef there = find_backend(other.backend);
+      m.simulated = there && there->device_type >= BATON_FIRST_SIMULATED_KIND ? other.backend : "";
       all_.push_back(std::move(m));
     }
   }

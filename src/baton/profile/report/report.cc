@@ -10,6 +10,7 @@
 #include "baton/profile/report/titles.h"
 #include "baton/runtime/baton_backend.h"
 #include "baton/runtime/processor.h"
+#include "baton/schedule/loops.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -214,7 +215,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     if (const auto known = source.kernels.find(node.func_name); known != source.kernels.end()) {
       row.flops = known->second.facts.flops;
       row.bytes = known->second.facts.bytes;
-      row.roofline.nominal = known->second.function.template_name.find("winograd") != std::string::npos;
+      row.roofline.nominal = transforms_tiles(known->second.function.template_name);
       report.functions[node.func_name] = known->second.function;
     }
     if (row.bytes > 0) row.roofline.intensity = row.flops / row.bytes;

@@ -448,6 +448,7 @@ const ScheduleTemplate& template_gpu_naive() {
       .default_params = [](const LoweredKernel&, const DeviceSheet&) { return ScheduleParams(); },
       .candidates = [](const LoweredKernel&, const DeviceSheet&) { return std::vector<ScheduleParams>{{}}; },
       .apply = gpu_naive_apply,
+      .loops = vector_loops,
   };
   return def;
 }

@@ -194,6 +194,12 @@ void gpu_shared_apply(LoweredKernel& kernel, const ScheduleParams& params, const
   right.in(sum).align_storage(right.args()[0], columns + 1);
 }
 
+LoopCounts gpu_shared_loops(const LoopsOf& of, const ScheduleParams& params) {
+  LoopCounts counts = product_loops(of, loop_param(params, "rows"), 1);
+  counts.row_step = counts.rows;
+  return counts;
+}
+
 }  // namespace
 
 bool has_shared_tiles(int64_t rows, int64_t columns, int64_t terms) {
@@ -210,6 +216,7 @@ const ScheduleTemplate& template_gpu_shared() {
       .default_params = gpu_shared_default_params,
       .candidates = gpu_shared_candidates,
       .apply = gpu_shared_apply,
+      .loops = gpu_shared_loops,
   };
   return def;
 }

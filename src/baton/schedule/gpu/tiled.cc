@@ -301,6 +301,7 @@ const ScheduleTemplate& template_gpu_tiled() {
       .default_params = gpu_tiled_default_params,
       .candidates = gpu_tiled_candidates,
       .apply = gpu_tiled_apply,
+      .loops = vector_loops,
   };
   return def;
 }

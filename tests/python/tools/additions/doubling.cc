@@ -25,7 +25,14 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceShee
 
 const ScheduleTemplate& template_doubling() {
   static const ScheduleTemplate schedule{
-      "doubling", "What is doubled, four values at a time.", refuses, default_params, candidates, apply};
+      .name = "doubling",
+      .doc = "What is doubled, four values at a time.",
+      .refuses = refuses,
+      .default_params = default_params,
+      .candidates = candidates,
+      .apply = apply,
+      .loops = vector_loops,
+  };
   return schedule;
 }
 
