@@ -55,13 +55,28 @@ BuildOptions options_for(const Json& golden, const IRModule& module) {
   return options;
 }
 
+/// The same value with the members of all objects in the order of their names.
+Json in_order(const Json& json) {
+  if (json.is_array()) {
+    Json items = Json::array();
+    for (const Json& item : json) items.push_back(in_order(item));
+    return items;
+  }
+  if (!json.is_object()) return json;
+  std::map<std::string, Json> members;
+  for (const auto& [name, value] : json.items()) members[name] = in_order(value);
+  Json object = Json::object();
+  for (const auto& [name, value] : members) object[name] = value;
+  return object;
+}
+
 /// The graph without what may differ: hashes, and what Baton adds.
 Json comparable(Json graph) {
   for (Json& node : graph["nodes"]) {
     if (!node.contains("attrs")) continue;
     for (const char* own : {"hash", "origins", "made_for", "reason"}) node["attrs"].erase(own);
   }
-  return graph;
+  return in_order(graph);
 }
 
 NDArray decoded(const Json& output) {
