@@ -143,7 +143,7 @@ TEST_F(Tables, WhatNoLongerFitsIsIgnored) {
 }
 
 /// The layer as a program: its text has the operator's operands as parameters.
-Function function_of(const std::string& layer) {
+Function function_of_layer(const std::string& layer) {
   const size_t open = layer.find('('),
                close = layer.rfind(") ") == std::string::npos ? layer.size() - 1 : layer.find("]) ") + 1;
   const std::string params = layer.substr(open + 1, close - open - 1),
@@ -161,7 +161,7 @@ TEST_F(Tables, EveryShippedEntryFits) {
     if (processor_family(context_.host()) != family) continue;
     for (const auto& [layer, tuned] : shipped_table(family).entries) {
       SCOPED_TRACE(layer);
-      const Function function = function_of(layer);
+      const Function function = function_of_layer(layer);
       EXPECT_EQ(scheduled_layer(*function), layer);
       EXPECT_EQ(unfit_schedule(function, tuned.schedule, context_.host()), "");
       EXPECT_LE(tuned.us, 0.96 * tuned.default_us);
@@ -173,8 +173,8 @@ TEST_F(Tables, EveryShippedEntryFits) {
 TEST_F(Tables, LayersAreRelay) {
   const BuiltKernel plain = built("nn.relu");
   const std::string layer = scheduled_layer(*plain.function);
-  EXPECT_EQ(scheduled_layer(*function_of(layer)), layer);
-  EXPECT_EQ(unfit_schedule(function_of(layer), other_than(plain), context_.host()), "");
+  EXPECT_EQ(scheduled_layer(*function_of_layer(layer)), layer);
+  EXPECT_EQ(unfit_schedule(function_of_layer(layer), other_than(plain), context_.host()), "");
 }
 
 }  // namespace
