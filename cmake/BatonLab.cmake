@@ -12,8 +12,13 @@ find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h)
 # CBC solves mappings with limits; it is loaded in the same way (src/baton/map/milp.cc).
 find_path(CBC_INCLUDE_DIR coin/Cbc_C_Interface.h)
 if(NOT SQLite3_FOUND OR NOT XGBOOST_INCLUDE_DIR OR NOT CBC_INCLUDE_DIR)
-  message(STATUS "The laboratory, the Python module and the tests are not built: SQLite 3.38, the headers of XGBoost, or those "
-                 "of CBC are not installed (Debian: libsqlite3-dev libxgboost-dev coinor-libcbc-dev; ./baton setup lab)")
+  set(missing "SQLite 3.38, the headers of XGBoost, or those of CBC are not installed (Debian: libsqlite3-dev libxgboost-dev "
+              "coinor-libcbc-dev; ./baton setup lab)")
+  list(JOIN missing "" missing)
+  if(SKBUILD)  # a wheel has all of it
+    message(FATAL_ERROR "${missing}")
+  endif()
+  message(STATUS "The laboratory, the Python module and the tests are not built: ${missing}")
   return()
 endif()
 set(BATON_HAS_LAB ON)

@@ -63,7 +63,7 @@ if(BATON_TESTS AND GTest_FOUND)
       file(MAKE_DIRECTORY "${fake_cuda}/${age}")
       add_custom_command(
         OUTPUT "${fake_cuda}/${age}/libcuda.so.1"
-        COMMAND "${CMAKE_CXX_COMPILER}" -std=c++20 -O2 -Wall -Wextra -Werror -shared -fPIC -Wl,-soname,libcuda.so.1
+        COMMAND "${CMAKE_CXX_COMPILER}" -std=c++20 "$<IF:$<STREQUAL:${age},old>,-O0,-O2>" -Wall -Wextra -Werror -shared -fPIC -Wl,-soname,libcuda.so.1
                 "$<$<STREQUAL:${age},old>:-DBATON_OLD_DRIVER>" "${fake_cuda_source}/libcuda.cpp"
                 -o "${fake_cuda}/${age}/libcuda.so.1"
         DEPENDS "${fake_cuda_source}/libcuda.cpp" "${fake_cuda_source}/ptx.h"

@@ -11,6 +11,7 @@ from . import browser, debian, parts, wheels
 from .report import Failure, Steps, explain
 from .state import NEEDED, PROGRAM, Build, venv_python
 
+ALL_OF_IT = "baton_unit_tests"  # what needs most of what may be missing: it links the laboratory and GoogleTest
 SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled headers and objects of one preset
 
 
@@ -46,7 +47,9 @@ def run(build, verb, arguments):
         # Where a program asks for parts it runs, and has its libraries loaded: only what it asks for is built.
         targets = [target for part in wanted for target in part.targets] if verb == "setup" else \
             [*NEEDED.get(verb, PROGRAM), *parts.built_before(build)]
-        prepare(build, *(dict.fromkeys(targets) or PROGRAM),
+        if not wanted:
+            targets = targets or PROGRAM
+        prepare(build, *dict.fromkeys(targets), only_installed=not targets,
                 wheel_sets=tuple(dict.fromkeys(name for part in wanted for name in part.wheels)),
                 packages=[package for part in wanted for package in part.packages],
                 drivers=[package for part in wanted for package in part.missing_drivers()])
@@ -66,9 +69,9 @@ def run(build, verb, arguments):
     return build.become_program([verb, *arguments] if verb else [])
 
 
-def prepare(build, *targets, wheel_sets=(), packages=(), drivers=(), with_browser=False):
+def prepare(build, *targets, only_installed=False, wheel_sets=(), packages=(), drivers=(), with_browser=False):
     """Makes `targets` of CMake (none: only what CMake writes) current, with wheels and Debian's packages (`wheel_sets` and
-    `packages` beside those of every build; `drivers` and a browser if they can be had)."""
+    `packages` beside those of every build; `drivers` and a browser if they can be had). `only_installed`: nothing is built."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
     steps = Steps(os.path.join(folder, "setup.log"))
@@ -87,6 +90,8 @@ def prepare(build, *targets, wheel_sets=(), packages=(), drivers=(), with_browse
             _check_space(build)
             keep = (lock.fileno(),)
             wheels.ensure(steps, build.root, wheel_sets, keep)
+            if only_installed:
+                return
             # Read before compiling: files edited meanwhile are newer than the stamp and built by the next call.
             inputs = build.inputs()
             if targets and build.are_built(targets, inputs):
@@ -151,9 +156,10 @@ def _configure(build, steps, keep, always=False):
 
 
 def _are_known(build, targets):
-    """Whether the build folder has rules for all `targets`."""
+    """Whether the build folder has rules for all `targets`: what CMake does not find it leaves out, also of `all`."""
     rules = _read(os.path.join(build.folder, "build.ninja")) or ""
-    return all(f"\nbuild {target}: " in rules for target in targets)
+    wanted = [ALL_OF_IT if target == "all" else target for target in targets]
+    return all(f"\nbuild {target}: " in rules for target in wanted)
 
 
 def _compile(build, steps, targets, keep):

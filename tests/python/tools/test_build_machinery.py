@@ -136,3 +136,25 @@ def test_a_build_that_was_killed_is_finished_by_the_next(tree, seconds):
     with open(tree / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
     assert built(tree) == "1 2\n"
+
+
+WITHOUT = ["-DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON"]
+
+
+def configured(build, *flags):
+    return subprocess.run([TOOLS / "cmake", "-S", ROOT, "-B", build, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={TOOLS / 'ninja'}",
+                           f"-DPython_EXECUTABLE={TOOLS / 'python'}", *flags], check=False, capture_output=True, text=True)
+
+
+def test_the_program_needs_no_package_of_the_laboratory_or_the_tests(tmp_path):
+    """A first profile installs what every build needs, and no more."""
+    done = configured(tmp_path, *WITHOUT)
+    assert done.returncode == 0, done.stderr
+    assert "not built: SQLite 3.38" in done.stdout and "./baton setup lab" in done.stdout
+    rules = (tmp_path / "build.ninja").read_text()
+    assert "\nbuild baton: " in rules and "\nbuild baton_lab_verbs: " not in rules and "\nbuild baton_unit_tests: " not in rules
+
+
+def test_a_wheel_is_refused_without_them(tmp_path):
+    done = configured(tmp_path, "-DSKBUILD=ON", *WITHOUT)
+    assert done.returncode != 0 and "libsqlite3-dev" in done.stderr

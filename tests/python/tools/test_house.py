@@ -499,6 +499,28 @@ def test_a_part_is_made_without_the_program_that_asks_for_it(tree, made):
     assert made == ["baton_plugin_dnnl", "baton-runner", "baton_lab_verbs"]
 
 
+@pytest.mark.parametrize("part", ["data", "peers"])
+def test_a_part_of_wheels_alone_builds_nothing(tree, monkeypatch, part):
+    """It is asked for by a program that runs: another build of that would change its libraries under it."""
+    asked = []
+    monkeypatch.setattr(debian, "missing", lambda packages=(): [])
+    monkeypatch.setattr(wheels, "ensure", lambda steps, root, sets, keep: asked.append(sets))
+    monkeypatch.setattr(setup, "_configure", lambda *given, **named: asked.append("CMake"))
+    (pathlib.Path(tree.root) / "src" / "a.cc").write_text("int newer;\n")
+    assert setup.run(tree, "setup", [part]) == 0
+    assert asked == [parts.known(tree.root)[part].wheels]
+
+
+def test_what_cmake_left_out_is_looked_for_again(tree):
+    """Packages that a part needs may have come by hand, after CMake ran without them."""
+    rules = pathlib.Path(tree.folder) / "build.ninja"
+    rules.write_text("#\nbuild baton: phony x\nbuild all: phony baton\n")
+    assert setup._are_known(tree, ("baton",)) and not setup._are_known(tree, ("baton_lab_verbs",))
+    assert not setup._are_known(tree, ("all",))
+    rules.write_text(rules.read_text() + "build baton_unit_tests: link x\n")
+    assert setup._are_known(tree, ("all",))
+
+
 def test_a_part_that_does_not_exist_is_named_beside_those_that_do(tree, made, capsys):
     add_plugin(tree, "dnnl")
     assert setup.run(tree, "setup", ["bogus"]) == 2
