@@ -111,3 +111,8 @@ def test_works_in_a_fresh_environment_without_a_compiler(wheel, tmp_path):
     done = run(program, "profile", "mlp", "--repeat", "2", "--inside-ms", "1")
     assert done.returncode == 0 and "softmax" in done.stdout, done.stderr
     assert run(program, "print", "no-such-model").returncode == 1
+    # The laboratory, which uses functions of the program itself.
+    done = run(program, "predict", "mlp", "--for-device", "zen5")
+    assert done.returncode == 0 and "zen5: AMD EPYC" in done.stdout, done.stderr
+    done = run(program, "profile", "mlp", "--repeat", "2", "--no-inside", "--store", tmp_path / "m.db")
+    assert done.returncode == 0 and "rows are new in" in done.stderr, done.stderr
