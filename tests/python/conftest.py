@@ -1,5 +1,6 @@
 """Options that `./baton test` hands on: --filter, --slow."""
 import importlib.util
+import os
 import re
 import signal
 
@@ -30,6 +31,15 @@ def pytest_collection_modifyitems(config, items):
         (kept if chosen(item) else dropped).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=dropped)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """Processor time of the test itself, for the limit of tools/house/checks.py; fixtures are shared, and not counted."""
+    before = sum(os.times()[:4])
+    yield
+    item.user_properties += [("cpu_s", f"{sum(os.times()[:4]) - before:.3f}"),
+                             ("slow", any(mark.name in ("slow", "peers") for mark in item.iter_markers()))]
 
 
 @pytest.fixture(scope="session")

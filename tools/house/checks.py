@@ -16,8 +16,9 @@ from . import compiles, formatting, state
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
 failures = []  # what failed, named again before the last line: logs of CI are cut to their end
-times = []  # (seconds, name) of single tests
+times = []  # (seconds of processor time, name) of single tests
 SHOWN_SLOWEST = 10
+MOST_SECONDS = 10  # of processor time, for a test that is not marked slow
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Presets, and the programs built with them.
@@ -162,7 +163,7 @@ def _unit_shard(build, program, shard, chosen):
         if "failures" in test:
             failed += 1
             _failure(name, "\n".join(failure["failure"] for failure in test["failures"]))
-    times.extend((float(test.get("time", "0s").rstrip("s")), name) for name, test in tests)
+    failed += _time(build, ((float(test["cpu_s"]), name, "Slow" in name) for name, test in tests if "cpu_s" in test))
     skipped = sum(test["result"] != "COMPLETED" for _, test in tests)
     if status != 0 and not failed:
         _failure(f"baton_unit_tests ended with status {status} after its last test", f"see {log}")
@@ -234,13 +235,26 @@ def _python(build, options):
     except (OSError, xml.etree.ElementTree.ParseError, AttributeError, TypeError):
         _failure(f"pytest ended without a report, status {status}")
         return Counts(0, 1)
-    times.extend((float(case.get("time", 0)), f"{case.get('classname')}.{case.get('name')}") for case in suite)
     failures.extend(f"{case.get('classname')}.{case.get('name')}" for case in wrong)  # pytest has said why
     failed = failed_tests + errors
+    properties = ((case, {each.get("name"): each.get("value") for each in case.iter("property")}) for case in suite)
+    over = _time(build, ((float(known["cpu_s"]), f"{case.get('classname')}.{case.get('name')}", known["slow"] == "True")
+                         for case, known in properties if "cpu_s" in known))
     if status not in (0, 5) and not failed:  # 5: no tests selected
         _failure(f"pytest ended with status {status}")
         failed = 1
-    return Counts(max(0, tests - failed_tests - errors - skipped), failed, skipped)
+    return Counts(max(0, tests - failed_tests - errors - skipped - over), failed + over, skipped)
+
+
+def _time(build, tests):
+    """Keeps (seconds of processor time, name, is slow) of `tests`; how many of them take too long for what they are."""
+    over = 0
+    for seconds, name, is_slow in tests:
+        times.append((seconds, name))
+        if seconds > MOST_SECONDS and not is_slow and build.preset == "release":
+            over += 1
+            _failure(f"{name} took {seconds:.1f} s of processor time, more than {MOST_SECONDS}: split it, or mark it slow")
+    return over
 
 
 def _fuzz(build, options):

@@ -17,8 +17,8 @@ using TakesCall = std::function<bool(const Expr& call)>;
 
 inline constexpr int kDefaultRuleLevel = 10;
 inline constexpr int kBackendRuleLevel = 0;  ///< of the rules in a backend's record
-/// Of rules that AnnotateTarget follows only if asked to (`offered`): a code generator could compile nearly
-/// everything, but a script that partitions for it says itself what it takes.
+/// The level of rules that AnnotateTarget follows only if asked to (`offered`): a code generator could
+/// compile nearly everything, but a script that partitions for it says itself what it takes.
 inline constexpr int kOfferedRuleLevel = -1;
 
 /// Declares that `compiler` supports the calls of `op` that satisfy `takes`. A rule of a higher level

@@ -71,7 +71,7 @@ CampaignPlan plan_campaign(const Design& design, const BuildContext& context);
 CampaignReport run_campaign(Store& store, const Design& design, const CampaignWorker& worker,
                             const CampaignOptions& options);
 
-/// Of one campaign in a store.
+/// What a store has of one campaign.
 struct CampaignStatus {
   std::string name;
   int64_t rows = 0, references = 0;

@@ -17,7 +17,7 @@ struct ProfiledModel {
   IRModule module = {};  ///< before optimisation
 };
 
-/// Of `profile --compare`: the other backends.
+/// The other backends of `profile --compare`.
 class ComparedProfile {
  public:
   virtual ~ComparedProfile() = default;
@@ -28,7 +28,7 @@ class ComparedProfile {
                       int threads, double max_seconds) const = 0;
 };
 
-/// Of `profile --store`: a store of measurements.
+/// The store of measurements of `profile --store`.
 class ProfileStore {
  public:
   virtual ~ProfileStore() = default;

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   errno = 0;
   std::cout.flush();
   const int error = errno;
-  // Of a verb that was interrupted: what it printed is shown before this wait.
+  // What an interrupted verb printed is shown before this wait.
   baton::wait_for_background_work();
   if (std::cout) return code;
   const char* why = closed                 ? "it is closed"

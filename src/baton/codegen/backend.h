@@ -86,7 +86,7 @@ struct Backend {
   std::function<std::vector<KernelSchedule>(std::span<const BackendFunction> functions,
                                             const DeviceSheet& sheet, const BuildContext& context)>
       schedules = {};
-  /// Of a simulated device: the microseconds that a kernel takes, known without running it; null: not known.
+  /// For a simulated device: the microseconds that a kernel takes, known without running it; null: not known.
   std::function<double(const FunctionNode& function)> known_us = {};
   /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
   /// Compiler attribute is removed. Null: regions are not supported.
@@ -100,7 +100,7 @@ struct Backend {
   std::vector<OperatorRule> operators = {};
   /// The plug-in that runs its code; empty: that of its name.
   std::string plugin = {};
-  /// Of a simulated device: billions of operations per second in products, by element type.
+  /// For a simulated device: billions of operations per second in products, by element type.
   std::vector<std::pair<std::string, double>> known_gops = {};
 
   const std::string& plugin_name() const { return plugin.empty() ? name : plugin; }

@@ -90,7 +90,7 @@ Halide::Target target_of(const DeviceSheet& sheet) {
       .with_feature(Halide::Target::StrictFloat);
 }
 
-/// Of GPUs only CUDA's compiler promises that both are one instruction.
+/// Among GPUs, only CUDA's compiler promises that both are one instruction.
 bool has_fused_multiply_add(const Halide::Target& target) {
   if (target.has_feature(Halide::Target::CUDA)) return true;
   if (target.has_gpu_feature()) return false;

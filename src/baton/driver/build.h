@@ -35,7 +35,7 @@ struct PlannedSchedule {
   std::string backend;      ///< its name: "llvm"
   KernelSchedule schedule;  ///< empty where the backend does not say it before
 };
-/// Of each kernel of the plan, in order. `context`: that of plan_build().
+/// The schedule of each kernel of the plan, in order. `context`: that of plan_build().
 std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const BuildContext& context);
 
 /// Plan and kernels of an already optimized module, as prepare_kernels() returns it. The result has no origin

@@ -12,7 +12,7 @@ namespace baton {
 struct BundleOptions {
   std::string model;  ///< its name, for people
   int threads = 1;    ///< of the reference run
-  /// Of the inputs, by name; the others have the tensor rule's own range.
+  /// Ranges of the inputs, by name; the others have the tensor rule's own range.
   std::vector<std::pair<std::string, ValueRange>> ranges = {};
   /// Outputs to expect. Empty: those of a reference run of this build, which then must run on this machine.
   std::vector<NDArray> reference = {};

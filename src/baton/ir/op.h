@@ -53,7 +53,7 @@ inline constexpr auto kDone = RelationContext::Status::kDone;
 inline constexpr auto kDefer = RelationContext::Status::kDefer;
 inline constexpr auto kFailed = RelationContext::Status::kFailed;
 
-/// Of string literals, which it refers to.
+/// Name and documentation are string literals, which it refers to.
 struct OpInput {
   OpInput(const char* name, const char* doc) : name(name), doc(doc) {}
   std::string_view name, doc;

@@ -125,6 +125,44 @@ size_t shape_hash(const State& state) {
   return hash.value();
 }
 
+template <class Change>
+void change_masks(State& state, const Change& change) {
+  for (Live& live : state.live) live.behind = change(live.behind);
+  for (Pending& pending : state.pending) pending.behind = change(pending.behind);
+}
+
+/// Makes room for candidate `c` among the pending ones, and for its bit in all masks.
+void add_pending(State& state, int c) {
+  const auto at = std::lower_bound(state.pending.begin(), state.pending.end(), c,
+                                   [](const Pending& p, int candidate) { return p.candidate < candidate; });
+  const auto slot = static_cast<size_t>(at - state.pending.begin());
+  state.pending.insert(at, {c, 0});
+  change_masks(state, [&](Mask mask) {
+    const Mask low = (Mask{1} << slot) - 1;
+    return (mask & low) | ((mask & ~low) << 1);
+  });
+}
+
+/// The pending candidate at `slot` is complete: nothing waits for it any more.
+void remove_pending(State& state, size_t slot) {
+  state.pending.erase(state.pending.begin() + static_cast<std::ptrdiff_t>(slot));
+  change_masks(state, [&](Mask mask) {
+    const Mask low = (Mask{1} << slot) - 1;
+    return (mask & low) | ((mask >> 1) & ~low);
+  });
+}
+
+size_t slot_of(const State& state, int c) {
+  size_t slot = 0;
+  while (state.pending[slot].candidate != c) ++slot;
+  return slot;
+}
+
+bool same_pending(const State& a, const State& b) {
+  return std::equal(a.pending.begin(), a.pending.end(), b.pending.begin(), b.pending.end(),
+                    [](const Pending& x, const Pending& y) { return x.candidate == y.candidate; });
+}
+
 class Search {
  public:
   /// `merge`: join states instead of leaving them out; the result is then a bound, not a mapping.
@@ -257,7 +295,7 @@ class Search {
     if (!read(now, node, c, slot)) return std::nullopt;
     write(now, node, c, slot, live);
     if (now.us == kInfinity) return std::nullopt;
-    if (node == candidate.nodes.back()) complete(now, slot);
+    if (node == candidate.nodes.back()) remove_pending(now, slot);
     if (begins) {
       now.history = static_cast<int>(choices_.size());
       choices_.push_back({state.history, c});
@@ -276,23 +314,8 @@ class Search {
       if (limit > 0 && now.memory[device] > limit) return false;
       if (problem_.max_candidates > 0 && now.chosen > problem_.max_candidates) return false;
     }
-    const auto at = std::lower_bound(now.pending.begin(), now.pending.end(), c,
-                                     [](const Pending& p, int candidate) { return p.candidate < candidate; });
-    const auto slot = static_cast<size_t>(at - now.pending.begin());
-    now.pending.insert(at, {c, 0});
-    const auto shifted = [&](Mask mask) {
-      const Mask low = (Mask{1} << slot) - 1;
-      return (mask & low) | ((mask & ~low) << 1);
-    };
-    for (Live& live : now.live) live.behind = shifted(live.behind);
-    for (Pending& pending : now.pending) pending.behind = shifted(pending.behind);
+    add_pending(now, c);
     return true;
-  }
-
-  static size_t slot_of(const State& now, int c) {
-    size_t slot = 0;
-    while (now.pending[slot].candidate != c) ++slot;
-    return slot;
   }
 
   // What `node` reads is converted, and the candidate waits for whoever makes it.
@@ -347,17 +370,7 @@ class Search {
     now.live = std::move(next);
   }
 
-  static void complete(State& now, size_t slot) {
-    const auto without = [&](Mask mask) {
-      const Mask low = (Mask{1} << slot) - 1;
-      return (mask & low) | ((mask >> 1) & ~low);
-    };
-    now.pending.erase(now.pending.begin() + static_cast<std::ptrdiff_t>(slot));
-    for (Live& live : now.live) live.behind = without(live.behind);
-    for (Pending& pending : now.pending) pending.behind = without(pending.behind);
-  }
-
-  // Of states that look the same the cheaper one stays.
+  // When two states look the same, the cheaper one stays.
   void add(std::vector<State>& states, std::unordered_multimap<size_t, size_t>& known,
            std::optional<State> state) const {
     if (!state) return;
@@ -430,11 +443,6 @@ class Search {
         same->pending[p].behind &= states[i].pending[p].behind;
     }
     return result;
-  }
-
-  static bool same_pending(const State& a, const State& b) {
-    return std::equal(a.pending.begin(), a.pending.end(), b.pending.begin(), b.pending.end(),
-                      [](const Pending& x, const Pending& y) { return x.candidate == y.candidate; });
   }
 
   const MappingProblem& problem_;

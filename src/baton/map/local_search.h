@@ -8,7 +8,7 @@
 
 namespace baton {
 
-/// Of a mapping that can run.
+/// The cost of a mapping that can run.
 using MappingCost = std::function<double(const MappingSolution&)>;
 
 struct LocalSearchOptions {

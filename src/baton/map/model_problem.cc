@@ -465,8 +465,8 @@ class Builder {
     }
   }
 
-  /// Of the operations of a group. Fusing does not make what is fused slower, so that a part alone costs no
-  /// less than this share of the whole's time.
+  /// The operators' share of a group's operations. Fusing does not make what is fused slower, so that a part
+  /// alone costs no less than this share of the whole's time.
   double share(uint32_t group, size_t b, const std::vector<uint32_t>& operators) const {
     double all = 0, part = 0;
     for (const uint32_t n : divisions_[b].nodes(group))

@@ -34,7 +34,7 @@ struct MappingCandidate {
   double us = 0;           ///< of one run, without conversions
   double memory = 0;       ///< bytes of the device's memory that it occupies (weights)
   int device = 0;
-  /// Of every value that enters and leaves, in the order of MappingIndex::values_of().
+  /// The format of every value that enters and leaves, in the order of MappingIndex::values_of().
   std::vector<int> input_formats = {}, output_formats = {};
   std::string label = {};
 };

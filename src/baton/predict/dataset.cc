@@ -27,12 +27,37 @@ uint64_t hash_of(const std::string& text, uint32_t seed) {
   return checksum64(text.data(), text.size(), seed);
 }
 
-/// Of something that was measured several times. Other programs and virtual machines only ever make it take
-/// longer: the shorter times are nearer to what it takes by itself.
+/// The time of something that was measured several times. Other programs and virtual machines only ever make
+/// it take longer: the shorter times are nearer to what it takes by itself.
 double typical_of(std::vector<double> times) {
   std::ranges::sort(times);
   return quantile(times, 0.25);
 }
+
+/// The rows of one build of a model: those of one configuration of a campaign (a second visit measures the
+/// same), or of one profile. Not its target: kernels of a model that was divided between backends name the
+/// backend of their part, and only the row of the whole model says what was asked for.
+std::string session_key(const std::string& id, const Measurement& m) {
+  return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
+                 m.build.precision,
+                 m.configuration.empty() ? std::to_string(m.begun_s)
+                                         : m.configuration.substr(0, m.configuration.find('#'))});
+}
+
+/// Empty for rows of campaigns, whose configurations tell.
+std::string program_key(const std::string& id, const Measurement& m) {
+  if (!m.configuration.empty()) return "";
+  return key_of(
+      {id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level), m.build.precision});
+}
+
+/// What several profiles of one model have in common.
+std::string model_key(const std::string& id, const Measurement& m) {
+  return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level), m.build.backend,
+                 m.build.precision, m.build.target, m.configuration.substr(0, m.configuration.find('#'))});
+}
+
+double size_of(double bytes) { return std::round(kSizesPerOctave * std::log2(std::max(bytes, 1.0))); }
 
 }  // namespace
 
@@ -107,8 +132,8 @@ struct DatasetBuilder::State {
     for (auto& [key, model] : models) scale(model.times);
   }
 
-  /// Of one thing's times that say the core's clock and others that do not, the former: they would be on two
-  /// clocks. Call once, when all times of one thing are together.
+  /// Where some times of one thing say the core's clock and others do not, keeps the former: they would be on
+  /// two clocks. Call once, when all times of one thing are together.
   void keep_one_clock() {
     const auto keep = [this](std::vector<Time>& times) {
       const auto without = std::ranges::stable_partition(times, &Time::knows_clock);
@@ -133,30 +158,6 @@ struct DatasetBuilder::State {
     return sheet;
   }
   void leave_out(const std::string& why) { ++data.left_out[why]; }
-
-  /// The rows of one build of a model: those of one configuration of a campaign (a second visit measures the
-  /// same), or of one profile. Not its target: kernels of a model that was divided between backends name the
-  /// backend of their part, and only the row of the whole model says what was asked for.
-  static std::string session_key(const std::string& id, const Measurement& m) {
-    return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
-                   m.build.precision,
-                   m.configuration.empty() ? std::to_string(m.begun_s)
-                                           : m.configuration.substr(0, m.configuration.find('#'))});
-  }
-
-  /// Empty for rows of campaigns, whose configurations tell.
-  static std::string program_key(const std::string& id, const Measurement& m) {
-    if (!m.configuration.empty()) return "";
-    return key_of(
-        {id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level), m.build.precision});
-  }
-
-  /// What several profiles of one model have in common.
-  static std::string model_key(const std::string& id, const Measurement& m) {
-    return key_of({id, m.machine, std::to_string(m.threads), std::to_string(m.build.opt_level),
-                   m.build.backend, m.build.precision, m.build.target,
-                   m.configuration.substr(0, m.configuration.find('#'))});
-  }
 
   const KernelDescription& description_of(const Measurement& m) {
     const std::string id = m.work.id();
@@ -258,10 +259,6 @@ struct DatasetBuilder::State {
     if (calls.size() == model.members.size())  // one row stands for all nodes of a kernel
       for (const auto& [node, member] : model.members) calls[member.kernel] = std::max(1, member.calls);
     return calls;
-  }
-
-  static double size_of(double bytes) {
-    return std::round(kSizesPerOctave * std::log2(std::max(bytes, 1.0)));
   }
 
   /// One kernel takes longer in a model whose weights and results pass through its caches between two calls:

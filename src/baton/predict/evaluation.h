@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// Of predicted against measured times. Errors are |predicted / measured - 1|.
+/// How predicted times compare with measured ones. Errors are |predicted / measured - 1|.
 struct Accuracy {
   int64_t count = 0;
   double median_error = 0, p90_error = 0;

@@ -27,7 +27,7 @@ class FeatureSpace {
   static FeatureSpace from_text(const std::string& text);
   /// One name per line, the version first.
   std::string text() const;
-  /// Of the version and all names.
+  /// A hash of the version and all names.
   uint64_t hash() const;
 
   size_t size() const { return features_.size(); }

@@ -44,7 +44,8 @@ struct KernelDescription {
   int anchor = -1;                           ///< index of the heaviest operator; -1: there are no operators
 
   const DescribedOperator* anchored() const { return anchor < 0 ? nullptr : &operators[anchor]; }
-  /// Of the anchor's operands but the first, where it is a convolution or a product: read once per call.
+  /// Bytes of the anchor's operands but the first, where it is a convolution or a product: read once per
+  /// call.
   double weight_bytes() const;
   double result_bytes() const;
 };

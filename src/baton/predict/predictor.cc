@@ -21,7 +21,8 @@ namespace {
 
 constexpr double kLeastModelSpread = 0.005;
 constexpr double kMostNovelty = 4;  // that one kernel adds to its model's
-// Of a model's time over the sum of its kernels, in logarithms from the median: measurements that do not fit.
+// Measurements do not fit when a model's time over the sum of its kernels is so far from the median, in
+// logarithms.
 constexpr double kFarTotal = 0.1;
 constexpr size_t kLeastParts = 60;
 constexpr double kMostHalf = 3;  // of an interval, in the logarithm: twenty times as long says "unknown"
@@ -125,8 +126,8 @@ class Training {
     return {all.begin(), all.end()};
   }
 
-  /// Of another backend where there is but one: the shapes are the same, and the sheet tells the devices
-  /// apart.
+  /// Another backend's regressor where there is but one: the shapes are the same, and the sheet tells the
+  /// devices apart.
   static std::shared_ptr<const Regressor> source_of(const std::shared_ptr<const Predictor>& from,
                                                     const std::string& backend) {
     const auto at = from->kernels.find(backend);

@@ -80,13 +80,13 @@ class Predictor {
 
   /// In the order of `cases`. Throws Error for a backend without a predictor. `level`: of the interval.
   std::vector<TimePrediction> predict(std::span<const KernelCase* const> cases, double level = 0.9) const;
-  /// Of the whole model built for `backend`.
+  /// The time of the whole model built for `backend`.
   TimePrediction predict_model(const std::string& backend, std::span<const ModelKernel> kernels,
                                double transfers_us = 0, double level = 0.9) const;
   /// The portions of the time of a kernel that its operators take; sums to 1. Empty: parts of such kernels
   /// were not measured.
   std::vector<double> shares(std::span<const KernelCase* const> parts) const;
-  /// Of a copy; `sheet`: whose link is asked where no transfer was measured.
+  /// The time of a copy; `sheet`: whose link is asked where no transfer was measured.
   TimePrediction predict_transfer(const std::string& from, const std::string& to, double bytes,
                                   const DeviceSheet& sheet, double level = 0.9) const;
   /// What `--for-device` may say: the predictor's name, and those of its machines.

@@ -21,7 +21,7 @@ constexpr double kLeastError = 0.01;  // errors below are all the same: measurem
 constexpr double kInRange = 0.975;    // of held-out kernels
 constexpr double kLeastSpread = 0.005, kMostSpread = 3;
 constexpr double kOutsideNovelty = 1.5;  // of an extent beyond those in training
-// Of a member, to tell where members disagree: more tell no more.
+// Trees of a member that are asked to tell where members disagree: more trees tell no more.
 constexpr size_t kDisagreeTrees = 50;
 constexpr double kTooFew = 1.5;  // widens an interval that the calibration set is too small for
 // A prediction stays within what kernels of its kind took in training, and a fifth beyond.
@@ -201,7 +201,8 @@ class Fitting {
     }
   }
 
-  /// Of each kernel held out: only one member has not seen it, so that others are made without two folds.
+  /// Measures disagreement on each kernel held out: only one member has not seen it, so that others are made
+  /// without two folds.
   void find_disagreement() {
     struct Pair {
       size_t first, second;

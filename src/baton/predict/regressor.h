@@ -73,7 +73,7 @@ struct Regressor {
   std::vector<LogTime> log_times(std::span<const KernelCase* const> cases, const FeatureRows& rows) const;
   std::vector<LogTime> log_times(std::span<const KernelCase* const> cases) const;
   std::vector<TimePrediction> predict(std::span<const KernelCase* const> cases, double level) const;
-  /// Of training here and before it was carried over.
+  /// The limits of training, both here and before the predictor was carried over.
   KindLimits limits_of(const std::string& kind) const;
   /// What the error divided by the spread stays below, with probability `level`.
   double score_at(double level) const;

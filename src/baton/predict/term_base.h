@@ -25,7 +25,7 @@ class TermBase {
   /// Microseconds, > 0; by roofline_time() where the kind has no factors.
   double us(const KernelCase& kernel) const;
 
-  /// Of each kind, a factor per term.
+  /// A factor per term for each kind.
   std::map<std::string, std::vector<double>> factors;
 };
 

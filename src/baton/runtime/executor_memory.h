@@ -28,9 +28,9 @@ struct ExecutorMemory {
   std::vector<std::vector<EntryId>> entries;  // by storage
 };
 
-/// Of executors whose calls take turns in queues (queue_executor.h). One thread at a time uses a device's
-/// queue: so there is one for kernels, one for each link (copies, at both of its ends), and one for the
-/// thread that sets inputs and reads results.
+/// Shared by executors whose calls take turns in queues (queue_executor.h). One thread at a time uses a
+/// device's queue: so there is one for kernels, one for each link (copies, at both of its ends), and one for
+/// the thread that sets inputs and reads results.
 struct ExecutorShared {
   std::vector<std::pair<int, std::shared_ptr<Device>>> devices;  // by type: for kernels
   std::vector<std::pair<int, std::shared_ptr<Device>>> edges;    // by type: for inputs and results

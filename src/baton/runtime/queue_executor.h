@@ -67,7 +67,7 @@ class QueueExecutor {
   /// The state of a queue. A cache line of its own: its signal is written by others.
   struct alignas(64) Served {
     std::atomic<uint32_t> signal{0};  // changes when one of its calls may have become ready
-    // Of the thread that serves it:
+    // Owned by the thread that serves the queue:
     uint64_t oldest = 0;                // input with calls to come here
     uint64_t seen = 0;                  // inputs
     std::vector<uint32_t> next;         // by instance: position of the next call

@@ -272,7 +272,7 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   constexpr double kSpilled = 1.1;
   // Rows that conflict are read from the second-level cache at every step.
   constexpr double kConflict = 4;
-  // Of the second-level cache, for a panel of weights: the rows pass through it, too.
+  // The share of the second-level cache for a panel of weights: the rows pass through it, too.
   constexpr double kPanelOfL2 = 0.75;
   // Cycles to load one vector of a larger panel, from the third level.
   constexpr double kFarPanel = 5;

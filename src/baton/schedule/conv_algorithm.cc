@@ -219,7 +219,7 @@ double result_elements(const ConvShape& s) {
 /// Expected cost of the kernel in blocks of channels, with the layout_transforms that it
 /// needs.
 double blocked_cost(const ConvShape& s, const LayerSurroundings& around, const DeviceSheet& sheet) {
-  // Of the peak. Of channels one by one, each comes from another page, and fills few lines.
+  // Shares of the peak. When channels are read one by one, each comes from another page and fills few lines.
   constexpr double kSums = 0.9, kScattered = 0.6;
   constexpr int64_t kFewBlocks = 8;
   const ConvAlgorithm chosen = choose_conv_algorithm(s, sheet);

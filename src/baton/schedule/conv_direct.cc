@@ -198,8 +198,8 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
   if (e.together > 1) r.erase(r.begin());
   conv.compute_at(out, xo)
       .bound_extent(c[0], e.out_block)
-      // Of a constant size, or the sums are in memory that is allocated for each tile, and written there at
-      // every step.
+      // The size must be constant: otherwise the sums are in memory that is allocated for each tile, and
+      // written at every step.
       .bound_extent(c[1], tile_x)
       .bound_extent(c[2], tile_y)
       .bound_extent(c[3], tile_c)

@@ -43,7 +43,7 @@ ConvPositions positions_of(const LoweredKernel& kernel) {
   const bool transposed = std::string_view(rule_of(kernel)) == "conv_transpose";
   const std::vector<int64_t> strides = ints_attr(*anchor.call, "strides");
   const int count = static_cast<int>(strides.size());
-  // Of a transposed convolution: input channels, output channels of a group.
+  // A transposed convolution's weights are input channels by output channels of a group.
   const std::string letters = (transposed && count == 2 ? "IO" : "OI") + std::string(spatial_letters(count));
   std::vector<int64_t> before, after;
   split_padding(ints_attr(*anchor.call, "padding"), strides.size(), &before, &after);

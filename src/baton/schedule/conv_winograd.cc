@@ -19,7 +19,7 @@ using Halide::Func;
 using Halide::RVar;
 using Halide::Var;
 
-/// Of a tile along one axis: m and a = m + taps - 1.
+/// Extents of a tile along one axis: m and a = m + taps - 1.
 struct TileExtents {
   int outputs, inputs;
   /// The kernel has one tap along the axis: there is nothing to transform.

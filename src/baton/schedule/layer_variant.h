@@ -28,7 +28,7 @@ std::optional<LayerVariant> parse_variant(std::string_view name);
 
 /// How a typed call of a layer is written: by its operator and layouts. kByCost: it is no layer.
 LayerVariant variant_of_call(const CallNode& call);
-/// Of the layer that a kernel computes; kByCost: it computes none.
+/// The variant of the layer that a kernel computes; kByCost: it computes none.
 LayerVariant variant_of_kernel(const FunctionNode& function);
 
 /// `choice`, but layers are computed so where they can be: Winograd's algorithm has its limits, and channels

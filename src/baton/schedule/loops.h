@@ -32,7 +32,7 @@ struct WinogradTiles {
   double transformed_bytes(const Extents& e) const {
     return tiles(e) * inputs(e) * (e.in + e.out) * sizeof(float);
   }
-  /// Of outputs computed over outputs wanted.
+  /// Outputs computed over outputs wanted.
   double waste(const Extents& e) const {
     return multiplies > 0 ? tiles_down * down * tiles_across * across / (e.out_h * e.out_w) : 1;
   }
@@ -50,7 +50,7 @@ struct LoopsOf {
   double column_vectors() const;
 };
 
-/// Of all register tiles of a kernel. Where the schedule is not known, tiles are one vector.
+/// The register tiles of a kernel, counted. Where the schedule is not known, tiles are one vector.
 struct LoopCounts {
   double tiles = 1;
   double rows = 1, columns = 1;  ///< of a tile: scalars and vectors that a step multiplies

@@ -60,7 +60,7 @@ class StreamAheadPass final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
   std::vector<Halide::Internal::Stmt> prefetches(const StreamAhead& stream,
                                                  const Halide::Internal::For& loop) const;
-  /// Of a loop around the current statement; undefined where it is none.
+  /// The variable of a loop around the current statement; undefined where it is none.
   Halide::Expr variable_of(const LoopRef& loop) const;
   /// The same, or the iteration that follows a loop which ended before the current statement.
   Halide::Expr iteration_of(const LoopRef& loop) const;

@@ -13,8 +13,8 @@ struct TransposedLoop {
   int length = 0;
 };
 
-/// Of a pure Func that inputs are read in; nullopt where all operands are contiguous along the innermost
-/// loop, or do not depend on it. Of several loops the one with the longest stretch.
+/// The loop of a pure Func along which inputs are read; nullopt where all operands are contiguous along the
+/// innermost loop, or do not depend on it. Among several loops it is the one with the longest stretch.
 std::optional<TransposedLoop> find_transposed_loop(const Halide::Func& func, const Tensor& output);
 
 }  // namespace baton

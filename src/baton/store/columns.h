@@ -31,7 +31,7 @@ struct MeasurementColumn {
   ColumnMember member;
   InDigest digest = InDigest::kNamed;
   bool required = false;  ///< in JSON
-  /// Of a text: what it is in SQL when it is no column of `measurement`. Of a list: the column with its
+  /// For a text: what it is in SQL when it is no column of `measurement`. For a list: the column with its
   /// length.
   const char* sql = nullptr;
 };

@@ -86,7 +86,7 @@ Digest sheet_digest(const DeviceSheet& sheet);
 /// The same without what was measured of the device, its peaks and links, which come out differently every
 /// day: which device it is.
 Digest sheet_identity(const DeviceSheet& sheet);
-/// Of two devices of one sheet_identity(): false where both say which processor they are, and differ.
+/// For two devices of one sheet_identity(): false where both say which processor they are, and differ.
 bool may_be_same_processor(const DeviceSheet& a, const DeviceSheet& b);
 
 /// Digests of the parts of a measurement that many share.
@@ -112,7 +112,7 @@ struct Measurement {
   std::string simulated;                ///< of which device the time is computed; empty: it was measured
   double load = 0;                      ///< the one-minute load average at the start
   double others_busy = 0;               ///< CPUs used by other programs meanwhile
-  /// Of the loop that fills the core (core_pace.h), nanoseconds, at the time of the samples: the clock of the
+  /// Nanoseconds of the loop that fills the core (core_pace.h) when the samples were taken: the clock of the
   /// processor; 0: not read.
   double core_ns = 0;
   double reference_us = 0;  ///< the machine's reference kernel at that time; 0: not measured

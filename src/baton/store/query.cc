@@ -26,7 +26,7 @@ std::string comparison(const std::string& op) {
   return op.find_first_of("*?") == std::string::npos ? " = ?" : " GLOB ?";
 }
 
-/// Of 32 hexadecimal digits; nullopt for other texts.
+/// The digest that 32 hexadecimal digits are; nullopt for other texts.
 std::optional<Digest> digest_of(const std::string& hex) {
   if (hex.size() != 32 || hex.find_first_not_of("0123456789abcdef") != std::string::npos) return {};
   return Digest{std::stoull(hex.substr(0, 16), nullptr, 16), std::stoull(hex.substr(16), nullptr, 16)};
@@ -70,7 +70,7 @@ void Selection::select_works(const StoreQuery& query) {
     std::string sql =
         "SELECT o.work FROM operator o WHERE " + (op.empty() ? std::string("1") : "(o.op" + comparison(op));
     if (!op.empty()) value(op);
-    // Of an operator of the model that was built as another one, such as a dense layer with packed weights,
+    // When an operator of the model was built as another one, such as a dense layer with packed weights,
     // the attributes are those of what was built.
     if (std::ranges::count(query.operators, op)) {
       sql += " OR NOT EXISTS (SELECT 1 FROM operator p WHERE p.work = o.work AND p.op" + comparison(op) + ")";

@@ -18,7 +18,7 @@ class Selection {
   void bind(Statement& statement) const;
 
  private:
-  /// Of a parameter.
+  /// The value of a parameter.
   struct Value {
     StoreCell cell;
     std::optional<Digest> digest;  ///< instead of `cell`

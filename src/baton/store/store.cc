@@ -41,7 +41,7 @@ struct Store::State {
     if (!reader) reader = std::make_unique<StoreReader>(*database);
     return *reader;
   }
-  /// Of a campaign, in order; `having`: a clause over the rows of each.
+  /// The configurations of a campaign, in order; `having`: a clause over the rows of each.
   std::vector<std::string> configurations(const std::string& campaign, const char* having) {
     Statement rows = database->prepare(
         std::string("SELECT configuration FROM measurement"

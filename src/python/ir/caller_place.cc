@@ -56,7 +56,7 @@ nb::object caller_of(const nb::object& frame) {
       reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.ptr()))));
 }
 
-/// Of packages that run programs (pytest, IPython) and of Python itself.
+/// Whether a file is of a package that runs programs (pytest, IPython) or of Python itself.
 bool is_installed(std::string_view path) {
   return path.find("/lib/python3") != path.npos || path.find("-packages/") != path.npos ||
          path.starts_with("<frozen");

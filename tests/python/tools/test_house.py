@@ -359,9 +359,9 @@ esac
 """
 # Every shard has one test that fails and one that skips itself.
 REPORT = """report=$(sed -n 's/--gtest_output=json://p' "$file")
-  echo '{"testsuites": [{"name": "Shapes", "testsuite": [{"name": "Add", "result": "COMPLETED", "time": "3.5s"},
-  {"name": "Sub", "result": "COMPLETED", "time": "0.25s", "failures": [{"failure": "Expected: 1"}]},
-  {"name": "Mul", "result": "SKIPPED"}]}]}' > "$report"; exit 1"""
+  echo '{"testsuites": [{"name": "Shapes", "testsuite": [{"name": "Add", "result": "COMPLETED", "cpu_s": "3.5"},
+  {"name": "Sub", "result": "COMPLETED", "cpu_s": "0.25", "failures": [{"failure": "Expected: 1"}]},
+  {"name": "Mul", "result": "SKIPPED", "cpu_s": "0.0"}]}]}' > "$report"; exit 1"""
 
 
 @pytest.fixture
@@ -417,6 +417,14 @@ def test_the_slowest_tests_are_listed(runner):
     text = runner(unit=REPORT).text.split("== the slowest tests\n")[1]
     assert text.startswith("      3.5 s  Shapes.Add\n") and text.count(" s  Shapes.") == min(10, 3 * min(3, len(os.sched_getaffinity(0))))
     assert text.index("0.2 s  Shapes.Sub") < text.index("0.0 s  Shapes.Mul")
+
+
+def test_a_test_that_takes_too_long_for_one_not_marked_slow_fails(runner):
+    long = REPORT.replace('"failures": [{"failure": "Expected: 1"}]', '"cpu": 0').replace("exit 1", "exit 0")
+    assert runner(unit=long.replace("3.5", "9.9")).status == 0
+    done = runner(unit=long.replace("3.5", "10.4"))
+    assert (done.status, done.text.count("FAILED Shapes.Add took 10.4 s of processor time, more than 10: split it")) == (1, 2 * done.shards)
+    assert runner(unit=long.replace("3.5", "10.4").replace('"Add"', '"SlowAdd"')).status == 0
 
 
 def test_a_program_that_crashes_is_a_failure(runner):

@@ -45,7 +45,7 @@ class Perturbation {
   }
 
  private:
-  /// Of one extent, the same wherever it stands.
+  /// The new extent for `old`: the same one wherever `old` stands in the program.
   int64_t extent(int64_t old) {
     if (old < kFewest) return old;
     const auto [at, is_new] = extents_.try_emplace(old, old);

@@ -57,7 +57,7 @@ StoreQuery QueryFlags::query() const {
   query.operators.insert(query.operators.end(), fused_with_.begin(), fused_with_.end());
   for (const std::string& text : attributes_) {
     AttributeQuery attribute = attribute_query(text);
-    // Of the operator that was asked for, not of one that it is fused with.
+    // The attribute is one of the operator that was asked for, not of one that it is fused with.
     if (attribute.op.empty() && operators_.size() == 1) attribute.op = operators_[0];
     query.attributes.push_back(std::move(attribute));
   }

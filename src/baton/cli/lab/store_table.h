@@ -20,7 +20,7 @@ void write_columns(std::ostream& out, const StoreTable& table, int width);
 
 /// What write_measurements() needs of the view `rows`.
 std::vector<std::string> shown_columns();
-/// Of the view `rows`: what is measured, where and how, its time and rate.
+/// Prints rows of the view `rows`: what is measured, where and how, its time and rate.
 void write_measurements(std::ostream& out, const StoreTable& rows, int width);
 
 /// A sentence when the rows are of several machines or devices; else empty.

@@ -62,7 +62,7 @@ void bound_sums(const RegionWriter& writer, Step& step, const std::vector<bool>&
 View grouped(const View& weight, int64_t groups, StepKind kind, int64_t out, int64_t in) {
   View w = weight;
   if (groups > 1) {
-    // Of a convolution the first axis goes over all groups, of a transposed one the axis of inputs does;
+    // A convolution's first axis goes over all groups; a transposed one's axis of inputs does;
     // depthwise ones may have the multiplier as their second axis instead.
     const size_t split = kind == StepKind::kConvolution ? 0 : 1;
     if (kind == StepKind::kConvolution && w.dims[0] * w.dims[1] == out && w.dims[0] == groups &&
@@ -197,7 +197,7 @@ View dense_layer(RegionWriter& writer, const CallNode& call) {
   const int64_t rows = elements(out) / weight.dims[0], k = weight.dims[1];
   const View value = product(writer, {data.tensor, {rows, k}, {k, 1}}, permuted(weight, {1, 0}),
                              {false, true}, {rows, weight.dims[0]});
-  // Of other ranks the value is a view of it, to which nothing can be fused any more.
+  // With another rank the value is a view of it, to which nothing can be fused any more.
   return out.size() == 2 ? value : View{value.tensor, out, dense_strides(out)};
 }
 

@@ -11,7 +11,7 @@ namespace baton {
 struct DnnlRegion {
   dnnl_blob::Region region;
   std::vector<NDArray> constants;  ///< of the constant tensors, in their order
-  /// Of each step: the operators that it computes; of a copy of a result those that it is for.
+  /// By step: the operators that it computes; for a copy of a result, those that it is for.
   std::vector<OriginSet> origins;
 };
 

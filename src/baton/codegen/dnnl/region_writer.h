@@ -36,7 +36,7 @@ class RegionWriter {
   // ---- Values.
 
   const std::vector<View>& values_of(const Expr& value) const;
-  /// Of a value that is one tensor.
+  /// The view of a value that is one tensor.
   const View& value_of(const Expr& value) const;
 
   void define(const ExprNode& node, std::vector<View> views) { values_[&node] = std::move(views); }

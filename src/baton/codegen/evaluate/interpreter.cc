@@ -559,7 +559,7 @@ class Translator {
     if (e.is_intrinsic(C::strict_sub)) return code_.arithmetic(Opcode::kSub, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::strict_mul)) return code_.arithmetic(Opcode::kMul, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::strict_div)) return code_.arithmetic(Opcode::kDiv, e.type, arg(0), arg(1));
-    // Of NaN and a number, the second operand, as in kernels; kMin and kMax take the first.
+    // NaN and a number give the second operand, as in kernels; kMin and kMax take the first.
     if (e.is_intrinsic({C::strict_min, C::strict_max})) {
       const int first = arg(0), second = arg(1);
       return code_.arithmetic(e.is_intrinsic(C::strict_min) ? Opcode::kMin : Opcode::kMax, e.type, second,

@@ -20,7 +20,7 @@ void expect(bool condition) {
   if (!condition) throw NotSplit();
 }
 
-/// Of sections; padding to what damaged headers ask for might take all memory.
+/// The largest alignment of a section; padding to what damaged headers ask for might take all memory.
 constexpr uint64_t kLargestAlignment = 4096;
 
 /// Headers, symbols and relocations of an object file.

@@ -49,8 +49,8 @@ struct Mapping {
   friend bool operator==(const Mapping&, const Mapping&) = default;
 };
 
-/// Of main, its operators, attributes, types and how they are connected; weights, names and lines do not
-/// count.
+/// A hash of main: its operators, attributes, types and how they are connected. Weights, names and lines do
+/// not count.
 uint64_t program_hash(const IRModule& module);
 
 std::string mapping_json(const Mapping& mapping);  ///< as a file: one line per operator

@@ -75,7 +75,7 @@ auto read_line(const char* what, std::string_view line, Read&& read) {
   }
 }
 
-/// Of texts from kernels and drivers, not all is UTF-8.
+/// Texts from kernels and drivers need not be UTF-8.
 std::string dump(const Json& json) { return json.dump(-1, JsonUtf8::kReplace); }
 
 }  // namespace

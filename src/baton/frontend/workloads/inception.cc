@@ -47,7 +47,7 @@ Expr join(std::vector<Expr> towers) {
   return layer("concatenate", {tuple(std::move(towers))}, {{"axis", int64_t{1}}});
 }
 
-// Of each block the towers are, in order: `<name>`, `<name>_tower`, `<name>_tower_1`, `<name>_tower_2`.
+// The towers of each block are, in order: `<name>`, `<name>_tower`, `<name>_tower_1`, `<name>_tower_2`.
 Expr pooled_tower(const Expr& pooled, const std::string& name, int64_t channels) {
   return tower(pooled, name + "_tower_2", {{channels, 1, 1}});
 }

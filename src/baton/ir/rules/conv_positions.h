@@ -18,12 +18,12 @@ struct ConvPositions {
   int batch = 1, groups = 1, in_per_group = 1, out_per_group = 1;
   Extents in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, before{0, 0, 0};
 
-  /// Of y and x: phases that are stored, and the distance to the last tap in positions.
+  /// By spatial axis: phases that are stored, and the distance to the last tap in positions.
   Extents phases{1, 1, 1}, reach{0, 0, 0};
   /// Each result is computed from one position of the data, and all of them are one row (OnePixelRule): there
   /// is one band, and without strides the data need no copy.
   bool one_pixel = false;
-  /// Of those with strides, whose data keep their rows: results per row of the data; else 0.
+  /// With strides and data that keep their rows: results per row of the data; else 0.
   int row = 0;
   bool padded = false;      ///< some tap reads beyond the data, zeros
   int pitch = 1;            ///< positions from one row to the next

@@ -10,7 +10,7 @@ bool is_position_free(const CallNode& call) {
   if (!op || op->stateful) return false;
   if (op->fuse == Fuse::kBroadcast) return !call.attrs();
   if (op->fuse != Fuse::kElementwise || call.args().size() != 1) return false;
-  // Of one shape: `full` repeats a scalar in the shape that its attributes name.
+  // The shapes must be equal: `full` repeats a scalar in the shape that its attributes name.
   const auto *from = as_type<TensorTypeNode>(type_of(call.args()[0])),
              *to = as_type<TensorTypeNode>(call.checked_type());
   return from && to && from->is_static() && to->is_static() && from->extents() == to->extents();

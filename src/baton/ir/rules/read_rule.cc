@@ -94,7 +94,7 @@ double reads_of_windows(const CostQuery& q, size_t input, double results) {
          });
 }
 
-/// Of the dense operand of a sparse product the columns that the values stand in.
+/// A sparse product reads those columns of its dense operand that its values stand in.
 double reads_of_sparse_product(const CostQuery& q, size_t input) {
   if (input > 0) return q.input_elements(input);
   const TensorTypeNode& dense = *q.inputs.front();

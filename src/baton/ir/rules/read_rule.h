@@ -25,7 +25,7 @@ struct TypeOnlyInput {
 ReadRule reads_all();        ///< of operators that are injective by name only, and sum
 ReadRule reads_in_parts();   ///< each result is an element of one operand: concatenations
 ReadRule reads_by_result();  ///< at most one element for each result
-/// Of operators that interpolate between `method` neighbours along D, H and W of `layout`; other operands by
+/// For operators that interpolate between `method` neighbours along D, H and W of `layout`; other operands by
 /// result.
 ReadRule reads_neighbours();
 /// Interpolations at places that the other operands give, which are read whole.

@@ -15,7 +15,7 @@ bool between_devices(const MappingProblem& problem, const MappingStep& step) {
          problem.formats[static_cast<size_t>(step.to)].device;
 }
 
-/// Of `steps` those that `before` does without.
+/// The steps that `before` does without.
 std::vector<MappingStep> added(const std::vector<MappingStep>& steps,
                                const std::vector<MappingStep>& before) {
   std::vector<MappingStep> result;

@@ -56,7 +56,7 @@ void MapReport::choose(const std::vector<bool>& usable) {
     return found;
   };
   chosen = fastest(false).value_or(0);
-  // Of some backends not all costs may be known.
+  // Some backends may not have all their costs known.
   best_single = fastest(true).value_or(chosen);
   if (chosen == best_single) return;
   const MappedModel &best = models[chosen], &single = models[best_single];

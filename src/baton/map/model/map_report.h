@@ -33,7 +33,8 @@ struct MappedModel {
   /// Whether both give every operator to the same backend, and compute layers alike. Operators without a
   /// kernel do not count.
   bool is_same(const MappedModel& other) const;
-  /// Of runs, and by the objective: that of FusedTimes::other, else the given part of a run.
+  /// Sets the times of runs, and those by the objective: that of FusedTimes::other, else the given part of a
+  /// run.
   void set_times(const FusedTimes& times, double part);
 };
 
@@ -64,8 +65,8 @@ struct MapReport {
   Mapping mapping;      ///< the chosen one
 
   const MappedModel& best() const { return models[chosen]; }
-  /// Of the chosen one over the best single backend; by measured times, else modelled ones. By energy: what
-  /// that backend needs over what the chosen one needs.
+  /// The chosen one's speedup over the best single backend, by measured times, else modelled ones. By energy:
+  /// what that backend needs over what the chosen one needs.
   double speedup() const;
 
   /// Sets `chosen`, `best_single` and `plus_minus`: by measured times, else modelled ones. A mapping that is

@@ -36,7 +36,7 @@ std::map<int, int> operators_by_backend(const MappedModel& model) {
   return counts;
 }
 
-/// Of layers that are computed as the mapping says, instead of as the build would choose.
+/// Counts the layers that are computed as the mapping says, instead of as the build would choose.
 std::map<std::string, int> layers_by_variant(const MappedModel& model) {
   std::map<std::string, int> counts;
   for (const LayerVariant variant : model.variant_of)

@@ -15,7 +15,7 @@ namespace baton {
 
 namespace {
 
-// Of a stream, at least so long is timed: otherwise a reading of the clock would count.
+// A stream is timed for at least so long: otherwise a reading of the clock would count.
 constexpr double kTimedUs = 2000, kMostInputs = 1000;
 // Counters of energy are updated about once in a millisecond.
 constexpr double kMeteredUs = 1e5;

@@ -15,7 +15,7 @@ struct PlanQueue {
   std::string name;
   double busy_us = 0;
   std::vector<std::pair<double, double>> spans = {};  ///< begin and end of what it does, in order
-  /// Of each span: the operators that it computes, or that a copy or change of layout is for.
+  /// By span: the operators that it computes, or that a copy or change of layout is for.
   std::vector<std::vector<uint32_t>> operators = {};
 };
 

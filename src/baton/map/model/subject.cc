@@ -99,7 +99,7 @@ int backend_of_node(const PlannedNode& node, const std::vector<std::string>& bac
   return at == backends.end() ? 0 : static_cast<int>(at - backends.begin());
 }
 
-/// Of its inputs, constants included, and results.
+/// The bytes of a node's inputs, constants included, and results.
 double bytes_of_node(const Plan& plan, const PlanNode& node) {
   double bytes = 0;
   for (uint32_t i = 0; i < node.num_outputs; ++i)
@@ -108,7 +108,7 @@ double bytes_of_node(const Plan& plan, const PlanNode& node) {
   return bytes;
 }
 
-/// Of the processor: a kernel in no region.
+/// A kernel in no region is the processor's.
 bool is_of_host(const PlannedNode& node) { return node.function && compiler_of(*node.function).empty(); }
 
 }  // namespace

@@ -22,7 +22,7 @@ class MapSubject {
   MapSubject(const IRModule& split, const BuildOptions& options, int threads, bool code);
 
   int threads() const { return executor_ ? executor_->threads() : threads_; }
-  /// Of one run.
+  /// The results of one run.
   std::vector<NDArray> results() const;
   /// `objective`: how it is run beside the usual way (objective_runs.h); serial: not at all.
   MeasuredModel measured(MapObjective objective) const;
@@ -36,7 +36,7 @@ class MapSubject {
   /// By operator, of `operators`: how its layer is computed on the processor; kByCost: it is no layer, or is
   /// elsewhere.
   std::vector<LayerVariant> variants(size_t operators) const;
-  /// Of all kernels of the processor: equal for builds that differ in nothing else.
+  /// A hash of all kernels of the processor: equal for builds that differ in nothing else.
   uint64_t kernels_hash() const;
 
   MeasuredBuild build(std::string name, const std::vector<std::string>& backends) const;

@@ -227,8 +227,8 @@ class Sweeper {
     }
   }
 
-  /// Of a backend whose whole was never built, because its device has no room: all operators that it has a
-  /// price for on it, the rest on the processor.
+  /// The time of a backend whose whole was never built, because its device has no room: all operators that it
+  /// has a price for on it, the rest on the processor.
   double restricted_us(const Machine& machine, size_t backend) const {
     const ModelProblem& priced = result_.priced;
     const auto of_backend = [&](size_t c) {

@@ -158,7 +158,7 @@ GradientRule batch_matmul_gradient() {
 
 namespace {
 
-// Of two that may be equal, or one of which is 1.
+// The batch extent of two operands whose extents are equal, or one of which is 1.
 Dim common_batch(Dim a, Dim b) {
   const auto is_unknown = [](Dim dim) { return dim.is_any() && !dim.is_symbolic(); };
   if (is_unknown(a) || is_unknown(b)) return Dim::any();

@@ -1,5 +1,5 @@
 #pragma once
-// Of which device times are predicted: this machine, if the predictor was trained there, or another one that
+// The device whose times are predicted: this machine, if the predictor was trained there, or another one that
 // was asked for by name; and the predictors that come with Baton.
 #include <map>
 #include <string>
@@ -29,8 +29,9 @@ struct FoundPredictor {
   std::string path;
   Predictor predictor;
 };
-/// Of those that come with Baton, or lie in the folder of the environment variable BATON_PREDICTORS: that of
-/// the device `asked` (Predictor::device_names()), or of this machine. Throws Error that lists what there is.
+/// One of the predictors that come with Baton, or lie in the folder of the environment variable
+/// BATON_PREDICTORS: that of the device `asked` (Predictor::device_names()), or of this machine. Throws Error
+/// that lists what there is.
 FoundPredictor find_predictor(const DeviceSheet& here, const std::string& asked);
 
 }  // namespace baton

@@ -247,7 +247,7 @@ class Comparer {
     return nullptr;
   }
 
-  /// Of a traceback of Python the last line, which is the error.
+  /// The last line of a Python traceback, which is the error.
   static std::string first_line(const std::string& text) {
     if (!text.starts_with("Traceback")) return text.substr(0, text.find('\n'));
     const size_t end = text.find_last_not_of('\n');

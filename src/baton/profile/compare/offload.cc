@@ -75,7 +75,7 @@ class Mover {
     out_ = made_for(cut, "copied from " + to.name() + ", which computed it");
   }
   Expr in(const Expr& value) const { return copy(value, from_.device_type, to_.device_type, in_); }
-  /// Of each tensor of a tuple.
+  /// Copies each tensor of a tuple by itself.
   Expr out(const Expr& value) const {
     const auto* tuple = as_type<TupleTypeNode>(value->checked_type());
     if (!tuple) return copy(value, to_.device_type, from_.device_type, out_);

@@ -26,7 +26,7 @@ class CorePace {
 
   /// Reads the core. True: it is shared with another hyperthread, or its clock is far lower than usual.
   bool is_slow();
-  /// Of the loop that fills the core, in nanoseconds: the reading that is_slow() judged last; 0 before the
+  /// Nanoseconds of the loop that fills the core, as is_slow() read them last; 0 before the
   /// first.
   double last_ns() const { return last_.filled_ns; }
   /// As is_slow() learned them; 0 before the first readings.

@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kFewestSamples = 5;
 constexpr size_t kGroups = 8;                           // of the samples of one process
 constexpr double kFarDeviations = 5, kFarShare = 0.01;  // of outliers
-// Of the samples beside other programs: the fastest ones, and how far above them others are alike.
+// For samples beside other programs: the part that counts as the fastest, and how far above it others are
+// alike.
 constexpr double kFastest = 0.05, kAlike = 1.25;
 // The middle of the samples: from here to there. Farther from the estimate than this part it says nothing.
 constexpr double kMiddleFrom = 0.1, kMiddleTo = 0.75, kMostSpread = 0.5;
@@ -211,7 +212,7 @@ Estimate estimate(const std::vector<RoundSamples>& rounds, const std::string& wh
     found.samples_us.insert(found.samples_us.end(), kept.begin(), kept.end());
     if (!kept.empty()) found.rounds_us.push_back(median(std::move(kept)));
   }
-  // Of fewer than three rounds nothing is known of how far another process is.
+  // Fewer than three rounds do not tell how far another process is.
   const auto taken = static_cast<size_t>(
       std::ranges::count_if(rounds, [](const RoundSamples& round) { return !round.us.empty(); }));
   const bool too_few = found.samples_us.size() < std::min(kFewestSamples, (all.size() + 1) / 2) ||

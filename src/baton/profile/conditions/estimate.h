@@ -61,7 +61,7 @@ struct Estimate {
   std::vector<double> samples_us;    ///< those of all rounds that count, in order
   size_t left_out = 0;               ///< the others
   std::vector<double> disturbed_us;  ///< these, as they were measured; none of them `under_load`
-  /// Of the loop that fills the core, at the time of the samples that count: core_ns_of(). 0: not read.
+  /// Time of the loop that fills the core when the samples that count were taken: core_ns_of(). 0: not read.
   double core_ns = 0;
   std::string under_load;    ///< what disturbed nearly all samples, so that +- is wider; empty: few were
   bool interrupted = false;  ///< and that none of them was left alone: interruptions are subtracted
@@ -90,7 +90,7 @@ double core_ns_of(const std::vector<RoundSamples>& rounds);
 /// `processors`: all of them, or 1 where there is room for all.
 int contending_threads(int threads, double others, int processors);
 
-/// Of the kinds of samples that are less and less disturbed the best one of which there are enough, by round:
+/// The least disturbed kind of samples of which there are enough, by round:
 /// nothing interrupted them, on a core at its usual speed or a slower one; else all, the interruptions
 /// subtracted where they are known.
 struct LeastDisturbed {

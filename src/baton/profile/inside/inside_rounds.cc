@@ -146,7 +146,7 @@ InsideTimes combined(const std::vector<InsideTimes>& all, const std::vector<bool
     for (const InsideTimes& each : all) rounds.push_back(&each);
   }
   InsideTimes times = *rounds.front();
-  // Of a sampled kernel, one round has them.
+  // A sampled kernel has them in one round only.
   if (const auto loaded = std::ranges::find_if(all, [](const InsideTimes& each) { return each.threads > 1; });
       times.threads < 2 && loaded != all.end()) {
     times.threads = loaded->threads;

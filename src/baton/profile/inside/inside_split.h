@@ -23,7 +23,7 @@ struct InsidePart {
   double cost = 0;           ///< of ablation: the measured difference, before it is compared with the noise
   /// Half of the share's 95 % interval, from several rounds; below the noise: the most that it can be.
   std::optional<double> plus_minus = {};
-  /// Of a primitive of a library's region, as the library names it; and of a change of layout what needs it.
+  /// For a primitive of a library's region, as the library names it; for a change of layout, what needs it.
   std::string implementation = {}, layouts = {}, reason = {};
 };
 

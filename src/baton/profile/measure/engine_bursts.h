@@ -35,7 +35,7 @@ double lowest(const std::vector<EngineBurst>& bursts, double EngineBurst::* what
 /// disturbed ones.
 double median_wall(const std::vector<EngineBurst>& bursts);
 
-/// Of a ratio of two engines' wall times, by their bursts in turn: half of its 95 % interval; nullopt: too
+/// Half of the 95 % interval of the ratio of two engines' wall times, whose bursts alternate; nullopt: too
 /// few.
 std::optional<double> ratio_interval(const std::vector<EngineBurst>& ours,
                                      const std::vector<EngineBurst>& theirs);

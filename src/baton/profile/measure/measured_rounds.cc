@@ -36,7 +36,7 @@ bool is_sound(const RunProfile& profile) {
   return sum <= profile.total_ns[0] * 1.000001;
 }
 
-/// Of the kernels and what lies between them.
+/// The sum of the kernels and of what lies between them.
 Estimate sum_of_parts(const FusedTimes& times) {
   Estimate sum;
   sum.under_load = times.plain.under_load;

@@ -19,7 +19,7 @@ namespace {
 constexpr char kProfile[] = "profile", kComparison[] = "compare";  // protocols
 constexpr char kUnfused[] = "unfused", kAlone[] = "alone", kCompare[] = "compare";
 
-/// Of a kernel of either build.
+/// The time of a kernel of either build.
 template <class Row>
 Estimate time_of(const Row& row) {
   Estimate time;

@@ -154,7 +154,7 @@ Work kernel_work(const Function& function) {
 Work model_work(const IRModule& module) {
   Work work;
   work.kind = WorkKind::kModel;
-  // Of a program without types the text would lack those of its results.
+  // Without types, the text would lack those of the program's results.
   work.text = canonical_text(infer_types(module->copy()));
   return work;
 }

@@ -24,10 +24,10 @@ std::string canonical_text(const IRModule& module);
 /// kernel size that is None is that of its weight.
 std::vector<WorkOperator> operators_of(const Function& function);
 
-/// Of a typed fused function; costs by definition (ir/rules/cost.h).
+/// The work of a typed fused function, with costs by definition (ir/rules/cost.h).
 Work kernel_work(const Function& function);
-/// Of a module as it was given; without operators, since kernels have these. Throws DiagnosticError when it
-/// has a type error.
+/// The work of a module as it was given; without operators, since kernels have these. Throws DiagnosticError
+/// when it has a type error.
 Work model_work(const IRModule& module);
 Work transfer_work(double bytes, const std::string& from, const std::string& to);
 /// A part of a kernel. `stage` and `operators`: those of an InsideRow.
@@ -45,7 +45,7 @@ std::vector<WorkOrigin> work_origins(const Records& operators, const std::vector
 std::string code_version();
 /// How a kernel of a build was made: the same for every build of the same function by the same Baton.
 BuildFacts build_facts(const BuiltKernel& kernel, const BuildResult& built, int opt_level);
-/// Of a model.
+/// How a model was built.
 BuildFacts build_facts(const BuildResult& built, int opt_level);
 
 }  // namespace baton

@@ -31,8 +31,8 @@ struct InsideRow {
   InsideMethod method = InsideMethod::kMarkers;
   bool below_noise = false;
   std::optional<double> plus_minus_us = {};  ///< half of the 95 % interval (Estimate); nullopt: not known
-  /// Of a primitive of a library's region: how the library names its code and the layouts of its tensors; and
-  /// of a change of layout what needs it.
+  /// For a primitive of a library's region: how the library names its code and the layouts of its tensors;
+  /// for a change of layout, what needs it.
   std::string implementation = {}, layouts = {}, reason = {};
 };
 

@@ -25,7 +25,7 @@ struct Times {
   }
 };
 
-/// Of the kernels that compute the operator.
+/// The time of all kernels that compute the operator.
 double kernels_us(const ProfileReport& report, uint32_t id) {
   double us = 0;
   for (const KernelRow& kernel : report.kernels) {

@@ -331,7 +331,7 @@ void read_other_machine(const char* key, const Json& json, Report& report) {
   report.other_machine = json.contains(key) && json.at(key).get<bool>();
 }
 
-/// Of a predicted report: {"level", "low_us", "high_us"} of the whole model. No level holds for a guess.
+/// For a predicted report: {"level", "low_us", "high_us"} of the whole model. A guess has no level.
 void write_interval(const char* key, const Report& report, Json& json) {
   if (report.out_of_range.empty() && report.end_to_end_low_us && report.end_to_end_high_us)
     json[key] = {{"level", report.level},

@@ -28,7 +28,7 @@ std::string time_text(const KindTime& kind) {
   return kind.us > 0 ? (kind.estimated ? "~" : "") + us_text(kind.us) : "< noise";
 }
 
-/// Of the operator that takes most of the kernel's time.
+/// The name of the operator that takes most of the kernel's time.
 std::string main_kind(const ProfileReport& report, const KernelRow& kernel) {
   const Portion* most = nullptr;
   const std::vector<Portion> parts = portions(kernel);

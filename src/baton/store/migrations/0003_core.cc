@@ -2,7 +2,7 @@
 
 namespace baton {
 
-// Of rows that were measured before: 0, which is "not read". The view is that of migration 2, which is never
+// Rows that were measured before have 0, which is "not read". The view is that of migration 2, which is never
 // changed, with this column.
 const char* const kCoreSql = R"sql(
 ALTER TABLE measurement ADD COLUMN core_ns REAL NOT NULL DEFAULT 0;

@@ -2,7 +2,7 @@
 
 namespace baton {
 
-// Of rows that were measured before: "f32", which nearly all were. The view is that of migration 3, which is
+// Rows that were measured before have "f32", which nearly all were. The view is that of migration 3, which is
 // never changed, with this column.
 const char* const kPrecisionSql = R"sql(
 ALTER TABLE build ADD COLUMN precision TEXT NOT NULL DEFAULT 'f32';

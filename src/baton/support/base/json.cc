@@ -335,7 +335,7 @@ class JsonDocumentMaker final : public JsonConsumer {
     return {result_.strings_.data() + waiting_[at].data_.offset, waiting_[at].size_};
   }
 
-  /// Of duplicate names the last member is kept.
+  /// When names are duplicate, the last member is kept.
   void sort_members(size_t first) {
     bool sorted = true;
     for (size_t at = first + 2; at < waiting_.size() && sorted; at += 2)

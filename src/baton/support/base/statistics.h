@@ -1,5 +1,5 @@
 #pragma once
-// Of samples: medians and quantiles. Of no samples all are 0.
+// Medians and quantiles of samples. All are 0 for no samples.
 #include <span>
 #include <vector>
 
@@ -10,7 +10,7 @@ double median(std::vector<double> values);
 /// The value that `share` (0 to 1) of the samples do not exceed: the smallest such sample, so that the 99th
 /// percentile of fewer than 100 samples is the largest.
 double percentile(std::vector<double> samples, double share);
-/// Of values in ascending order, `share` from 0 to 1: between two of them in proportion.
+/// The quantile of values in ascending order, `share` from 0 to 1: between two of them in proportion.
 double quantile(std::span<const double> sorted, double share);
 
 }  // namespace baton

@@ -12,8 +12,8 @@ struct LayerNeighbours {
   bool result_blocked = true;  ///< such layers read the result, or only few elements made from it are read
 };
 
-/// Of each call in `function` (typed) that `in_blocks` holds for. Operators with a LayoutRule in between pass
-/// blocks on.
+/// The neighbours of each call in `function` (typed) for which `in_blocks` holds. Operators with a LayoutRule
+/// in between pass blocks on.
 PointerMap<LayerNeighbours> neighbours_of_layers(const Function& function,
                                                  FunctionRef<bool(const CallNode&)> in_blocks);
 

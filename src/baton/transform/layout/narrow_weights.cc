@@ -44,7 +44,7 @@ const ConstantNode* weight_of(const CallNode& call) {
   return weight && weight->value().size() > 0 ? weight : nullptr;
 }
 
-/// Of all weights, each counted once.
+/// The bytes of all weights, each counted once.
 int64_t bytes_of_weights(const Expr& root) {
   std::unordered_set<const ConstantNode*> seen;
   int64_t bytes = 0;

@@ -281,7 +281,7 @@ class OperatorQuantizer final : public Rewriter {
     return made_.back();
   }
 
-  // Of a call in the program. Without a scale when it is not typed.
+  // The affine type of a call in the program; without a scale when the call is not typed.
   AffineType affine_type_of(const CallNode& dequantize) const {
     const TensorTypeNode* type = tensor_type_of(dequantize.args()[0]);
     if (!type) return {};

@@ -17,7 +17,7 @@ struct PartitionedConversions {
   std::string not_integral;
 };
 
-/// Of `module`, the result of quantize: a main without lets and branches. Values of the element types
+/// Splits `module`, the result of quantize: a main without lets and branches. Values of the element types
 /// `quantized` are integers of the quantised program.
 PartitionedConversions partition_conversions(const IRModule& module, const std::vector<DType>& quantized);
 

@@ -148,7 +148,7 @@ class ScaleRewriter : public Rewriter {
     varies_[node.get()] = varies;
   }
 
-  /// Of the arguments that `plan` multiplies or divides.
+  /// How the arguments that `plan` multiplies or divides are scaled.
   Multiplied multiplied_by(const ScalePlan& plan, const CallNode& call, bool exact_floats) const {
     Multiplied all;
     for (size_t i = 0; i < call.args().size(); ++i) {

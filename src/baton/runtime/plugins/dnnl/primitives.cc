@@ -697,7 +697,7 @@ std::pair<size_t, size_t> operands_of(const Step& step) {
   }
 }
 
-/// Of the vectors whose sizes oneDNN takes for granted: those that are not what it reads.
+/// Checks the vectors whose sizes oneDNN takes for granted; names one that is not what it reads.
 std::string fault_of_vectors(const Region& region, const Step& step) {
   const auto type_of = [&](int64_t tensor) { return region.tensors[static_cast<size_t>(tensor)].type; };
   const auto is_vector = [&](const View& view, int64_t extent, ElementType type) {

@@ -115,7 +115,7 @@ struct Step {
   Dims strides = {}, dilates = {}, before = {}, after = {},
        window = {};  // of convolutions and pools; dilates 0: dense
   std::vector<PostOp> posts = {};
-  // Of products of bytes:
+  // For products of bytes:
   int64_t largest = 0;            // int32 sums: no sum of products exceeds it, data of int8 taken as uint8
   std::vector<View> scales = {};  // at most one: factors of the result, float32, by channel or a single one
   std::vector<View> zeros = {};   // at most one: the zero point of the data, one int32
