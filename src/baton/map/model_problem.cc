@@ -200,28 +200,36 @@ class Division {
   std::map<uint32_t, std::vector<uint32_t>> nodes_;
 };
 
-class Builder {
- public:
-  Builder(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices)
-      : builds_(builds), prices_(prices), records_(builds.front().origins.operators) {
-    computed_.resize(records_.size());
+/// The builds of one program, and how each divides its operators.
+struct DividedBuilds {
+  DividedBuilds(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices)
+      : builds(builds), records(builds.front().origins.operators), computed(records.size()) {
     for (const MeasuredBuild& build : builds) {
-      if (build.origins.operators.size() != records_.size())
+      if (build.origins.operators.size() != records.size())
         throw Error("the builds " + builds.front().name + " and " + build.name +
-                    " are not of one program: they have " + std::to_string(records_.size()) + " and " +
+                    " are not of one program: they have " + std::to_string(records.size()) + " and " +
                     std::to_string(build.origins.operators.size()) + " operators");
       for (const PlanNode& node : build.plan->nodes)
-        for (const uint32_t id : node.origins) computed_.at(id) = true;
+        for (const uint32_t id : node.origins) computed.at(id) = true;
     }
-    for (const MeasuredBuild& build : builds) divisions_.emplace_back(build, prices.backends, computed_);
+    for (const MeasuredBuild& build : builds) divisions.emplace_back(build, prices.backends, computed);
   }
+
+  const std::vector<MeasuredBuild>& builds;
+  const std::vector<OperatorRecord>& records;
+  std::vector<bool> computed;  ///< by operator: some build computes it
+  std::vector<Division> divisions;
+};
+
+/// The problem without candidates: its nodes, formats and values.
+class Values {
+ public:
+  Values(const DividedBuilds& divided, const ModelPrices& prices) : divided_(divided), prices_(prices) {}
 
   ModelProblem run() {
     number_nodes();
     formats();
     values();
-    candidates();
-    check(model_.problem);
     return std::move(model_);
   }
 
@@ -229,22 +237,22 @@ class Builder {
   // Operators that no build separates are one node; producers first.
   void number_nodes() {
     std::map<std::vector<uint32_t>, std::vector<uint32_t>> classes;
-    for (uint32_t id = 0; id < records_.size(); ++id) {
-      if (!computed_[id]) continue;
+    for (uint32_t id = 0; id < divided_.records.size(); ++id) {
+      if (!divided_.computed[id]) continue;
       std::vector<uint32_t> key;
-      for (const Division& division : divisions_) key.push_back(division.group(id));
+      for (const Division& division : divided_.divisions) key.push_back(division.group(id));
       classes[key].push_back(id);
     }
     std::vector<std::vector<uint32_t>> members;
-    node_of_.assign(records_.size(), -1);
+    node_of_.assign(divided_.records.size(), -1);
     for (auto& [key, ids] : classes) {
       for (const uint32_t id : ids) node_of_[id] = static_cast<int>(members.size());
       members.push_back(ids);
     }
     // Kahn's order, the lowest operator first.
     std::vector<std::set<int>> waits(members.size()), after(members.size());
-    for (uint32_t id = 0; id < records_.size(); ++id)
-      if (computed_[id])
+    for (uint32_t id = 0; id < divided_.records.size(); ++id)
+      if (divided_.computed[id])
         for (const uint32_t input : sources(id))
           if (node_of_[input] != node_of_[id]) {
             waits[static_cast<size_t>(node_of_[id])].insert(node_of_[input]);
@@ -273,16 +281,16 @@ class Builder {
 
   // The computed operators that `id` reads, seen through those that no build computes.
   std::vector<uint32_t> sources(uint32_t id) const {
-    std::vector<uint32_t> found, open(records_[id].inputs);
+    std::vector<uint32_t> found, open(divided_.records[id].inputs);
     std::set<uint32_t> seen;
     while (!open.empty()) {
       const uint32_t input = open.back();
       open.pop_back();
       if (!seen.insert(input).second) continue;
-      if (computed_[input])
+      if (divided_.computed[input])
         found.push_back(input);
       else
-        open.insert(open.end(), records_[input].inputs.begin(), records_[input].inputs.end());
+        open.insert(open.end(), divided_.records[input].inputs.begin(), divided_.records[input].inputs.end());
     }
     return found;
   }
@@ -310,19 +318,15 @@ class Builder {
     }
   }
 
-  int format(size_t backend, bool blocked) const {
-    return blocked ? static_cast<int>(prices_.devices.size() + backend) : prices_.backends[backend].device;
-  }
-
   void values() {
     MappingProblem& problem = model_.problem;
-    std::vector<std::vector<int>> consumers(records_.size());
-    for (uint32_t id = 0; id < records_.size(); ++id)
-      if (computed_[id])
+    std::vector<std::vector<int>> consumers(divided_.records.size());
+    for (uint32_t id = 0; id < divided_.records.size(); ++id)
+      if (divided_.computed[id])
         for (const uint32_t input : sources(id)) consumers[input].push_back(node_of_[id]);
     std::vector<bool> returned = returned_operators();
-    for (uint32_t id = 0; id < records_.size(); ++id) {
-      if (!computed_[id]) continue;
+    for (uint32_t id = 0; id < divided_.records.size(); ++id) {
+      if (!divided_.computed[id]) continue;
       MappingValue value{.producer = node_of_[id], .bytes = bytes_of(id)};
       for (const int node : consumers[id])
         if (node != value.producer) value.consumers.push_back(node);
@@ -344,13 +348,13 @@ class Builder {
   double bytes_of(uint32_t id) const {
     double bytes = 0;
     // What a build has for it knows the type's size; blocked layouts keep it, up to padding.
-    for (const MeasuredBuild& build : builds_)
+    for (const MeasuredBuild& build : divided_.builds)
       for (const uint32_t n : build.origins.operators[id].nodes) {
         const PlanNode& node = build.plan->nodes[n];
         double sum = 0;
         for (uint32_t i = 0; i < node.num_outputs; ++i)
           sum += static_cast<double>(build.plan->entries[node.first_entry + i].bytes());
-        const Shape shape = shape_of(records_[id].type);
+        const Shape shape = shape_of(divided_.records[id].type);
         if (!shape.empty())
           sum = static_cast<double>(*byte_count(shape, build.plan->entries[node.first_entry].dtype));
         return sum;
@@ -359,12 +363,12 @@ class Builder {
   }
 
   std::vector<bool> returned_operators() const {
-    std::vector<bool> returned(records_.size());
-    std::vector<bool> read(records_.size());
-    for (uint32_t id = 0; id < records_.size(); ++id)
-      if (computed_[id])
+    std::vector<bool> returned(divided_.records.size());
+    std::vector<bool> read(divided_.records.size());
+    for (uint32_t id = 0; id < divided_.records.size(); ++id)
+      if (divided_.computed[id])
         for (const uint32_t input : sources(id)) read[input] = true;
-    const Plan& plan = *builds_.front().plan;
+    const Plan& plan = *divided_.builds.front().plan;
     for (EntryId head : plan.heads) {
       // Through what the compiler added, to a node with operators: those of them that nobody reads, else the
       // last.
@@ -381,14 +385,14 @@ class Builder {
         head = node.inputs.front();
       }
     }
-    for (uint32_t id = 0; id < records_.size(); ++id)
-      if (computed_[id] && !read[id]) returned[id] = true;
+    for (uint32_t id = 0; id < divided_.records.size(); ++id)
+      if (divided_.computed[id] && !read[id]) returned[id] = true;
     return returned;
   }
 
   // The inputs of the model, each read by the first operators of the kernels that take it.
   void given_values() {
-    const MeasuredBuild& build = builds_.front();
+    const MeasuredBuild& build = divided_.builds.front();
     const Plan& plan = *build.plan;
     std::map<uint32_t, MappingValue> given;
     for (size_t n = 0; n < plan.nodes.size(); ++n) {
@@ -416,16 +420,39 @@ class Builder {
     return node < build.constants.size() && build.constants[node];
   }
 
+  const DividedBuilds& divided_;
+  const ModelPrices& prices_;
+  std::vector<int> node_of_;  ///< by operator
+  ModelProblem model_;
+};
+
+/// Adds what may compute the nodes: every group of every build, and pieces of groups that have a price.
+class Candidates {
+ public:
+  Candidates(const DividedBuilds& divided, const ModelPrices& prices, ModelProblem model)
+      : divided_(divided), prices_(prices), model_(std::move(model)) {}
+
+  ModelProblem run() {
+    candidates();
+    require_candidates();
+    return std::move(model_);
+  }
+
+ private:
+  int format(size_t backend, bool blocked) const {
+    return blocked ? static_cast<int>(prices_.devices.size() + backend) : prices_.backends[backend].device;
+  }
+
   void candidates() {
     const MappingIndex index(model_.problem);
-    model_.whole.resize(builds_.size());
-    for (size_t b = 0; b < builds_.size(); ++b) {
+    model_.whole.resize(divided_.builds.size());
+    for (size_t b = 0; b < divided_.builds.size(); ++b) {
       std::map<uint32_t, std::vector<int>> groups;  // -> nodes
       for (int node = 0; node < model_.problem.nodes; ++node)
-        groups[divisions_[b].group(operators_of(node).front())].push_back(node);
+        groups[divided_.divisions[b].group(operators_of(node).front())].push_back(node);
       bool complete = true;
       for (const auto& [group, nodes] : groups) {
-        const int backend = divisions_[b].backend(group);
+        const int backend = divided_.divisions[b].backend(group);
         const int made = backend < 0 ? -1 : add(index, b, static_cast<size_t>(backend), group, nodes);
         complete = complete && made >= 0;
         if (made >= 0) model_.whole[b].push_back(made);
@@ -433,7 +460,6 @@ class Builder {
       }
       if (!complete) model_.whole[b].clear();
     }
-    require_candidates();
   }
 
   const std::vector<uint32_t>& operators_of(int node) const {
@@ -453,7 +479,7 @@ class Builder {
         return;
       }
       model_.without_price.push_back({backend, operators});
-      const double whole_us = divisions_[b].us(group);
+      const double whole_us = divided_.divisions[b].us(group);
       if (prices_.guesses_piece && prices_.guesses_piece(backend, operators) && !std::isnan(whole_us))
         add(index, b, backend, group, std::move(part), whole_us * share(group, b, operators), true);
     };
@@ -469,9 +495,10 @@ class Builder {
   /// alone costs no less than this share of the whole's time.
   double share(uint32_t group, size_t b, const std::vector<uint32_t>& operators) const {
     double all = 0, part = 0;
-    for (const uint32_t n : divisions_[b].nodes(group))
-      for (const uint32_t id : builds_[b].plan->nodes[n].origins) all += records_[id].flops + 1;
-    for (const uint32_t id : operators) part += records_[id].flops + 1;
+    for (const uint32_t n : divided_.divisions[b].nodes(group))
+      for (const uint32_t id : divided_.builds[b].plan->nodes[n].origins)
+        all += divided_.records[id].flops + 1;
+    for (const uint32_t id : operators) part += divided_.records[id].flops + 1;
     return all > 0 ? std::min(1.0, part / all) : 0;
   }
 
@@ -484,7 +511,7 @@ class Builder {
     size_t count = 0;
     for (size_t node = 0; node < covered.size(); ++node) {
       if (covered[node]) continue;
-      const std::string label = records_[model_.operators[node].front()].label();
+      const std::string label = divided_.records[model_.operators[node].front()].label();
       if (!unpriced_.count(static_cast<int>(node)))
         throw Error("no backend that may compute " + label + " does");
       if (count++ < kMostNamed) named += (named.empty() ? "" : ", ") + label;
@@ -504,26 +531,26 @@ class Builder {
       for (const int node : nodes)
         for (const uint32_t id : operators_of(node))
           if (!prices_.allowed(backend, id)) return -1;
-    if (!piece_us && std::isnan(divisions_[b].us(group))) {
+    if (!piece_us && std::isnan(divided_.divisions[b].us(group))) {
       unpriced_.insert(nodes.begin(), nodes.end());
       return -1;
     }
     const CandidateValues values = index.values_of(nodes);
     MappingCandidate candidate{.nodes = std::move(nodes),
-                               .us = piece_us ? *piece_us : divisions_[b].us(group),
+                               .us = piece_us ? *piece_us : divided_.divisions[b].us(group),
                                .device = prices_.backends[backend].device};
     for (const int v : values.inputs) {
       const uint32_t id = model_.values[static_cast<size_t>(v)];
       candidate.input_formats.push_back(
-          format(backend, !piece_us && id != kGiven && divisions_[b].blocked_input(group, id)));
+          format(backend, !piece_us && id != kGiven && divided_.divisions[b].blocked_input(group, id)));
     }
     for (const int v : values.outputs)
-      candidate.output_formats.push_back(
-          format(backend, !piece_us && divisions_[b].blocked_output(model_.values[static_cast<size_t>(v)])));
+      candidate.output_formats.push_back(format(
+          backend, !piece_us && divided_.divisions[b].blocked_output(model_.values[static_cast<size_t>(v)])));
     std::vector<uint32_t> plan_nodes;
-    if (!piece_us) plan_nodes = divisions_[b].nodes(group);
+    if (!piece_us) plan_nodes = divided_.divisions[b].nodes(group);
     for (const uint32_t n : plan_nodes)
-      if (n < builds_[b].node_bytes.size()) candidate.memory += builds_[b].node_bytes[n];
+      if (n < divided_.builds[b].node_bytes.size()) candidate.memory += divided_.builds[b].node_bytes[n];
     // The same kernel in several builds: the mean of its times.
     const auto key = std::tuple(backend, candidate.nodes, candidate.input_formats, candidate.output_formats,
                                 kernels_hash(b, plan_nodes));
@@ -536,7 +563,7 @@ class Builder {
     }
     candidate.label = prices_.backends[backend].name + ":";
     for (const int node : candidate.nodes)
-      for (const uint32_t id : operators_of(node)) candidate.label += " " + records_[id].label();
+      for (const uint32_t id : operators_of(node)) candidate.label += " " + divided_.records[id].label();
     model_.problem.candidates.push_back(std::move(candidate));
     model_.candidates.push_back({backend, b, plan_nodes, variant_of(b, plan_nodes), guessed});
     seen_.push_back(1);
@@ -545,19 +572,20 @@ class Builder {
 
   /// 0: one of the kernels is not known.
   uint64_t kernels_hash(size_t b, const std::vector<uint32_t>& plan_nodes) const {
-    if (plan_nodes.empty() || builds_[b].node_kernel.empty()) return 0;
+    if (plan_nodes.empty() || divided_.builds[b].node_kernel.empty()) return 0;
     Hasher hash;
     for (const uint32_t n : plan_nodes) {
-      if (!builds_[b].node_kernel[n]) return 0;
-      hash.add(builds_[b].node_kernel[n]);
+      if (!divided_.builds[b].node_kernel[n]) return 0;
+      hash.add(divided_.builds[b].node_kernel[n]);
     }
     return hash.value();
   }
 
   LayerVariant variant_of(size_t b, const std::vector<uint32_t>& plan_nodes) const {
     for (const uint32_t n : plan_nodes)
-      if (n < builds_[b].node_variant.size() && builds_[b].node_variant[n] != LayerVariant::kByCost)
-        return builds_[b].node_variant[n];
+      if (n < divided_.builds[b].node_variant.size() &&
+          divided_.builds[b].node_variant[n] != LayerVariant::kByCost)
+        return divided_.builds[b].node_variant[n];
     return LayerVariant::kByCost;
   }
 
@@ -565,12 +593,8 @@ class Builder {
   std::map<CandidateKey, int> known_;
   std::vector<int> seen_;   ///< by candidate: in how many builds
   std::set<int> unpriced_;  ///< nodes of groups whose time is not known
-  const std::vector<MeasuredBuild>& builds_;
+  const DividedBuilds& divided_;
   const ModelPrices& prices_;
-  const std::vector<OperatorRecord>& records_;
-  std::vector<bool> computed_;  ///< by operator: some build computes it
-  std::vector<Division> divisions_;
-  std::vector<int> node_of_;  ///< by operator
   ModelProblem model_;
 };
 
@@ -596,7 +620,10 @@ std::vector<uint32_t> ModelProblem::operators_of(int candidate) const {
 
 ModelProblem model_problem(const std::vector<MeasuredBuild>& builds, const ModelPrices& prices) {
   if (builds.empty() || prices.backends.empty()) throw Error("a mapping needs a build");
-  return Builder(builds, prices).run();
+  const DividedBuilds divided(builds, prices);
+  ModelProblem model = Candidates(divided, prices, Values(divided, prices).run()).run();
+  check(model.problem);
+  return model;
 }
 
 }  // namespace baton
