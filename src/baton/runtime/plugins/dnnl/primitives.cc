@@ -120,9 +120,51 @@ memory copied(const memory& from, const memory::desc& layout) {
   return to;
 }
 
-class Builder {
+dnnl::primitive primitive_of(const dnnl::convolution_forward::primitive_desc& pd) {
+  return dnnl::convolution_forward(pd);
+}
+dnnl::primitive primitive_of(const dnnl::deconvolution_forward::primitive_desc& pd) {
+  return dnnl::deconvolution_forward(pd);
+}
+dnnl::primitive primitive_of(const dnnl::inner_product_forward::primitive_desc& pd) {
+  return dnnl::inner_product_forward(pd);
+}
+dnnl::primitive primitive_of(const dnnl::matmul::primitive_desc& pd) { return dnnl::matmul(pd); }
+
+/// Whether a convolution that stands alone is better computed as matrix products over plain layouts than in
+/// oneDNN's blocks, with `moved` bytes of data and result reordered for these. A deterministic estimate in
+/// units of moved bytes: a core has about 10 operations of a product per byte that a reorder moves. Blocks
+/// fill up to 16 channels; products copy each window, but for windows of one pixel.
+bool plain_is_faster(const Step& step, const Dims& result, double moved) {
+  constexpr double kOperationsPerByte = 10, kProductsAreSlower = 1.1;
+  constexpr int64_t kLanes = 16, kFewestOutputs = 4;
+  const Dims& weights = step.inputs[1].dims;
+  const Dims& over = step.kind == StepKind::kConvolution ? result : step.inputs[0].dims;  // windows
+  const size_t rank = over.size(), first = weights.size() - rank;  // 1: an axis of groups before
+  const int64_t outputs = weights[first];
+  if (outputs < kFewestOutputs) return false;  // products of few rows, depthwise ones among them
+  const double windows = static_cast<double>(elements(over)) / static_cast<double>(over[1]);
+  const double work = 2 * windows * static_cast<double>(elements(weights)) / kOperationsPerByte;
+  const double padded =
+      static_cast<double>((outputs + kLanes - 1) / kLanes * kLanes) / static_cast<double>(outputs);
+  const bool one_pixel = std::all_of(weights.end() - static_cast<ptrdiff_t>(rank - 2), weights.end(),
+                                     [](int64_t extent) { return extent == 1; }) &&
+                         std::ranges::all_of(step.strides, [](int64_t stride) { return stride == 1; });
+  // A convolution copies what each window reads; a transposed one adds what each window makes to a result
+  // that is cleared before.
+  const bool transposed = step.kind == StepKind::kDeconvolution;
+  const int64_t other_channels = transposed ? weights[first + 1] : outputs;
+  double copied = one_pixel ? 0
+                            : windows * static_cast<double>(elements(weights) / other_channels) *
+                                  static_cast<double>(sizeof(float));
+  if (transposed) copied += static_cast<double>(elements(result)) * sizeof(float);
+  return kProductsAreSlower * work + copied < padded * work + moved;
+}
+
+/// A program as it grows: where tensors lie, in which layouts, and the commands that read and write them.
+class ProgramSlots {
  public:
-  Builder(const Region& region, Constants& constants) : region_(region), constants_(constants) {
+  ProgramSlots(const Region& region, Constants& constants) : region_(region), constants_(constants) {
     main_.assign(region.tensors.size(), kNone);
     last_read_.assign(region.tensors.size(), 0);
     for (size_t s = 0; s < region.steps.size(); ++s) {
@@ -137,23 +179,7 @@ class Builder {
                             add_storage({.place = Storage::kInput, .index = region.tensors[t].index}));
   }
 
-  std::shared_ptr<const Program> run(int threads) {
-    for (now_ = 0; now_ < region_.steps.size(); ++now_) {
-      const Step& step = region_.steps[now_];
-      try {
-        add(step);
-      } catch (const dnnl::error& error) {
-        throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
-                                 (step.inputs.empty() ? "" : text_of(step.inputs[0].dims)) + " to " +
-                                 text_of(info(step.output).dims) + " (" + error.what() + ")");
-      }
-    }
-    program_->threads = threads;
-    place_in_arena();
-    return program_;
-  }
-
- private:
+ protected:
   static constexpr size_t kNone = ~size_t{0};
 
   const TensorInfo& info(int64_t tensor) const { return region_.tensors[static_cast<size_t>(tensor)]; }
@@ -166,8 +192,6 @@ class Builder {
   memory::desc any(const TensorInfo& tensor) const {
     return {tensor.dims, data_type_of(tensor.type), memory::format_tag::any};
   }
-
-  // ---- Slots.
 
   size_t add_storage(Storage storage) {
     program_->storages.push_back(std::move(storage));
@@ -280,8 +304,62 @@ class Builder {
          "the region returns another layout");
   }
 
-  // ---- Steps.
+  /// Gives offsets to temporaries, the largest first, so that those in use at a time do not overlap.
+  void place_in_arena() {
+    std::vector<Storage*> all;
+    for (Storage& storage : program_->storages)
+      if (storage.place == Storage::kArena) all.push_back(&storage);
+    std::ranges::stable_sort(all, std::greater<>(), [](const Storage* each) { return each->bytes; });
+    std::vector<const Storage*> placed;
+    for (Storage* storage : all) {
+      const size_t bytes = (storage->bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+      std::vector<const Storage*> others;
+      for (const Storage* other : placed)
+        if (other->first <= storage->last && storage->first <= other->last) others.push_back(other);
+      std::ranges::sort(others, {}, [](const Storage* each) { return each->offset; });
+      size_t offset = 0;
+      for (const Storage* other : others) {
+        if (offset + bytes <= other->offset) break;
+        offset = std::max(offset, other->offset + other->bytes);
+      }
+      storage->offset = offset;
+      storage->bytes = bytes;
+      placed.push_back(storage);
+      program_->arena_bytes = std::max(program_->arena_bytes, offset + bytes);
+    }
+  }
 
+  const Region& region_;
+  Constants& constants_;
+  std::shared_ptr<Program> program_ = std::make_shared<Program>();
+  std::vector<size_t> main_;       // by tensor: the slot that its step wrote
+  std::vector<size_t> last_read_;  // by tensor: the last step that reads it
+  std::vector<std::pair<size_t, size_t>> conversions_;
+  size_t now_ = 0;
+};
+
+/// Adds the primitives of one step after the other.
+class Builder : ProgramSlots {
+ public:
+  using ProgramSlots::ProgramSlots;
+
+  std::shared_ptr<const Program> run(int threads) {
+    for (now_ = 0; now_ < region_.steps.size(); ++now_) {
+      const Step& step = region_.steps[now_];
+      try {
+        add(step);
+      } catch (const dnnl::error& error) {
+        throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
+                                 (step.inputs.empty() ? "" : text_of(step.inputs[0].dims)) + " to " +
+                                 text_of(info(step.output).dims) + " (" + error.what() + ")");
+      }
+    }
+    program_->threads = threads;
+    place_in_arena();
+    return program_;
+  }
+
+ private:
   void add(const Step& step) {
     switch (step.kind) {
       case StepKind::kConvolution:
@@ -476,7 +554,7 @@ class Builder {
       const memory::desc out = layout_of(info(step.output));
       const size_t moved = (layout(in) == pd.src_desc() ? 0 : layout(in).get_size()) +
                            (out == pd.dst_desc() ? 0 : out.get_size());
-      if (moved && plain_is_faster(step, static_cast<double>(moved))) {
+      if (moved && plain_is_faster(step, info(step.output).dims, static_cast<double>(moved))) {
         const auto plain = describe(layout(in), out, bias, attr);
         if (std::string(plain.impl_info_str()).find("ref") == std::string::npos) pd = plain;
       }
@@ -552,48 +630,6 @@ class Builder {
            info(step.inputs[0].tensor).kind == TensorKind::kInput;
   }
 
-  /// Whether a convolution that stands alone is better computed as matrix products over plain layouts than in
-  /// oneDNN's blocks, with `moved` bytes of data and result reordered for these. A deterministic estimate in
-  /// units of moved bytes: a core has about 10 operations of a product per byte that a reorder moves. Blocks
-  /// fill up to 16 channels; products copy each window, but for windows of one pixel.
-  bool plain_is_faster(const Step& step, double moved) const {
-    constexpr double kOperationsPerByte = 10, kProductsAreSlower = 1.1;
-    constexpr int64_t kLanes = 16, kFewestOutputs = 4;
-    const Dims& weights = step.inputs[1].dims;
-    const Dims& over =
-        step.kind == StepKind::kConvolution ? info(step.output).dims : step.inputs[0].dims;  // windows
-    const size_t rank = over.size(), first = weights.size() - rank;  // 1: an axis of groups before
-    const int64_t outputs = weights[first];
-    if (outputs < kFewestOutputs) return false;  // products of few rows, depthwise ones among them
-    const double windows = static_cast<double>(elements(over)) / static_cast<double>(over[1]);
-    const double work = 2 * windows * static_cast<double>(elements(weights)) / kOperationsPerByte;
-    const double padded =
-        static_cast<double>((outputs + kLanes - 1) / kLanes * kLanes) / static_cast<double>(outputs);
-    const bool one_pixel = std::all_of(weights.end() - static_cast<ptrdiff_t>(rank - 2), weights.end(),
-                                       [](int64_t extent) { return extent == 1; }) &&
-                           std::ranges::all_of(step.strides, [](int64_t stride) { return stride == 1; });
-    // A convolution copies what each window reads; a transposed one adds what each window makes to a result
-    // that is cleared before.
-    const bool transposed = step.kind == StepKind::kDeconvolution;
-    const int64_t other_channels = transposed ? weights[first + 1] : outputs;
-    double copied = one_pixel ? 0
-                              : windows * static_cast<double>(elements(weights) / other_channels) *
-                                    static_cast<double>(sizeof(float));
-    if (transposed) copied += static_cast<double>(elements(info(step.output).dims)) * sizeof(float);
-    return kProductsAreSlower * work + copied < padded * work + moved;
-  }
-
-  static dnnl::primitive primitive_of(const dnnl::convolution_forward::primitive_desc& pd) {
-    return dnnl::convolution_forward(pd);
-  }
-  static dnnl::primitive primitive_of(const dnnl::deconvolution_forward::primitive_desc& pd) {
-    return dnnl::deconvolution_forward(pd);
-  }
-  static dnnl::primitive primitive_of(const dnnl::inner_product_forward::primitive_desc& pd) {
-    return dnnl::inner_product_forward(pd);
-  }
-  static dnnl::primitive primitive_of(const dnnl::matmul::primitive_desc& pd) { return dnnl::matmul(pd); }
-
   /// The destination of a step that adds to what is there: the summand's own memory when this is the last
   /// step that reads it and its layout fits, else a copy of the summand.
   size_t summed(const Step& step, const View& sum, const memory::desc& wanted) {
@@ -609,41 +645,6 @@ class Builder {
     copy(from, to, "the sum is made in place, and its operand is read again");
     return to;
   }
-
-  // ---- The arena.
-
-  /// Gives offsets to temporaries, the largest first, so that those in use at a time do not overlap.
-  void place_in_arena() {
-    std::vector<Storage*> all;
-    for (Storage& storage : program_->storages)
-      if (storage.place == Storage::kArena) all.push_back(&storage);
-    std::ranges::stable_sort(all, std::greater<>(), [](const Storage* each) { return each->bytes; });
-    std::vector<const Storage*> placed;
-    for (Storage* storage : all) {
-      const size_t bytes = (storage->bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-      std::vector<const Storage*> others;
-      for (const Storage* other : placed)
-        if (other->first <= storage->last && storage->first <= other->last) others.push_back(other);
-      std::ranges::sort(others, {}, [](const Storage* each) { return each->offset; });
-      size_t offset = 0;
-      for (const Storage* other : others) {
-        if (offset + bytes <= other->offset) break;
-        offset = std::max(offset, other->offset + other->bytes);
-      }
-      storage->offset = offset;
-      storage->bytes = bytes;
-      placed.push_back(storage);
-      program_->arena_bytes = std::max(program_->arena_bytes, offset + bytes);
-    }
-  }
-
-  const Region& region_;
-  Constants& constants_;
-  std::shared_ptr<Program> program_ = std::make_shared<Program>();
-  std::vector<size_t> main_;       // by tensor: the slot that its step wrote
-  std::vector<size_t> last_read_;  // by tensor: the last step that reads it
-  std::vector<std::pair<size_t, size_t>> conversions_;
-  size_t now_ = 0;
 };
 
 }  // namespace
