@@ -161,6 +161,21 @@ bool plain_is_faster(const Step& step, const Dims& result, double moved) {
   return kProductsAreSlower * work + copied < padded * work + moved;
 }
 
+/// Takes the first implementation that adds products of bytes in 32 bits: the others saturate in 16, or
+/// halve their weights.
+template <class Description>
+void make_wide(const Step& step, const Dims& result, Description& pd) {
+  std::string tried;
+  do {
+    const std::string name = pd.impl_info_str();
+    if (name.find("vnni") != std::string::npos || name.find("amx") != std::string::npos) return;
+    tried += (tried.empty() ? "" : ", ") + name;
+  } while (pd.next_impl());
+  throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
+                           text_of(step.inputs[0].dims) + " to " + text_of(result) +
+                           " of bytes with sums of 32 bits on this processor (there are: " + tried + ")");
+}
+
 /// A program as it grows: where tensors lie, in which layouts, and the commands that read and write them.
 class ProgramSlots {
  public:
@@ -548,7 +563,7 @@ class Builder : ProgramSlots {
     if (step.largest)
       make_exact(step, pd);
     else if (!step.scales.empty())
-      make_wide(step, pd);
+      make_wide(step, info(step.output).dims, pd);
     else if (stands_alone(step)) {
       const size_t in = read(step.inputs[0]);
       const memory::desc out = layout_of(info(step.output));
@@ -607,21 +622,6 @@ class Builder : ProgramSlots {
         "oneDNN has no " + std::string(name_of(step.kind)) + " of " + text_of(step.inputs[0].dims) + " to " +
         text_of(info(step.output).dims) + " whose sums, of up to " + std::to_string(step.largest) +
         ", are exact on this processor" + (tried.empty() ? "" : " (inexact: " + tried + ")"));
-  }
-
-  /// Takes the first implementation that adds products of bytes in 32 bits: the others saturate in 16, or
-  /// halve their weights.
-  template <class Description>
-  void make_wide(const Step& step, Description& pd) {
-    std::string tried;
-    do {
-      const std::string name = pd.impl_info_str();
-      if (name.find("vnni") != std::string::npos || name.find("amx") != std::string::npos) return;
-      tried += (tried.empty() ? "" : ", ") + name;
-    } while (pd.next_impl());
-    throw std::runtime_error("oneDNN has no " + std::string(name_of(step.kind)) + " of " +
-                             text_of(step.inputs[0].dims) + " to " + text_of(info(step.output).dims) +
-                             " of bytes with sums of 32 bits on this processor (there are: " + tried + ")");
   }
 
   /// Whether the step is a convolution whose data come from outside of the region and whose result leaves it.
