@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -243,13 +244,16 @@ FeatureSpace::FeatureSpace(std::span<const KernelCase* const> cases) {
   operators_.assign(operators.begin(), operators.end());
   templates_.assign(templates.begin(), templates.end());
   parameters_.assign(parameters.begin(), parameters.end());
-  add_seen();
+  fixed_.resize(std::size(kFeatures));
+  std::iota(fixed_.begin(), fixed_.end(), size_t{0});
+  list();
 }
 
-void FeatureSpace::add_seen() {
-  features_.clear();
-  for (const Feature& each : kFeatures)
+void FeatureSpace::list() {
+  for (const size_t at : fixed_) {
+    const Feature& each = kFeatures[at];
     features_.push_back({each.name, each.doc, each.is_shape, each.is_near});
+  }
   for (const std::string& name : operators_)
     features_.push_back({kOperator + name, "calls of it", true, false});
   for (const std::string& name : templates_)
@@ -270,12 +274,17 @@ FeatureSpace FeatureSpace::from_text(const std::string& text) {
   std::getline(lines, line);
   FeatureSpace space;
   while (std::getline(lines, line)) {
+    if (const auto at =
+            std::ranges::find(kFeatures, line, [](const Feature& of) { return std::string(of.name); });
+        at != std::end(kFeatures))
+      space.fixed_.push_back(static_cast<size_t>(at - kFeatures));
     if (line.starts_with(kOperator)) space.operators_.push_back(line.substr(std::string(kOperator).size()));
     if (line.starts_with(kTemplate)) space.templates_.push_back(line.substr(std::string(kTemplate).size()));
     if (line.starts_with(kParameter))
       space.parameters_.push_back(line.substr(std::string(kParameter).size()));
   }
-  space.add_seen();
+  std::ranges::sort(space.fixed_);
+  space.list();
   if (space.text() != text)
     throw Error("the predictor reads other features of kernels than this version of Baton has (its " +
                 text.substr(0, text.find('\n')) + ", here version " + std::to_string(kFeatureVersion) +
@@ -290,8 +299,8 @@ uint64_t FeatureSpace::hash() const {
 
 void FeatureSpace::write(const KernelCase& kernel, float* to) const {
   const KernelFacts facts(kernel);
-  for (const Feature& each : kFeatures) {
-    const auto value = static_cast<float>(each.value(facts));
+  for (const size_t at : fixed_) {
+    const auto value = static_cast<float>(kFeatures[at].value(facts));
     *to++ = std::isfinite(value) ? value : kUnknown;  // XGBoost refuses infinite ones
   }
   float* counts = to;

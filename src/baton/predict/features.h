@@ -23,7 +23,8 @@ class FeatureSpace {
   FeatureSpace() = default;
   /// For these kernels. The order of `cases` does not matter.
   explicit FeatureSpace(std::span<const KernelCase* const> cases);
-  /// As text() wrote it. Throws Error for a list of another version.
+  /// As text() wrote it: with those fixed features that it names, so that predictors of before a feature was
+  /// added stay what they are. Throws Error for a list of another version, or with features not known here.
   static FeatureSpace from_text(const std::string& text);
   /// One name per line, the version first.
   std::string text() const;
@@ -39,13 +40,15 @@ class FeatureSpace {
   std::string unseen(const KernelCase& kernel) const;
 
  private:
-  void add_seen();
+  void list();
 
+  std::vector<size_t> fixed_;                                    // of the list in features.cc, ascending
   std::vector<std::string> operators_, templates_, parameters_;  // sorted
   std::vector<FeatureInfo> features_;
 };
 
-/// The version of the fixed features: a predictor of another one is refused.
+/// The version of what the fixed features mean: a predictor of another one is refused. A feature that is
+/// added changes none of the others.
 constexpr int kFeatureVersion = 6;
 
 }  // namespace baton

@@ -1,5 +1,6 @@
 """An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then. A backend is
-two folders and a line; a column of the store, or of a report, is three lines; a peer is a file."""
+two folders and a line; a column of the store, or of a report, is three lines; a feature of predictors is one, and predictors of before
+remain; a peer is a file."""
 import json
 import os
 import pathlib
@@ -31,6 +32,8 @@ LINES = [
      '    may_lack<KernelRow, &KernelRow::luck>("luck"),\n'),
     ("src/baton/profile/write/tables.cc", '      {"live_bytes", kNumber, [](const KernelCells& k) -> Cell { return k.row.live_bytes; }},\n',
      '      {"luck", kNumber, [](const KernelCells& k) -> Cell { return k.row.luck; }},\n'),
+    ("src/baton/predict/features.cc", '    {"log2 batch", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.batch); }},\n',
+     '    {"luck", "", false, false, [](const KernelFacts&) { return 7.0; }},\n'),
     ("src/baton/codegen/backends.def", "BATON_BACKEND(mirror)\n", "BATON_BACKEND(echo)\n"),
 ]
 MIGRATION = """#include "baton/store/migrations/migrations.h"
@@ -83,7 +86,8 @@ def find(build, tree):
     model.write_text(PROGRAM)
 
     def baton(*args):
-        done = subprocess.run([build / "baton", *args], capture_output=True, text=True, check=False)
+        done = subprocess.run([build / "baton", *args], capture_output=True, text=True, check=False,
+                              env={**os.environ, "BATON_PREDICTORS": str(tree / "python/baton/predictors")})
         assert done.returncode == 0, f"{args}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -103,6 +107,10 @@ def find(build, tree):
     baton("report", build / "p.json", "-o", build / "p.csv")
     assert "luck" in (build / "p.kernels.csv").read_text().splitlines()[0].split(",")
     assert "0" in baton("store", "query", "--sql", "SELECT luck FROM rows LIMIT 1", "--store", build / "m.db").split()
+    baton("train", "--store", build / "m.db", "--features", build / "f.csv")
+    header, row = (build / "f.kernels.csv").read_text().splitlines()[:2]
+    assert dict(zip(header.split(","), row.split(",")))["luck"] == "7"
+    assert "us" in baton("predict", "mlp", "--for-device", "zen5")
     peer = subprocess.run([build / "baton", "bench", model, "--peers", "bogus"], capture_output=True, text=True, check=False,
                           env={**os.environ, "BATON_ROOT": str(tree)})
     assert peer.returncode == 2 and "echo" in peer.stderr

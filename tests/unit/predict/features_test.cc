@@ -10,10 +10,12 @@
 #include "baton/predict/kernel_facts.h"
 #include "baton/predict/roofline_base.h"
 #include "baton/profile/record/work.h"
+#include "baton/support/base/files.h"
 #include "baton/support/error.h"
 #include "baton/types/function_text.h"
 
 #include "predict/made_up_machine.h"
+#include "test_paths.h"
 
 namespace baton {
 namespace {
@@ -199,6 +201,34 @@ TEST_F(PredictFeatures, ListsOfAnotherVersionAreRefused) {
   EXPECT_THAT([&] { FeatureSpace::from_text(other); }, ThrowsMessage<Error>(HasSubstr("train it again")));
   other = "version 99" + space.text().substr(space.text().find('\n'));
   EXPECT_THAT([&] { FeatureSpace::from_text(other); }, ThrowsMessage<Error>(HasSubstr("version 99")));
+}
+
+TEST_F(PredictFeatures, ListsOfBeforeAFeatureWasAddedStayAsTheyAre) {
+  const KernelCase kernel = with(describe(*function_of_text(kBlocked)));
+  const KernelCase* all[] = {&kernel};
+  const FeatureSpace now(all);
+  std::string before = now.text();
+  before.erase(before.find("log2 batch\n"), 11);
+  const FeatureSpace space = FeatureSpace::from_text(before);
+  EXPECT_EQ(space.size(), now.size() - 1);
+  EXPECT_EQ(space.text(), before);
+  for (const char* name : {"log2 flops", "log2 in channels", "log2 device cache rate"})
+    EXPECT_EQ(value(space, kernel, name), value(now, kernel, name)) << name;
+}
+
+TEST_F(PredictFeatures, AreThoseOfTheDocumentation) {
+  const std::string text = *read_file(std::string(source_dir()) + "/docs/prediction.md");
+  std::string table;
+  const KernelCase kernel = with(describe(*function_of_text(kBlocked)));
+  const KernelCase* all[] = {&kernel};
+  for (const FeatureInfo& each : FeatureSpace(all).features()) {
+    if (each.name.starts_with("operator ") || each.name.starts_with("template ") ||
+        each.name.starts_with("parameter "))
+      continue;
+    table += "| " + each.name + " | " + each.doc + " | " + (each.is_shape ? "yes" : "") + " | " +
+             (each.is_near ? "yes" : "") + " |\n";
+  }
+  EXPECT_NE(text.find("|---|---|---|---|\n" + table + "\n"), std::string::npos) << table;
 }
 
 TEST_F(PredictFeatures, WhatTrainingHasNotSeenIsNamed) {
