@@ -79,7 +79,6 @@ class PredictedModel {
           in_model_.push_back({known.time, 1});
         else
           in_model_[at->second].calls += 1;
-        row.target = known.kernel.backend == "llvm" ? report.target : known.kernel.backend;
       }
       row.median_us = time->us;
       row.low_us = time->low_us;
