@@ -685,8 +685,9 @@ TEST_F(PredictTimes, CarriedOverItNeedsFewerKernels) {
 
 TEST_F(PredictTimes, EvaluationsHoldOutAndCompare) {
   EvaluateOptions options{small()};
-  options.train.regressor.boost.rounds = 60;
-  options.folds = 3;
+  options.train.regressor.boost.rounds = 25;
+  options.train.regressor.spread_rounds = 20;
+  options.folds = 2;
   const Evaluation evaluation = evaluate(*data_, options);
   const AccuracyRow* ours = evaluation.find("kernels", "llvm", "model", "baton");
   const AccuracyRow* operations = evaluation.find("kernels", "llvm", "model", "operations");

@@ -1,5 +1,6 @@
 // Templates of convolutions, transposed ones too.
 
+#include "in_parts.h"
 #include "schedule/layers.h"
 
 namespace baton {
@@ -50,7 +51,9 @@ TEST(ConvDirect, ShapesPaddingsAndEpilogues) {
   }
 }
 
-TEST(ConvDepthwise, ShapesPaddingsAndEpilogues) {
+using ConvDepthwiseShapes = InParts<3>;
+BATON_TEST_IN_PARTS(ConvDepthwiseShapes, 3);
+TEST_P(ConvDepthwiseShapes, ShapesPaddingsAndEpilogues) {
   const std::vector<ConvCase> cases = {
       {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, "sbm"}, {1, 32, 15, 13, 32, 3, 2, {1, 1}, 16, 16, "b"},
       {1, 16, 7, 7, 16, 3, 1, {0, 0}, 16, 16, "m"},     {2, 16, 9, 9, 16, 5, 1, {2, 2}, 16, 16, ""},
@@ -62,6 +65,7 @@ TEST(ConvDepthwise, ShapesPaddingsAndEpilogues) {
       {1, 8, 9, 20, 8, 3, 1, {4, 4}, 8, 8, "", 2},      {1, 8, 12, 12, 8, 3, 1, {1, 1}, 8, 8, "m", 1, true},
   };
   for (const ConvCase& t : cases) {
+    if (!is_mine(static_cast<size_t>(&t - cases.data()))) continue;
     SCOPED_TRACE(std::to_string(t.c) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " " + t.ops);
     check("conv_depthwise", [&] { return depthwise(t); }, 3e-6, 4);
   }
@@ -311,7 +315,9 @@ LoweredKernel by_positions(const PositionsCase& t, bool as_defined) {
   return b.finish(value);
 }
 
-TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
+using ConvPositionsShapes = InParts<2>;
+BATON_TEST_IN_PARTS(ConvPositionsShapes, 2);
+TEST_P(ConvPositionsShapes, OddExtentsStridesDilationsAndGroups) {
   const std::vector<PositionsCase> cases = {
       {1, 3, 16, {23, 23}, {7, 7}, {2, 2}, {3, 3, 3, 3}, 1, 1, true},
       {2, 8, 12, {7, 7}, {3, 3}, {1, 1}, {1, 1, 1, 1}},
@@ -344,6 +350,7 @@ TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
       {2, 4, 6, {5, 6, 9}, {2, 3, 1}, {2, 1, 2}, {0, 1, 0, 1, 1, 0}, 2},
   };
   for (const PositionsCase& t : cases) {
+    if (!is_mine(static_cast<size_t>(&t - cases.data()))) continue;
     SCOPED_TRACE(std::to_string(&t - cases.data()) + ": " + std::to_string(t.c) + "->" + std::to_string(t.o) +
                  " width " + std::to_string(t.in.back()) + " kernel " + std::to_string(t.kernel.back()));
     check(
@@ -352,7 +359,9 @@ TEST(ConvPositions, OddExtentsStridesDilationsAndGroups) {
   }
 }
 
-TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
+using ConvTransposeShapes = InParts<4>;
+BATON_TEST_IN_PARTS(ConvTransposeShapes, 4);
+TEST_P(ConvTransposeShapes, ShapesPaddingsGroupsAndEpilogues) {
   const std::vector<TransposeCase> cases = {
       // in blocks: exact ranges of a row, and padded rows of few channels
       {1, 100, 64, {1, 1}, {4, 4}, {1, 1}, {0, 0, 0, 0}, 10, 16, "sbm"},
@@ -395,6 +404,7 @@ TEST(ConvTranspose, ShapesPaddingsGroupsAndEpilogues) {
       {1, 4, 3, {3, 2, 9}, {3, 3, 3}, {2, 1, 2}, {1, 1, 1, 1, 1, 1}, 0, 0, "", 1, 1, {1, 0, 1}},
   };
   for (const TransposeCase& t : cases) {
+    if (!is_mine(static_cast<size_t>(&t - cases.data()))) continue;
     SCOPED_TRACE(std::to_string(&t - cases.data()) + ": " + std::to_string(t.c) + "->" + std::to_string(t.o) +
                  " width " + std::to_string(t.in.back()) + " kernel " + std::to_string(t.kernel.back()));
     // Without strides, a convolution with its taps in reverse.

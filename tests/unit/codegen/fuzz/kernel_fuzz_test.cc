@@ -2,7 +2,7 @@
 // as built at levels 0 and 3, in guarded memory, against the unscheduled computes. A finding is a wrong
 // value, an access out of bounds, a crash, a hang or an InternalError; errors meant for users are none.
 //
-//   BATON_FUZZ_CASE="nn.relu: (2, 3)f32"   KernelFuzz.FixedCases runs this case only, and prints it as Relay
+//   BATON_FUZZ_CASE="nn.relu: (2, 3)f32"   KernelFuzz.SlowGivenCase runs this case, and prints it as Relay
 //   BATON_FUZZ_SEED=S                      the case of that seed
 //   BATON_FUZZ_SECONDS=N, BATON_FUZZ_FIRST=S   KernelFuzz.SlowRandomSeeds for N seconds, from seed S on;
 //                          KernelFuzz.SlowChangedOperands likewise, from case S on
@@ -18,6 +18,7 @@
 #include "codegen/fuzz/fuzz_workers.h"
 #include "codegen/fuzz/guarded_memory.h"
 #include "codegen/fuzz/random_case.h"
+#include "in_parts.h"
 
 namespace baton::fuzz {
 namespace {
@@ -29,27 +30,36 @@ double number_from(const char* variable, double otherwise) {
   return text ? std::strtod(text, nullptr) : otherwise;
 }
 
+void expect_none(const std::string& text, const Verdict& verdict) {
+  EXPECT_NE(verdict.kind, Verdict::Kind::kFound)
+      << "[" << verdict.finding << "] " << verdict.text << "\ncase: " << text << "\n"
+      << relay_text(parse_case(text));
+}
+
 class KernelFuzz : public testing::Test {
  protected:
   void SetUp() override { initialize(); }
-
-  static void expect_none(const std::string& text, const Verdict& verdict) {
-    EXPECT_NE(verdict.kind, Verdict::Kind::kFound)
-        << "[" << verdict.finding << "] " << verdict.text << "\ncase: " << text << "\n"
-        << relay_text(parse_case(text));
-  }
 };
 
-/// Cases that were random once. As texts: what a seed means changes with every new operator.
-TEST_F(KernelFuzz, FixedCases) {
+/// The case or seed that the environment names.
+TEST_F(KernelFuzz, SlowGivenCase) {
   const char *text = std::getenv("BATON_FUZZ_CASE"), *seed = std::getenv("BATON_FUZZ_SEED");
-  if (text || seed) {
-    const std::string chosen = text ? text : case_text(random_case(std::strtoull(seed, nullptr, 10)));
-    std::cout << "case: " << chosen << "\n" << relay_text(parse_case(chosen));
-    const Verdict verdict = run_case(parse_case(chosen));
-    if (verdict.kind == Verdict::Kind::kRefused) std::cout << "refused: " << verdict.text << "\n";
-    return expect_none(chosen, verdict);
-  }
+  if (!text && !seed) GTEST_SKIP() << "BATON_FUZZ_CASE or BATON_FUZZ_SEED names one";
+  const std::string chosen = text ? text : case_text(random_case(std::strtoull(seed, nullptr, 10)));
+  std::cout << "case: " << chosen << "\n" << relay_text(parse_case(chosen));
+  const Verdict verdict = run_case(parse_case(chosen));
+  if (verdict.kind == Verdict::Kind::kRefused) std::cout << "refused: " << verdict.text << "\n";
+  expect_none(chosen, verdict);
+}
+
+class KernelFuzzCases : public InParts<3> {
+ protected:
+  void SetUp() override { initialize(); }
+};
+/// Cases that were random once. As texts: what a seed means changes with every new operator.
+BATON_TEST_IN_PARTS(KernelFuzzCases, 3);
+TEST_P(KernelFuzzCases, Agree) {
+  size_t index = 0;
   for (const char* each : {
            "mean: (3, 4)f32",
            "argmin: ()f32, keepdims=True",
@@ -112,6 +122,7 @@ TEST_F(KernelFuzz, FixedCases) {
            "strides=[1, 3], padding=[1, 0, 1, 0], kernel_layout=IOHW",
            "image.resize2d: (1, 1, 31, 5, 16)u32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NCHW16c",
        }) {
+    if (!is_mine(index++)) continue;
     const Verdict verdict = run_case(parse_case(each));
     expect_none(each, verdict);
     EXPECT_EQ(verdict.kind, Verdict::Kind::kAgrees) << each << ": " << verdict.text;
