@@ -84,7 +84,7 @@ class CudaNetworks : public testing::Test {
   }
 };
 
-TEST_F(CudaNetworks, ResNet18Assembles) {
+TEST_F(CudaNetworks, SlowResNet18Assembles) {
   const BuildResult built = build_network(workloads::resnet(18, small_image()), "cuda -arch=sm_80");
   expect_conserved(built);
   EXPECT_EQ(kernels_on(built, ""), 0);

@@ -110,11 +110,11 @@ TEST_F(OpenCl, TheProfileHasItsKernelsByItsClockAndTheCopies) {
   EXPECT_EQ(on_device, kernels_on(built, "opencl"));
 }
 
-TEST_F(OpenCl, ResNet18IsRight) {
+TEST_F(OpenCl, ResNet8IsRight) {
   workloads::ImageNetOptions image;
   image.image_shape = {3, 32, 32};
   image.num_classes = 10;
-  const IRModule module = infer_types(workloads::resnet(18, image));
+  const IRModule module = infer_types(workloads::resnet(8, image));
   BuildOptions one = on({"llvm"}), other = on({"opencl"});
   one.params = other.params = weights_by_rule(module);
   const BuildResult built = build(module, other);

@@ -49,27 +49,30 @@ double sum(const MeasuredBuild& build) {
   return us;
 }
 
-TEST(ModelProblems, OfWholeBuildsCostWhatTheirKernelsCost) {
-  for (const std::string model : {"mlp", "resnet-18", "squeezenet-1.1", "lstm", "dqn"}) {
-    const std::vector<MeasuredBuild> builds{built(model, 3, "fused", 7), built(model, 0, "unfused", 2, 1)};
-    const ModelProblem problem = model_problem(builds, one_device());
-    // At level 0 every operator is a kernel of its own, so that nothing finer is needed there.
-    for (const auto& piece : problem.without_price) EXPECT_EQ(piece.backend, 0u) << model;
-    for (size_t b = 0; b < builds.size(); ++b) {
-      const auto whole = price(problem.problem, problem.whole[b]);
-      ASSERT_TRUE(whole) << model;
-      double kernels = 0, conversions = 0;
-      for (const int c : whole->chosen) kernels += problem.problem.candidates[static_cast<size_t>(c)].us;
-      for (const MappingStep& step : whole->steps)
-        conversions += problem.problem.conversion_us(step.value, step.from, step.to);
-      EXPECT_NEAR(kernels, sum(builds[b]), 1e-6) << model;
-      EXPECT_NEAR(kernels + conversions, whole->us, 1e-6);
-    }
-    const auto best = search_frontier(problem.problem, {});
-    ASSERT_TRUE(best);
-    for (size_t b = 0; b < builds.size(); ++b)
-      EXPECT_LE(best->us, price(problem.problem, problem.whole[b])->us + 1e-6) << model;
+class ModelProblemsOf : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Models, ModelProblemsOf,
+                         ::testing::Values("mlp", "resnet-18", "squeezenet-1.1", "lstm", "dqn"),
+                         [](const auto& info) { return "Model" + std::to_string(info.index); });
+TEST_P(ModelProblemsOf, WholeBuildsCostWhatTheirKernelsCost) {
+  const std::string model = GetParam();
+  const std::vector<MeasuredBuild> builds{built(model, 3, "fused", 7), built(model, 0, "unfused", 2, 1)};
+  const ModelProblem problem = model_problem(builds, one_device());
+  // At level 0 every operator is a kernel of its own, so that nothing finer is needed there.
+  for (const auto& piece : problem.without_price) EXPECT_EQ(piece.backend, 0u) << model;
+  for (size_t b = 0; b < builds.size(); ++b) {
+    const auto whole = price(problem.problem, problem.whole[b]);
+    ASSERT_TRUE(whole) << model;
+    double kernels = 0, conversions = 0;
+    for (const int c : whole->chosen) kernels += problem.problem.candidates[static_cast<size_t>(c)].us;
+    for (const MappingStep& step : whole->steps)
+      conversions += problem.problem.conversion_us(step.value, step.from, step.to);
+    EXPECT_NEAR(kernels, sum(builds[b]), 1e-6) << model;
+    EXPECT_NEAR(kernels + conversions, whole->us, 1e-6);
   }
+  const auto best = search_frontier(problem.problem, {});
+  ASSERT_TRUE(best);
+  for (size_t b = 0; b < builds.size(); ++b)
+    EXPECT_LE(best->us, price(problem.problem, problem.whole[b])->us + 1e-6) << model;
 }
 
 TEST(ModelProblems, BlockedLayoutsHaveToBeChangedBetweenBackends) {
