@@ -54,12 +54,6 @@ size_t group_of(const std::vector<double>& kept, const Protocol& protocol) {
   return std::max(group, kept.size() / least);
 }
 
-bool is_enough(const RoundSamples& samples, const Protocol& protocol) {
-  const std::vector<double> kept = kept_of(samples);
-  if (kept.size() < static_cast<size_t>(protocol.min_samples)) return false;
-  return coefficient_of_variation(grouped(kept, group_of(kept, protocol))) <= protocol.cv;
-}
-
 bool is_simulated(const Plan& plan) {
   for (uint32_t node = 0; node < plan.nodes.size(); ++node)
     if (plan.is_simulated(node)) return true;
@@ -414,6 +408,12 @@ class JobMeasurement {
 };
 
 }  // namespace
+
+bool is_enough(const RoundSamples& samples, const Protocol& protocol) {
+  const std::vector<double> kept = kept_of(samples);
+  if (kept.size() < static_cast<size_t>(protocol.min_samples)) return false;
+  return coefficient_of_variation(grouped(kept, group_of(kept, protocol))) <= protocol.cv;
+}
 
 JobRow summed_up(const RoundSamples& samples, const Protocol& protocol, int calls) {
   std::vector<double> kept = kept_of(samples);

@@ -29,6 +29,9 @@ struct JobConditions {
 /// Interrupted.
 MeasuredJob measure_job(Executor& executor, const Protocol& protocol, const JobConditions& conditions = {});
 
+/// Whether these are as many, and as much alike, as `protocol` asks for.
+bool is_enough(const RoundSamples& samples, const Protocol& protocol);
+
 /// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order,
 /// then the disturbed ones. `calls`: of one sample.
 JobRow summed_up(const RoundSamples& samples, const Protocol& protocol, int calls);
