@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <fstream>
 
+#include "baton/clock/core_pace.h"
+#include "baton/clock/disturbance.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
-#include "baton/profile/conditions/core_pace.h"
-#include "baton/profile/conditions/disturbance.h"
 #include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/tensor_rule.h"
@@ -21,8 +21,8 @@ namespace baton {
 namespace {
 
 constexpr int kRounds = 8, kSamples = 16;
-constexpr double kApartS = 0.022;   // of recorded samples: a round lasts longer than a window
-constexpr double kWindowS = 0.3;    // between readings of the system's counters
+constexpr double kApartS = 0.022;  // of recorded samples: a round lasts longer than a window
+constexpr double kWindowS = 0.3;   // between readings of the system's counters
 constexpr const char* kNet = R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(16, 512), float32], %w: Tensor[(512, 512), float32], %v: Tensor[(512, 512), float32]) {
   nn.softmax(nn.dense(nn.relu(nn.dense(%x, %w, units=512)), %v, units=512))

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <exception>
 
+#include "baton/clock/quiet.h"
 #include "baton/farm/job/expectations.h"
 #include "baton/farm/job/machine_lock.h"
 #include "baton/farm/measure/measure_job.h"
-#include "baton/profile/conditions/quiet.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/plugin.h"
 #include "baton/store/machine.h"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "baton/clock/core_pace.h"
 #include "baton/farm/job/bundle_files.h"
 #include "baton/farm/job/worker.h"
-#include "baton/profile/conditions/core_pace.h"
 
 namespace baton {
 

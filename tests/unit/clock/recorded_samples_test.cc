@@ -7,8 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/clock/estimate.h"
 #include "baton/farm/measure/measure_job.h"
-#include "baton/profile/conditions/estimate.h"
 
 #include "test_paths.h"
 

@@ -1,5 +1,5 @@
 // Cores that another virtual machine shares: samples wait, or do not count.
-#include "baton/profile/conditions/core_pace.h"
+#include "baton/clock/core_pace.h"
 
 #include <chrono>
 

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <vector>
 
+#include "baton/clock/core_pace.h"
+#include "baton/clock/disturbance.h"
+#include "baton/clock/estimate.h"
 #include "baton/farm/job/worker.h"
-#include "baton/profile/conditions/core_pace.h"
-#include "baton/profile/conditions/disturbance.h"
-#include "baton/profile/conditions/estimate.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {

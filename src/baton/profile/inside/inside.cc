@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baton/profile/conditions/disturbance.h"
+#include "baton/clock/disturbance.h"
 #include "baton/profile/inside/inside_bench.h"
 #include "baton/profile/inside/inside_rounds.h"
 #include "baton/profile/inside/inside_variants.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baton/profile/conditions/disturbance.h"
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/disturbance.h"
+#include "baton/clock/estimate.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"

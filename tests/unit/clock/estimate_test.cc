@@ -1,5 +1,5 @@
 // Times and their uncertainty from recorded rounds.
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 
 #include <cmath>
 #include <random>

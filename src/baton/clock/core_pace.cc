@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/core_pace.h"
+#include "baton/clock/core_pace.h"
 
 #include <algorithm>
 #include <mutex>

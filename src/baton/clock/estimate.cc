@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 
 #include <algorithm>
 #include <cmath>

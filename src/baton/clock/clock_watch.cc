@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/clock_watch.h"
+#include "baton/clock/clock_watch.h"
 
 #include <cmath>
 #include <cstdio>
