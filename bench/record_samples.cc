@@ -5,12 +5,10 @@
 #include <cstdio>
 #include <fstream>
 
-#include "baton/clock/core_pace.h"
-#include "baton/clock/disturbance.h"
+#include "baton/clock/program_clock.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
-#include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/require.h"
@@ -41,7 +39,7 @@ class Recorder {
       const PlanEntry& entry = executor_->input_entry(i);
       require(executor_->set_input(i, tensor_value("x", entry.shape, entry.dtype)));
     }
-    look_at_core();  // learns what is usual
+    program_.emplace(clock_, *executor_);
   }
 
   void run() {
@@ -72,33 +70,27 @@ class Recorder {
 
   /// "sample SLOW CORE_NS", then for the whole run and each kernel " US HELD COMPUTED_US"
   void sample() {
-    const bool several = executor_->threads() > 1;
-    const CoreLook look_before = look_at_core();
-    const ThreadReading before = read_thread(several);
-    const uint64_t start = fenced_ticks();
-    require(executor_->run());
-    const double us = static_cast<double>(fenced_ticks() - start) * ns_per_tick() / 1e3;
-    const ThreadReading after = read_thread(several);
-    const bool held = was_held(before, after, several);
-    const RunProfile profile = require(executor_->run_profiled(1));
-    const CoreLook look_after = look_at_core();
+    const std::optional<Sample> whole = program_->run();
+    const std::optional<ProfiledSample> profiled = program_->profiled_run();
+    if (!whole || !profiled) return;
     char text[100];
-    std::snprintf(text, sizeof text, "sample %d %.0f", look_before.slow || look_after.slow,
-                  look_after.filled_ns);
+    std::snprintf(text, sizeof text, "sample %d %.0f", whole->slow || profiled->whole.slow,
+                  profiled->whole.core_ns);
     out_ << text;
-    const auto add = [&](double taken_us, bool was_held, double computed_us) {
-      std::snprintf(text, sizeof text, " %.3f %d %.3f", taken_us, was_held, computed_us);
+    const auto add = [&](const Sample& sample) {
+      std::snprintf(text, sizeof text, " %.3f %d %.3f", sample.us, sample.held, sample.computed_us);
       out_ << text;
     };
-    add(us, held, held ? computed_ns(before, after, executor_->threads()) / 1e3 : 0);
-    for (size_t i = 0; i < profile.nodes.size(); ++i)
-      add(profile.node_ns[i][0] / 1e3, profile.held[i][0], profile.computed_ns[i][0] / 1e3);
+    add(*whole);
+    for (const Sample& kernel : profiled->kernels) add(kernel);
     out_ << "\n";
   }
 
   std::ofstream out_;
   BuildResult built_;
   std::unique_ptr<Executor> executor_;
+  SampleClock clock_{{.core = look_at_core}};
+  std::optional<ProgramClock> program_;
   int64_t read_ns_ = 0;
 };
 

@@ -1,7 +1,7 @@
 # libbaton.so: the compiler and the profiler. Only ops, schedule and codegen may include Halide.h, so they are object
 # libraries of their own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
-set(core_folders support target ir types text pass transform frontend byoc interpreter driver page profile)
+set(core_folders support target clock ir types text pass transform frontend byoc interpreter driver page profile)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
 list(FILTER core_sources EXCLUDE REGEX "/src/baton/(support/base|${baton_lab_folders})/")

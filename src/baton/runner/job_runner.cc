@@ -88,9 +88,10 @@ void JobRunner::measure(const Job& job, const BundleFiles& bundle, JobResult& re
   };
   require(executor.run());
   check("");
-  MeasuredJob measured = measure_job(
-      executor, job.protocol,
-      {.pace = &pace_, .most_pause_s = options_.under_load ? 0 : std::min(kMostPauseS, options_.wait_s)});
+  MeasuredJob measured =
+      measure_job(executor, job.protocol,
+                  {.core = look_at_core,
+                   .most_pause_s = options_.under_load ? 0 : std::min(kMostPauseS, options_.wait_s)});
   result.rows = std::move(measured.rows);
   check(" after measuring");
   was_loaded_ = measured.disturbed_by.by_others();

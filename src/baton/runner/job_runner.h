@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "baton/clock/core_pace.h"
 #include "baton/farm/job/bundle_files.h"
 #include "baton/farm/job/worker.h"
 
@@ -33,7 +32,6 @@ class JobRunner {
 
   const RunnerOptions options_;
   WorkerMachine machine_;
-  CorePace pace_;
   bool was_loaded_ = true;  // by others, when it was last seen
 };
 

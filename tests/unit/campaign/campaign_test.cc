@@ -444,7 +444,7 @@ TEST(CampaignRows, BesideOtherProgramsWhatNothingInterruptedCounts) {
     const bool held = i % 3 == 0;
     samples.add((held ? 3000 : 100) + i % 7, held);
   }
-  samples.disturb_from(0);
+  samples.disturbed.assign(samples.us.size(), true);
   const JobRow row = summed_up(samples, Protocol(), 2);
   EXPECT_TRUE(row.under_load);
   EXPECT_FALSE(row.interrupted);

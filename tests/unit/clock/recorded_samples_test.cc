@@ -2,12 +2,14 @@
 // beside two busy loops, on one and two threads, and with a busy loop on the same processor. The numbers of
 // recorded/expected.txt are those of the code that measured before there was one clock (design note 0018).
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <gmock/gmock.h>
 
-#include "baton/clock/estimate.h"
+#include "baton/clock/windows.h"
 #include "baton/farm/measure/measure_job.h"
 
 #include "test_paths.h"
@@ -15,13 +17,11 @@
 namespace baton {
 namespace {
 
-constexpr double kWindowS = 0.25;
 const char* const kSeries[] = {"run", "dense", "dense_1", "softmax"};
 
 struct Recording {
-  std::vector<std::vector<RoundSamples>> series;  // of each kernel, by round
-  std::string windows;                            // "..b." which were disturbed
-  Disturbance sum;
+  std::vector<std::deque<RoundSamples>> series;  // of each kernel, by round
+  std::string load;
 };
 
 SystemReading parsed_reading(std::istringstream& line) {
@@ -32,47 +32,40 @@ SystemReading parsed_reading(std::istringstream& line) {
   return reading;
 }
 
-void add_samples(std::istringstream& line, std::vector<std::vector<RoundSamples>>& series) {
-  int slow = 0, held = 0;
-  double core_ns = 0, us = 0, computed_us = 0;
-  line >> slow >> core_ns;
+void add_samples(std::istringstream& line, std::vector<std::deque<RoundSamples>>& series) {
+  Sample sample;
+  line >> sample.slow >> sample.core_ns;
   for (auto& rounds : series) {
-    line >> us >> held >> computed_us;
-    rounds.back().add(us, held, slow, computed_us, core_ns);
+    line >> sample.us >> sample.held >> sample.computed_us;
+    rounds.back().add(sample);
   }
 }
 
+/// Judged by the windows of the recording: between two readings of what the system counted.
 Recording recording(const std::string& name) {
   std::ifstream file(std::string(source_dir()) + "/tests/unit/clock/recorded/" + name + ".txt");
   Recording found;
   found.series.resize(std::size(kSeries));
-  SystemReading before;
-  Disturbance window;
-  size_t from = 0;
+  SystemReading now;
+  DisturbanceWindows windows([&] { return now; });
+  bool begins = true;
   std::string text, kind;
   while (std::getline(file, text)) {
     std::istringstream line(text);
     line >> kind;
     if (kind == "round") {
-      for (auto& rounds : found.series) rounds.emplace_back();
-      before = {};
-      window = {};
-      from = 0;
+      begins = true;
+      for (auto& rounds : found.series) windows.track(rounds.emplace_back().disturbed);
     } else if (kind == "sample") {
       add_samples(line, found.series);
     } else {
-      const SystemReading now = parsed_reading(line);
-      window += disturbance(before, now);
-      found.sum += disturbance(before, now);
-      before = now;
-      if (window.seconds < kWindowS) continue;
-      found.windows += window.any() ? 'b' : '.';
-      if (window.any())
-        for (auto& rounds : found.series) rounds.back().disturb_from(from);
-      from = found.series[0].back().us.size();
-      window = {};
+      now = parsed_reading(line);
+      if (!std::exchange(begins, false)) windows.pause();
+      windows.resume();
     }
   }
+  windows.finish();
+  found.load = windows.sum().text();
   return found;
 }
 
@@ -98,7 +91,7 @@ RoundSamples joined(const std::vector<RoundSamples>& rounds) {
   RoundSamples all;
   for (const RoundSamples& round : rounds)
     for (size_t i = 0; i < round.us.size(); ++i) {
-      all.add(round.us[i], round.held[i], round.slow[i], round.computed_us[i], round.core_ns[i]);
+      all.add({round.us[i], round.held[i], round.slow[i], round.computed_us[i], round.core_ns[i]});
       all.disturbed.back() = round.disturbed[i];
     }
   return all;
@@ -107,19 +100,20 @@ RoundSamples joined(const std::vector<RoundSamples>& rounds) {
 std::string said_of(const std::string& name) {
   Recording found = recording(name);
   std::ostringstream out;
-  out << name << ": windows " << found.windows << ", " << found.sum.text() << "\n";
+  out << name << ": " << found.load << "\n";
   for (size_t i = 0; i < std::size(kSeries); ++i) {
-    std::vector<RoundSamples>& rounds = found.series[i];
+    std::vector<RoundSamples> rounds(found.series[i].begin(), found.series[i].end());
     const RoundSamples all = joined(rounds);
+    out << name << " " << kSeries[i] << "\n  marks ";
+    for (const bool disturbed : all.disturbed) out << (disturbed ? 'd' : '.');
     char least[40];
     std::snprintf(least, sizeof least, "%.6f", least_disturbed_us(all.us));
-    out << name << " " << kSeries[i] << "\n  least disturbed " << least << "\n  job "
-        << text_of(summed_up(all, Protocol(), 2)) << "\n  enough";
-    for (const double cv : {0.003, 0.03, 0.3})
-      out << (is_enough(all, {.min_samples = 30, .cv = cv}) ? " yes" : " no");
+    out << "\n  least disturbed " << least << "\n  job " << text_of(summed_up(all, Protocol(), 2))
+        << "\n  enough";
+    for (const double cv : {0.003, 0.03, 0.3}) out << (enough({all}, {30, cv}) ? " yes" : " no");
     out << "\n";
     leave_out_slow(rounds);
-    out << "  " << text_of(estimate(rounds, found.sum.text(), 1)) << "\n";
+    out << "  " << text_of(estimate(rounds, found.load, 1)) << "\n";
   }
   return out.str();
 }
