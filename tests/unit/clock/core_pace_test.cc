@@ -8,7 +8,6 @@ namespace {
 
 /// While the other loop takes a microsecond.
 CoreReading at(double filled_ns) { return {filled_ns, 1000}; }
-CoreReading shared() { return at(2150); }
 
 TEST(CorePace, AUsualCoreIsNotSlow) {
   int reading = 0;

@@ -49,6 +49,19 @@ TEST(Estimate, OneProcessHasAWiderIntervalThanItsSamplesSay) {
   EXPECT_EQ(estimate_of_one_process({}).us, 0);
 }
 
+TEST(Enough, IsAsManyAsAreWantedAndAsMuchAlike) {
+  std::vector<RoundSamples> rounds(2);
+  for (int i = 0; i < 20; ++i) rounds[static_cast<size_t>(i % 2)].add(i % 4 < 2 ? 100 : 110, i == 7);
+  EXPECT_TRUE(enough(rounds, {19}));
+  EXPECT_FALSE(enough(rounds, {20})) << "one is disturbed";
+  EXPECT_FALSE(enough(rounds, {19, 0.03}));
+  EXPECT_TRUE(enough(rounds, {19, 0.1}));
+  EXPECT_TRUE(enough(rounds, {4, 0.03})) << "in groups they are";
+  rounds[0].add({100, false, true});
+  EXPECT_FALSE(enough(rounds, {19})) << "one on a slow core counts as long as there are no others";
+  EXPECT_FALSE(enough({}, {1}));
+}
+
 TEST(Outliers, LieFarOutside) {
   std::vector<double> samples{10, 11, 10, 12, 11, 10, 11, 12, 50, 10};
   EXPECT_EQ(outliers_of(samples), (std::vector<uint32_t>{8}));
