@@ -80,8 +80,9 @@ std::optional<Sample> ProgramClock::calls(uint32_t node, int calls, const std::f
   return clock_.take([&] { return call(node, calls), 0.0; }, calls, prepare);
 }
 
-int ProgramClock::loop_of(uint32_t node, double us) const {
-  return us < kLeastTimedUs && call_here(node) ? calls_per_sample(us) : 1;
+int ProgramClock::loop_of(uint32_t node, const std::vector<double>& us) const {
+  const double least = least_disturbed_us(us);
+  return least < kLeastTimedUs && call_here(node) ? calls_per_sample(least) : 1;
 }
 
 void ProgramClock::compute_operands(uint32_t node) {

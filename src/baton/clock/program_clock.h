@@ -35,9 +35,9 @@ class ProgramClock {
   /// Calls in a row, of a node that is such a kernel.
   void call(uint32_t node, int calls) const;
   std::optional<Sample> calls(uint32_t node, int calls, const std::function<void()>& prepare = {});
-  /// How many calls of a kernel that takes `us` in the program are one sample: 1, but for those that are too
+  /// How many calls of a kernel that took `us` in the program are one sample: 1, but for those that are too
   /// short for one reading of the clock.
-  int loop_of(uint32_t node, double us) const;
+  int loop_of(uint32_t node, const std::vector<double>& us) const;
   /// Before the calls of kernels by themselves, in the order of the program: computes the operands of the
   /// next one, whose storage may have been reused since.
   void compute_operands(uint32_t node);

@@ -52,7 +52,7 @@ TEST_F(Windows, WhatIsTooShortIsJudgedWithTheNext) {
   EXPECT_EQ(marks(), ".") << "not judged yet";
   window(1, 0.2, 0);
   EXPECT_EQ(marks(), "dd") << "0.67 of 2 processors";
-  window(1, 0.1, 0);
+  window(1, 0.15, 0);
   windows_.finish();
   EXPECT_EQ(marks(), "dd.") << "long enough at the end";
 }

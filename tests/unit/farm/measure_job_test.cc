@@ -40,7 +40,8 @@ TEST_F(PacedJobs, WaitForTheCore) {
   Protocol protocol;
   protocol.max_seconds = 0.05;
   const auto begin = std::chrono::steady_clock::now();
-  const MeasuredJob job = measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }, .most_pause_s = 10});
+  const MeasuredJob job =
+      measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }, .most_pause_s = 10});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(job.rows.size(), 1U);
   EXPECT_GT(readings, kFast + kSlow);
@@ -54,7 +55,8 @@ TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {
   CorePace pace([&] { return readings++ >= 64 && (readings - 1) % 4 ? shared() : at(1700); });
   Protocol protocol;
   protocol.max_seconds = 0.05;
-  const MeasuredJob job = measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }, .most_pause_s = 0.1});
+  const MeasuredJob job =
+      measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }, .most_pause_s = 0.1});
   ASSERT_EQ(job.rows.size(), 1U);
   EXPECT_TRUE(job.rows[0].under_load || job.rows[0].samples_us.size() == job.rows[0].disturbed.size());
 }

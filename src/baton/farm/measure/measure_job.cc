@@ -157,8 +157,7 @@ class JobMeasurement {
     };
     const auto all_enough = [&] {
       for (size_t i = 0; i < nodes_.size(); ++i)
-        if (program_.loop_of(nodes_[i], median(rows_[i]->samples.us)) == 1 && !is_enough(*rows_[i]))
-          return false;
+        if (program_.loop_of(nodes_[i], rows_[i]->samples.us) == 1 && !is_enough(*rows_[i])) return false;
       return true;
     };
     collect(kLeastS, protocol_.max_seconds, take, all_enough);
@@ -171,7 +170,7 @@ class JobMeasurement {
     const ThreadScope scope(executor_.threads());
     for (size_t i = 0; i < nodes_.size(); ++i) {
       Pending& pending = *rows_[i];
-      const int calls = program_.loop_of(nodes_[i], node_us_[i]);
+      const int calls = program_.loop_of(nodes_[i], pending.samples.us);
       if (calls == 1) continue;
       program_.compute_operands(nodes_[i]);
       pending.samples = {};
@@ -196,7 +195,7 @@ class JobMeasurement {
       for (const CacheState cache : protocol_.caches) {
         if (cache == CacheState::kHot) {
           // Measured in the program, which is nothing else, or as one of its short kernels.
-          if (nodes_.size() == 1 || node_us_[i] < kLeastTimedUs) continue;
+          if (nodes_.size() == 1 || rows_[i]->calls > 1) continue;
           const int calls = calls_per_sample(node_us_[i]);
           program_.call(number, calls);
           collect(pending(node.name, cache, calls), [&] { return program_.calls(number, calls); });

@@ -17,6 +17,7 @@ constexpr double kWorthKnowing = 0.01;  // kernels below this share of the model
 constexpr size_t kFewestKept = 5;
 constexpr int kLoopSamples = 8;
 constexpr char kSlowCore[] = "the core was slower than usual (another virtual machine may share it)";
+
 /// Of the kernels and what lies between them.
 Estimate sum_of_parts(const FusedTimes& times) {
   Estimate sum;
@@ -106,7 +107,7 @@ void MeasuredRounds::loop_short_calls() {
   Round& round = rounds_.back();
   if (calls_per_sample_.empty() && !round.node.empty())
     for (size_t i = 0; i < nodes_.size(); ++i)
-      calls_per_sample_.push_back(program_->loop_of(nodes_[i], median(round.node[i].us)));
+      calls_per_sample_.push_back(program_->loop_of(nodes_[i], round.node[i].us));
   const ThreadScope scope(executor_->threads());
   for (size_t i = 0; i < calls_per_sample_.size(); ++i) {
     const int calls = calls_per_sample_[i];
