@@ -1,7 +1,7 @@
 # libbaton.so: the compiler and the profiler. Only ops, schedule and codegen may include Halide.h, so they are object
 # libraries of their own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
-set(core_folders support target ir types text pass transform frontend byoc interpreter driver page profile)
+set(core_folders support target clock ir types text pass transform frontend byoc interpreter driver page profile)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
 list(FILTER core_sources EXCLUDE REGEX "/src/baton/(support/base|${baton_lab_folders})/")
@@ -10,7 +10,7 @@ baton_sources(codegen_sources "*.cc" src/baton/schedule src/baton/codegen)
 list(REMOVE_ITEM codegen_sources ${halide_sources})
 baton_sources(ops_sources "*.cc" src/baton/ops)
 baton_sources(cold_sources "*.cc" src/baton/byoc src/baton/driver src/baton/frontend src/baton/interpreter src/baton/page
-              src/baton/profile/conditions src/baton/profile/inside src/baton/profile/report src/baton/profile/write)
+              src/baton/clock src/baton/profile/inside src/baton/profile/report src/baton/profile/write)
 list(FILTER cold_sources EXCLUDE REGEX "/src/baton/(${baton_lab_folders})/")
 list(REMOVE_ITEM core_sources ${cold_sources} "${CMAKE_SOURCE_DIR}/src/baton/support/version.cc")
 

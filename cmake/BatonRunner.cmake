@@ -10,7 +10,7 @@ target_link_libraries(baton_measuring PRIVATE baton_options)
 baton_cold_code(baton_measuring)
 baton_unity(baton_measuring)
 
-baton_sources(runner_sources "*.cc" src/baton/runner src/baton/profile/conditions)
+baton_sources(runner_sources "*.cc" src/baton/runner src/baton/clock)
 list(APPEND runner_sources "${CMAKE_SOURCE_DIR}/src/baton/support/json.cc"
      "${CMAKE_SOURCE_DIR}/src/baton/target/device_sheet.cc" "${CMAKE_SOURCE_DIR}/src/baton/target/host_sheet.cc"
      "${CMAKE_SOURCE_DIR}/src/baton/target/vector_widths.cc")

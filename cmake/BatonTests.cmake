@@ -120,8 +120,12 @@ if(EXISTS "${CMAKE_SOURCE_DIR}/bench/kernels.cc")
   target_link_libraries(kernel_bench PRIVATE baton_options baton_core Halide::Halide)
 endif()
 
+# Records the samples that tests/unit/clock reads.
+add_executable(record_samples EXCLUDE_FROM_ALL bench/record_samples.cc)
+target_link_libraries(record_samples PRIVATE baton_options baton_lab)
+
 baton_sources(bench_sources "*.cc" bench)
-list(FILTER bench_sources EXCLUDE REGEX "/bench/(bars/|kernels\\.cc$)")
+list(FILTER bench_sources EXCLUDE REGEX "/bench/(bars/|(kernels|record_samples)\\.cc$)")
 find_package(benchmark QUIET)
 if(bench_sources AND benchmark_FOUND)
   add_executable(baton_bench EXCLUDE_FROM_ALL ${bench_sources})

@@ -9,7 +9,7 @@
 
 #include "baton/campaign/make_worker.h"
 #include "baton/campaign/rows.h"
-#include "baton/profile/conditions/disturbance.h"
+#include "baton/clock/disturbance.h"
 #include "baton/store/store.h"
 
 namespace baton {

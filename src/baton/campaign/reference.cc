@@ -5,8 +5,8 @@
 #include <ctime>
 
 #include "baton/campaign/rows.h"
+#include "baton/clock/estimate.h"
 #include "baton/driver/build.h"
-#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/record/work.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 #include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/report.h"

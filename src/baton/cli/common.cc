@@ -4,12 +4,12 @@
 #include <csignal>
 #include <set>
 
+#include "baton/clock/quiet.h"
 #include "baton/codegen/own_backend.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
-#include "baton/profile/conditions/quiet.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"

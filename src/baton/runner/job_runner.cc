@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <exception>
 
+#include "baton/clock/quiet.h"
 #include "baton/farm/job/expectations.h"
 #include "baton/farm/job/machine_lock.h"
 #include "baton/farm/measure/measure_job.h"
-#include "baton/profile/conditions/quiet.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/plugin.h"
 #include "baton/store/machine.h"
@@ -88,9 +88,10 @@ void JobRunner::measure(const Job& job, const BundleFiles& bundle, JobResult& re
   };
   require(executor.run());
   check("");
-  MeasuredJob measured = measure_job(
-      executor, job.protocol,
-      {.pace = &pace_, .most_pause_s = options_.under_load ? 0 : std::min(kMostPauseS, options_.wait_s)});
+  MeasuredJob measured =
+      measure_job(executor, job.protocol,
+                  {.core = look_at_core,
+                   .most_pause_s = options_.under_load ? 0 : std::min(kMostPauseS, options_.wait_s)});
   result.rows = std::move(measured.rows);
   check(" after measuring");
   was_loaded_ = measured.disturbed_by.by_others();

@@ -6,7 +6,6 @@
 
 #include "baton/farm/job/bundle_files.h"
 #include "baton/farm/job/worker.h"
-#include "baton/profile/conditions/core_pace.h"
 
 namespace baton {
 
@@ -33,7 +32,6 @@ class JobRunner {
 
   const RunnerOptions options_;
   WorkerMachine machine_;
-  CorePace pace_;
   bool was_loaded_ = true;  // by others, when it was last seen
 };
 

@@ -13,18 +13,11 @@ namespace baton {
 
 namespace {
 
-constexpr double kSampleUs = 200;    // of calls per sample: the clock's steps and the first call count little
 constexpr double kTolerance = 2e-4;  // of the largest element: sums in another order
 
 void call(KernelFunction function, std::span<void*> args) {
   if (const int code = function(args.data()))
     throw Error("a kernel failed with code " + std::to_string(code) + " while it was tuned");
-}
-
-double us_of_calls(KernelFunction function, std::span<void*> args, int calls) {
-  const uint64_t begin = fenced_ticks();
-  for (int i = 0; i < calls; ++i) call(function, args);
-  return static_cast<double>(fenced_ticks() - begin) * ns_per_tick() / 1e3 / calls;
 }
 
 const baton_tensor& tensor_of(void* argument) { return *static_cast<const baton_tensor*>(argument); }
@@ -115,20 +108,44 @@ bool KernelTrial::agrees(const Trial& trial) const {
   return true;
 }
 
-std::vector<double> KernelTrial::measure(std::span<const Trial> trials, int rounds, int threads) const {
-  const ThreadScope scope(threads);
+std::vector<Estimate> KernelTrial::measure(std::span<const Trial> trials, const Length& length,
+                                           const SystemSource& system) const {
+  const ThreadScope scope(length.threads);
+  SampleClock clock({.system = system, .core = look_at_core});
+  clock.use(length.threads);
   std::vector<KernelFunction> functions = {default_};
   for (const Trial& trial : trials) functions.push_back(trial.function);
-  std::vector<double> best(functions.size(), 1e300);
-  us_of_calls(default_, args_, 1);  // warms up
-  const double once = us_of_calls(default_, args_, 2);
-  const int calls = std::clamp(static_cast<int>(kSampleUs / std::max(once, 1e-3)), 1, 10'000);
-  for (int round = 0; round < rounds; ++round)
+  const auto sample = [&](KernelFunction function, int calls) {
+    const auto once = [&] { call(function, args_); };
+    const auto run = [&] {
+      for (int i = 0; i < calls; ++i) once();
+      return 0.0;
+    };
+    // Of a loop the first call, behind another kernel, does not count.
+    return clock.take(run, calls, calls > 1 ? once : std::function<void()>());
+  };
+  call(default_, args_);  // warms up
+  const std::optional<Sample> two = sample(default_, 2);
+  const int calls = calls_per_sample(two ? two->us : 0);
+  std::vector<RoundSamples> samples(functions.size());
+  for (RoundSamples& each : samples) clock.windows().track(each.disturbed);
+  clock.windows().resume();
+  const int64_t begin = monotonic_ns();
+  for (int round = 0; round < length.rounds || seconds_since(begin) < length.seconds; ++round)
     for (size_t i = 0; i < functions.size(); ++i) {
       const size_t at = (i + static_cast<size_t>(round)) % functions.size();
-      best[at] = std::min(best[at], us_of_calls(functions[at], args_, calls));
+      if (const std::optional<Sample> taken = sample(functions[at], calls)) samples[at].add(*taken);
+      clock.windows().tick();
     }
-  return best;
+  clock.windows().finish();
+  std::vector<Estimate> times;
+  for (const RoundSamples& each : samples) {
+    std::vector<RoundSamples> one{each};
+    leave_out_slow(one);
+    if (each.us.empty()) throw_clocks_disagree(static_cast<size_t>(length.rounds));
+    times.push_back(estimate(one, clock.reason()));
+  }
+  return times;
 }
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "baton/clock/sample_clock.h"
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/tuned_choice.h"
 
@@ -26,8 +27,14 @@ class KernelTrial {
   /// `args`: the kernel's arguments in its model; inputs hold the model's values.
   KernelTrial(KernelFunction fallback, std::span<void*> args, size_t outputs);
 
-  /// Lowest times of one call, microseconds: the default's, then those of `trials`, measured in turn.
-  std::vector<double> measure(std::span<const Trial> trials, int rounds, int threads) const;
+  struct Length {
+    int rounds;
+    double seconds = 0;  ///< at least
+    int threads = 1;
+  };
+  /// Times of one call: the default's, then those of `trials`, measured in turn.
+  std::vector<Estimate> measure(std::span<const Trial> trials, const Length& length,
+                                const SystemSource& system) const;
 
   /// Whether `trial` computes what the default does.
   bool agrees(const Trial& trial) const;

@@ -6,8 +6,8 @@
 #include "baton/ir/inspect.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
-#include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/require.h"
 #include "baton/tune/kernel_trial.h"
 
 namespace baton {
@@ -18,7 +18,7 @@ constexpr double kWorthTuning = 0.003;  // of the model
 constexpr size_t kBatch = 8;            // schedules that are compiled and measured together
 constexpr int kRounds = 7, kRoundsToConfirm = 25;
 // A schedule that is faster beside other programs (which take half of a core's units) may be slower alone.
-constexpr double kWindowSeconds = 0.3;  // of /proc/stat, which counts in steps of 10 ms
+constexpr double kSecondsToConfirm = 0.3;  // a window of what the system counts
 constexpr int kAttempts = 3;
 constexpr int kProfiles = 5;
 /// Beside other programs only what is faster by more than these can feign.
@@ -27,10 +27,6 @@ constexpr double kSurelyFaster = 0.95;
 constexpr double kFaster = 0.985;
 /// And at most this part on several.
 constexpr double kNotSlower = 1.01;
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 class Tuner {
  public:
@@ -78,16 +74,15 @@ class Tuner {
     std::map<KernelKey, Subject> subjects;
     double sum = 0;
     require(executor_.run());
-    Result<RunProfile> profile = executor_.run_profiled(kProfiles);
-    require(profile.status());
-    for (size_t i = 0; i < profile->nodes.size(); ++i) {
-      const PlanNode& node = built_.plan.graph->nodes[profile->nodes[i]];
-      const double us = *std::ranges::min_element(profile->node_ns[i]) / 1e3;
+    const RunProfile profile = require(executor_.run_profiled(kProfiles));
+    for (size_t i = 0; i < profile.nodes.size(); ++i) {
+      const PlanNode& node = built_.plan.graph->nodes[profile.nodes[i]];
+      const double us = *std::ranges::min_element(profile.node_ns[i]) / 1e3;
       sum += us;
       const auto at = by_name.find(node.func_name);
-      if (at == by_name.end() || !executor_.node_function(profile->nodes[i])) continue;
+      if (at == by_name.end() || !executor_.node_function(profile.nodes[i])) continue;
       Subject& subject = subjects[at->second->kernel->key];
-      if (!subject.kernel) subject.kernel = at->second, subject.node = profile->nodes[i];
+      if (!subject.kernel) subject.kernel = at->second, subject.node = profile.nodes[i];
       subject.us += us;
     }
     std::vector<Subject> order;
@@ -131,7 +126,7 @@ class Tuner {
       if (made.newly_tried > 0 && seconds_since(begin) >= seconds) break;
       const size_t count = std::min(kBatch, others.size() - at);
       if (!try_some(kernel, function, {others.data() + at, count}, kept)) {
-        made.disturbed = disturbed_.text();
+        made.disturbed = disturbed_;
         break;
       }
       kept.tried = static_cast<int>(at + count);
@@ -139,7 +134,7 @@ class Tuner {
       keep_tuned(function, sheet_, cache_, kept);
     }
     // Nothing to try, or nothing that computes the same.
-    if (kept.default_us <= 0) kept.us = kept.default_us = kernel.measure({}, kRounds, 1).front();
+    if (kept.default_us <= 0) kept.us = kept.default_us = measured(kernel, {}, {kRounds}).front().us;
   }
 
   /// The best so far and `schedules`, in turn; a new best is confirmed. False: it could not be.
@@ -151,7 +146,8 @@ class Tuner {
     std::vector<Trial> trials = compile_trials(function, wanted, options_.context);
     std::erase_if(trials, [&](const Trial& trial) { return !kernel.agrees(trial); });
     if (trials.empty()) return true;
-    const std::vector<double> us = kernel.measure(trials, kRounds, 1);
+    std::vector<double> us;
+    for (const Estimate& each : measured(kernel, trials, {kRounds})) us.push_back(each.us);
     std::vector<size_t> order(trials.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, [&](size_t a, size_t b) { return us[a + 1] < us[b + 1]; });
@@ -186,17 +182,21 @@ class Tuner {
   std::optional<Times> compared(const KernelTrial& kernel, const Trial& trial) {
     Times last;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const SystemReading before = options_.system();
-      Times times = lowest(kernel, trial, 1);
-      times.faster = times.us <= kFaster * times.default_us;
-      if (times.faster && options_.threads > 1) {
-        const Times several = lowest(kernel, trial, options_.threads);
-        times.faster = several.us <= kNotSlower * several.default_us;
+      std::string load;
+      const auto times_on = [&](int threads) {
+        const auto us = measured(kernel, {&trial, 1}, {kRoundsToConfirm, kSecondsToConfirm, threads});
+        for (const Estimate& each : us)
+          if (!each.under_load.empty()) load = each.under_load;
+        return Times{false, us[1].us, us[0].us};
+      };
+      last = times_on(1);
+      last.faster = last.us <= kFaster * last.default_us;
+      if (last.faster && options_.threads > 1) {
+        const Times several = times_on(options_.threads);
+        last.faster = several.us <= kNotSlower * several.default_us;
       }
-      const Disturbance what = disturbance(before, options_.system());
-      if (!what.any()) return times;
-      disturbed_ = what;
-      last = times;
+      if (load.empty()) return last;
+      disturbed_ = load;
       options_.context.stop_if_asked();
     }
     // The least disturbed calls of both, in turn.
@@ -205,14 +205,9 @@ class Tuner {
     return last.faster ? std::optional(last) : std::nullopt;
   }
 
-  static Times lowest(const KernelTrial& kernel, const Trial& trial, int threads) {
-    const int64_t begin = monotonic_ns();
-    Times times{false, 1e300, 1e300};
-    do {
-      const std::vector<double> us = kernel.measure({&trial, 1}, kRoundsToConfirm, threads);
-      times.default_us = std::min(times.default_us, us[0]), times.us = std::min(times.us, us[1]);
-    } while (seconds_since(begin) < kWindowSeconds);
-    return times;
+  std::vector<Estimate> measured(const KernelTrial& kernel, std::span<const Trial> trials,
+                                 const KernelTrial::Length& length) const {
+    return kernel.measure(trials, length, options_.system);
   }
 
   const BuildResult& built_;
@@ -220,7 +215,7 @@ class Tuner {
   const TuneOptions& options_;
   KernelCache& cache_;
   const DeviceSheet& sheet_;
-  Disturbance disturbed_;  // the last one that mattered
+  std::string disturbed_;  // by what, the last time that it mattered
   std::vector<TunedKernel> tuned_;
 };
 

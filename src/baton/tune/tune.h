@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "baton/clock/disturbance.h"
 #include "baton/codegen/tuned_choice.h"
 #include "baton/driver/build_result.h"
-#include "baton/profile/conditions/disturbance.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {

@@ -383,7 +383,7 @@ def @main(%data: Tensor[(1, 16, 28, 28), float32], %w: Tensor[(32, 16, 3, 3), fl
   JobResult result;
   result.machine = "here";
   result.device = how.context.host();
-  result.rows = measure_job(*executor, protocol, {.pace = &pace}).rows;
+  result.rows = measure_job(*executor, protocol, {.core = [&] { return pace.look(); }}).rows;
   Subject subject{Subject::Kind::kModel, "small", "tiny", module, model_work(module)};
   subject.work.brief = "small";
   const Configuration configuration{"key", 0, "llvm", 1};
@@ -444,7 +444,7 @@ TEST(CampaignRows, BesideOtherProgramsWhatNothingInterruptedCounts) {
     const bool held = i % 3 == 0;
     samples.add((held ? 3000 : 100) + i % 7, held);
   }
-  samples.disturb_from(0);
+  samples.disturbed.assign(samples.us.size(), true);
   const JobRow row = summed_up(samples, Protocol(), 2);
   EXPECT_TRUE(row.under_load);
   EXPECT_FALSE(row.interrupted);

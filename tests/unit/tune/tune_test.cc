@@ -190,9 +190,11 @@ TEST_F(Tune, AKernelThatComputesSomethingElseIsNotTaken) {
   const KernelTrial trial(right[0].function, args, 1);
   EXPECT_TRUE(trial.agrees(right[0]));
   EXPECT_FALSE(trial.agrees(wrong[0]));
-  const std::vector<double> us = trial.measure(right, 3, 1);
-  ASSERT_EQ(us.size(), 2u);
-  for (const double each : us) EXPECT_GT(each, 0);
+  const std::vector<Estimate> times = trial.measure(right, {.rounds = 6}, machine(0));
+  ASSERT_EQ(times.size(), 2u);
+  for (const Estimate& each : times) EXPECT_GT(each.us, 0);
+  for (const Estimate& each : trial.measure(right, {.rounds = 6}, machine(1.4)))
+    EXPECT_EQ(each.under_load, "1.4 of 2 processors busy elsewhere");
 }
 
 TEST_F(Tune, SchedulesThatHalideRefusesAreLeftOut) {

@@ -1,12 +1,9 @@
 #pragma once
 // Measures a program in this process by a protocol.
-#include <atomic>
 #include <vector>
 
+#include "baton/clock/sample_clock.h"
 #include "baton/farm/job/worker.h"
-#include "baton/profile/conditions/core_pace.h"
-#include "baton/profile/conditions/disturbance.h"
-#include "baton/profile/conditions/estimate.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {
@@ -16,18 +13,14 @@ struct MeasuredJob {
   Disturbance disturbed_by;  ///< everything that happened on the machine meanwhile
 };
 
-struct JobConditions {
-  const std::atomic<bool>* interrupt = nullptr;
-  SystemSource system = read_system;
-  CorePace* pace = nullptr;  ///< asked before and after each sample; null: it is not
-  double most_pause_s = 10;  ///< of a job, for the core to run at its usual speed again
-};
-
 /// `executor`: inputs and threads set. Samples are in microseconds per call; those of short calls are means
 /// of loops, and many calls are summed up as medians of equal groups. Throws Error when a kernel fails,
 /// the program has none of those that `protocol` asks for, or it asks for kInModel of a whole program, and
 /// Interrupted.
-MeasuredJob measure_job(Executor& executor, const Protocol& protocol, const JobConditions& conditions = {});
+MeasuredJob measure_job(Executor& executor, const Protocol& protocol,
+                        const SampleConditions& conditions = {});
+
+Wanted wanted_of(const Protocol& protocol);
 
 /// At most some sixty samples instead of many: medians of equal groups of the undisturbed ones, in order,
 /// then the disturbed ones. `calls`: of one sample.

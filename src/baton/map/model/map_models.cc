@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "baton/clock/energy_counter.h"
 #include "baton/profile/compare/compare.h"
-#include "baton/profile/conditions/energy_counter.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"

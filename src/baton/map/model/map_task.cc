@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "baton/clock/energy_counter.h"
 #include "baton/driver/partition_for.h"
 #include "baton/ir/structural.h"
 #include "baton/profile/compare/compare.h"
-#include "baton/profile/conditions/energy_counter.h"
 #include "baton/profile/report/device_rates.h"
 #include "baton/runtime/baton_backend.h"
 #include "baton/support/error.h"

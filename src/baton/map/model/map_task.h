@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "baton/clock/disturbance.h"
 #include "baton/driver/build.h"
 #include "baton/driver/mapping/mapping.h"
 #include "baton/map/model/price_source.h"
 #include "baton/map/model/rules.h"
 #include "baton/map/model_problem.h"
 #include "baton/map/objective.h"
-#include "baton/profile/conditions/disturbance.h"
 
 namespace baton {
 

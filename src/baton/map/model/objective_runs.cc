@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "baton/clock/energy_counter.h"
 #include "baton/driver/build.h"
 #include "baton/driver/cut/cut_values.h"
-#include "baton/profile/conditions/energy_counter.h"
 #include "baton/runtime/queue_executor.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/require.h"

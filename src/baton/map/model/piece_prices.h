@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "baton/clock/disturbance.h"
 #include "baton/driver/build.h"
 #include "baton/driver/cut/cut_graph.h"
 #include "baton/map/model/price_source.h"
 #include "baton/map/model/priced_problem.h"
-#include "baton/profile/conditions/disturbance.h"
 
 namespace baton {
 

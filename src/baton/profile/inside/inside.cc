@@ -3,34 +3,27 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baton/profile/conditions/disturbance.h"
+#include "baton/clock/windows.h"
 #include "baton/profile/inside/inside_bench.h"
 #include "baton/profile/inside/inside_rounds.h"
 #include "baton/profile/inside/inside_variants.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
-#include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/require.h"
 
 namespace baton {
 
 namespace {
 
-// /proc/stat counts in steps of 10 ms: shorter measurements are judged together.
-constexpr double kWindowSeconds = 0.3;
 // The first round also decides how kernels are split, which takes longer.
 constexpr double kFirstRound = 2;
 constexpr double kLeastCalls = 12;  // of each variant, in the first round
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 /// All kernels, round by round, each round in other memory.
 class Rounds {
  public:
   Rounds(const BuildResult& built, Executor& executor, const InsideOptions& options)
-      : executor_(executor), options_(options) {
+      : executor_(executor), options_(options), windows_(options.system) {
     Budget::Pause compiling(options.budget);
     for (auto& kernel : make_variants(built, options.threads > 1, options.compile)) {
       const std::string& name = kernel->built->func_name;
@@ -61,11 +54,13 @@ class Rounds {
   }
 
   std::map<std::string, InsideTimes> run() {
+    for (Measured& each : kernels_) windows_.track(each.disturbed);
     try {
       for (int round = 0; round < std::max(1, options_.rounds); ++round) {
         std::shared_ptr<Executor> own = round > 0 && options_.another ? options_.another() : nullptr;
+        windows_.resume();
         if (!one(own ? *own : executor_, round)) break;
-        judge();
+        windows_.pause();
         if (options_.after_round && round + 1 < options_.rounds) options_.after_round();
       }
     } catch (const Interrupted&) {
@@ -73,12 +68,12 @@ class Rounds {
                       [](const Measured& each) { return each.rounds.empty(); }))
         throw;
     }
-    judge();
+    windows_.finish();
     std::map<std::string, InsideTimes> result;
     for (const Measured& each : kernels_)
       if (!each.rounds.empty())
         for (const std::string& name : each.names)
-          result[name] = combined(each.rounds, each.disturbed, disturbed_.text());
+          result[name] = combined(each.rounds, each.disturbed, windows_.sum().text());
     return result;
   }
 
@@ -105,8 +100,6 @@ class Rounds {
     for (const Measured& each : kernels_) weights += each.weight;
     if (round == 0) choose(left_of_round());
     uint32_t next = 0;
-    window_ = options_.system();
-    window_begin_ = monotonic_ns();
     for (size_t i = 0; i < kernels_.size(); ++i) {
       Measured& each = kernels_[i];
       if (options_.progress) options_.progress(round * count() + static_cast<int>(i), rounds * count());
@@ -122,10 +115,9 @@ class Rounds {
       next = each.kernel->node + 1;
       each.rounds.push_back(each.bench->round(executor.node_args(each.kernel->node), ms));
       each.disturbed.push_back(false);
-      unjudged_.emplace_back(&each, each.rounds.size() - 1);
       // Variants leave other values behind than the model's kernel.
       require(executor.run_range(each.kernel->node, next));
-      if (static_cast<double>(monotonic_ns() - window_begin_) > kWindowSeconds * 1e9) judge();
+      windows_.tick();
     }
     if (options_.progress) options_.progress((round + 1) * count(), rounds * count());
     return true;
@@ -146,25 +138,10 @@ class Rounds {
 
   int count() const { return static_cast<int>(kernels_.size()); }
 
-  /// Marks what was measured since the last call, if the machine was busy with other work.
-  void judge() {
-    const SystemReading now = options_.system();
-    const Disturbance what = disturbance(window_, now);
-    disturbed_ += what;
-    if (what.any() && what.seconds >= kWindowSeconds / 2)
-      for (const auto& [each, round] : unjudged_) each->disturbed[round] = true;
-    unjudged_.clear();
-    window_ = now;
-    window_begin_ = monotonic_ns();
-  }
-
   Executor& executor_;
   const InsideOptions& options_;
   std::vector<Measured> kernels_;
-  std::vector<std::pair<Measured*, size_t>> unjudged_;
-  SystemReading window_;
-  int64_t window_begin_ = 0;
-  Disturbance disturbed_;
+  DisturbanceWindows windows_;
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/thread_reading.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
@@ -30,8 +29,6 @@ constexpr double kEnough = 0.0007;
 // The maximum number of measurements of a kernel whose stage sum is off, and the difference of two stage sums
 // that counts as noise.
 constexpr int kAttempts = 4;
-constexpr int kCallAttempts = 4;
-constexpr size_t kManyCalls = 20;
 constexpr double kSameSum = 0.01;
 constexpr double kLate = 4;  // times the part of the budget
 // A kept plan with marks is given up when the stages sum up to less or more than 100 % by this.
@@ -42,7 +39,16 @@ double us_of(uint64_t ticks) {
   return static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick() / 1e3;
 }
 
+Clocks clocks_of(const InsideOptions& options) {
+  Clocks clocks = Clocks::of_this_machine();
+  if (options.clock) clocks.ticks = options.clock;
+  return clocks;
+}
+
 }  // namespace
+
+InsideBench::InsideBench(MeasuredKernel& kernel, const InsideOptions& options)
+    : kernel_(kernel), options_(options), clock_({.clocks = clocks_of(options)}) {}
 
 std::string SplitPlan::text() const {
   std::string text =
@@ -232,31 +238,19 @@ InsideTimes InsideBench::split(const std::vector<InsideRound>& measured) const {
   return times;
 }
 
-uint64_t InsideBench::now() const { return options_.clock ? options_.clock() : fenced_ticks(); }
-
-/// Time of one call in microseconds; negative when the clock stepped back. A call during which another
-/// program took the CPU is repeated, for a while: on a busy machine hardly any round would remain otherwise.
-/// `marked`: the marks are reset before the call.
+/// Time of one call in microseconds; negative when the clock stepped. `marked`: the marks are reset before
+/// the call.
 double InsideBench::timed_call(size_t variant, bool marked, InsideRound& round) {
-  const bool several = current_threads() > 1;
-  for (int attempt = 1;; ++attempt) {
-    if (marked) reset_marks();
-    const ThreadReading start = read_thread(several);
-    const uint64_t before = now();
-    const int code = kernel_.variants[variant].function(args_.data());
-    const double us = us_of(now() - before);
-    const bool held = was_held(start, read_thread(several), several);
-    if (code)
+  const auto call = [&] {
+    if (const int code = kernel_.variants[variant].function(args_.data()))
       throw Error(kernel_.built->func_name + " failed with code " + std::to_string(code) +
                   " while it was measured");
-    ++calls_;
-    held_ += held;
-    // Where most calls are held up, repeating them only takes the time of the others.
-    const bool hopeless = calls_ > kManyCalls && 2 * held_ > calls_;
-    if (held && !hopeless && attempt < kCallAttempts) continue;
-    round.held |= held;
-    return us;
-  }
+    return 0.0;
+  };
+  const std::optional<Sample> sample =
+      clock_.take_unheld(call, marked ? reset_marks : std::function<void()>());
+  if (sample) round.held |= sample->held;
+  return sample ? sample->us : -1;
 }
 
 double InsideBench::marked_call(size_t variant, InsideRound& round) {
@@ -300,6 +294,7 @@ InsideRound InsideBench::one_round(size_t first, Calls calls) {
 /// Measures variants in turn, repeatedly, in the same memory; returns the accepted rounds.
 std::vector<InsideRound> InsideBench::rounds(double budget_ms, Calls calls, int threads) {
   std::vector<InsideRound> all;
+  clock_.use(threads);
   one_round(0, calls);  // warms up caches, pages and branch predictors
   const int64_t start = monotonic_ns();
   size_t look = 2 * kMinRounds;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/clock/sample_clock.h"
 #include "baton/profile/inside/inside_options.h"
 #include "baton/profile/inside/inside_sampled.h"
 #include "baton/profile/inside/inside_variants.h"
@@ -26,7 +27,7 @@ struct SplitPlan {
 
 class InsideBench {
  public:
-  InsideBench(MeasuredKernel& kernel, const InsideOptions& options) : kernel_(kernel), options_(options) {}
+  InsideBench(MeasuredKernel& kernel, const InsideOptions& options);
 
   /// Takes how the kernel is split from the cache, if it is there. True: its marked variants are to be
   /// rebuilt.
@@ -56,7 +57,6 @@ class InsideBench {
   InsideTimes with_marks(int attempts);
   bool has_inner() const;
   InsideTimes split(const std::vector<InsideRound>& measured) const;
-  uint64_t now() const;
   double timed_call(size_t variant, bool marked, InsideRound& round);
   double marked_call(size_t variant, InsideRound& round);
   InsideRound one_round(size_t first, Calls calls);
@@ -70,12 +70,12 @@ class InsideBench {
   MeasuredKernel& kernel_;
   std::span<void*> args_;
   const InsideOptions& options_;
+  SampleClock clock_;
   double ms_ = 0;
   int state_ = kUndecided;
   bool sampled_ = false;
   bool loaded_ = false;            // loads of threads were measured
   bool adopted_ = false;           // the plan is from the cache, and not yet confirmed by a round
-  size_t calls_ = 0, held_ = 0;    // held: another program took the CPU meanwhile
   RoundTally tally_;               // of the last rounds() call
   std::vector<InsideRound> last_;  // on one thread
   double marked_sum_ = 0;          // sum of stages that were not trusted at first; 0: trusted

@@ -3,23 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baton/profile/conditions/disturbance.h"
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/sample_clock.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
-#include "baton/support/error.h"
+#include "baton/support/require.h"
 
 namespace baton {
 namespace {
 
-constexpr int kFewestSamples = 5, kMostSamples = 1000;
+constexpr size_t kFewestSamples = 5;
+constexpr int kMostSamples = 1000;
 constexpr const char* kBetween = "between steps";
-
-template <class T>
-T value_of(Result<T> result) {
-  if (!result.ok()) throw Error(result.status().message);
-  return std::move(*result);
-}
 
 /// Shares of one kernel in one round: medians over its samples. The last is what lies between parts.
 struct PartsRound {
@@ -33,21 +27,24 @@ class RegionParts {
       : built_(built), parts_(std::move(parts)) {}
 
   void round(Executor& executor, double ms) {
-    const Status ran = executor.run_range(0, built_.first_node + 1);  // its operands
-    if (!ran.ok()) throw Error(ran.message);
+    require(executor.run_range(0, built_.first_node + 1));  // its operands
     const Executor::Call& call = *executor.node_call(built_.first_node);
     std::vector<std::vector<double>> shares(parts_.size() + 1);
     std::vector<double> sums, plain;
+    SampleClock clock({});
+    clock.use(executor.threads(), executor.on_devices());
+    const auto run = [&] {
+      const ThreadScope scope(executor.threads());
+      if (call.function(call.context, call.args)) throw Error("kernel `" + built_.func_name + "` failed");
+      return 0.0;
+    };
     const int64_t begin = monotonic_ns();
     for (int i = 0; i < kMostSamples; ++i) {
-      if (i >= kFewestSamples && static_cast<double>(monotonic_ns() - begin) > ms * 1e6) break;
-      const uint64_t start = fenced_ticks();
-      {
-        const ThreadScope scope(executor.threads());
-        if (call.function(call.context, call.args)) throw Error("kernel `" + built_.func_name + "` failed");
-      }
-      const double plain_ns = static_cast<double>(fenced_ticks() - start) * ns_per_tick();
-      const std::vector<double> ns = value_of(executor.run_parts(built_.first_node));
+      if (plain.size() >= kFewestSamples && static_cast<double>(monotonic_ns() - begin) > ms * 1e6) break;
+      const std::optional<Sample> sample = clock.take_unheld(run);
+      if (!sample) continue;
+      const double plain_ns = sample->us * 1e3;
+      const std::vector<double> ns = require(executor.run_parts(built_.first_node));
       double rest = ns.back();
       for (size_t part = 0; part < parts_.size(); ++part) {
         shares[part].push_back(ns[part] / plain_ns);
@@ -55,8 +52,9 @@ class RegionParts {
       }
       shares.back().push_back(std::max(0.0, rest) / plain_ns);
       sums.push_back(ns.back() / plain_ns);
-      plain.push_back(plain_ns / 1e3);
+      plain.push_back(sample->us);
     }
+    if (plain.empty()) throw_clocks_disagree(kMostSamples);
     PartsRound& made = rounds_.emplace_back();
     for (std::vector<double>& each : shares) made.shares.push_back(median(std::move(each)));
     made.sum = median(std::move(sums));
@@ -111,7 +109,7 @@ std::map<std::string, InsideTimes> measure_parts(const BuildResult& built, Execu
   std::vector<RegionParts> regions;
   for (const BuiltKernel& kernel : built.kernels) {
     if (built.plan.graph->nodes[kernel.first_node].backend.empty()) continue;
-    std::vector<KernelPart> parts = value_of(executor.node_parts(kernel.first_node));
+    std::vector<KernelPart> parts = require(executor.node_parts(kernel.first_node));
     if (!parts.empty()) regions.emplace_back(kernel, std::move(parts));
   }
   if (regions.empty()) return {};

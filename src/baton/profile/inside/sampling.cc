@@ -11,6 +11,7 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
+#include "baton/support/require.h"
 
 namespace baton {
 
@@ -98,10 +99,6 @@ uint64_t sum(const std::vector<uint32_t>& counts) {
   uint64_t total = 0;
   for (const uint32_t count : counts) total += count;
   return total;
-}
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
 }
 
 /// Runs for kTurnNs, at least once; returns the microseconds of each run.

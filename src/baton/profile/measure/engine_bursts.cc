@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 
 namespace baton {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/conditions/disturbance.h"
+#include "baton/clock/disturbance.h"
 
 namespace baton {
 

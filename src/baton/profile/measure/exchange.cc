@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 

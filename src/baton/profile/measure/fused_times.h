@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/conditions/clock_watch.h"
-#include "baton/profile/conditions/core_pace.h"
-#include "baton/profile/conditions/disturbance.h"
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/clock_watch.h"
+#include "baton/clock/core_pace.h"
+#include "baton/clock/disturbance.h"
+#include "baton/clock/estimate.h"
 #include "baton/profile/measure/budget.h"
 #include "baton/profile/measure/exchange.h"
 #include "baton/runtime/executor.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <limits>
 
 #include "baton/profile/measure/measured_rounds.h"
@@ -13,9 +14,8 @@ namespace baton {
 
 namespace {
 
-constexpr double kWindowSeconds = 0.3;  // between two readings of /proc/stat, which counts in steps of 10 ms
-constexpr size_t kMostTries = 50;       // for a run that the clocks agree on, when the time is over
-constexpr double kMostTimes = 10;       // of min_seconds
+constexpr size_t kMostTries = 50;  // for a run that the clocks agree on, when the time is over
+constexpr double kMostTimes = 10;  // of min_seconds
 // The same beside programs that run all the time, on one thread; several threads are rarely let alone at
 // once.
 constexpr double kTimesBesideOthers = 3;
@@ -44,6 +44,7 @@ class ModelMeasurement::Turns {
     }
     if (stopped_)
       for (MeasuredRounds& subject : subjects_) measure_at_all(subject);
+    for (MeasuredRounds& subject : subjects_) subject.finish();
     used_s_ += seconds_since(start);
     begin_ns_ = 0;
   }
@@ -93,14 +94,6 @@ class ModelMeasurement::Turns {
     const int64_t begin = monotonic_ns();
     const double seconds = options_.min_seconds / options_.rounds;
     const size_t before = subject.pairs(), most = std::max(runs_per_round(), kEnoughRuns / 8);
-    SystemReading window = options_.system();
-    int64_t window_begin = begin;
-    const auto close_window = [&] {
-      const SystemReading now = options_.system();
-      subject.end_window(disturbance(window, now));
-      window = now;
-      window_begin = monotonic_ns();
-    };
     const auto done = [&] {
       const size_t runs = subject.pairs() - before;
       return runs >= most || (runs >= runs_per_round() && seconds_since(begin) >= seconds);
@@ -113,10 +106,8 @@ class ModelMeasurement::Turns {
       if (late() && subject.pairs() > before && (subject.any() || subject.pairs() >= before + kMostTries))
         break;
       subject.pair();
-      if (seconds_since(window_begin) >= kWindowSeconds) close_window();
     } while (!done());
     if (!stopped_) subject.loop_short_calls();
-    close_window();
     subject.end_round();
   }
 
@@ -134,7 +125,7 @@ class ModelMeasurement::Turns {
   }
 
   const MeasureOptions options_;
-  std::vector<MeasuredRounds> subjects_;
+  std::deque<MeasuredRounds> subjects_;
   double load_ = 0;  // of the system, before
   int round_ = 0;
   double used_s_ = 0;

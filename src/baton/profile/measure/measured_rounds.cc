@@ -4,9 +4,7 @@
 #include <cstdio>
 
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/thread_reading.h"
-#include "baton/runtime/timers.h"
-#include "baton/support/error.h"
+#include "baton/support/require.h"
 
 namespace baton {
 
@@ -17,24 +15,8 @@ constexpr double kSteadyCv = 0.03;
 constexpr double kWorthSaying = 0.1;    // fraction of discarded samples that is reported
 constexpr double kWorthKnowing = 0.01;  // kernels below this share of the model do not prolong measuring
 constexpr size_t kFewestKept = 5;
-// Kernels shorter than kLeastTimedUs are called in loops of about this time.
-constexpr double kLoopUs = 40, kMostCalls = 4000;
 constexpr int kLoopSamples = 8;
 constexpr char kSlowCore[] = "the core was slower than usual (another virtual machine may share it)";
-constexpr int64_t kAskEveryNs = 50'000;  // whether the core is slow: it is so for longer
-constexpr double kToldSeconds = 0.25;    // shorter windows are judged together
-constexpr double kMostOfTheTime = 0.7;   // of the windows disturbed: waiting for others will not help
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
-
-// A counter that differs between CPUs shows as a kernel that takes longer than the whole run.
-bool is_sound(const RunProfile& profile) {
-  double sum = 0;
-  for (const std::vector<double>& node : profile.node_ns) sum += node[0];
-  return sum <= profile.total_ns[0] * 1.000001;
-}
 
 /// The sum of the kernels and of what lies between them.
 Estimate sum_of_parts(const FusedTimes& times) {
@@ -59,26 +41,6 @@ Estimate sum_of_parts(const FusedTimes& times) {
   return sum;
 }
 
-/// So many calls that reading the clock is less than a thousandth of a sample.
-int calls_in(double us) {
-  return static_cast<int>(std::clamp(kLoopUs / std::max(us, 1e-3), 2.0, kMostCalls));
-}
-
-size_t kept(const std::vector<RoundSamples>& rounds) {
-  size_t count = 0;
-  for (const RoundSamples& round : rounds)
-    count += static_cast<size_t>(std::count(round.disturbed.begin(), round.disturbed.end(), false));
-  return count;
-}
-
-bool any_slow(const std::vector<RoundSamples>& rounds) {
-  return std::ranges::any_of(rounds, [](const RoundSamples& round) {
-    for (size_t i = 0; i < round.us.size(); ++i)
-      if (round.slow[i] && !round.disturbed[i]) return true;
-    return false;
-  });
-}
-
 }  // namespace
 
 void MeasuredRounds::begin_round() {
@@ -88,175 +50,72 @@ void MeasuredRounds::begin_round() {
     own_ = model_.another();
     if (own_) executor_ = own_.get();
   }
-  simulated_ = is_simulated();
+  program_.emplace(clock_, *executor_);
   for (int i = 0; i < kWarmUpRuns; ++i) require(executor_->run());
   if (const std::optional<double> ns = exchange_(executor_->threads())) exchange_ns_.push_back(*ns);
-  rounds_.emplace_back();
-  rounds_.back().node.resize(nodes_.size());
-  window_plain_ = window_profiled_ = window_other_ = 0;
+  Round& round = rounds_.emplace_back();
+  for (RoundSamples* each : {&round.plain, &round.profiled, &round.between, &round.other}) track(*each);
+  clock_.windows().resume();
   if (model_.other) other_ = model_.other();
 }
 
-/// With simulated devices, a run takes as long as a profiled one says: only that asks their clocks.
-void MeasuredRounds::plain_run(Round& round) {
-  const bool several = executor_->threads() > 1;
-  bool slow = is_slow();
-  const ThreadReading before = read_thread(several);
-  watch_.begin();
-  double simulated_us = 0;
-  Status status = Status::success();
-  if (simulated_) {
-    const Result<RunProfile> profile = executor_->run_profiled(1);
-    status = profile.status();
-    if (status.ok()) simulated_us = profile->total_ns[0] / 1e3;
-  } else {
-    status = executor_->run();
-  }
-  std::optional<double> us = watch_.end();
-  // Threads of a device's driver take turns with ours: their switches are no sign of other programs.
-  const ThreadReading after = read_thread(several);
-  const bool held = !executor_->on_devices() && was_held(before, after, several);
-  slow = slow || is_slow();
-  require(status);
-  if (us && simulated_) us = simulated_us;
-  if (!us) return;
-  const bool parted = held && !simulated_;
-  round.plain.add(*us, held, slow, parted ? computed_ns(before, after, executor_->threads()) / 1e3 : 0,
-                  core_.filled_ns);
-  held_ += held;
-  slow_ += slow;
-  ++plain_runs_;
+/// With a series for each kernel.
+std::vector<RoundSamples>& MeasuredRounds::tracked(std::vector<RoundSamples>& of_nodes) {
+  if (!of_nodes.empty()) return of_nodes;
+  of_nodes.resize(nodes_.size());
+  for (RoundSamples& each : of_nodes) track(each);
+  return of_nodes;
 }
 
 void MeasuredRounds::profiled_run(Round& round) {
-  bool slow = is_slow();
-  watch_.begin();
-  // Every other time: what the caches hold is lost while the threads wait for each other, which costs kernels
-  // that only move data more than a thread that is away.
-  const bool gather = executor_->threads() > 1 && pairs_ % 2 == 0 && always_disturbed();
-  Result<RunProfile> profile = executor_->run_profiled(1, gather);
-  const std::optional<double> us = watch_.end();
-  slow = slow || is_slow();
-  require(profile.status());
-  if (!us) return;
-  if (!is_sound(*profile)) return watch_.refuse();
-  if (nodes_.empty()) {
-    nodes_ = profile->nodes;
-    round.node.resize(nodes_.size());
-  }
-  bool any_held = false;
-  double sum = 0;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const bool held = profile->held[i][0];
-    any_held |= held;
-    sum += profile->node_ns[i][0] / 1e3;
-    round.node[i].add(profile->node_ns[i][0] / 1e3, held, slow, profile->computed_ns[i][0] / 1e3,
-                      core_.filled_ns);
-  }
-  const double total = profile->total_ns[0] / 1e3;
-  round.profiled.add(total, any_held, slow, 0, core_.filled_ns);
-  round.between.add(std::max(0.0, total - sum), any_held, slow, 0, core_.filled_ns);
-  held_ += any_held;
-  slow_ += slow;
-  ++profiled_runs_;
-}
-
-bool MeasuredRounds::is_slow() {
-  if (simulated_) return false;
-  // The loop takes longer than a small model.
-  if (const int64_t now = monotonic_ns(); now - asked_ns_ > kAskEveryNs) {
-    core_ = core_is_slow_();
-    asked_ns_ = monotonic_ns();
-  }
-  return core_.slow;
-}
-
-void MeasuredRounds::other_run(Round& round) {
-  const bool slow = is_slow();
-  watch_.begin();
-  const double us = other_();
-  // Its threads take turns, as those of a driver.
-  if (!watch_.end()) return;
-  const bool slow_then = is_slow();
-  round.other.add(us, false, slow || slow_then, 0, core_.filled_ns);
-}
-
-bool MeasuredRounds::is_simulated() const {
-  const Plan& plan = executor_->plan();
-  return std::ranges::any_of(plan.storages, [](const PlanStorage& storage) {
-    return storage.device_type >= BATON_FIRST_SIMULATED_KIND;
-  });
+  const std::optional<ProfiledSample> sample = program_->profiled_run();
+  if (!sample) return;
+  if (nodes_.empty()) nodes_ = sample->nodes;
+  round.profiled.add(sample->whole);
+  round.between.add(sample->between);
+  std::vector<RoundSamples>& node = tracked(round.node);
+  for (size_t i = 0; i < nodes_.size(); ++i) node[i].add(sample->kernels[i]);
 }
 
 void MeasuredRounds::pair() {
   Round& round = rounds_.back();
   const bool plain_first = pairs_++ % 2 == 0;
-  if (plain_first) plain_run(round);
-  profiled_run(round);
-  if (!plain_first) plain_run(round);
-  if (other_) other_run(round);
-}
-
-void MeasuredRounds::end_window(const Disturbance& what) {
-  sum_ += what;
-  unjudged_sum_ += what;
-  unjudged_.push_back({rounds_.size() - 1, window_plain_, window_profiled_, window_other_});
-  window_plain_ = rounds_.back().plain.us.size();
-  window_profiled_ = rounds_.back().profiled.us.size();
-  window_other_ = rounds_.back().other.us.size();
-  if (unjudged_sum_.seconds >= kToldSeconds || unjudged_sum_.by_quota()) judge();
-}
-
-void MeasuredRounds::judge() {
-  if (unjudged_sum_.any()) {
-    disturbed_s_ += unjudged_sum_.seconds;
-    for (const Unjudged& window : unjudged_) {
-      Round& round = rounds_[window.round];
-      round.plain.disturb_from(window.plain);
-      round.profiled.disturb_from(window.profiled);
-      round.other.disturb_from(window.other);
-      round.between.disturb_from(window.profiled);
-      for (RoundSamples& node : round.node) node.disturb_from(window.profiled);
-      // Loops end a round: its last window's verdict, or an earlier one's, is theirs too.
-      for (RoundSamples& node : round.looped) node.disturb_from(0);
+  if (!plain_first) profiled_run(round);
+  if (const std::optional<Sample> sample = program_->run()) round.plain.add(*sample);
+  if (plain_first) profiled_run(round);
+  if (other_)
+    if (std::optional<Sample> sample = clock_.take(other_)) {
+      sample->held = false;  // its threads take turns, as those of a driver
+      round.other.add(*sample);
     }
-  }
-  unjudged_.clear();
-  unjudged_sum_ = {};
+  clock_.windows().tick();
+}
+
+void MeasuredRounds::end_round() {
+  other_ = nullptr;
+  clock_.windows().pause();
+}
+
+bool MeasuredRounds::any() const {
+  const auto has = [&](RoundSamples Round::* member) {
+    return std::ranges::any_of(rounds_, [&](const Round& round) { return !(round.*member).us.empty(); });
+  };
+  return has(&Round::plain) && has(&Round::profiled);
 }
 
 void MeasuredRounds::loop_short_calls() {
-  if (nodes_.empty()) return;
   Round& round = rounds_.back();
-  if (calls_per_sample_.empty()) {
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const double us = median(round.node[i].us);
-      const bool one_function = executor_->node_function(nodes_[i]) != nullptr;
-      calls_per_sample_.push_back(us >= kLeastTimedUs || !one_function ? 1 : calls_in(us));
-    }
-  }
-  round.looped.resize(nodes_.size());
+  if (calls_per_sample_.empty() && !round.node.empty())
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      calls_per_sample_.push_back(program_->loop_of(nodes_[i], round.node[i].us));
   const ThreadScope scope(executor_->threads());
-  const bool several = executor_->threads() > 1;
-  uint32_t next = 0;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
+  for (size_t i = 0; i < calls_per_sample_.size(); ++i) {
     const int calls = calls_per_sample_[i];
     if (calls == 1) continue;
-    // Its inputs are those of the model: their storage may have been reused since.
-    require(executor_->run_range(next, nodes_[i] + 1));
-    next = nodes_[i] + 1;
-    const Executor::Call& call = *executor_->node_call(nodes_[i]);
-    for (int sample = 0; sample < kLoopSamples; ++sample) {
-      const bool slow = is_slow();
-      const ThreadReading before = read_thread(several);
-      const uint64_t start = fenced_ticks();
-      for (int n = 0; n < calls; ++n)
-        if (call.function(call.context, call.args)) return;  // run() reports it
-      const double ns = static_cast<double>(fenced_ticks() - start) * ns_per_tick();
-      const bool held = was_held(before, read_thread(several), several);
-      const bool slow_then = is_slow();
-      round.looped[i].add(ns / 1e3 / calls, held, slow || slow_then, 0, core_.filled_ns);
-    }
+    program_->compute_operands(nodes_[i]);
+    for (int n = 0; n < kLoopSamples; ++n)
+      if (const std::optional<Sample> sample = program_->calls(nodes_[i], calls))
+        tracked(round.looped)[i].add(*sample);
   }
 }
 
@@ -284,26 +143,14 @@ std::vector<RoundSamples> MeasuredRounds::of_node(size_t call) const {
   return rounds;
 }
 
-std::string MeasuredRounds::reason() const {
-  if (const std::string text = sum_.text(); !text.empty()) return text;
-  char text[160];
-  std::snprintf(text, sizeof text, "another program took the processor in %zu of %zu runs", held_,
-                plain_runs_ + profiled_runs_);
-  return text;
-}
-
-bool MeasuredRounds::always_disturbed() const {
-  return disturbed_s_ > kMostOfTheTime * (sum_.seconds - unjudged_sum_.seconds);
-}
-
 bool MeasuredRounds::enough(size_t min_runs) const {
-  const std::vector<RoundSamples> plain = of(&Round::plain);
-  if (!any() || kept(plain) < min_runs || any_slow(plain)) return false;
+  if (!any() || !baton::enough(of(&Round::plain), {min_runs})) return false;
   std::vector<double> medians;
   double sum = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) sum += medians.emplace_back(estimate(of_node(i), "").us);
   for (size_t i = 0; i < nodes_.size(); ++i)
-    if (medians[i] > kWorthKnowing * sum && kept(of_node(i)) < std::min(min_runs, kFewestKept)) return false;
+    if (medians[i] > kWorthKnowing * sum && !baton::enough(of_node(i), {std::min(min_runs, kFewestKept)}))
+      return false;
   return true;
 }
 
@@ -322,15 +169,11 @@ void MeasuredRounds::complete_whole_runs(FusedTimes& times) const {
 }
 
 FusedTimes MeasuredRounds::result(bool waited) const {
-  const auto runs = static_cast<int>(2 * pairs_);
-  if (!any())
-    throw Error("no run of " + std::to_string(runs) +
-                " could be timed: this machine's time stamp counter and its monotonic clock disagree by "
-                "more than 0.1 %; /sys/devices/system/clocksource/clocksource0/current_clocksource names "
-                "what the system trusts");
+  if (!any()) throw_clocks_disagree(2 * pairs_);
   FusedTimes times;
-  const std::string why = reason();
-  const int contending = contending_threads(executor_->threads(), sum_.others(), sum_.processors);
+  const std::string why = clock_.reason();
+  const Disturbance& sum = clock_.windows().sum();
+  const int contending = contending_threads(executor_->threads(), sum.others(), sum.processors);
   times.plain = estimate(of(&Round::plain), why, contending);
   times.profiled = estimate(of(&Round::profiled), why, contending);
   times.between = estimate(of(&Round::between), why, contending);
@@ -347,7 +190,7 @@ FusedTimes MeasuredRounds::result(bool waited) const {
     times.ns_per_node =
         std::max(0.0, (times.profiled.us - times.plain.us) * 1e3 / static_cast<double>(nodes_.size()));
   complete_whole_runs(times);
-  times.others_busy = sum_.others();
+  times.others_busy = sum.others();
   times.exchange_ns = exchange_ns_;
   add_notes(times, why, waited);
   return times;
@@ -355,9 +198,17 @@ FusedTimes MeasuredRounds::result(bool waited) const {
 
 void MeasuredRounds::add_notes(FusedTimes& times, const std::string& why, bool waited) const {
   const auto runs = static_cast<int>(2 * pairs_);
-  if (std::string note = watch_.note(runs); !note.empty()) times.notes.push_back(std::move(note));
+  if (std::string note = clock_.clocks().note(runs); !note.empty()) times.notes.push_back(std::move(note));
   char text[200];
-  const size_t left_out = times.plain.left_out + times.profiled.left_out, all = plain_runs_ + profiled_runs_;
+  const Disturbance& sum = clock_.windows().sum();
+  const size_t left_out = times.plain.left_out + times.profiled.left_out;
+  size_t all = 0, held = 0, slow = 0;
+  for (const Round& round : rounds_)
+    for (const RoundSamples* each : {&round.plain, &round.profiled}) {
+      all += each->us.size();
+      held += static_cast<size_t>(std::ranges::count(each->held, true));
+      slow += static_cast<size_t>(std::ranges::count(each->slow, true));
+    }
   const auto loaded =
       std::ranges::count_if(times.node_times, [](const Estimate& each) { return !each.under_load.empty(); });
   if (!times.plain.under_load.empty() || loaded > 0) {
@@ -367,12 +218,12 @@ void MeasuredRounds::add_notes(FusedTimes& times, const std::string& why, bool w
                           (waited ? "" : "; --wait measures once the machine is quiet"));
   } else if (static_cast<double>(left_out) >= kWorthSaying * static_cast<double>(all)) {
     std::snprintf(text, sizeof text, "%zu of %zu runs were left out: %s%s", left_out, all,
-                  slow_ > held_ ? kSlowCore : "another program took the processor",
-                  sum_.any() ? (", " + sum_.text()).c_str() : "");
+                  slow > held ? kSlowCore : "another program took the processor",
+                  sum.any() ? (", " + sum.text()).c_str() : "");
     times.notes.push_back(text);
   }
-  if (slow_ > left_out && static_cast<double>(slow_ - left_out) >= kWorthSaying * static_cast<double>(all)) {
-    std::snprintf(text, sizeof text, "times may be too long: in %zu of %zu runs %s", slow_, all, kSlowCore);
+  if (slow > left_out && static_cast<double>(slow - left_out) >= kWorthSaying * static_cast<double>(all)) {
+    std::snprintf(text, sizeof text, "times may be too long: in %zu of %zu runs %s", slow, all, kSlowCore);
     times.notes.push_back(text);
   }
   if (!exchange_ns_.empty()) {

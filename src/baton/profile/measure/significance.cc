@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 #include "baton/profile/measure/measure.h"
 
 namespace baton {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 #include "baton/store/measurement.h"
 
 namespace baton {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "baton/clock/estimate.h"
 #include "baton/driver/origins/record_json.h"
-#include "baton/profile/conditions/estimate.h"
 #include "baton/profile/measure/exchange.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/error.h"

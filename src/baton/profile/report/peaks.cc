@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "baton/profile/conditions/quiet.h"
+#include "baton/clock/quiet.h"
 #include "baton/profile/measure/peak_loops.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"

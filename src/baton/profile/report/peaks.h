@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "baton/clock/disturbance.h"
 #include "baton/codegen/kernel/kernel_cache.h"
-#include "baton/profile/conditions/disturbance.h"
 #include "baton/profile/report/rows.h"
 #include "baton/target/device_sheet.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "baton/clock/quiet.h"
 #include "baton/pass/build_context.h"
-#include "baton/profile/conditions/quiet.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/report/report.h"
 #include "baton/runtime/artifact.h"

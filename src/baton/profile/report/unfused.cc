@@ -13,7 +13,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/profile/report/report.h"
-#include "baton/support/error.h"
+#include "baton/support/require.h"
 #include "baton/transform/fuse/fuse_ops.h"
 
 namespace baton {
@@ -42,10 +42,6 @@ class Splitter final : public Rewriter {
     return substitute(function->body(), values);
   }
 };
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/core_pace.h"
+#include "baton/clock/core_pace.h"
 
 #include <algorithm>
 #include <mutex>
@@ -60,7 +60,7 @@ CoreReading read_core() {
   return {std::min(first.filled_ns, filled_ns()), std::min(first.chain_ns, chain_ns())};
 }
 
-bool CorePace::is_slow() {
+CoreLook CorePace::look() {
   while (readings_.size() < kFirst) learn(read_());
   // A processor that changes its clock behind a kernel stands still for a microsecond or two meanwhile, and
   // some (Granite Rapids) take several times as long for the first thing after it: over at the next look.
@@ -70,7 +70,7 @@ bool CorePace::is_slow() {
     slow = seems_slow();
   }
   learn(last_);
-  return slow;
+  return {slow, last_.filled_ns};
 }
 
 bool CorePace::seems_slow() const {
@@ -81,8 +81,7 @@ CoreLook look_at_core() {
   static std::mutex mutex;
   static CorePace pace;
   const std::scoped_lock lock(mutex);
-  const bool slow = pace.is_slow();
-  return {slow, pace.last_ns()};
+  return pace.look();
 }
 
 void CorePace::learn(const CoreReading& reading) {

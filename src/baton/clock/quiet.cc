@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/quiet.h"
+#include "baton/clock/quiet.h"
 
 #include <algorithm>
 #include <chrono>

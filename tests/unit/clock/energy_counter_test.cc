@@ -1,5 +1,5 @@
 // The machine's counters of energy, on folders like those of Linux.
-#include "baton/profile/conditions/energy_counter.h"
+#include "baton/clock/energy_counter.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/clock_watch.h"
+#include "baton/clock/clock_watch.h"
 
 #include <cmath>
 #include <cstdio>
@@ -15,9 +15,7 @@ constexpr double kEnoughNs = 20e6;  // shorter intervals cannot show a drift of 
 
 }  // namespace
 
-Clocks Clocks::of_this_machine() {
-  return {[] { return baton::ticks(); }, monotonic_ns, baton::ns_per_tick()};
-}
+Clocks Clocks::of_this_machine() { return {fenced_ticks, monotonic_ns, baton::ns_per_tick()}; }
 
 ClockWatch::ClockWatch(Clocks clocks) : clocks_(std::move(clocks)) {}
 

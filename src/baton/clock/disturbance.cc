@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/disturbance.h"
+#include "baton/clock/disturbance.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "baton/profile/conditions/quiet.h"
+#include "baton/clock/quiet.h"
 
 namespace baton {
 

@@ -1,5 +1,5 @@
-// Cores that another virtual machine shares: samples wait, or do not count.
-#include "baton/profile/conditions/core_pace.h"
+// Jobs: what they sample, and how they wait for a core that another virtual machine shares.
+#include "baton/farm/measure/measure_job.h"
 
 #include <chrono>
 
@@ -7,7 +7,6 @@
 
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
-#include "baton/farm/measure/measure_job.h"
 #include "baton/runtime/model.h"
 #include "baton/text/parser.h"
 
@@ -17,69 +16,6 @@ namespace {
 /// While the other loop takes a microsecond.
 CoreReading at(double filled_ns) { return {filled_ns, 1000}; }
 CoreReading shared() { return at(2150); }
-
-TEST(CorePace, AUsualCoreIsNotSlow) {
-  int reading = 0;
-  CorePace pace([&] { return at(1700.0 + reading++ % 40); });
-  for (int i = 0; i < 20000; ++i) ASSERT_FALSE(pace.is_slow()) << i;
-  EXPECT_NEAR(pace.usual().filled_ns, 1704, 2);
-}
-
-TEST(CorePace, SharedCoresAreSlowFromTheirFirstReadingToTheirLast) {
-  double ns = 1700;
-  CorePace pace([&] { return at(ns); });
-  ASSERT_FALSE(pace.is_slow());
-  for (int phase = 0; phase < 4; ++phase) {
-    ns = 2150;
-    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(pace.is_slow());
-    ns = 1700;
-    for (int i = 0; i < 1000; ++i) ASSERT_FALSE(pace.is_slow());
-  }
-}
-
-TEST(CorePace, LearnsThatItsFirstReadingsWereSlow) {
-  double ns = 2150;
-  CorePace pace([&] { return at(ns); });
-  for (int i = 0; i < 300; ++i) pace.is_slow();
-  ns = 1700;
-  for (int i = 0; i < 2000; ++i) ASSERT_FALSE(pace.is_slow());
-  ns = 2150;
-  EXPECT_TRUE(pace.is_slow());
-}
-
-TEST(CorePace, AClockThatDependsOnTheKernelIsNoSharedCore) {
-  // Behind AVX-512 all takes a fifth longer.
-  double clock = 1;
-  bool is_shared = false;
-  CorePace pace([&] { return CoreReading{(is_shared ? 2150 : 1700) * clock, 1000 * clock}; });
-  for (int i = 0; i < 4000; ++i) {
-    clock = i % 3 ? 1.25 : 1;
-    is_shared = i % 7 == 6;
-    ASSERT_EQ(pace.is_slow(), is_shared) << i;
-  }
-  is_shared = false;
-  clock = 2;  // throttled
-  EXPECT_TRUE(pace.is_slow());
-}
-
-TEST(CorePace, WhatIsOverAtTheNextLookIsNoSlowCore) {
-  // An interrupt, or the processor's change of its clock.
-  int readings = 0;
-  CorePace pace([&] {
-    ++readings;
-    return CoreReading{readings % 50 == 20 ? 9000. : 1700., readings % 50 == 40 ? 9000. : 1000.};
-  });
-  for (int i = 0; i < 10000; ++i) ASSERT_FALSE(pace.is_slow()) << readings;
-  EXPECT_EQ(pace.last_ns(), 1700);
-}
-
-TEST(CorePace, RealReadingsAreTimes) {
-  const CoreReading read = read_core();
-  for (const double ns : {read.filled_ns, read.chain_ns}) {
-    EXPECT_GT(ns, 50);
-    EXPECT_LT(ns, 1e9);
-  }
-}
 
 class PacedJobs : public testing::Test {
  protected:
@@ -104,7 +40,8 @@ TEST_F(PacedJobs, WaitForTheCore) {
   Protocol protocol;
   protocol.max_seconds = 0.05;
   const auto begin = std::chrono::steady_clock::now();
-  const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace});
+  const MeasuredJob job =
+      measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }, .most_pause_s = 10});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(job.rows.size(), 1U);
   EXPECT_GT(readings, kFast + kSlow);
@@ -118,7 +55,8 @@ TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {
   CorePace pace([&] { return readings++ >= 64 && (readings - 1) % 4 ? shared() : at(1700); });
   Protocol protocol;
   protocol.max_seconds = 0.05;
-  const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace, .most_pause_s = 0.1});
+  const MeasuredJob job =
+      measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }, .most_pause_s = 0.1});
   ASSERT_EQ(job.rows.size(), 1U);
   EXPECT_TRUE(job.rows[0].under_load || job.rows[0].samples_us.size() == job.rows[0].disturbed.size());
 }
@@ -129,7 +67,7 @@ TEST_F(PacedJobs, RowsSayHowFastTheCoreWas) {
   Protocol protocol;
   protocol.nodes = true;
   protocol.max_seconds = 0.1;
-  const MeasuredJob job = measure_job(*executor_, protocol, {.pace = &pace});
+  const MeasuredJob job = measure_job(*executor_, protocol, {.core = [&] { return pace.look(); }});
   ASSERT_GE(job.rows.size(), 2U);
   for (const JobRow& row : job.rows) EXPECT_NEAR(row.core_ns, 1720, 4) << row.node;
   for (const JobRow& row : measure_job(*executor_, protocol).rows) EXPECT_EQ(row.core_ns, 0) << row.node;

@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,6 +63,40 @@ Estimate beside_others(const std::vector<RoundSamples>& rounds, const std::strin
 }
 
 }  // namespace
+
+std::vector<double> kept_of(const RoundSamples& samples) {
+  std::vector<double> kept;
+  for (size_t i = 0; i < samples.us.size(); ++i)
+    if (!samples.disturbed[i]) kept.push_back(samples.us[i]);
+  return kept;
+}
+
+std::pair<std::vector<double>, size_t> grouped(const std::vector<double>& kept, const Wanted& wanted) {
+  const auto medians_of = [&](size_t group) {
+    std::vector<double> medians;
+    for (auto at = kept.begin(); kept.end() - at >= static_cast<std::ptrdiff_t>(group);
+         at += static_cast<std::ptrdiff_t>(group))
+      medians.push_back(median({at, at + static_cast<std::ptrdiff_t>(group)}));
+    return medians;
+  };
+  const size_t least = std::max<size_t>(wanted.samples, 1),
+               group = std::max<size_t>(1, kept.size() / std::max(kMostGroups, least));
+  std::vector<double> medians = medians_of(group);
+  const size_t larger = std::max(group, kept.size() / least);
+  if (larger == group || coefficient_of_variation(medians) <= wanted.cv) return {std::move(medians), group};
+  return {medians_of(larger), larger};
+}
+
+bool enough(const std::vector<RoundSamples>& rounds, const Wanted& wanted) {
+  std::vector<double> kept;
+  for (const RoundSamples& round : rounds)
+    for (size_t i = 0; i < round.us.size(); ++i) {
+      if (round.disturbed[i]) continue;
+      if (round.slow[i]) return false;
+      kept.push_back(round.us[i]);
+    }
+  return kept.size() >= wanted.samples && coefficient_of_variation(grouped(kept, wanted).first) <= wanted.cv;
+}
 
 LeastDisturbed least_disturbed(const std::vector<RoundSamples>& rounds) {
   const auto chosen = [&](auto counts) {

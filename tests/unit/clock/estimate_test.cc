@@ -1,5 +1,5 @@
 // Times and their uncertainty from recorded rounds.
-#include "baton/profile/conditions/estimate.h"
+#include "baton/clock/estimate.h"
 
 #include <cmath>
 #include <random>
@@ -21,12 +21,12 @@ TEST(Estimate, TheCoresClockIsThatOfTheSamplesThatCount) {
   std::vector<RoundSamples> rounds(3);
   for (int i = 0; i < 24; ++i) {
     const bool disturbed = i % 8 == 3;
-    rounds[static_cast<size_t>(i % 3)].add(10, disturbed, false, 0, disturbed ? 3000 : 1700 + i % 3);
+    rounds[static_cast<size_t>(i % 3)].add({10, disturbed, false, 0, disturbed ? 3000.0 : 1700 + i % 3});
   }
-  rounds[0].add(10, false, false, 0, 90'000);  // an interrupt during the reading
-  rounds[0].add(10, false);                    // not read
+  rounds[0].add({10, false, false, 0, 90'000});  // an interrupt during the reading
+  rounds[0].add(10, false);                      // not read
   EXPECT_NEAR(estimate(rounds, "").core_ns, 1701, 1);
-  for (RoundSamples& round : rounds) round.disturb_from(0);
+  for (RoundSamples& round : rounds) round.disturbed.assign(round.us.size(), true);
   EXPECT_NEAR(core_ns_of(rounds), 1701, 1) << "of all, where none counts";
 }
 
@@ -47,6 +47,19 @@ TEST(Estimate, OneProcessHasAWiderIntervalThanItsSamplesSay) {
   EXPECT_FALSE(estimate_of_one_process({1, 2, 3, 4, 5}).plus_minus_us);
   EXPECT_EQ(estimate_of_one_process({1, 2, 4}).us, 2);
   EXPECT_EQ(estimate_of_one_process({}).us, 0);
+}
+
+TEST(Enough, IsAsManyAsAreWantedAndAsMuchAlike) {
+  std::vector<RoundSamples> rounds(2);
+  for (int i = 0; i < 20; ++i) rounds[static_cast<size_t>(i % 2)].add(i % 4 < 2 ? 100 : 110, i == 7);
+  EXPECT_TRUE(enough(rounds, {19}));
+  EXPECT_FALSE(enough(rounds, {20})) << "one is disturbed";
+  EXPECT_FALSE(enough(rounds, {19, 0.03}));
+  EXPECT_TRUE(enough(rounds, {19, 0.1}));
+  EXPECT_TRUE(enough(rounds, {4, 0.03})) << "in groups they are";
+  rounds[0].add({100, false, true});
+  EXPECT_FALSE(enough(rounds, {19})) << "one on a slow core counts as long as there are no others";
+  EXPECT_FALSE(enough({}, {1}));
 }
 
 TEST(Outliers, LieFarOutside) {
@@ -94,9 +107,9 @@ RoundSamples busy_round(double us, int interrupted, bool knows_computed = false)
   for (int i = 0; i < 10; ++i) {
     const double computed = us * (1 + 0.002 * (i % 5));
     const bool held = i >= 10 - interrupted;
-    round.add(held ? computed + 3000 : computed, held, false, held && knows_computed ? computed : 0);
+    round.add({held ? computed + 3000 : computed, held, false, held && knows_computed ? computed : 0});
   }
-  round.disturb_from(0);
+  round.disturbed.assign(round.us.size(), true);
   return round;
 }
 
@@ -127,7 +140,7 @@ TEST(Estimate, OnSeveralThreadsTheFastestTell) {
   // One of the threads was away for most samples, which no counter says.
   const RoundSamples round = round_of({180, 100, 210, 101, 195, 250, 102, 190, 205, 188});
   std::vector<RoundSamples> rounds(4, round);
-  for (RoundSamples& each : rounds) each.disturb_from(0);
+  for (RoundSamples& each : rounds) each.disturbed.assign(each.us.size(), true);
   const Estimate found = estimate(rounds, "busy");
   EXPECT_NEAR(found.us, 101, 1);
   // Nothing says that the others are those of a thread that was away, nor that these are not.
@@ -141,7 +154,7 @@ TEST(Estimate, OnSeveralThreadsTheFastestTell) {
 
 TEST(Estimate, ATimeIsNotThatOfTheFastestBesideOthers) {
   std::vector<RoundSamples> close(3, round_of({100, 104, 106, 108, 109, 110, 112, 113, 115, 118}));
-  for (RoundSamples& each : close) each.disturb_from(0);
+  for (RoundSamples& each : close) each.disturbed.assign(each.us.size(), true);
   EXPECT_NEAR(estimate(close, "busy").us, 109.5, 0.01) << "the median, as on a quiet machine";
 }
 

@@ -1,4 +1,4 @@
-#include "baton/profile/conditions/energy_counter.h"
+#include "baton/clock/energy_counter.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Waiting for a quiet machine, on machines that are made up: nobody sleeps.
-#include "baton/profile/conditions/quiet.h"
+#include "baton/clock/quiet.h"
 
 #include <gmock/gmock.h>
 

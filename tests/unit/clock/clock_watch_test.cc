@@ -1,5 +1,5 @@
 // Clocks that step, go backwards or run too fast: what is timed by them is refused, and said.
-#include "baton/profile/conditions/clock_watch.h"
+#include "baton/clock/clock_watch.h"
 
 #include <gmock/gmock.h>
 

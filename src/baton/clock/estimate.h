@@ -3,8 +3,10 @@
 // processes (addresses of buffers and code, time), so that their spread says what another process would
 // measure.
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/support/base/statistics.h"
@@ -14,27 +16,31 @@ namespace baton {
 /// Standard deviation over mean; 0 for fewer than two values.
 double coefficient_of_variation(const std::vector<double>& values);
 
+struct Sample {
+  double us = 0;
+  bool held = false;       ///< another program took the processor meanwhile
+  bool slow = false;       ///< on a core that was slower than usual
+  double computed_us = 0;  ///< of a held one: how long it would have taken otherwise; 0: not known
+  double core_ns = 0;      ///< the core's loop after it (core_pace.h); 0: not read
+};
+
 /// The samples of one quantity in one round.
 struct RoundSamples {
   std::vector<double> us;
-  std::vector<bool> disturbed;      ///< per sample: it does not count where others do
-  std::vector<bool> held;           ///< per sample: another program took the processor meanwhile
-  std::vector<bool> slow;           ///< per sample: on a core that was slower than usual
-  std::vector<double> computed_us;  ///< of a held one: how long it would have taken otherwise; 0: not known
-  std::vector<double> core_ns;      ///< per sample: the core's loop after it (core_pace.h); 0: not read
+  std::vector<bool> disturbed;   ///< per sample: it does not count where others do
+  std::vector<bool> held, slow;  ///< per sample, as what follows: as in Sample
+  std::vector<double> computed_us;
+  std::vector<double> core_ns;
 
-  void add(double value, bool was_held, bool on_slow_core = false, double computed = 0, double core = 0) {
-    us.push_back(value);
-    disturbed.push_back(was_held);
-    held.push_back(was_held);
-    slow.push_back(on_slow_core);
-    computed_us.push_back(computed);
-    core_ns.push_back(core);
+  void add(const Sample& sample) {
+    us.push_back(sample.us);
+    disturbed.push_back(sample.held);
+    held.push_back(sample.held);
+    slow.push_back(sample.slow);
+    computed_us.push_back(sample.computed_us);
+    core_ns.push_back(sample.core_ns);
   }
-  /// Marks all samples from `first` on.
-  void disturb_from(size_t first) {
-    for (size_t i = first; i < disturbed.size(); ++i) disturbed[i] = true;
-  }
+  void add(double value, bool was_held) { add({value, was_held}); }
 };
 
 /// Fewer rounds have no interval.
@@ -66,6 +72,22 @@ struct Estimate {
   std::string under_load;    ///< what disturbed nearly all samples, so that +- is wider; empty: few were
   bool interrupted = false;  ///< and that none of them was left alone: interruptions are subtracted
 };
+
+/// Those that are not disturbed, in order.
+std::vector<double> kept_of(const RoundSamples& samples);
+
+/// When there are enough samples. A campaign wants them alike; a profile's rounds tell how far they differ.
+struct Wanted {
+  size_t samples = 30;                                  ///< undisturbed ones
+  double cv = std::numeric_limits<double>::infinity();  ///< of grouped() ones
+};
+/// Whether there are; none of them on a slow core.
+bool enough(const std::vector<RoundSamples>& rounds, const Wanted& wanted);
+
+/// At most some sixty values instead of many: medians of equal groups, which are larger where single samples
+/// vary too much. The second: how many samples are a group.
+std::pair<std::vector<double>, size_t> grouped(const std::vector<double>& kept, const Wanted& wanted);
+inline constexpr size_t kMostGroups = 64;
 
 /// Undisturbed samples on a core at its usual speed, where at least five of these are left, from at least
 /// three rounds (as many as there are, if fewer were taken): the others are marked as disturbed. Else slow

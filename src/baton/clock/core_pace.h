@@ -19,17 +19,22 @@ struct CoreReading {
 /// The shorter of two times of each loop, some 8 us in all (Granite Rapids). The caches are left as they are.
 CoreReading read_core();
 
+/// What CorePace says of the core now.
+struct CoreLook {
+  // NOLINTNEXTLINE(google-explicit-constructor): tests say "slow" or "not slow" without a reading
+  CoreLook(bool is_slow = false, double loop_ns = 0) : slow(is_slow), filled_ns(loop_ns) {}
+  bool slow;
+  double filled_ns;  ///< of the loop that fills the core; 0: not read
+};
+
 /// What is usual is learned from all readings so far, so that one object should live as long as the process.
 class CorePace {
  public:
   explicit CorePace(std::function<CoreReading()> read = read_core) : read_(std::move(read)) {}
 
-  /// Reads the core. True: it is shared with another hyperthread, or its clock is far lower than usual.
-  bool is_slow();
-  /// Nanoseconds of the loop that fills the core, as is_slow() read them last; 0 before the
-  /// first.
-  double last_ns() const { return last_.filled_ns; }
-  /// As is_slow() learned them; 0 before the first readings.
+  /// Reads the core. Slow: it is shared with another hyperthread, or its clock is far lower than usual.
+  CoreLook look();
+  /// As look() learned them; 0 before the first readings.
   const CoreReading& usual() const { return usual_; }
 
  private:
@@ -40,14 +45,6 @@ class CorePace {
   std::vector<CoreReading> readings_;  // the last kKept of them
   size_t next_ = 0, since_learned_ = 0;
   CoreReading last_, usual_;
-};
-
-/// What CorePace says of the core now.
-struct CoreLook {
-  // NOLINTNEXTLINE(google-explicit-constructor): tests say "slow" or "not slow" without a reading
-  CoreLook(bool is_slow = false, double loop_ns = 0) : slow(is_slow), filled_ns(loop_ns) {}
-  bool slow;
-  double filled_ns;  ///< CorePace::last_ns(); 0: not read
 };
 
 /// By the CorePace of this process, which all measurements teach what is usual.

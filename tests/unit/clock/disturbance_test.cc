@@ -1,5 +1,5 @@
 // The rule for disturbed times, on recorded clocks.
-#include "baton/profile/conditions/disturbance.h"
+#include "baton/clock/disturbance.h"
 
 #include <gtest/gtest.h>
 
