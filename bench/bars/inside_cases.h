@@ -146,7 +146,7 @@ inline Stages sampled_stages(Built& built, const std::string& func_name, double 
   options.seconds = seconds;
   const ThreadScope one(1);
   const auto counts =
-      sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
+      sample_kernel(kernel->request, *kernel->kernel, *built.build.host_code().library,
                     built.executor->node_args(static_cast<uint32_t>(node - nodes.begin())), options);
   if (!counts.ok()) {
     std::printf("      no sampling: %s\n", counts.status().message.c_str());

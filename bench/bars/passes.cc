@@ -29,6 +29,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/pass_list.h"
 #include "baton/pass/trace.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 #include "baton/support/node_pool.h"
 #include "baton/text/parser.h"
@@ -244,7 +245,9 @@ void measure_folding(int bursts) {
   for (int burst = 0; burst < bursts; ++burst) {
     const std::string cache =
         (std::filesystem::temp_directory_path() / ("baton-bar-" + std::to_string(getpid()))).string();
-    setenv("BATON_CACHE_DIR", cache.c_str(), 1);
+    Environment changed = *environment();
+    changed.cache_dir = cache;
+    set_environment(changed);
     best = std::min(best, alone([] {
                       const IRModule module = bound_resnet();
                       const auto trace = std::make_shared<PassTrace>();

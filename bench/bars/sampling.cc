@@ -93,8 +93,8 @@ void agrees(const char* what, const std::string& text, double most) {
         (void)executor->run_range(0, node + 1);
         SampleOptions sampling(host_context());
         sampling.seconds = 3;
-        const SampleCounts counts = require(sample_kernel(kernel.request, *kernel.kernel, *built.library,
-                                                          executor->node_args(node), sampling));
+        const SampleCounts counts = require(sample_kernel(
+            kernel.request, *kernel.kernel, *built.host_code().library, executor->node_args(node), sampling));
         double worst = 0;
         for (const SampledStage& stage : counts.stages) {
           const double marked = by_marks(times, stage.stage);

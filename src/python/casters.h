@@ -75,9 +75,7 @@ struct type_caster<baton::Ref<T>> {
                                          rv_policy::reference, cleanup, &is_new);
     if (result.is_valid() && is_new) {
       object->retain();
-      const baton::RefCounted* counted = object;
-      keep_alive_cb(result, const_cast<baton::RefCounted*>(counted),
-                    [](void* payload) noexcept { static_cast<baton::RefCounted*>(payload)->release(); });
+      keep_alive_cb(result, object, [](void* payload) noexcept { static_cast<Td*>(payload)->release(); });
     }
     return result;
   }

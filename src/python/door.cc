@@ -2,7 +2,10 @@
 
 #include "baton/ops/qnn/requantize.h"
 #include "baton/pass/timing.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
+
+#include "python/casters.h"
 
 namespace baton::python {
 
@@ -30,7 +33,13 @@ void pop(std::vector<Value>& stack) {
 
 }  // namespace
 
+void read_environment() {
+  const nb::gil_scoped_acquire gil;
+  set_environment(Environment::read());
+}
+
 BuildContext door_context() {
+  read_environment();
   const Door& here = door();
   BuildContext context = here.callers.empty() ? host_context() : *here.callers.back();
   context.passes = current_passes();

@@ -11,6 +11,10 @@ namespace baton::python {
 /// entered since; else the host's. Its progress is empty.
 BuildContext door_context();
 
+/// Reads the environment again, since Python may have changed os.environ: for entry points that need it and
+/// no context. door_context() does it, too. Takes Python's lock, under which os.environ is written.
+void read_environment();
+
 /// The innermost entered PassContext of this thread, else the thread's default (opt_level 2).
 PassContextRef current_passes();
 /// Enters the instruments, then makes the context current; when an instrument throws, nothing is entered.

@@ -5,6 +5,7 @@
 #include "baton/support/clone.h"
 
 #include "python/bind.h"
+#include "python/door.h"
 
 NB_MODULE(_baton, m) {
   using namespace baton::python;
@@ -13,6 +14,7 @@ NB_MODULE(_baton, m) {
   // each other through C++, invisible to the garbage collector. tests/python/test_leaks.py detects real
   // leaks.
   nb::set_leak_warnings(false);
+  read_environment();
   baton::initialize();
   baton::Plugin::set_builder(baton::build_part);
   bind_errors(m);

@@ -4,7 +4,7 @@
 #include "baton/codegen/own_backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/plugin.h"
-#include "baton/support/environment.h"
+#include "baton/support/environment_complaints.h"
 #include "baton/support/error.h"
 #include "baton/target/processor.h"
 
@@ -128,6 +128,7 @@ void bind_target(nb::module_& m) {
   m.def(
       "missing_device",
       [](int device_type, int number) -> std::string {
+        read_environment();
         const nb::gil_scoped_release release;
         for (const BackendRef& backend : backends()) {
           if (backend->kind.empty() || backend->device_type != device_type) continue;
@@ -144,6 +145,7 @@ void bind_target(nb::module_& m) {
   m.def(
       "device_name",
       [](int device_type) -> std::string {
+        read_environment();
         for (const BackendRef& backend : backends()) {
           if (backend->kind.empty() || backend->device_type != device_type) continue;
           const Result<const Plugin*> plugin = Plugin::find(backend->plugin_name());
@@ -165,6 +167,7 @@ void bind_target(nb::module_& m) {
   m.def(
       "device_sheets",
       [] {
+        read_environment();
         std::vector<std::string> texts;
         for (const DeviceSheet& sheet : host_context().sheets) texts.push_back(sheet.text());
         return texts;

@@ -13,6 +13,7 @@
 #include "baton/profile/report/peaks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 #include "baton/support/clone.h"
 #include "baton/support/error.h"
@@ -222,8 +223,9 @@ class BenchVerb final : public Verb {
     std::vector<std::unique_ptr<Peer>> peers;
     if (names.empty()) return peers;
     const std::string root = clone_folder();
-    const char* python = std::getenv("BATON_PYTHON");
-    if (!python) throw Error("--peers needs BATON_PYTHON: use ./baton bench, which installs the peers");
+    const std::string python = environment()->python;
+    if (python.empty())
+      throw Error("--peers needs BATON_PYTHON: use ./baton bench, which installs the peers");
     const auto from_python = [](const std::string& name) { return name == "python" || name == "dnnl"; };
     if (!build_part("peers") || (std::ranges::any_of(names, from_python) && !build_part("python")))
       throw Error("the peers cannot be installed; why stands above");

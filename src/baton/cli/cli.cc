@@ -9,7 +9,7 @@
 #include "baton/runtime/plugin.h"
 #include "baton/support/clone.h"
 #include "baton/support/diagnostic.h"
-#include "baton/support/environment.h"
+#include "baton/support/environment_complaints.h"
 #include "baton/support/version.h"
 #include "baton/target/target.h"
 

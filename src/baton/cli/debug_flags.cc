@@ -1,10 +1,10 @@
 #include "baton/cli/debug_flags.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -29,7 +29,9 @@ void apply(const DebugFlags& flags, ModelFlags& model) {
   if (failed) throw Error("the folder of --debug-dir, `" + folder + "`, cannot be made: " + failed.message());
   model.config.set("baton.debug_lines", AttrValue(int64_t{1}));
   model.config.set("baton.debug_dir", AttrValue(folder));
-  setenv("BATON_KERNEL_FILES", folder.c_str(), 1);
+  Environment changed = *environment();
+  changed.kernel_files = folder;
+  set_environment(changed);
 }
 
 }  // namespace baton::cli

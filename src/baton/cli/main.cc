@@ -1,8 +1,6 @@
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <string_view>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -10,6 +8,7 @@
 
 #include "baton/cli/verb.h"
 #include "baton/codegen/background.h"
+#include "baton/support/base/environment.h"
 
 namespace {
 
@@ -21,14 +20,9 @@ bool reserve(int descriptor) {
   return true;
 }
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 /// https://no-color.org: any value but the empty one.
-bool wants_colour() {
-  return isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+bool wants_colour(const baton::Environment& environment) {
+  return isatty(STDOUT_FILENO) == 1 && environment.no_color.empty() && environment.term != "dumb";
 }
 
 int columns_of_output(int otherwise) {
@@ -45,8 +39,8 @@ int main(int argc, char** argv) {
   reserve(STDERR_FILENO);
   baton::cli::Io io{std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
   io.columns = columns_of_output(io.columns);
-  io.colour = wants_colour();
-  io.device_alias = variable("BATON_DEVICE_ALIAS");
+  io.colour = wants_colour(*baton::environment());
+  io.device_alias = baton::environment()->device_alias;
   const int code = baton::cli::run(argc, argv, io);
   const bool failed = !std::cout;
   errno = 0;

@@ -1,9 +1,9 @@
 #include "baton/cli/parquet.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/clone.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
@@ -19,7 +19,7 @@ std::string script() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   std::vector<fs::path> places = {program.parent_path().parent_path() / "_parquet.py"};
-  if (const char* root = std::getenv("BATON_ROOT"))
+  if (const std::string root = environment()->root; !root.empty())
     places.push_back(fs::path(root) / "python/baton/_parquet.py");
   places.push_back(program.parent_path().parent_path().parent_path() / "python/baton/_parquet.py");
   for (const fs::path& place : places)
@@ -30,8 +30,8 @@ std::string script() {
 }
 
 std::string python() {
-  const char* given = std::getenv("BATON_PYTHON");
-  return given && *given ? given : "python3";
+  const std::string given = environment()->python;
+  return given.empty() ? "python3" : given;
 }
 
 std::unique_ptr<Peer> start() {

@@ -1,11 +1,11 @@
 #include "baton/clock/energy_counter.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -32,8 +32,8 @@ bool counts(const std::string& zone) { return zone.starts_with("package") || zon
 }  // namespace
 
 std::string powercap_folder() {
-  const char* given = std::getenv("BATON_POWERCAP");
-  return given && *given ? given : "/sys/class/powercap";
+  const std::string given = environment()->powercap;
+  return given.empty() ? "/sys/class/powercap" : given;
 }
 
 EnergyCounter::EnergyCounter(const std::string& folder) {

@@ -21,6 +21,7 @@
 #include "baton/codegen/kernel/zero_divisors.h"
 #include "baton/codegen/listing.h"
 #include "baton/ir/op.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/diagnostic.h"
 
 namespace baton {
@@ -231,8 +232,7 @@ class Reporter final : public Halide::CompileTimeErrorReporter {
 void raise_llvm_limits() {
   const char* const name = "HL_LLVM_ARGS";
   std::string options = "-earlycse-mssa-optimization-cap=1000000 -licm-mssa-max-acc-promotion=5000";
-  const char* const set = std::getenv(name);
-  const std::string_view given = set ? set : "";
+  const std::string given = environment()->llvm_args;
   if (given.starts_with(options)) return;  // by the parent process
   if (!given.empty()) options.append(" ").append(given);
   setenv(name, options.c_str(), 1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -18,6 +17,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/runtime/plugin.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
 
@@ -318,16 +318,12 @@ std::string load_backend(const std::string& path) {
 }
 
 void load_listed_backends() {
-  const char* listed = std::getenv("BATON_BACKENDS");
-  const std::string list = listed ? listed : "";
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(':', begin), list.size());
+  for (const std::string& library : listed(environment()->backends)) {
     try {
-      if (end > begin) load_backend(list.substr(begin, end - begin));
+      load_backend(library);
     } catch (const Error& error) {
       std::fprintf(stderr, "baton: warning: BATON_BACKENDS: %s\n", error.what());
     }
-    begin = end + 1;
   }
 }
 

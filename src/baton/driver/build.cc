@@ -79,6 +79,11 @@ PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildCont
   };
 }
 
+BackendCode code_of(const Backend& backend, const DeviceSheet& sheet, Built built) {
+  return {backend.name,      backend.plugin_name(),      std::move(built.blob),
+          sheet.code_target, std::move(built.constants), std::move(built.library)};
+}
+
 /// Compiles the kernels called by the plan, grouped by backend.
 void compile(BuildResult& result, const BuildContext& context) {
   std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
@@ -104,22 +109,14 @@ void compile(BuildResult& result, const BuildContext& context) {
       kernel.backend = backend->name;
       result.kernels.push_back(std::move(kernel));
     }
-    if (backend->kind == context.host().kind) {
-      result.kernels_so = std::move(built.blob);
-      result.library = std::move(built.library);
-    } else {
-      result.code.push_back(
-          {backend->name, backend->plugin_name(), std::move(built.blob), std::move(built.constants)});
-    }
+    const bool is_host = backend->kind == context.host().kind;
+    result.code.insert(is_host ? result.code.begin() : result.code.end(),
+                       code_of(*backend, *sheet, std::move(built)));
   }
-  if (by_backend.empty() ||
-      (!result.library && result.kernels_so.empty())) {  // only constants, or no kernel for the CPU
-    const BackendRef backend = backend_of_kind(context.host().kind);
-    Built built = backend->compile({}, context.host(), context);
-    result.kernels_so = std::move(built.blob);
-    result.library = std::move(built.library);
-  }
-  result.code_target = context.host().code_target;
+  const BackendRef host = backend_of_kind(context.host().kind);
+  if (result.code.empty() || result.host_code().backend != host->name)  // only constants, or no kernel for it
+    result.code.insert(result.code.begin(),
+                       code_of(*host, context.host(), host->compile({}, context.host(), context)));
   // In plan order, whichever backend compiled them.
   const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
   std::unordered_map<std::string, size_t> order;
@@ -343,11 +340,11 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
 }
 
 Executor::Modules load_modules(const BuildResult& result) {
-  if (!result.library)
-    throw Error(why_not_here(result.code_target) +
+  if (!result.host_code().library)
+    throw Error(why_not_here(result.host_code().target) +
                 "; write the build to a file (`baton build`, export_library) and run it there");
-  Executor::Modules modules = {processor_module(result.library)};
-  for (const BackendCode& code : result.code) {
+  Executor::Modules modules = {processor_module(result.host_code().library)};
+  for (const BackendCode& code : result.device_code()) {
     const auto plugin = Plugin::find(code.plugin);
     if (!plugin.ok()) throw Error(plugin.status().message);
     auto module = PluginModule::load(
@@ -375,13 +372,13 @@ OperatorMap operator_map(const BuildResult& result) {
 }
 
 void write_artifact(const BuildResult& result, const std::string& path, bool origins) {
-  if (result.kernels_so.empty())
+  if (result.host_code().blob.empty())
     throw Error("an artifact needs a linker, and none was found (ld, cc, gcc or clang): install binutils");
   ArtifactWriter writer;
   writer.add(section::kPlan, graph_json(*result.plan.graph));
-  writer.add(section::kKernels, result.kernels_so);
-  writer.add(section::kProcessor, result.code_target);
-  for (const BackendCode& code : result.code)
+  writer.add(section::kKernels, result.host_code().blob);
+  writer.add(section::kProcessor, result.host_code().target);
+  for (const BackendCode& code : result.device_code())
     writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob, code.plugin);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));

@@ -56,8 +56,8 @@ std::unique_ptr<QueueExecutor> make_queue_executor(const BuildResult& result, si
 /// build_prepared().
 OperatorMap operator_map(const BuildResult& result);
 
-/// Writes one file that runs without the compiler. Throws Error when it cannot be written, or when kernels_so
-/// is missing for lack of a linker. Without `origins` the operators of kernels are omitted.
+/// Writes one file that runs without the compiler. Throws Error when it cannot be written, or when the
+/// host's library is missing for lack of a linker. Without `origins` the operators of kernels are omitted.
 void write_artifact(const BuildResult& result, const std::string& path, bool origins = true);
 
 /// The input of planning: `typed` with parameters bound, optimized and fused, and regions compiled by their

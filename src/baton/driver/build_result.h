@@ -2,6 +2,7 @@
 // The result of a build. Serialized only for artifacts, Python and JSON output.
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,12 +21,14 @@ struct BuildTimes {
   double optimize_s = 0, plan_s = 0, choose_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
 };
 
-/// The code of a backend other than the host's, loaded by its runtime half.
+/// The code of one backend, loaded by its runtime half.
 struct BackendCode {
-  std::string backend;  ///< Backend::name
-  std::string plugin;   ///< Backend::plugin_name()
-  std::string blob;
-  NamedArrays constants;  ///< packed constants
+  std::string backend;         ///< Backend::name
+  std::string plugin;          ///< Backend::plugin_name()
+  std::string blob;            ///< the host's: a shared library; empty without a linker
+  std::string target;          ///< what it is for: DeviceSheet::code_target
+  NamedArrays constants = {};  ///< packed constants
+  std::shared_ptr<const KernelLibrary> library = {};  ///< loaded already; null unless it runs here as it is
 };
 
 struct BuildResult {
@@ -33,13 +36,12 @@ struct BuildResult {
   IRModule optimized;  ///< the fused module that the plan was made from
   GraphPlan plan;      ///< execution order and constants, and the compiler's facts about each node
   std::string mod_name;
-  std::string precision;                         ///< "f32", "strict", "bf16": of the pass config
-  std::vector<TargetRef> targets;                ///< the targets of the build; the first is the default
-  std::vector<BuiltKernel> kernels;              ///< the kernels called by the plan, in order
-  std::string kernels_so;                        ///< the host's shared library; empty without a linker
-  std::string code_target;                       ///< what it was compiled for: DeviceSheet::code_target
-  std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
-  std::vector<BackendCode> code;        ///< of the other backends, in the order of their first kernel
+  std::string precision;             ///< "f32", "strict", "bf16": of the pass config
+  std::vector<TargetRef> targets;    ///< the targets of the build; the first is the default
+  std::vector<BuiltKernel> kernels;  ///< the kernels called by the plan, in order
+  /// The host's first, then of the other backends in the order of their first kernel. Empty after
+  /// plan_build().
+  std::vector<BackendCode> code;
   std::optional<OriginReport> origins;  ///< every operator of the source; none after build_prepared()
   /// Kernel -> fused function, then "__tvm_main__".
   std::vector<std::pair<std::string, Function>> function_metadata;
@@ -47,6 +49,9 @@ struct BuildResult {
   NamedArrays given;  ///< the given parameters; memory is shared with the caller
 
   const NamedArrays& params() const { return plan.params; }
+  const BackendCode& host_code() const { return code.at(0); }
+  /// All code but the host's.
+  std::span<const BackendCode> device_code() const { return std::span(code).subspan(1); }
 };
 
 /// "llvm", "llvm, mirror": as shown in reports and artifacts.

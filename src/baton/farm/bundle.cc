@@ -109,8 +109,8 @@ std::string write_bundle(const BuildResult& result, const std::string& folder, c
           .count();
   manifest.model = options.model;
   manifest.target = targets_text(result.targets);
-  manifest.code_target = result.code_target;
-  for (const BackendCode& code : result.code)
+  manifest.code_target = result.host_code().target;
+  for (const BackendCode& code : result.device_code())
     if (std::ranges::find(manifest.plugins, code.plugin) == manifest.plugins.end())
       manifest.plugins.push_back(code.plugin);
   manifest.threads = options.threads;

@@ -1,11 +1,11 @@
 #include "baton/farm/farm_worker.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "baton/farm/job/job_json.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/clone.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/json.h"
@@ -24,7 +24,8 @@ constexpr int kJobsPerMachine = 2;  // one is measured, one waits there
 std::string package() {
   std::error_code ignored;
   std::vector<fs::path> places;
-  if (const char* root = std::getenv("BATON_ROOT")) places.push_back(fs::path(root) / "python/baton/farm");
+  if (const std::string root = environment()->root; !root.empty())
+    places.push_back(fs::path(root) / "python/baton/farm");
   for (const fs::path& folder : program_folders())
     places.insert(places.end(), {folder / "farm", folder / "python/baton/farm"});
   for (const fs::path& place : places)
@@ -34,8 +35,8 @@ std::string package() {
 
 std::string python_of(const FarmOptions& options) {
   if (!options.python.empty()) return options.python;
-  const char* given = std::getenv("BATON_PYTHON");
-  return given && *given ? given : "python3";
+  const std::string given = environment()->python;
+  return given.empty() ? "python3" : given;
 }
 
 double seconds_now() { return static_cast<double>(monotonic_ns()) / 1e9; }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 #include "baton/farm/job/job_json.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/clone.h"
 #include "baton/support/error.h"
 #include "baton/support/program_folders.h"
@@ -37,7 +37,7 @@ std::string beside_this_program() {
 }  // namespace
 
 std::string runner_program() {
-  if (const char* given = std::getenv("BATON_RUNNER"); given && *given) return given;
+  if (const std::string given = environment()->runner; !given.empty()) return given;
   std::string found = beside_this_program();
   if (found.empty()) found = find_program("baton-runner");
   if (found.empty() && build_part("runner")) found = beside_this_program();

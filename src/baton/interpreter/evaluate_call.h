@@ -2,8 +2,9 @@
 // Evaluates a single operator call.
 #include <functional>
 
-#include "baton/interpreter/values.h"
+#include "baton/ir/module.h"
 #include "baton/pass/build_context.h"
+#include "baton/runtime/values/value.h"
 
 namespace baton::program {
 

@@ -109,8 +109,7 @@ void check_argument(const std::string& name, const Type& type, const Value& valu
   } else if (const auto* data = as_type<TypeCallNode>(type)) {
     const auto* given = as_value<DataValue>(value);
     const auto* header = as_type<GlobalTypeVarNode>(data->callee());
-    if (!given ||
-        (given->constructor() && header && given->constructor()->belongs_to()->name() != header->name()))
+    if (!given || (given->constructor() && header && given->constructor()->type_name != header->name()))
       fail();
   } else if (const auto* ref = as_type<RefTypeNode>(type)) {
     const auto* given = as_value<CellValue>(value);

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "baton/interpreter/evaluate_call.h"
-#include "baton/interpreter/values.h"
 #include "baton/ir/module.h"
 
 namespace baton::program {

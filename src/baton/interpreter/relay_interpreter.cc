@@ -166,8 +166,7 @@ Value RelayInterpreter::enter_call(const CallNode& call) {
   std::vector<Value> args = operands(call.args());
   if (call.op()) return evaluate_call(call, args, frame_->function->codes()->lowering, context_);
   if (const auto* constructor = as<ConstructorNode>(call.callee()))
-    return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
-                                     Constructor(constructor));
+    return data_value(*constructor, std::move(args));
   const Value callee = operand(call.callee());
   if (as_value<DataValue>(callee) && args.empty()) return callee;  // a nullary constructor
   const auto* function = as_value<FunctionValue>(callee);
@@ -180,8 +179,7 @@ Value RelayInterpreter::called(const FunctionValue& function, std::vector<Value>
   if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
   const auto& own = static_cast<const OwnFunction&>(function);
   if (const auto* constructor = as<ConstructorNode>(own.callee()))
-    return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
-                                     Constructor(constructor));
+    return data_value(*constructor, std::move(args));
   const Code* code = own.code();
   BATON_CHECK(code, "a function without code");
   const size_t params = code->function->params().size();
@@ -215,14 +213,18 @@ Value RelayInterpreter::operand(const Expr& expr) {
       return function_value(*as<FunctionNode>(expr), "fn");
     case ExprKind::kConstructor: {
       const auto* constructor = as<ConstructorNode>(expr);
-      if (constructor->inputs().empty())
-        return make_ref<const DataValue>(constructor_tag(*constructor), std::vector<Value>(),
-                                         Constructor(constructor));
+      if (constructor->inputs().empty()) return data_value(*constructor, {});
       return make_ref<const OwnFunction>(frame_->function->codes(), expr, constructor->name());
     }
     default:
       internal_error(__FILE__, __LINE__, "an operand that is not in A-normal form", "");
   }
+}
+
+Value RelayInterpreter::data_value(const ConstructorNode& constructor, std::vector<Value> fields) {
+  ConstructorRef& info = constructors_[&constructor];
+  if (!info) info = info_of(Constructor(&constructor));
+  return make_ref<const DataValue>(constructor_tag(constructor), std::move(fields), info);
 }
 
 std::vector<Value> RelayInterpreter::operands(const ExprList& exprs) {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "baton/interpreter/evaluate_call.h"
-#include "baton/interpreter/values.h"
+#include "baton/interpreter/value_exprs.h"
 #include "baton/pass/build_context.h"
 #include "baton/support/pointer_map.h"
 
@@ -75,6 +75,7 @@ class RelayInterpreter {
   Value called(const FunctionValue& function, std::vector<Value> args);
   Value operand(const Expr& expr);
   Value function_value(const FunctionNode& function, std::string name);
+  Value data_value(const ConstructorNode& constructor, std::vector<Value> fields);
   Value item(const TupleGetItemNode& item);
   Value new_cell(Value value);
   Ref<const CellValue> cell(const Expr& ref);
@@ -99,6 +100,7 @@ class RelayInterpreter {
 
   const BuildContext& context_;
   Cells cells_;
+  std::unordered_map<const ConstructorNode*, ConstructorRef> constructors_;  ///< of data_value()
   Ref<Frame> frame_;
   const ExprNode* expr_ = nullptr;
   std::vector<Pending> pending_;

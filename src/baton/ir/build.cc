@@ -73,15 +73,14 @@ Expr with_origins(const Expr& expr, const OriginSet& origins) {
 }
 
 std::string place_of(const CallNode& call) {
-  std::string text = call.op() ? call.op()->name : std::string("a call");
   for (const Origin* origin : call.origins().origins()) {
     const Span& span = origin->span();
-    if (!span) continue;
-    text = origin->op() + " at " + (span.source ? span.source->name() + ":" : "line ") +
-           std::to_string(span.line);
-    break;
+    const std::string place =
+        span ? (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line)
+             : origin->source_name();
+    if (!place.empty()) return origin->op() + " at " + place;
   }
-  return text;
+  return call.op() ? call.op()->name : "a call";
 }
 
 Expr expand_to_axis(const Expr& vector, int rank, int axis) {

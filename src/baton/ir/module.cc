@@ -42,15 +42,20 @@ void IRModuleNode::set(const std::string& name, Function function) {
     for (const Origin* origin : node->origins().origins()) origins_.add(Ref<const Origin>(origin));
   });
   global_var(name);
+  is_typed_ = false;
   functions_[name] = std::move(function);
 }
 
 void IRModuleNode::replace(const std::string& name, Function function) {
   BATON_CHECK(function && functions_.count(name), "no function to replace: " + name);
+  is_typed_ = false;
   functions_[name] = std::move(function);
 }
 
-void IRModuleNode::remove(const std::string& name) { functions_.erase(name); }
+void IRModuleNode::remove(const std::string& name) {
+  is_typed_ = false;
+  functions_.erase(name);
+}
 
 GlobalVar IRModuleNode::global_var(const std::string& name) {
   GlobalVar& var = global_vars_[name];
@@ -66,6 +71,7 @@ TypeData IRModuleNode::find_type(const std::string& name) const {
 void IRModuleNode::set_type(TypeData type) {
   BATON_CHECK(type, "a module's type definition is null");
   const std::string& name = type->header()->name();
+  is_typed_ = false;
   global_type_vars_.try_emplace(name, type->header());
   type_defs_[name] = std::move(type);
 }
@@ -83,6 +89,7 @@ IRModule IRModuleNode::copy() const {
   copy->functions_ = functions_;
   copy->global_vars_ = global_vars_;
   copy->origins_ = origins_;
+  copy->is_typed_ = is_typed_;
   return copy;
 }
 

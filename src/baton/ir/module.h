@@ -78,6 +78,11 @@ class IRModuleNode final : public RefCounted {
   const OriginTable& origins() const { return origins_; }
   OriginTable& origins() { return origins_; }
 
+  /// Whether infer_types() has typed it, and nothing was entered or removed since: then no node is looked at
+  /// again. Copies are as typed as the module.
+  bool is_typed() const { return is_typed_; }
+  void set_typed() { is_typed_ = true; }
+
   IRModule copy() const;
 
  private:
@@ -86,6 +91,7 @@ class IRModuleNode final : public RefCounted {
   std::map<std::string, Function> functions_;
   std::map<std::string, GlobalVar> global_vars_;
   OriginTable origins_;
+  bool is_typed_ = false;
 };
 
 IRModule make_module();

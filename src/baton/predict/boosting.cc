@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <xgboost/c_api.h>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
 
@@ -37,10 +38,9 @@ void find(void* handle, const char* name, F& function, std::string& why_not) {
 
 Library open_library() {
   Library library;
-  const char* own = std::getenv("BATON_XGBOOST");
   void* handle = nullptr;
-  if (own && *own) {
-    handle = dlopen(own, RTLD_NOW | RTLD_LOCAL);
+  if (const std::string own = environment()->xgboost; !own.empty()) {
+    handle = dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);
   } else {
     for (const char* name : {"libxgboost.so.0", "libxgboost.so"})
       if (!handle) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);

@@ -18,6 +18,7 @@
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/checksum.h"
+#include "baton/support/base/environment.h"
 
 namespace baton {
 namespace {
@@ -157,7 +158,7 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_bytes(std::span
                                                                        std::string folder) {
   std::string path;
   bool remove = false;
-  if (const char* named = std::getenv("BATON_KERNEL_FILES"); folder.empty() && named) folder = named;
+  if (folder.empty()) folder = environment()->kernel_files;
   if (!folder.empty()) {
     if (Status status = keep_file(folder, bytes, path); !status.ok()) return status;
     const int kept = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -170,8 +171,7 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_bytes(std::span
     // return this one for a later file with the same number.
     path = "/proc/self/fd/" + std::to_string(descriptor);
   } else {
-    const char* folder = std::getenv("TMPDIR");
-    path = std::string(folder && *folder ? folder : "/tmp") + "/baton-kernels-XXXXXX";
+    path = temporary_folder() + "/baton-kernels-XXXXXX";
     descriptor = mkostemp(path.data(), O_CLOEXEC);
     if (descriptor < 0)
       return Status::io("cannot create a temporary file for kernels: " + std::string(std::strerror(errno)));

@@ -1,7 +1,6 @@
 #include "baton/runtime/plugin.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -13,6 +12,7 @@
 
 #include "baton/runtime/kernel_library.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/support/base/environment.h"
 
 namespace baton {
 
@@ -106,19 +106,6 @@ Result<const Plugin*> add_checked(const baton_backend* table, const std::string&
   return PluginRegistry::instance().add(*table, shown);
 }
 
-/// The paths in an environment variable, separated by colons.
-std::vector<std::string> listed_in(const char* variable) {
-  std::vector<std::string> paths;
-  const char* listed = std::getenv(variable);
-  const std::string list = listed ? listed : "";
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(':', begin), list.size());
-    if (end > begin) paths.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return paths;
-}
-
 /// Baton's own plug-ins, between spaces.
 constexpr std::string_view kShipped = BATON_PLUGINS;
 
@@ -135,7 +122,7 @@ bool (*builder)(const std::string& name) = nullptr;
 constexpr const char *kFilePrefix = "libbaton_plugin_", *kFileSuffix = ".so";
 
 std::vector<std::string> plugin_folders() {
-  std::vector<std::string> folders = listed_in("BATON_PLUGINS");
+  std::vector<std::string> folders = listed(environment()->plugins);
   Dl_info about;
   if (dladdr(reinterpret_cast<const void*>(&host_services), &about) && about.dli_fname) {
     const std::string library = about.dli_fname;
@@ -187,8 +174,8 @@ Result<const Plugin*> Plugin::find(const std::string& name) {
   std::string looked;
   std::string path = file_of(file, looked);
   if (path.empty()) {
-    for (const std::string& listed : listed_in("BATON_BACKENDS")) {
-      const Result<const Plugin*> loaded = load(listed);
+    for (const std::string& library : listed(environment()->backends)) {
+      const Result<const Plugin*> loaded = load(library);
       if (loaded.ok() && (*loaded)->name() == name) return loaded;
     }
     std::string again;

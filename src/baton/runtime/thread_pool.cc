@@ -14,6 +14,7 @@
 
 #include "baton/runtime/loop_recorder.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/environment.h"
 
 namespace baton {
 namespace {
@@ -247,13 +248,12 @@ int quota_threads() {
 }
 
 int count_default_threads() {
-  for (const char* name : {"BATON_NUM_THREADS", "TVM_NUM_THREADS"}) {
-    const char* text = std::getenv(name);
+  const std::shared_ptr<const Environment> given = environment();
+  for (const std::string& text : {given->num_threads, given->tvm_num_threads}) {
     char* end = nullptr;
-    const long wanted = text ? std::strtol(text, &end, 10) : 0;
-    // What is no number is no wish; entry points complain of it (support/environment.h).
-    if (end && end != text && *end == '\0' && wanted > 0)
-      return static_cast<int>(std::min<long>(wanted, kMaxThreads));
+    const long wanted = std::strtol(text.c_str(), &end, 10);
+    // What is no number is no wish; entry points complain of it (support/environment_complaints.h).
+    if (*end == '\0' && wanted > 0) return static_cast<int>(std::min<long>(wanted, kMaxThreads));
   }
   int count = processors();
   if (const int quota = quota_threads()) count = std::min(count, quota);

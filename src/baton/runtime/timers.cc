@@ -5,6 +5,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "baton/support/base/environment.h"
+
 namespace baton {
 namespace {
 
@@ -56,8 +58,7 @@ bool has_flag(const char* flags, const char* flag) {
 
 #if defined(__x86_64__)
 bool ask_for_counter() {
-  const char* clock = std::getenv("BATON_CLOCK");
-  if (clock && std::strcmp(clock, "system") == 0) return false;
+  if (environment()->clock == "system") return false;
   std::FILE* file = std::fopen("/proc/cpuinfo", "r");
   if (!file) return false;
   char* line = nullptr;

@@ -1,7 +1,6 @@
 #include "baton/store/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "baton/store/reader.h"
 #include "baton/store/schema.h"
 #include "baton/store/writer.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -228,16 +228,13 @@ std::vector<std::string> Store::damage() const {
 const std::string& Store::path() const { return state_->database->path(); }
 
 std::string default_store_path() {
-  const auto environment = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (const std::string given = environment("BATON_STORE"); !given.empty()) return given;
-  std::filesystem::path cache = environment("XDG_CACHE_HOME");
+  const std::shared_ptr<const Environment> given = environment();
+  if (!given->store.empty()) return given->store;
+  std::filesystem::path cache = given->cache_home;
   if (cache.empty()) {
-    const std::string home = environment("HOME");
-    if (home.empty()) throw Error("where is the store? Neither BATON_STORE nor HOME is set: give its file");
-    cache = std::filesystem::path(home) / ".cache";
+    if (given->home.empty())
+      throw Error("where is the store? Neither BATON_STORE nor HOME is set: give its file");
+    cache = std::filesystem::path(given->home) / ".cache";
   }
   std::error_code ignored;  // opening the store reports it
   std::filesystem::create_directories(cache / "baton", ignored);

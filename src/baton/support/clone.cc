@@ -1,25 +1,17 @@
 #include "baton/support/clone.h"
 
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
 #include <unistd.h>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/subprocess.h"
 
 namespace baton {
-namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-}  // namespace
 
 std::string clone_folder() {
-  const std::string root = variable("BATON_ROOT");
+  const std::string root = environment()->root;
   return !root.empty() && access((root + "/baton").c_str(), R_OK) == 0 ? root : "";
 }
 
@@ -30,7 +22,7 @@ bool build_part(const std::string& part) {
   const auto [at, fresh] = tried.try_emplace(part, false);
   const std::string root = clone_folder();
   if (!fresh || root.empty()) return at->second;
-  const std::string given = variable("BATON_PYTHON");
+  const std::string given = environment()->python;
   const std::string python = find_program(given.empty() ? "python3" : given);
   if (python.empty()) return false;
   return at->second = run_program({python, root + "/baton", "setup", part}) == 0;

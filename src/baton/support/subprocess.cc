@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 
 extern char** environ;
@@ -20,8 +21,8 @@ namespace baton {
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  const std::string path = environment()->path;
+  std::string_view rest = path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path;
   while (!rest.empty()) {
     const size_t end = rest.find(':');
     const std::string candidate = std::string(rest.substr(0, end)) + "/" + name;

@@ -67,6 +67,7 @@ Expr infer_type(const Expr& expr, const IRModuleNode* module) {
 }
 
 IRModule infer_types(IRModule module) {
+  if (module->is_typed()) return module;
   bool all_typed = true;
   for (const auto& [name, function] : module->functions()) all_typed = all_typed && function->checked_type();
   if (!all_typed) infer_all(*module, true);
@@ -76,6 +77,7 @@ IRModule infer_types(IRModule module) {
     for (const auto& [name, function] : module->functions()) stale = stale || calls_stale(*function, *module);
     if (stale) infer_all(*module, false);
   }
+  module->set_typed();
   return module;
 }
 

@@ -15,7 +15,8 @@ Pass infer_type();
 Expr infer_type(const Expr& expr, const IRModuleNode* module = nullptr);
 
 /// Infers all functions of `module` together; calls use the callee's annotations or, where these are missing,
-/// its inferred types. Modifies and returns `module`. Throws DiagnosticError with all errors of the module,
+/// its inferred types. Modifies and returns `module`, which is then typed (IRModuleNode::is_typed): one that
+/// is already is returned as it is. Throws DiagnosticError with all errors of the module,
 /// and then leaves it unchanged.
 IRModule infer_types(IRModule module);
 

@@ -22,6 +22,7 @@ std::string measure(const std::string& design_text, const std::string& path, con
                     bool retry_failed, double max_seconds, const std::string& on,
                     const std::map<std::string, std::string>& files, double wait_s, double worker_wait_s,
                     const nb::object& progress) {
+  read_environment();
   initialize();
   const Design design = design_from_json(design_text);
   check_design(design);

@@ -105,10 +105,13 @@ void bind_driver(nb::module_& m) {
                    [](const BuildResult& b) { return b.origins ? origins_json(*b.origins) : ""; })
       .def_prop_ro(
           "kernels_so",
-          [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },
+          [](const BuildResult& b) {
+            return nb::bytes(b.host_code().blob.data(), b.host_code().blob.size());
+          },
           "the kernels as a shared library; empty where there is no linker")
-      .def_prop_ro("library",
-                   [](const BuildResult& b) { return std::const_pointer_cast<KernelLibrary>(b.library); })
+      .def_prop_ro(
+          "library",
+          [](const BuildResult& b) { return std::const_pointer_cast<KernelLibrary>(b.host_code().library); })
       .def_prop_ro("function_metadata",
                    [](const BuildResult& b) {
                      nb::dict functions;
@@ -120,7 +123,7 @@ void bind_driver(nb::module_& m) {
           "device_code",
           [](const BuildResult& b) {
             std::vector<std::pair<std::string, nb::bytes>> code;
-            for (const BackendCode& each : b.code)
+            for (const BackendCode& each : b.device_code())
               code.emplace_back(each.backend, nb::bytes(each.blob.data(), each.blob.size()));
             return code;
           },

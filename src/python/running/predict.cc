@@ -15,6 +15,7 @@ namespace {
 HeldPredictor train_with(const std::string& store, const std::string& backend, const HeldPredictor* from,
                          bool evaluated, std::optional<int> rounds, int seed, int threads,
                          const std::string& name) {
+  read_environment();
   const nb::gil_scoped_release released;
   initialize();
   TrainOptions options;
@@ -75,6 +76,7 @@ void bind_predict(nb::module_& m) {
       .def_static(
           "of_device",
           [](const std::string& name) {
+            read_environment();
             FoundPredictor found = find_predictor(DeviceSheet::host(), name);
             return HeldPredictor{std::make_shared<const Predictor>(std::move(found.predictor)), found.path};
           },

@@ -245,6 +245,7 @@ void bind_profile(nb::module_& m) {
   m.def(
       "survey_targets",
       [](const std::vector<std::string>& targets, bool quick, bool again, int threads) {
+        read_environment();
         initialize();
         BuildContext context = host_context();
         std::vector<TargetRef> parsed;

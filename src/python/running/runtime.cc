@@ -336,6 +336,7 @@ void bind_runtime(nb::module_& m) {
   m.def(
       "load_model",
       [](const std::string& path, bool verify) {
+        read_environment();
         const nb::gil_scoped_release release;
         return std::shared_ptr<Model>(require(Model::load(path, verify)));
       },

@@ -160,7 +160,10 @@ void bind_store(nb::module_& m) {
         return unlocked([&] { return Store::open(path, write ? Store::Mode::kWrite : Store::Mode::kRead); });
       },
       nb::arg("path"), nb::arg("write"));
-  m.def("default_store_path", &default_store_path);
+  m.def("default_store_path", [] {
+    read_environment();
+    return default_store_path();
+  });
 }
 
 }  // namespace baton::python

@@ -2,6 +2,7 @@
 #include "baton/driver/pipeline.h"
 #include "baton/interpreter/interpreted_program.h"
 #include "baton/interpreter/relay_interpreter.h"
+#include "baton/interpreter/value_exprs.h"
 #include "baton/ir/analysis/constructors.h"
 
 #include "python/bind.h"
@@ -130,21 +131,21 @@ nb::list fields_of(const DataValue& data) {
 }
 
 std::string data_text(const DataValue& data) {
-  return data.constructor() ? data.constructor()->name() : "tag " + std::to_string(data.tag());
+  return data.constructor() ? data.constructor()->name : "tag " + std::to_string(data.tag());
 }
 
 void bind_data(nb::module_& m) {
   nb::class_<DataValue>(m, "ConstructorValue", "A value of an algebraic type.")
       .def(nb::new_([](int32_t tag, const nb::object& fields, const std::optional<Constructor>& constructor) {
              return make_ref<const DataValue>(tag, values_from_python(fields),
-                                              constructor.value_or(Constructor()));
+                                              program::info_of(constructor.value_or(Constructor())));
            }),
            nb::arg("tag"), nb::arg("fields"), nb::arg("constructor").none(),
            "`tag`: the constructor's; `fields`: a sequence of values; `constructor`: a Constructor, or None.")
       .def_prop_ro("tag", &DataValue::tag, "the number of its constructor, see IRModule.get_constructor")
       .def_prop_ro("fields", &fields_of,
                    "a list of values: NDArray, ADT, ConstructorValue, RefValue, functions")
-      .def_prop_ro("constructor", &DataValue::constructor, "a Constructor, or None")
+      .def_prop_ro("constructor", &program::constructor_of, "a Constructor, or None")
       .def("__repr__", [](const DataValue& data) {
         return nb::str("ConstructorValue({}, {} fields)")
             .attr("format")(data_text(data), data.fields().size());

@@ -204,3 +204,14 @@ def test_an_exception_that_is_none_any_more_is_found(tmp_path):
                            TABLE + "| `src/baton/runtime/plugins/` | . | runtime |\n")
     assert status == 1
     assert "primitives.cc: the class Builder is no longer too long" in output
+
+
+def test_reads_of_the_environment_are_found(tmp_path):
+    files = {"baton/support/base/environment.cc": 'auto a = std::getenv("A");\n', "baton/support/subprocess.cc": "extern char** environ;\n",
+             "baton/ir/a.cc": "// getenv and environ\nint environment();\n"}
+    assert check(tmp_path, files)[0] == 0
+    status, output = check(tmp_path, {**files, "baton/ir/b.cc": "int a;\nconst char* b = getenv(\"B\");\n",
+                                      "python/c.cc": "extern char** environ;\n", "baton/support/line_process.cc": "secure_getenv(\"D\");\n"})
+    assert status == 1 and "3 reads of the environment" in output
+    assert "src/baton/ir/b.cc:2: reads the environment: add a setting to baton/support/base/environment.def" in output
+    assert "src/python/c.cc:1:" in output and "line_process.cc:1:" in output

@@ -10,6 +10,8 @@
 
 #include "baton/support/error.h"
 
+#include "changed_setting.h"
+
 namespace baton {
 namespace {
 
@@ -84,9 +86,10 @@ TEST_F(EnergyCounterTest, SaysWhatIsMissing) {
 }
 
 TEST(EnergyCounter, TheFolderCanBeGiven) {
-  setenv("BATON_POWERCAP", "/elsewhere", 1);
-  EXPECT_EQ(powercap_folder(), "/elsewhere");
-  unsetenv("BATON_POWERCAP");
+  {
+    const ChangedSetting changed(&Environment::powercap, "/elsewhere");
+    EXPECT_EQ(powercap_folder(), "/elsewhere");
+  }
   EXPECT_EQ(powercap_folder(), "/sys/class/powercap");
 }
 

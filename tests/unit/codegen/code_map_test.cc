@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -13,6 +12,7 @@
 #include "baton/ir/op.h"
 #include "baton/profile/report/asm_listing.h"
 
+#include "changed_setting.h"
 #include "codegen/kernels.h"
 #include "codegen/relay_kernels.h"
 
@@ -22,16 +22,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// An environment variable for one test.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Environment() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 std::set<std::string> operators_at(const AsmListing& listing, const CodePlace& place) {
   std::set<std::string> names;
@@ -129,7 +119,7 @@ TEST(CodeMap, IsMadeOnceAndKept) {
   const Kernel& kernel = test::compiled(request);
   const Result<CodeMap> map = code_map(request, kernel, DeviceSheet::host(), &cache);
   ASSERT_TRUE(map.ok()) << map.status().message;
-  const Environment none("BATON_ASSEMBLER", "/nowhere/as");
+  const ChangedSetting none(&Environment::assembler, "/nowhere/as");
   const Result<CodeMap> again = code_map(request, kernel, DeviceSheet::host(), &cache);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(*again, *map);
@@ -143,17 +133,15 @@ TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
       other{test::relu_chain({41, 3}, 2), {}, "", {}};
   const Kernel& kernel = test::compiled(request);
   {
-    const Environment without("BATON_ASSEMBLER", "/nowhere/as");
+    const ChangedSetting without(&Environment::assembler, "/nowhere/as");
     const Result<CodeMap> map = code_map(request, kernel, DeviceSheet::host(), &none);
     EXPECT_EQ(map.status().code, StatusCode::kUnavailable);
     EXPECT_THAT(map.status().message, HasSubstr("BATON_ASSEMBLER names `/nowhere/as`"));
   }
   {
-    const std::string before = std::getenv("PATH");
-    setenv("PATH", "/nowhere", 1);
+    const ChangedSetting without(&Environment::path, "/nowhere");
     EXPECT_THAT(code_map(request, kernel, DeviceSheet::host(), &none).status().message,
                 HasSubstr("install binutils"));
-    setenv("PATH", before.c_str(), 1);
   }
   std::string object = kernel.object;
   const Result<ElfObject> elf = ElfObject::parse(object);

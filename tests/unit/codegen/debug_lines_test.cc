@@ -1,6 +1,5 @@
 #include "baton/codegen/debug/debug_lines.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
 
+#include "changed_setting.h"
 #include "codegen/kernels.h"
 #include "codegen/relay_kernels.h"
 
@@ -118,15 +118,13 @@ TEST(DebugLines, AKernelWhoseSourceIsGoneIsMadeAgain) {
 TEST(DebugLines, WithoutAnAssemblerSaysWhatToInstall) {
   KernelRequest request{test::relu_chain({3002}, 2), {}, "", {}};
   request.variant.debug_lines = "/tmp";
-  const std::string before = std::getenv("PATH");
-  setenv("PATH", "/nowhere", 1);
   try {
+    const ChangedSetting without(&Environment::path, "/nowhere");
     compile_kernel(request, DeviceSheet::host());
     ADD_FAILURE() << "compiled";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("--debug-lines: no assembler was found (`as`): install binutils"));
   }
-  setenv("PATH", before.c_str(), 1);
   request.variant.debug_lines = "/proc/nowhere";
   try {
     compile_kernel(request, DeviceSheet::host());

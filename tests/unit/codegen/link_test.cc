@@ -8,6 +8,7 @@
 
 #include "baton/runtime/kernel_library.h"
 
+#include "changed_setting.h"
 #include "test_paths.h"
 
 namespace baton {
@@ -22,10 +23,7 @@ class LinkTest : public ::testing::Test {
     object_ = folder_ + "/kernels.o";
     std::filesystem::copy_file(std::string(build_dir()) + "/generated/test_kernels.o", object_);
   }
-  void TearDown() override {
-    unsetenv("BATON_LINKER");
-    std::filesystem::remove_all(folder_);
-  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void expect_good() const {
     const std::string output = folder_ + "/k.so";
@@ -46,22 +44,23 @@ TEST_F(LinkTest, WithWhateverThereIs) {
 }
 
 TEST_F(LinkTest, WithTheLinkerAlone) {
-  setenv("BATON_LINKER", "ld", 1);
+  const ChangedSetting changed(&Environment::linker, "ld");
   if (find_linker().empty()) GTEST_SKIP() << "no ld on this machine";
   expect_good();
 }
 
 TEST_F(LinkTest, ThroughACompiler) {
-  setenv("BATON_LINKER", "cc", 1);
+  const ChangedSetting changed(&Environment::linker, "cc");
   if (find_linker().empty()) GTEST_SKIP() << "no cc on this machine";
   expect_good();
 }
 
 TEST_F(LinkTest, SaysWhatIsWrongAndLeavesNothing) {
   const std::string output = folder_ + "/k.so";
-  setenv("BATON_LINKER", "no-such-linker", 1);
-  EXPECT_EQ(link_kernels(std::vector{object_}, output).code, StatusCode::kUnavailable);
-  unsetenv("BATON_LINKER");
+  {
+    const ChangedSetting changed(&Environment::linker, "no-such-linker");
+    EXPECT_EQ(link_kernels(std::vector{object_}, output).code, StatusCode::kUnavailable);
+  }
   const Status missing = link_kernels(std::vector{folder_ + "/none.o"}, output);
   EXPECT_EQ(missing.code, StatusCode::kIo);
   EXPECT_NE(missing.message.find("none.o"), std::string::npos) << missing.message;

@@ -238,7 +238,7 @@ TEST(CudaDriver, CodeThatIsNewerThanTheDriverIsRefused) {
 TEST(CudaDriver, CodeThatTheDriverCannotBuildIsAnErrorWithItsLog) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
     BuildResult built = split_program();
-    for (BackendCode& code : built.code) {
+    for (BackendCode& code : std::span(built.code).subspan(1)) {
       const size_t at = code.blob.find("st.global");
       ASSERT_NE(at, std::string::npos);
       code.blob.replace(at, 9, "st.gloval");
@@ -252,10 +252,10 @@ TEST(CudaDriver, CodeThatTheDriverCannotBuildIsAnErrorWithItsLog) {
 TEST(CudaDriver, DamagedCodeIsRefused) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
     const BuildResult built = split_program();
-    const std::string whole = built.code.at(0).blob;
+    const std::string whole = built.code.at(1).blob;
     const auto failure_of = [&](std::string blob) {
       BuildResult damaged = split_program();
-      damaged.code.at(0).blob = std::move(blob);
+      damaged.code.at(1).blob = std::move(blob);
       return load_failure(damaged);
     };
     EXPECT_THAT(failure_of("ELF" + whole), testing::HasSubstr("its code is no code for CUDA"));

@@ -35,7 +35,7 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
 IRModule cuda_layers() { return parse_module(kCudaLayers, "layers.relay"); }
 
 const std::string& cuda_blob(const BuildResult& built) {
-  for (const BackendCode& code : built.code)
+  for (const BackendCode& code : built.device_code())
     if (code.backend == "cuda") return code.blob;
   throw Error("there is no code for cuda");
 }
@@ -113,7 +113,7 @@ TEST(CudaBuild, LaunchesAreThoseOfOpenCl) {
   for (DeviceSheet& sheet : options.context.sheets)
     if (sheet.kind == "cuda") sheet.cores = 0;
   const auto cuda = kernels_in(cuda_blob(build(infer_types(network), options)), kCudaCode);
-  const auto opencl = kernels_in(build_network(network, "opencl").code.at(0).blob, kOpenClCode);
+  const auto opencl = kernels_in(build_network(network, "opencl").code.at(1).blob, kOpenClCode);
   ASSERT_EQ(cuda.size(), opencl.size());
   for (const auto& [name, other] : opencl) {
     ASSERT_TRUE(cuda.contains(name)) << name;

@@ -161,7 +161,7 @@ std::string load_error(const std::string& blob) {
 }
 
 TEST_F(OpenCl, AKernelThatTheDriverCannotBuildIsAnErrorWithItsLog) {
-  std::string blob = build(layers(kLayers), on({"opencl"})).code.at(0).blob;
+  std::string blob = build(layers(kLayers), on({"opencl"})).code.at(1).blob;
   const size_t at = blob.find("__kernel void");
   ASSERT_NE(at, std::string::npos);
   blob.replace(at, 8, "__colonel");
@@ -172,7 +172,7 @@ TEST_F(OpenCl, AKernelThatTheDriverCannotBuildIsAnErrorWithItsLog) {
 }
 
 TEST_F(OpenCl, DamagedCodeIsRefused) {
-  const std::string blob = build(layers(kLayers), on({"opencl"})).code.at(0).blob;
+  const std::string blob = build(layers(kLayers), on({"opencl"})).code.at(1).blob;
   EXPECT_THAT(load_error("ELF" + blob), testing::HasSubstr("its code is no code for OpenCL"));
   std::string later = blob;
   later[12] = 9;

@@ -4,6 +4,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/interpreter/interpreted_program.h"
+#include "baton/interpreter/value_exprs.h"
 #include "baton/ir/analysis/constructors.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
@@ -71,9 +72,10 @@ def @main(%c: ref(ref(int32))) {
 }
 
 TEST(InterpretedProgram, ValuesAsExpressions) {
-  Value list = make_ref<const DataValue>(0, std::vector<Value>(), Constructor());
+  Value list = make_ref<const DataValue>(0, std::vector<Value>(), ConstructorRef());
   EXPECT_THROW(expr_of(list), Error);
-  const auto cons = make_ref<const ConstructorNode>("Cons", std::vector<Type>(), global_type_var("List"), 0);
+  const ConstructorRef cons =
+      info_of(make_ref<const ConstructorNode>("Cons", std::vector<Type>(), global_type_var("List"), 0));
   list = make_ref<const DataValue>(0, std::vector<Value>(), cons);
   for (int i = 0; i < 100'000; ++i)
     list = make_ref<const DataValue>(0, std::vector<Value>{number(i), list}, cons);

@@ -338,7 +338,7 @@ TEST(Sim, AChangedFileIsAnotherDevice) {
 
 TEST(Sim, DamagedCodeIsRefused) {
   const BuildResult built = built_layers("sim -sheet=fast_gpu");
-  const std::string& blob = built.code.at(0).blob;
+  const std::string& blob = built.code.at(1).blob;
   const Plugin& plugin = **Plugin::find("sim");
   const auto load = [&](const std::string& bytes) {
     return PluginModule::load(plugin, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()})

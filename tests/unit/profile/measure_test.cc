@@ -86,7 +86,7 @@ TEST(Measure, ClocksThatNeverAgreeAreAnError) {
 
 TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
   Built built;
-  const std::string library = built.build.kernels_so;
+  const std::string library = built.build.host_code().blob;
   std::vector<std::string> objects;
   for (const BuiltKernel& kernel : built.build.kernels) objects.push_back(kernel.kernel->object);
   ASSERT_TRUE(built.executor->run().ok());
@@ -110,7 +110,7 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
     EXPECT_EQ(compile_kernels({&request, 1}, compile)[0]->object, objects[i])
         << built.build.kernels[i].func_name;
   }
-  EXPECT_EQ(built.build.kernels_so, library);
+  EXPECT_EQ(built.build.host_code().blob, library);
   ASSERT_TRUE(built.executor->run().ok());
   EXPECT_TRUE(built.executor->output(0).equal_bytes(before));
 

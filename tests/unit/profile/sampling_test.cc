@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <thread>
@@ -18,6 +17,8 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/text/parser.h"
+
+#include "changed_setting.h"
 
 namespace baton {
 namespace {
@@ -109,8 +110,9 @@ TEST(Sampling, OfOneKernelInTheMemoryOfTheModel) {
       if (kernel.func_name != plan.nodes[node].func_name ||
           kernel.func_name.find("conv2d") == std::string::npos)
         continue;
-      const Result<SampleCounts> counts = sample_kernel(
-          kernel.request, *kernel.kernel, *subject.built.library, subject.executor->node_args(node), options);
+      const Result<SampleCounts> counts =
+          sample_kernel(kernel.request, *kernel.kernel, *subject.built.host_code().library,
+                        subject.executor->node_args(node), options);
       ASSERT_TRUE(counts.ok()) << counts.status().message;
       expect_in_the_sum(*counts);
       EXPECT_GT(counts->runs, 10u);
@@ -120,9 +122,8 @@ TEST(Sampling, OfOneKernelInTheMemoryOfTheModel) {
 }
 
 TEST(Sampling, IsNotToBeHadOfKernelsFromTheJit) {
-  setenv("BATON_LINKER", "/nowhere/ld", 1);
+  const ChangedSetting changed(&Environment::linker, "/nowhere/ld");
   const BuiltModel subject = model(1);
-  unsetenv("BATON_LINKER");
   const Result<ModelSamples> samples = sample_model(subject.built, *subject.executor, quick());
   EXPECT_EQ(samples.status().code, StatusCode::kUnavailable);
   EXPECT_THAT(samples.status().message,

@@ -10,6 +10,7 @@
 #include "baton/runtime/c_api.h"
 #include "baton/runtime/model.h"
 
+#include "changed_setting.h"
 #include "runtime/mirror.h"
 #include "runtime/plan_text.h"
 
@@ -100,11 +101,10 @@ TEST(Plugin, ALibraryUnderAnotherNameIsRefused) {
   std::filesystem::copy_file(std::string(build_dir()) + "/lib/libbaton_plugin_mirror.so",
                              folder / "libbaton_plugin_looking_glass.so",
                              std::filesystem::copy_options::overwrite_existing);
-  setenv("BATON_PLUGINS", ("/nowhere::" + folder.string()).c_str(), 1);
+  const ChangedSetting changed(&Environment::plugins, "/nowhere::" + folder.string());
   (void)mirror_plugin();
   EXPECT_THAT(Plugin::find("looking_glass").status().message,
               HasSubstr("is called `mirror`, and another of that name is loaded already"));
-  unsetenv("BATON_PLUGINS");
   std::filesystem::remove_all(folder);
 }
 

@@ -27,7 +27,7 @@ SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_na
   const ThreadScope one_thread(1);
   SampleOptions options(flags.context());
   options.compile.interrupt = interrupt.flag();
-  return require(sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
+  return require(sample_kernel(kernel->request, *kernel->kernel, *built.build.host_code().library,
                                executor->node_args(node), options));
 }
 

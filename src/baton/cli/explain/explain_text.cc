@@ -165,7 +165,7 @@ std::string rows_text(const Subject& subject, uint32_t node) {
     label.resize(width, ' ');
     text += "    " + label;
     if (entry.line > 0) text += "  line " + std::to_string(entry.line);
-    if (!entry.source.empty()) text += "  " + entry.source;
+    if (!entry.source.empty() && entry.source != entry.name) text += "  " + entry.source;
     if (const std::string attrs = attrs_text(entry); !attrs.empty()) text += "  " + attrs;
     text += "\n      " + types_text(entry) + "\n";
     std::vector<uint32_t> others;
@@ -284,7 +284,7 @@ std::string operator_section(const Subject& subject, uint32_t id) {
   const OperatorRecord& entry = subject.map.at(id);
   std::string text = entry.label();
   if (entry.line > 0) text += ", line " + std::to_string(entry.line);
-  if (!entry.source.empty()) text += ", " + entry.source;
+  if (!entry.source.empty() && entry.source != entry.name) text += ", " + entry.source;
   text += "\n";
   const std::string attrs = attrs_text(entry);
   if (!entry.text.empty())

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
 #include "baton/support/subprocess.h"
@@ -103,16 +104,15 @@ std::string with_inserted(const Assembly& assembly, const std::map<size_t, std::
 }
 
 std::string find_assembler() {
-  const char* chosen = std::getenv("BATON_ASSEMBLER");
-  return find_program(chosen && *chosen ? chosen : "as");
+  const std::string chosen = environment()->assembler;
+  return find_program(chosen.empty() ? "as" : chosen);
 }
 
 Result<std::string> assemble(const std::string& text) {
   const std::string assembler = find_assembler();
   if (assembler.empty()) {
-    const char* chosen = std::getenv("BATON_ASSEMBLER");
-    if (chosen && *chosen)
-      return Status::unavailable("BATON_ASSEMBLER names `" + std::string(chosen) +
+    if (const std::string chosen = environment()->assembler; !chosen.empty())
+      return Status::unavailable("BATON_ASSEMBLER names `" + chosen +
                                  "`, which is no program that can be run");
     return Status::unavailable("no assembler was found (`as`): install binutils, or set BATON_ASSEMBLER");
   }

@@ -1,7 +1,6 @@
 #include "baton/codegen/debug/debug_lines.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -12,6 +11,7 @@
 #include "baton/codegen/debug/map_listing.h"
 #include "baton/codegen/debug/place_of.h"
 #include "baton/codegen/kernel/kernel_cache.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
@@ -187,10 +187,7 @@ std::string object_with_lines(const KernelListing& listing, const FunctionNode& 
 
 std::string default_debug_folder() {
   std::string base = KernelCache::default_directory();
-  if (base.empty()) {
-    const char* temporary = std::getenv("TMPDIR");
-    base = std::string(temporary && *temporary ? temporary : "/tmp") + "/baton-" + std::to_string(getuid());
-  }
+  if (base.empty()) base = temporary_folder() + "/baton-" + std::to_string(getuid());
   return std::filesystem::absolute(base + "/debug").lexically_normal().string();
 }
 

@@ -13,6 +13,7 @@
 
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/support/base/checksum.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 #include "baton/support/json.h"
 
@@ -29,11 +30,6 @@ struct EntryHeader {
 };
 static_assert(sizeof(EntryHeader) == 40);
 constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'K', 'E', '2'};
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 std::string pack(const Kernel& kernel) {
   Json meta;
@@ -93,14 +89,14 @@ std::optional<Kernel> unpack(const KernelKey& key, const std::string& bytes) {
 }  // namespace
 
 std::string KernelCache::default_directory() {
-  if (const std::string chosen = environment("BATON_CACHE_DIR"); !chosen.empty()) return chosen;
-  if (const std::string base = environment("XDG_CACHE_HOME"); !base.empty()) return base + "/baton";
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/baton";
-  return "";
+  const std::shared_ptr<const Environment> given = environment();
+  if (!given->cache_dir.empty()) return given->cache_dir;
+  if (!given->cache_home.empty()) return given->cache_home + "/baton";
+  return given->home.empty() ? "" : given->home + "/.cache/baton";
 }
 
 int64_t KernelCache::default_limit_bytes() {
-  const std::string text = environment("BATON_CACHE_MB");
+  const std::string text = environment()->cache_mb;
   char* end = nullptr;
   const long long megabytes = std::strtoll(text.c_str(), &end, 10);
   const bool usable = !text.empty() && *end == '\0' && megabytes >= 0 && megabytes < (1 << 30);

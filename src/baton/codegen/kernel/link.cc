@@ -2,13 +2,13 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
 #include <unistd.h>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 #include "baton/support/base/kernel_shim.h"
 #include "baton/support/base/processor_features.h"
@@ -35,7 +35,7 @@ std::string quoted(const std::string& path) {
 }  // namespace
 
 std::string find_linker() {
-  if (const char* chosen = std::getenv("BATON_LINKER"); chosen && *chosen) return find_program(chosen);
+  if (const std::string chosen = environment()->linker; !chosen.empty()) return find_program(chosen);
   for (const char* name : {"ld", "ld.lld", "cc", "gcc", "clang"}) {
     if (std::string found = find_program(name); !found.empty()) return found;
   }
@@ -73,7 +73,7 @@ std::string gnu_triple(std::string_view code_target) {
 
 /// The command of a C compiler for that triple; empty when there is none.
 std::vector<std::string> cross_compiler(const std::string& triple) {
-  if (const char* chosen = std::getenv("BATON_CROSS_CC"); chosen && *chosen) {
+  if (const std::string chosen = environment()->cross_cc; !chosen.empty()) {
     const std::string found = find_program(chosen);
     return found.empty() ? std::vector<std::string>() : std::vector{found};
   }

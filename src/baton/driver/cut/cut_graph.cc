@@ -19,10 +19,12 @@ std::string at(const Span& span) {
   return span ? " at " + std::to_string(span.line) + ":" + std::to_string(span.column) : "";
 }
 
-// A branch may have no span of its own; its condition has one.
+// A branch may have no span of its own; its condition has one. An imported operator has a name instead.
 std::string place_of(const Expr& expr) {
   if (expr->span()) return at(expr->span());
   std::string place;
+  for (const Origin* origin : expr->origins().origins())
+    if (place.empty() && !origin->source_name().empty()) place = " at " + origin->source_name();
   for_each_child(*expr, [&](const Expr& child) {
     if (place.empty() && child->kind() != ExprKind::kVar) place = at(child->span());
   });

@@ -1,7 +1,6 @@
 #include "baton/farm/job/machine_lock.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -18,9 +18,10 @@ constexpr double kAskAgainS = 0.1;
 }
 
 std::string machine_lock_path() {
-  if (const char* path = std::getenv("BATON_MACHINE_LOCK"); path && *path) return path;
-  if (const char* folder = std::getenv("XDG_RUNTIME_DIR"); folder && access(folder, W_OK) == 0)
-    return std::string(folder) + "/baton-machine.lock";
+  const std::shared_ptr<const Environment> given = environment();
+  if (!given->machine_lock.empty()) return given->machine_lock;
+  if (!given->runtime_dir.empty() && access(given->runtime_dir.c_str(), W_OK) == 0)
+    return given->runtime_dir + "/baton-machine.lock";
   return "/tmp/baton-machine-" + std::to_string(getuid()) + ".lock";
 }
 

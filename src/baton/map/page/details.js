@@ -61,7 +61,7 @@ class MapDetails {
       this.facts([
         ["computed by", backend ? el("span", {}, backendName(backend)) : "nobody: " + absentText(op)],
         ["takes", backend && op.us ? `${usText(op.us)} µs, its share of its kernel` : ""],
-        ["source", op.line ? (op.file ? `${op.file}:${op.line}` : `line ${op.line}`) : ""],
+        ["source", op.line ? (op.file ? `${op.file}:${op.line}` : `line ${op.line}`) : op.name],
         ["is", op.brief], ["result", op.type], ["operations", op.flops ? withUnit(op.flops, "FLOP") : ""],
       ]),
       backend ? el("h3", {}, "Elsewhere") : null,

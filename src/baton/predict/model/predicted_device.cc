@@ -1,7 +1,6 @@
 #include "baton/predict/model/predicted_device.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "baton/predict/device_match.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/profile/report/peaks.h"
+#include "baton/support/base/environment.h"
 #include "baton/support/error.h"
 #include "baton/support/program_folders.h"
 #include "baton/target/processor_sheet.h"
@@ -74,7 +74,7 @@ std::string title_of(const TrainedMachine& machine) {
 }
 
 std::vector<fs::path> predictor_folders() {
-  if (const char* given = std::getenv("BATON_PREDICTORS"); given && *given) return {given};
+  if (const std::string given = environment()->predictors; !given.empty()) return {given};
   std::vector<fs::path> folders;
   for (const fs::path& folder : program_folders())  // of a wheel and of a clone
     for (const fs::path& each : {folder / "predictors", folder / "python" / "baton" / "predictors"}) {

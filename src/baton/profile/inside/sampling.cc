@@ -199,7 +199,7 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
   std::vector<LoadedCode> codes;
   Bounds bounds;
   for (CodeMap& map : *maps) {
-    Result<LoadedCode> code = locate(std::move(map), *built.library);
+    Result<LoadedCode> code = locate(std::move(map), *built.host_code().library);
     if (!code.ok()) return code.status();
     bounds.add(*code);
     codes.push_back(std::move(*code));

@@ -1,8 +1,8 @@
-// Two profiles of one model, joined by origin: operators by id, name and line; kernels through the operators they compute.
+// Two profiles of one model, joined by origin: operators by id, operator and line or name; kernels through the operators they compute.
 
 /// {ops: by id of the new report, groups, sums}. `before` and `after` are models.
 function differenceOf(before, after) {
-  const key = (op) => op.id + " " + op.op + " " + op.line;
+  const key = (op) => op.id + " " + op.op + " " + (op.line || op.source);
   const old = new Map(before.ops.map((op) => [key(op), op]));
   const ops = new Map(), partner = new Map();
   for (const op of after.ops) {

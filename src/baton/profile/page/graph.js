@@ -33,7 +33,7 @@ class Graph extends GraphView {
 }
 
 function operatorTip(op) {
-  const lines = [`${op.op}${op.line ? "  line " + op.line : ""}`];
+  const lines = [[op.op, lineOrName(op)].filter(Boolean).join("  ")];
   if (op.type) lines.push(op.type);
   if (op.time !== null && stateOf(op) === "timed") lines.push(usText(op.time) + " µs");
   const why = stateText(op);

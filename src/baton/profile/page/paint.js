@@ -54,7 +54,7 @@ function timeLine(item, difference, near) {
     return `${usText(kernel.us)} µs   ` + (group ? ratioText(group.old, group.now) : percent(kernel.share));
   }
   const {op} = item;
-  const where = op.line ? "line " + op.line : "#" + op.id;
+  const where = lineOrName(op) || "#" + op.id;
   const entry = difference?.ops.get(op.id);
   if (item.state !== "timed") return near ? where + "   " + item.state : item.state;
   if (op.time === null) return where;

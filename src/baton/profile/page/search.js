@@ -4,7 +4,7 @@ const kMostFound = 30;
 
 function searchIndex(model) {
   const ops = model.ops.map((op) => ({kind: "op", id: op.id, label: operatorLabel(op), more: op.source || op.type,
-                                      text: `${op.op} line ${op.line} ${op.source} ${op.type}`.toLowerCase(), weight: op.time ?? 0}));
+                                      text: `${op.op} ${lineOrName(op)} ${op.source} ${op.type}`.toLowerCase(), weight: op.time ?? 0}));
   const kernels = model.kernels.map((kernel) => ({kind: "kernel", id: kernel.node, label: kernel.title, more: `node ${kernel.node}  ${kernel.short}`,
                                                   text: `${kernel.name} node ${kernel.node}`.toLowerCase(), weight: kernel.us}));
   return [...ops, ...kernels];

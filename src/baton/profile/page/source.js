@@ -1,8 +1,12 @@
 // The program, line by line, with the time of each line beside it.
 
+/// Its line, or the name that an importer gave it; empty: neither.
+function lineOrName(op) {
+  return op.line ? "line " + op.line : op.source;
+}
+
 function placeText(op) {
-  if (!op.line) return "";
-  return op.file ? `${op.file.split("/").at(-1)}:${op.line}` : "line " + op.line;
+  return op.line && op.file ? `${op.file.split("/").at(-1)}:${op.line}` : lineOrName(op);
 }
 
 /// An operator's time for its line: its own where it is known, else an equal portion of kernels that were not split;

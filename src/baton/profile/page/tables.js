@@ -15,7 +15,7 @@ function bar(parts, total, longest, plusMinus = null) {
 }
 
 function operatorLabel(op) {
-  return op.op + (op.line ? " " + placeText(op) : "");
+  return [op.op, placeText(op)].filter(Boolean).join(" ");
 }
 
 /// "nn.conv2d line 5  [pad]  as nn.contrib_conv2d_NCHWc", as in the terminal.

@@ -92,7 +92,7 @@ class Treemap {
       const leaf = el("button", {type: "button", class: "leaf", tabindex: -1, style: this.place(area, 1) + `;--kind:var(${kind.colour})`,
                                  [id !== null ? "data-op" : "data-part"]: id ?? "", "data-kernel": entry.kernel.node});
       if (area.w > 46 && area.h > 20) {
-        leaf.append(el("span", {}, id !== null && this.model.ops[id].line ? "line " + this.model.ops[id].line : "node " + entry.kernel.node));
+        leaf.append(el("span", {}, (id !== null && lineOrName(this.model.ops[id])) || "node " + entry.kernel.node));
         if (area.h > 36) leaf.append(el("small", {}, usText(part.us) + " µs"));
       }
       const label = part.ids.length ? part.ids.map((each) => operatorLabel(this.model.ops[each])).join(", ") : kind.name;

@@ -44,10 +44,11 @@ std::shared_ptr<Executor> another_executor(const BuildResult& built, const Execu
   auto made = std::make_shared<Elsewhere>();
   BuildResult moved = built;
   moved.plan.params = copied(built.params());
-  if (!built.kernels_so.empty()) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(built.kernels_so.data());
-    auto library = KernelLibrary::from_memory({bytes, built.kernels_so.size()});
-    if (library.ok()) moved.library = std::move(*library);
+  BackendCode& host = moved.code.at(0);
+  if (!host.blob.empty()) {
+    auto library =
+        KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(host.blob.data()), host.blob.size()});
+    if (library.ok()) host.library = std::move(*library);
   }
   try {
     made->executor = make_executor(moved);

@@ -282,6 +282,7 @@ ReportTable parts_table(const ProfileReport& report) {
                      {"ops", kText},
                      {"file", kText},
                      {"line", kInteger},
+                     {"source", kText},
                      {"label", kText},
                      {"stage", kText},
                      {"share", kNumber},
@@ -299,6 +300,7 @@ ReportTable parts_table(const ProfileReport& report) {
       table.rows.push_back({integer(row.node), row.title, row.name, integer(i), part.ids,
                             ops_of(report, part.ids), first ? text_or_none(first->file) : Cell(),
                             first && first->line ? integer(first->line) : Cell(),
+                            first ? text_or_none(first->source) : Cell(),
                             part.label.empty() ? Cell("load, store, loop") : Cell(part.label),
                             text_or_none(part.stage), part.share, part.us, method_name(part.method),
                             part.rest, part.below_noise, row.trusted, number_or_none(part.plus_minus_us)});

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baton/support/base/environment.h"
+
 namespace baton {
 namespace {
 
@@ -122,8 +124,7 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 Status TemporaryFolder::create(const std::string& name) {
-  const char* chosen = std::getenv("TMPDIR");
-  const std::string base = chosen && *chosen ? chosen : "/tmp";
+  const std::string base = temporary_folder();
   std::string path = base + "/baton-" + name + "-XXXXXX";
   if (!mkdtemp(path.data())) return Status::io(system_error("cannot create a folder in `" + base + "`"));
   path_ = path;

@@ -47,11 +47,10 @@ const VirtualDevice* named_device(const CallNode& call, const PlacementRule::Pla
 
 /// "add at net.relay:3"
 std::string place(const CallNode& call) {
-  std::string text = call.op() ? call.op()->name : "a call";
   const Span& span = call.span();
-  return span
-             ? text + " at " + (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line)
-             : text;
+  if (!span) return place_of(call);
+  return (call.op() ? call.op()->name : "a call") + " at " +
+         (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line);
 }
 
 /// The device domains of all values of a module.

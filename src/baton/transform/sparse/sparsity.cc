@@ -111,9 +111,8 @@ struct SparseConv {
 };
 
 void log_refusal(const CallNode& conv, const std::string& why) {
-  log_line(op_names::kConv2D +
-           (conv.span() ? " at line " + std::to_string(conv.span().line) : std::string()) +
-           " stays dense: " + why);
+  const std::string at = " at line " + std::to_string(conv.span().line);
+  log_line((conv.span() ? op_names::kConv2D + at : place_of(conv)) + " stays dense: " + why);
 }
 
 class ConvRewriter final : public WeightRewriter {

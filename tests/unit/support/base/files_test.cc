@@ -1,11 +1,12 @@
 #include "baton/support/base/files.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+
+#include "changed_setting.h"
 
 namespace baton {
 namespace {
@@ -81,12 +82,9 @@ TEST(Files, FolderIsRemovedWithWhatIsInIt) {
 }
 
 TEST(Files, FolderThatCannotBeMade) {
-  const char* before = std::getenv("TMPDIR");
-  const std::string kept = before ? before : "";
-  setenv("TMPDIR", "/nowhere", 1);
+  const ChangedSetting changed(&Environment::tmpdir, "/nowhere");
   TemporaryFolder folder;
   const Status status = folder.create("test");
-  before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
   EXPECT_EQ(status.message, "cannot create a folder in `/nowhere`: No such file or directory");
 }
 

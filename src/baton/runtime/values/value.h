@@ -1,27 +1,42 @@
 #pragma once
-// Run-time values of the interpreter (interpreter/interpreted_program.h): arrays, tuples, data type values,
-// references, functions. Immutable except references; reference counted; long lists are freed without
-// recursion (support/ref.h).
+// Run-time values of programs: arrays, tuples, data type values, references, functions. Immutable except
+// references; reference counted; long lists are freed without recursion. They know nothing of the program's
+// representation: what runs it derives FunctionValue, and describes constructors by ConstructorInfo.
+#include <atomic>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "baton/ir/adt.h"
+#include "baton/support/base/ndarray.h"
+#include "baton/support/base/ref.h"
 
 namespace baton::program {
 
 enum class ValueKind : uint8_t { kTensor, kTuple, kData, kCell, kFunction };
 
-class ValueNode : public RefCounted {
+/// Not polymorphic: the runtime is compiled without RTTI, which users of polymorphic values could need.
+class ValueNode {
  public:
+  ValueNode(const ValueNode&) = delete;
+  ValueNode& operator=(const ValueNode&) = delete;
   ValueKind kind() const { return kind_; }
+
+  void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
+  }
+  uint32_t use_count() const { return count_.load(std::memory_order_relaxed); }
 
  protected:
   explicit ValueNode(ValueKind kind) : kind_(kind) {}
+  ~ValueNode() = default;
 
  private:
+  static void destroy(const ValueNode* value);
+
+  mutable std::atomic<uint32_t> count_{0};
   ValueKind kind_;
 };
 
@@ -57,21 +72,31 @@ class TupleValue final : public ValueNode {
   std::vector<Value> fields_;
 };
 
+/// What a value says of its constructor. Shared by the constructor's values.
+struct ConstructorInfo {
+  std::string name;       ///< "Cons"
+  std::string type_name;  ///< "List"
+  uint32_t arity = 0;
+  std::shared_ptr<const void> definition =
+      {};  ///< for whoever made this (interpreter/value_exprs.h), or null
+};
+using ConstructorRef = std::shared_ptr<const ConstructorInfo>;
+
 /// A value of a data type.
 class DataValue final : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kData;
-  /// `tag`: constructor_tag(); the constructor itself may be null.
-  DataValue(int32_t tag, std::vector<Value> fields, Constructor constructor)
+  /// `tag`: the constructor's number, by which values are matched; the constructor itself may be null.
+  DataValue(int32_t tag, std::vector<Value> fields, ConstructorRef constructor)
       : ValueNode(kKind), tag_(tag), fields_(std::move(fields)), constructor_(std::move(constructor)) {}
   int32_t tag() const { return tag_; }
   const std::vector<Value>& fields() const { return fields_; }
-  const Constructor& constructor() const { return constructor_; }
+  const ConstructorRef& constructor() const { return constructor_; }
 
  private:
   int32_t tag_;
   std::vector<Value> fields_;
-  Constructor constructor_;
+  ConstructorRef constructor_;
 };
 
 /// A mutable reference; thread safe.
@@ -88,10 +113,12 @@ class CellValue final : public ValueNode {
 
 class ForeignFunction;
 
-/// A callable value.
+/// A callable value. Its virtual functions are inline, here and below, so that vtables come with the RTTI of
+/// the library that derives from it.
 class FunctionValue : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kFunction;
+  virtual ~FunctionValue() = default;
   virtual std::string name() const = 0;  ///< for messages
   /// The values of its captured variables.
   virtual const std::vector<Value>& captured() const = 0;
@@ -105,21 +132,20 @@ class FunctionValue : public ValueNode {
 class ForeignFunction : public FunctionValue {
  public:
   virtual Value call(const std::vector<Value>& args) const = 0;
-  const std::vector<Value>& captured() const final;
+  const std::vector<Value>& captured() const final {
+    static const std::vector<Value> none;
+    return none;
+  }
   const ForeignFunction* foreign() const final { return this; }
 };
 
 Value tensor_value(NDArray array);
 Value tuple_value(std::vector<Value> fields);
 
-/// "a tensor float32[2, 3]", "a tuple of 2", "Cons": for messages.
+/// "a tensor float32[2, 3]", "a tuple of 2", "a value made by Cons": for messages.
 std::string describe(const Value& value);
 
 /// The directly contained values: fields, a reference's content, a function's captures.
 std::vector<Value> parts_of(const Value& value);
-
-/// The value as an expression: constants, tuples, constructor calls, new references. Throws Error for a
-/// function, and for a data type value whose constructor is unknown.
-Expr expr_of(const Value& value);
 
 }  // namespace baton::program

@@ -1,5 +1,5 @@
 #pragma once
-// The environment variables that Baton reads, and what is wrong with the values that they have.
+// What is wrong with the environment variables that Baton reads (support/base/environment.def).
 #include <string>
 #include <vector>
 
@@ -11,9 +11,8 @@ struct EnvironmentComplaint {
                           ///< is not there
 };
 
-/// What is wrong with variables of Baton's, and with names close to theirs. They are read where they are
-/// needed; entry points say this at the beginning, since a value that is not used changes results and times
-/// without a word.
+/// What is wrong with variables of Baton's, and with names close to theirs. Entry points say this at the
+/// beginning, since a value that is not used changes results and times without a word.
 std::vector<EnvironmentComplaint> environment_complaints();
 
 }  // namespace baton

@@ -1,14 +1,14 @@
-#include "baton/support/environment.h"
+#include "baton/support/environment_complaints.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baton/support/base/environment.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/subprocess.h"
 
@@ -25,37 +25,14 @@ struct Variable {
 };
 
 constexpr Variable kVariables[] = {
-    {"BATON_ASSEMBLER", Means::kProgram},
-    {"BATON_BACKENDS"},  // complained of where they are loaded
-    {"BATON_BENCH_IN_PLACE"},
-    {"BATON_BUILD_DIR"},
-    {"BATON_BUNDLE_CACHE"},
-    {"BATON_BUNDLE_CACHE_BYTES"},
-    {"BATON_CACHE_MB", Means::kMegabytes},
-    {"BATON_CACHE_DIR"},  // where it is written to
-    {"BATON_CHROMIUM", Means::kProgram},
-    {"BATON_CLOCK", Means::kClock},
-    {"BATON_CROSS_CC", Means::kProgram},
-    {"BATON_DEVICE_ALIAS"},
-    {"BATON_FUZZ_FIRST"},
-    {"BATON_FUZZ_SECONDS"},
-    {"BATON_KERNEL_FILES"},
-    {"BATON_LINKER", Means::kProgram},
-    {"BATON_MACHINE"},
-    {"BATON_MACHINE_LOCK"},
-    {"BATON_NUM_THREADS", Means::kThreads},
-    {"BATON_PLUGINS", Means::kFolders},
-    {"BATON_POWERCAP", Means::kFile},
-    {"BATON_PRESET"},
-    {"BATON_PROGRAM", Means::kProgram},
-    {"BATON_PYTHON", Means::kProgram},
-    {"BATON_ROOT", Means::kFile},
-    {"BATON_RUNNER", Means::kProgram},
-    {"BATON_STORE"},
-    {"BATON_TRUSTED_KEYS", Means::kFile},
-    {"BATON_XGBOOST", Means::kFile},
-    {"TVM_NUM_THREADS", Means::kThreads},
+#define BATON_SETTING(member, name, kind, otherwise, meaning) {name, Means::kind},
+#define BATON_FOREIGN_SETTING(name, kind, otherwise, meaning) {name, Means::kind},
+#include "baton/support/base/environment.def"
+#undef BATON_SETTING
+#undef BATON_FOREIGN_SETTING
 };
+
+bool is_ours(std::string_view name) { return name.starts_with("BATON_") || name.starts_with("TVM_"); }
 
 constexpr int64_t kMostThreads = 256;  // as --threads
 
@@ -89,13 +66,7 @@ std::string wrong_with(Means means, const std::string& value) {
     case Means::kFile:
       return is_there(value) ? "" : "is not there";
     case Means::kFolders:
-      for (size_t begin = 0; begin <= value.size();) {
-        const size_t end = std::min(value.find(':', begin), value.size());
-        if (end > begin && !is_there(value.substr(begin, end - begin)))
-          return "names a folder that is not there";
-        begin = end + 1;
-      }
-      return "";
+      return std::ranges::all_of(listed(value), is_there) ? "" : "names a folder that is not there";
   }
   return "";
 }
@@ -109,10 +80,11 @@ bool is_error(Means means) {
 std::vector<EnvironmentComplaint> environment_complaints() {
   std::vector<EnvironmentComplaint> complaints;
   std::vector<std::string> names;
-  for (const Variable& variable : kVariables) names.emplace_back(variable.name);
+  for (const Variable& variable : kVariables)
+    if (is_ours(variable.name)) names.emplace_back(variable.name);
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
-    if (!text.starts_with("BATON_") && !text.starts_with("TVM_")) continue;
+    if (!is_ours(text)) continue;
     const size_t equals = std::min(text.find('='), text.size());
     const std::string name(text.substr(0, equals));
     const std::string value(text.substr(std::min(equals + 1, text.size())));

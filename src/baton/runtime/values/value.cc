@@ -1,0 +1,86 @@
+#include "baton/runtime/values/value.h"
+
+#include <mutex>
+
+namespace baton::program {
+namespace {
+
+std::mutex& cells() {
+  static std::mutex mutex;  // one for all cells; held only briefly
+  return mutex;
+}
+
+void delete_value(const ValueNode* value) {
+  switch (value->kind()) {
+    case ValueKind::kTensor:
+      delete static_cast<const TensorValue*>(value);
+      return;
+    case ValueKind::kTuple:
+      delete static_cast<const TupleValue*>(value);
+      return;
+    case ValueKind::kData:
+      delete static_cast<const DataValue*>(value);
+      return;
+    case ValueKind::kCell:
+      delete static_cast<const CellValue*>(value);
+      return;
+    case ValueKind::kFunction:
+      delete static_cast<const FunctionValue*>(value);
+      return;
+  }
+}
+
+}  // namespace
+
+void ValueNode::destroy(const ValueNode* value) {
+  // Deleting a value releases its parts: nested releases only append to this list.
+  thread_local std::vector<const ValueNode*>* pending = nullptr;
+  if (pending) {
+    pending->push_back(value);
+    return;
+  }
+  std::vector<const ValueNode*> list{value};
+  pending = &list;
+  while (!list.empty()) {
+    const ValueNode* next = list.back();
+    list.pop_back();
+    delete_value(next);
+  }
+  pending = nullptr;
+}
+
+Value CellValue::value() const {
+  const std::lock_guard lock(cells());
+  return value_;
+}
+
+void CellValue::write(Value value) const {
+  const std::lock_guard lock(cells());
+  std::swap(value_, value);  // the old value is released after the lock
+}
+
+Value tensor_value(NDArray array) { return make_ref<const TensorValue>(std::move(array)); }
+Value tuple_value(std::vector<Value> fields) { return make_ref<const TupleValue>(std::move(fields)); }
+
+std::string describe(const Value& value) {
+  if (!value) return "no value";
+  if (const auto* tensor = as_value<TensorValue>(value))
+    return "a tensor " + baton::describe(tensor->array().shape(), tensor->array().dtype());
+  if (const auto* tuple = as_value<TupleValue>(value))
+    return "a tuple of " + std::to_string(tuple->fields().size());
+  if (const auto* data = as_value<DataValue>(value))
+    return data->constructor() ? "a value made by " + data->constructor()->name
+                               : "a value of tag " + std::to_string(data->tag());
+  if (const auto* function = as_value<FunctionValue>(value)) return "the function " + function->name();
+  return "a reference";
+}
+
+std::vector<Value> parts_of(const Value& value) {
+  if (const auto* tuple = as_value<TupleValue>(value)) return tuple->fields();
+  if (const auto* data = as_value<DataValue>(value)) return data->fields();
+  if (const auto* cell = as_value<CellValue>(value)) return {cell->value()};
+  if (const auto* function = as_value<FunctionValue>(value)) return function->captured();
+  return {};
+}
+
+}  // namespace baton::program
