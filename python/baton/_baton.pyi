@@ -1744,7 +1744,7 @@ class Extracted:
     def outputs(self): ...
 
     @property
-    def operators_json(self): ...
+    def operators(self): ...
 
 @overload
 def extract(program: BuildResult, kernel: str, nodes: str, operators: str, params: dict, inputs: dict) -> Extracted: ...
@@ -1865,8 +1865,8 @@ def time_bursts(once: Callable, number: int, repeat: int, min_repeat_ms: float, 
 class OperatorMap:
     """Which operators the nodes of graph.json compute, and back."""
 
-    def json(self) -> str:
-        """All operators by id, as a JSON list: docs/design/0009-explain-json.md."""
+    def rows(self) -> object:
+        """All operators by id: docs/design/0009-explain-json.md."""
 
     def of_kernel(self, name: str) -> list[int]:
         """

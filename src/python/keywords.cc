@@ -9,96 +9,59 @@ namespace baton::python {
 
 namespace {
 
-[[noreturn]] void wrong_type(const Flag& flag, const char* expected, nb::handle value) {
-  throw nb::type_error((flag.keyword() + ": " + expected + " is expected, not " +
-                        nb::cast<std::string>(value.type().attr("__name__")))
-                           .c_str());
+/// What is expected, in the order of Flag::Value.
+constexpr const char* kExpected[] = {
+    "True or False", "an int",           "a number",        "a text or a path",   "an int",
+    "a number",      "a text or a path", "a list of texts", "a list of integers", "a list of integers"};
+static_assert(std::size(kExpected) == std::variant_size_v<Flag::Value>);
+
+bool take(nb::handle value, std::string& to) {
+  const nb::object text = nb::steal(PyOS_FSPath(value.ptr()));  // a text as it is
+  if (!text.is_valid()) PyErr_Clear();
+  return text.is_valid() && nb::try_cast(text, to);
+}
+bool take(nb::handle value, std::vector<std::string>& to) {
+  to.clear();
+  const nb::object items = nb::steal(PyUnicode_Check(value.ptr()) ? nullptr : PySequence_List(value.ptr()));
+  if (!items.is_valid()) return PyErr_Clear(), false;
+  return std::ranges::all_of(nb::borrow<nb::list>(items),
+                             [&](nb::handle item) { return take(item, to.emplace_back()); });
+}
+template <class T>
+bool take(nb::handle value, T& to) {
+  return nb::try_cast(value, to);
 }
 
-void take(const Flag& flag, nb::handle value, bool& to) {
-  if (PyUnicode_Check(value.ptr())) wrong_type(flag, "True or False", value);
-  const int is_true = PyObject_IsTrue(value.ptr());
-  if (is_true < 0) throw nb::python_error();
-  to = is_true == 1;
-}
-void take(const Flag& flag, nb::handle value, int64_t& to) {
-  const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
-  if (!number.is_valid()) {
-    PyErr_Clear();
-    wrong_type(flag, "an int", value);
-  }
-  to = nb::cast<int64_t>(number);
-}
-void take(const Flag& flag, nb::handle value, int& to) {
-  int64_t wide = 0;
-  take(flag, value, wide);
-  // What does not fit is out of every range.
-  to = static_cast<int>(std::clamp<int64_t>(wide, INT32_MIN, INT32_MAX));
-}
-void take(const Flag& flag, nb::handle value, double& to) {
-  to = PyFloat_AsDouble(value.ptr());
-  if (to != -1 || !PyErr_Occurred()) return;
-  PyErr_Clear();
-  wrong_type(flag, "a number", value);
-}
-void take(const Flag& flag, nb::handle value, std::string& to) {
-  const nb::object text = nb::steal(PyOS_FSPath(value.ptr()));  // a text as it is, too
-  if (!text.is_valid() || !PyUnicode_Check(text.ptr())) {
-    PyErr_Clear();
-    wrong_type(flag, "a text or a path", value);
-  }
-  to = nb::cast<std::string>(text);
-}
 template <class T>
-void take(const Flag& flag, nb::handle value, std::optional<T>& to) {
-  take(flag, value, to.emplace());
-}
-template <class T>
-void take(const Flag& flag, nb::handle value, std::vector<T>& to) {
-  if (PyUnicode_Check(value.ptr())) {
-    if (flag.kind != Flag::Kind::kList) wrong_type(flag, "a list", value);
+void set(const Flag& flag, nb::handle value, T& to) {
+  if (flag.kind == Flag::Kind::kList && PyUnicode_Check(value.ptr())) {
     if (const std::string wrong = flag.set_items(nb::cast<std::string>(value)); !wrong.empty())
       throw UsageError(flag.keyword() + ": " + wrong);
-    return;
+  } else if (!take(value, to)) {
+    throw nb::type_error((flag.keyword() + ": " + kExpected[flag.value.index()] + " is expected, not " +
+                          nb::cast<std::string>(value.type().attr("__name__")))
+                             .c_str());
   }
-  const nb::object items = nb::steal(PyObject_GetIter(value.ptr()));
-  if (!items.is_valid()) {
-    PyErr_Clear();
-    wrong_type(flag, "a list", value);
-  }
-  to.clear();
-  for (nb::handle item : nb::iter(items)) take(flag, item, to.emplace_back());
 }
 
 std::string limit_text(const Flag& flag, double limit) {
   return flag.is_whole() ? std::to_string(static_cast<int>(limit)) : std::to_string(limit);
 }
 
-/// As the command line says it; empty: it is within the limits.
-std::string out_of_range(const Flag& flag, nb::handle given) {
-  const auto check = [&](double number) -> std::string {
-    if (number >= flag.limits->first && number <= flag.limits->second) return "";
-    return flag.keyword() + ": Value " + nb::cast<std::string>(nb::str(given)) + " not in range " +
-           limit_text(flag, flag.limits->first) + " to " + limit_text(flag, flag.limits->second);
-  };
-  return std::visit(
-      [&](auto* value) -> std::string {
-        if constexpr (requires { check(*value); }) return check(static_cast<double>(*value));
-        if constexpr (requires { check(**value); }) return check(static_cast<double>(**value));
-        return "";
-      },
-      flag.value);
-}
-
+/// Throws, in the words of the command line, for what is not among the values allowed.
 void check(const Flag& flag, nb::handle given) {
-  if (flag.limits)
-    if (const std::string wrong = out_of_range(flag, given); !wrong.empty()) throw UsageError(wrong);
-  if (flag.members.empty()) return;
-  const std::string value = nb::cast<std::string>(nb::str(given));
-  if (std::ranges::find(flag.members, value) != flag.members.end()) return;
+  const std::string text = nb::cast<std::string>(nb::str(given));
+  if (flag.limits) {
+    const auto [least, most] = *flag.limits;
+    const double number = nb::cast<double>(given);
+    if (!(number >= least && number <= most))
+      throw UsageError(flag.keyword() + ": Value " + text + " not in range " + limit_text(flag, least) +
+                       " to " + limit_text(flag, most));
+  }
+  if (flag.members.empty() || std::ranges::find(flag.members, text) != flag.members.end()) return;
   std::string all;
   for (const std::string& each : flag.members) all += (all.empty() ? "" : ",") + each;
-  throw UsageError(flag.keyword() + ": " + value + " not in {" + all + "}");
+  throw UsageError(flag.keyword() + ": " + text + " not in {" + all + "}");
 }
 
 /// The default as a Python value.
@@ -154,7 +117,7 @@ void set_options(const char* function, const Flags& flags, const nb::dict& given
     std::visit(
         [&](auto* to) {
           const auto before = *to;
-          take(*flag, value, *to);
+          set(*flag, value, *to);
           if (*to != before) check(*flag, value);  // a default out of range means that there is none
         },
         flag->value);

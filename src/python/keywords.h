@@ -1,8 +1,8 @@
 #pragma once
-// The options of a command (support/flags.h) as keyword arguments of a Python function.
+// The options of a command (support/options/flags.h) as keyword arguments of a Python function.
 #include <string>
 
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 #include "python/casters.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/campaign/campaign.h"
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 namespace baton {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "baton/cli/verb.h"
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 namespace baton::cli {
 

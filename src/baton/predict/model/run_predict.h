@@ -6,7 +6,7 @@
 
 #include "baton/predict/evaluation.h"
 #include "baton/predict/model/predict_model.h"
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 namespace baton {
 

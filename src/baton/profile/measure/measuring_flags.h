@@ -1,6 +1,6 @@
 #pragma once
 // Options that several commands have.
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 namespace baton {
 

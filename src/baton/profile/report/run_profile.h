@@ -4,7 +4,7 @@
 
 #include "baton/profile/report/profile.h"
 #include "baton/support/base/params_blob.h"
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 namespace baton {
 

@@ -1,4 +1,4 @@
-#include "baton/support/flags.h"
+#include "baton/support/options/flags.h"
 
 #include <algorithm>
 #include <charconv>
