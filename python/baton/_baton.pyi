@@ -1721,8 +1721,12 @@ def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> Rela
 
 def optimize(mod: IRModule, targets: Sequence[str], host: str) -> IRModule: ...
 
-def measure(design: str, store: str, campaign: str, retry_failed: bool, max_seconds: float, on: str, files: Mapping[str, str], wait_s: float, worker_wait_s: float, progress: object | None) -> str:
-    """Measures what a design (JSON) names into a store; see baton.measure."""
+def measure_options() -> list: ...
+
+def measure(options: dict, models: Sequence[str], design: object, python: str, progress: object | None) -> object:
+    """
+    Measures what a design and options name into a store; see baton.measure.
+    """
 
 class Extracted:
     """What was cut out of a program."""
@@ -1740,7 +1744,7 @@ class Extracted:
     def outputs(self): ...
 
     @property
-    def operators_json(self): ...
+    def operators(self): ...
 
 @overload
 def extract(program: BuildResult, kernel: str, nodes: str, operators: str, params: dict, inputs: dict) -> Extracted: ...
@@ -1861,8 +1865,8 @@ def time_bursts(once: Callable, number: int, repeat: int, min_repeat_ms: float, 
 class OperatorMap:
     """Which operators the nodes of graph.json compute, and back."""
 
-    def json(self) -> str:
-        """All operators by id, as a JSON list: docs/design/0009-explain-json.md."""
+    def rows(self) -> object:
+        """All operators by id: docs/design/0009-explain-json.md."""
 
     def of_kernel(self, name: str) -> list[int]:
         """
@@ -1963,12 +1967,16 @@ class ProfileDiff:
 
 def profile_diff(a: ProfileReport, b: ProfileReport, a_label: str, b_label: str) -> ProfileDiff: ...
 
-def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str, max_seconds: float = 60.0, progress: object | None = None, keep: object | None = None) -> ProfileReport: ...
+def profile_options() -> list: ...
 
-def survey_targets(targets: Sequence[str], quick: bool, again: bool, threads: int) -> str:
-    """What this machine can run, as JSON."""
+def compare_options() -> list: ...
 
-def compare_backends(module: IRModule, params: dict, backends: Sequence[str], inputs: dict, threads: int, repeat: int, seconds: float, max_seconds: float, name: str, progress: object | None = None, keep: object | None = None) -> ProfileReport: ...
+def profile(options: dict, built: BuildResult, inputs: dict, name: str, progress: object | None, keep: object | None) -> ProfileReport: ...
+
+def survey_targets(targets: Sequence[str], quick: bool, again: bool, threads: int) -> object:
+    """What this machine can run."""
+
+def compare_backends(options: dict, module: IRModule, params: dict, backends: Sequence[str], inputs: dict, name: str, progress: object | None, keep: object | None) -> ProfileReport: ...
 
 def profile_page(report: str, after: str | None = None) -> str: ...
 
@@ -2034,9 +2042,13 @@ class Predictor:
     def save(self, path: str) -> None:
         """Replaces the file atomically."""
 
-def train(store: str, backend: str, source: Predictor | None, evaluated: bool, rounds: int | None, seed: int, threads: int, name: str) -> Predictor: ...
+def train_options() -> list: ...
 
-def predict(module: IRModule, params: dict, predictor: Predictor, store: str, threads: int, level: float, name: str, for_device: str) -> ProfileReport: ...
+def predict_options() -> list: ...
+
+def train(options: dict, source: Predictor | None) -> Predictor: ...
+
+def predict(options: dict, predictor: Predictor | None, module: IRModule, params: dict, name: str) -> ProfileReport: ...
 
 class MapResult:
     """A mapping of a model over several backends: baton.map."""
@@ -2051,9 +2063,11 @@ class MapResult:
         Where operator number `operator` sits, what it would cost elsewhere, and what would have to change for it to move: text. IndexError for a number that there is not.
         """
 
-def map(module: IRModule, params: dict, targets: Sequence[str], rules: Sequence[tuple[Sequence[int], str, bool]], memory: Mapping[str, float], max_regions: int, threads: int, seconds: float, tries: int, predictor: Predictor | None, name: str, objective: str, sweeps: Sequence[str], variants: bool, store: str, measures: bool, for_device: str) -> MapResult: ...
+def map_options() -> list: ...
 
-def apply_mapping(module: IRModule, params: dict, text: str, name: str) -> IRModule: ...
+def map(options: dict, module: IRModule, params: dict, rules: Sequence[tuple[Sequence[int], str, bool]], memory: Mapping[str, float], predictor: Predictor | None, name: str) -> MapResult: ...
+
+def apply_mapping(module: IRModule, params: dict, mapping: object, name: str) -> IRModule: ...
 
 class QueueExecutor:
     """A model with devices and links side by side."""

@@ -1,6 +1,5 @@
 """Extracts parts of programs (selected by graph.json nodes, a kernel or operators), or annotates them for an external compiler."""
 import collections
-import json
 
 from ._built import built_of
 from ._load import core
@@ -21,8 +20,7 @@ class Cut(collections.namedtuple("Cut", "module params inputs")):
     def __new__(cls, extracted):
         self = super().__new__(cls, extracted.module, extracted.params, extracted.inputs)
         self.outputs = list(extracted.outputs.values())
-        told = json.loads(extracted.operators_json)
-        self.operators, self.left_out = told["operators"], told["left_out"]
+        self.operators, self.left_out = extracted.operators["operators"], extracted.operators["left_out"]
         return self
 
 

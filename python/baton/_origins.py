@@ -1,6 +1,4 @@
 """The mapping between operators of the source program and kernels."""
-import json
-
 from ._built import built_of
 from ._load import core
 
@@ -17,7 +15,7 @@ class Origins(list):
 
     def __init__(self, built):
         self._built, self._map = built, core.operator_map(built)
-        super().__init__(json.loads(self._map.json()))
+        super().__init__(self._map.rows())
 
     def _id(self, operator):
         if isinstance(operator, dict):

@@ -1,14 +1,14 @@
 """Profiling at the level of Relay: the time of each source operator, and the kernels it is in."""
-import json
 import linecache
 import os
 
 from . import _parquet, _progress
 from ._built import built_of
 from ._load import core
+from ._options import takes
 from ._wanted import wanted
 from .error import TVMError
-from .runtime import ndarray
+from .runtime.ndarray import native_arrays
 
 ProfileReport = core.ProfileReport
 ProfileDiff = core.ProfileDiff
@@ -17,7 +17,7 @@ ProfileDiff = core.ProfileDiff
 def _rows(kind, doc):
     def read(self):
         if not hasattr(self, "_data"):
-            self._data = json.loads(self.json())
+            self._data = self._values()
         return self._data.get(kind)
 
     return property(read, doc=doc)
@@ -50,7 +50,7 @@ def _save(self, path, trace_runs=0):
     files = core.report_files(os.fspath(path), self.comparison is not None)
     for name, suffix, part in files:
         if suffix == ".parquet":
-            _parquet.write(json.loads(self._table(part)), name)
+            _parquet.write(self._table(part), name)
         else:
             core.write_file(name, self._bytes(name, suffix, part, trace_runs))
     return [name for name, _, _ in files]
@@ -69,7 +69,7 @@ def _saved_as(suffix, doc):
 def _to_rows(self, table="kernels"):
     """The rows of a table ("kernels", "operators", "parts", "comparison") as dicts; unknown values are None, ids are lists. Columns and
     their units: docs/design/0011-profile-tables.md."""
-    read = json.loads(self._table(table))
+    read = self._table(table)
     names = [column["name"] for column in read["columns"]]
     return [dict(zip(names, row)) for row in zip(*read["values"])]
 
@@ -80,7 +80,7 @@ def _to_pandas(self, table="kernels"):
         import pandas
     except ImportError as why:
         raise ImportError("to_pandas needs pandas: pip install 'baton-compiler[profile]', or pip install pandas") from why
-    read = json.loads(self._table(table))
+    read = self._table(table)
     kinds = {"flag": "boolean", "integer": "Int64", "number": "Float64", "text": "string", "ids": "object"}
     return pandas.DataFrame({column["name"]: pandas.Series(values, dtype=kinds[column["kind"]])
                              for column, values in zip(read["columns"], read["values"])})
@@ -110,20 +110,15 @@ def _with_sources(report):
     return report
 
 
-def profile(lib, inputs=None, threads=None, repeat=16, seconds=2.0, inside=True, inside_ms=100.0, name=None, unfused=True, peaks=True,
-            wait=None, max_seconds=60.0, progress=None):
+@takes(core.profile_options())
+def profile(lib, inputs=None, threads=None, name=None, progress=None, *, options):
     """Profiles what relay.build returned: three times of every operator, side by side.
 
     Parameters
     ----------
     inputs : arrays by name; the others get fixed default values
     threads : of the runs; None: as many as plain runs take, $TVM_NUM_THREADS or one per processor; the report says how many
-    repeat, seconds : minimum number of runs of each kind (plain, and with every kernel timed), and minimum duration
-    inside : whether to split the kernels' times over their operators; takes `inside_ms` milliseconds per kernel
-    unfused : whether to also build and measure every operator as its own kernel
-    peaks : whether to measure the machine's peak rates (a tenth of a second, cached for a day), for the roofline
-    wait : maximum seconds to wait until the machine is otherwise idle; None does not wait
-    max_seconds : maximum seconds of measuring; compiling and waiting do not count
+    name : of the model in the report
     progress : called as progress(phase, done, total, seconds_left), seconds_left None while unknown; what it raises ends the
         profile. None: a bar of tqdm in notebooks where that is installed, else nothing
 
@@ -134,11 +129,14 @@ def profile(lib, inputs=None, threads=None, repeat=16, seconds=2.0, inside=True,
     built = built_of(lib)
     if built is None:
         raise TypeError(f"profile: what relay.build returned is expected, not a {type(lib).__name__}")
-    native = {each: ndarray.to_native(value) for each, value in (inputs or {}).items()}
+    options = _with_threads("profile", threads, options)
+    return _watched(progress, lambda watch, keep: core.profile(options, built, native_arrays(inputs), name or built.mod_name, watch, keep))
+
+
+def _with_threads(function, threads, options):
     if threads is not None and threads < 1:
-        raise ValueError(f"profile: threads is positive, not {threads}")
-    return _watched(progress, lambda watch, keep: core.profile(
-        built, native, threads or 0, repeat, seconds, inside, inside_ms, unfused, peaks, wait or 0.0, name or built.mod_name, max_seconds, watch, keep))
+        raise ValueError(f"{function}: threads is positive, not {threads}")
+    return {**options, "threads": threads}
 
 
 def _watched(progress, measure):
@@ -156,7 +154,8 @@ def _watched(progress, measure):
             bar.close()
 
 
-def compare(mod, backends, params=None, inputs=None, threads=None, repeat=16, seconds=2.0, name="model", max_seconds=60.0, progress=None):
+@takes(core.compare_options())
+def compare(mod, backends, params=None, inputs=None, threads=None, name="model", progress=None, *, options):
     """Profiles a program built for the first of `backends`, and measures each of its kernels beside the same operators on the others.
 
     Kernels are measured alone, in turns with what the other backends make of their operators: device time, copies in and out,
@@ -167,18 +166,16 @@ def compare(mod, backends, params=None, inputs=None, threads=None, repeat=16, se
     mod : IRModule with static shapes, not partitioned
     backends : names such as ["llvm", "dnnl", "opencl"]
     params : weights by name
-    inputs, threads, repeat, seconds, max_seconds, progress : as of profile()
+    inputs, threads, progress : as of profile()
     name : of the model in the report
 
     Returns a ProfileReport whose `comparison` holds the rows, times in microseconds. UsageError (a ValueError) for an unknown
     backend, TVMError for one that has no device here, and for results that differ between backends: the report is its attribute
     `report` then.
     """
-    native = [{each: ndarray.to_native(value) for each, value in (arrays or {}).items()} for arrays in (params, inputs)]
-    if threads is not None and threads < 1:
-        raise ValueError(f"compare: threads is positive, not {threads}")
+    options = _with_threads("compare", threads, options)
     report = _watched(progress, lambda watch, keep: core.compare_backends(
-        mod, native[0], list(backends), native[1], threads or 0, repeat, seconds, max_seconds, name, watch, keep))
+        options, mod, native_arrays(params), list(backends), native_arrays(inputs), name, watch, keep))
     wrong = report._wrong()  # pylint: disable=protected-access
     if wrong:
         error = TVMError("\n".join(wrong))

@@ -1,6 +1,4 @@
 """What this machine can run, and how fast its devices and the links between them are."""
-import json
-
 from ._load import core
 from ._wanted import wrong
 
@@ -34,7 +32,7 @@ def targets(*also, quick=False, again=False, threads=0):
     """
     if not isinstance(threads, int) or threads < 0:
         raise wrong("threads", "an int of 0 or more", threads)
-    return json.loads(core.survey_targets([str(each) for each in also], quick, again, threads))
+    return core.survey_targets([str(each) for each in also], quick, again, threads)
 
 
 def load_backend(path):

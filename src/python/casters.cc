@@ -1,5 +1,7 @@
 #include "python/casters.h"
 
+#include <cmath>
+
 #include "baton/ir/attr_objects.h"
 #include "baton/support/base/ndarray.h"
 
@@ -128,6 +130,61 @@ nb::dict arrays_to_python(const NamedArrays& arrays) {
   nb::dict named;
   for (const auto& [name, array] : arrays) named[name.c_str()] = nb::cast(array);
   return named;
+}
+
+namespace {
+
+Json read_json(nb::handle value, size_t nested) {
+  if (nested > Json::kDeepest) throw nb::value_error("JSON is not as deep as this");
+  PyObject* object = value.ptr();
+  if (value.is_none()) return nullptr;
+  if (PyBool_Check(object)) return object == Py_True;
+  if (PyUnicode_Check(object)) return nb::cast<std::string>(value);
+  if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
+  if (PyDict_Check(object)) {
+    Json json = Json::object();
+    for (const auto& [key, item] : nb::borrow<nb::dict>(value))
+      json[nb::cast<std::string>(nb::str(key))] = read_json(item, nested + 1);
+    return json;
+  }
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    Json json = Json::array();
+    for (nb::handle item : value) json.push_back(read_json(item, nested + 1));
+    return json;
+  }
+  if (PyIndex_Check(object)) return nb::cast<int64_t>(nb::steal(PyNumber_Index(object)));
+  throw nb::type_error(("JSON has no " + nb::cast<std::string>(value.type().attr("__name__"))).c_str());
+}
+
+}  // namespace
+
+Json json_from_python(nb::handle value) { return read_json(value, 0); }
+
+nb::object json_to_python(const Json& json) {
+  switch (json.kind()) {
+    case Json::Kind::kBool:
+      return nb::bool_(json.get<bool>());
+    case Json::Kind::kInteger:
+      return nb::int_(json.get<int64_t>());
+    case Json::Kind::kNatural:
+      return nb::int_(json.get<uint64_t>());
+    case Json::Kind::kReal:  // no text of JSON has what is not finite
+      return std::isfinite(json.get<double>()) ? nb::object(nb::float_(json.get<double>())) : nb::none();
+    case Json::Kind::kString:
+      return nb::cast(json.get<std::string>());
+    case Json::Kind::kArray: {
+      nb::list list;
+      for (const Json& item : json) list.append(json_to_python(item));
+      return list;
+    }
+    case Json::Kind::kObject: {
+      nb::dict dict;
+      for (const auto& [name, item] : json.items()) dict[nb::cast(name)] = json_to_python(item);
+      return dict;
+    }
+    default:
+      return nb::none();
+  }
 }
 
 }  // namespace baton::python

@@ -14,6 +14,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/support/base/params_blob.h"
+#include "baton/support/json.h"
 #include "baton/support/ref.h"
 #include "baton/support/source.h"
 
@@ -39,6 +40,10 @@ inline Span span_or_none(const MaybeSpan& span) { return span.value_or(Span()); 
 /// A dict of arrays, in its order; TypeError for other values.
 NamedArrays arrays_from_python(const nb::dict& arrays);
 nb::dict arrays_to_python(const NamedArrays& arrays);
+
+/// What json.loads(json.dumps(value)) would give; TypeError for what JSON cannot hold.
+Json json_from_python(nb::handle value);
+nb::object json_to_python(const Json& json);
 
 }  // namespace baton::python
 
@@ -94,5 +99,14 @@ struct type_caster<baton::AttrValue> {
 
 template <>
 struct has_arg_defaults<baton::AttrValue> : std::true_type {};
+
+/// Of results only: json_from_python() says what is wrong with an argument.
+template <>
+struct type_caster<baton::Json> {
+  static constexpr auto Name = const_name("object");
+  static handle from_cpp(const baton::Json& json, rv_policy, cleanup_list*) {
+    return baton::python::json_to_python(json).release();
+  }
+};
 
 }  // namespace nanobind::detail

@@ -94,6 +94,11 @@ def to_native(value):
     return value if isinstance(value, NDArray) else array(value)
 
 
+def native_arrays(arrays):
+    """A dict of arrays by name, or None, with to_native() of each."""
+    return {name: to_native(value) for name, value in (arrays or {}).items()}
+
+
 def as_numpy(value, dtype, name):
     """`value` as a row-major numpy array of that dtype. TypeError or ValueError that says `name` when it cannot be one."""
     import numpy as np

@@ -512,7 +512,7 @@ CampaignStatus campaign_status(const Store& store, const std::string& name) {
   return status;
 }
 
-std::string campaign_json(const CampaignReport& report) {
+Json campaign_json(const CampaignReport& report) {
   Json failures = Json::array();
   for (const CampaignFailure& each : report.failures)
     failures.push_back(
@@ -537,19 +537,17 @@ std::string campaign_json(const CampaignReport& report) {
               {"drift", report.drift},
               {"partial", report.partial.empty() ? Json(nullptr) : Json(report.partial)},
               {"notes", report.notes},
-              {"failures", failures}}
-      .dump();
+              {"failures", failures}};
 }
 
-std::string campaign_json(const CampaignStatus& status) {
+Json campaign_json(const CampaignStatus& status) {
   return Json{{"schema", 1},
               {"campaign", status.name},
               {"rows", status.rows},
               {"configurations", status.configurations},
               {"failed", status.failed},
               {"references", status.references},
-              {"rows_of", status.rows_of}}
-      .dump();
+              {"rows_of", status.rows_of}};
 }
 
 }  // namespace baton

@@ -80,7 +80,7 @@ struct CampaignStatus {
 };
 CampaignStatus campaign_status(const Store& store, const std::string& name);
 
-std::string campaign_json(const CampaignReport& report);
-std::string campaign_json(const CampaignStatus& status);
+Json campaign_json(const CampaignReport& report);
+Json campaign_json(const CampaignStatus& status);
 
 }  // namespace baton

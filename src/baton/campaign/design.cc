@@ -93,8 +93,7 @@ std::vector<FamilyDesign> families_named(const std::string& list, int count) {
   return families;
 }
 
-Design design_from_json(std::string_view text) {
-  const Json json = Json::parse_or_discard(text);
+Design design_from_json(const Json& json) {
   if (json.is_discarded()) throw UsageError("design: this is no JSON");
   Design design;
   Fields fields(json, "the design");

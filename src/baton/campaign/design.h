@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "baton/farm/job/worker.h"
@@ -38,8 +37,9 @@ struct Design {
   Protocol protocol;
 };
 
-/// Throws UsageError for what is unknown, missing or out of range, suggesting the nearest name.
-Design design_from_json(std::string_view text);
+/// Throws UsageError for what is unknown, missing or out of range, suggesting the nearest name, and for a
+/// discarded value.
+Design design_from_json(const Json& json);
 Json design_json(const Design& design);
 /// Throws UsageError when there is nothing to measure, or a number is out of range.
 void check_design(const Design& design);

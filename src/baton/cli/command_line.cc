@@ -22,9 +22,24 @@ std::string dashed(const Flag& flag) {
   return flag.kind == Flag::Kind::kFlagOrValue ? text + "{" + flag.implied + "}" : text;
 }
 
+CLI::Option* add_list(CLI::App& app, const Flag& flag) {
+  return app.add_option_function<std::string>(
+      dashed(flag),
+      [&flag](const std::string& text) {
+        if (const std::string wrong = flag.set_items(text); !wrong.empty())
+          throw CLI::ValidationError(dashed(flag), wrong);
+      },
+      flag.doc);
+}
+
 CLI::Option* add_one(CLI::App& app, const Flag& flag) {
   const std::string name = dashed(flag);
   switch (flag.kind) {
+    case Flag::Kind::kList:
+      return add_list(app, flag);
+    case Flag::Kind::kNegated:
+      return app.add_flag_function(
+          name, [to = std::get<bool*>(flag.value)](int64_t count) { *to = count <= 0; }, flag.doc);
     case Flag::Kind::kFlag:
       return app.add_flag(name, *std::get<bool*>(flag.value), flag.doc);
     case Flag::Kind::kFlagOrValue:
@@ -49,10 +64,10 @@ std::string is_number(const std::string& text) {
 }
 
 void add_all(CLI::App& app, const Flags& flags) {
-  for (const Flag& flag : flags.list()) {
+  for (const Flag& flag : flags.all()) {
     CLI::Option* option = add_one(app, flag);
     option->required(flag.is_required);
-    if (flag.limits && std::holds_alternative<int*>(flag.value))
+    if (flag.limits && flag.is_whole())
       option->check(CLI::Range(static_cast<int>(flag.limits->first), static_cast<int>(flag.limits->second)));
     else if (flag.limits)
       option->check(CLI::Range(flag.limits->first, flag.limits->second))->check(is_number);

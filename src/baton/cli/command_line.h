@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "baton/cli/flags.h"
 #include "baton/cli/verb.h"
+#include "baton/support/options/flags.h"
 
 namespace baton::cli {
 

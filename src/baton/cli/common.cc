@@ -7,7 +7,6 @@
 #include "baton/clock/quiet.h"
 #include "baton/codegen/own_backend.h"
 #include "baton/driver/case_file.h"
-#include "baton/driver/cut/cut_values.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
 #include "baton/runtime/timers.h"
@@ -71,24 +70,6 @@ void ModelFlags::add(Flags& flags, std::vector<std::string>* models) {
   flags.positionals("MODEL", models, kModelDoc);
   add_model(flags);
   add_level(*this, flags);
-}
-
-Flag& add_threads(Flags& flags, int* threads) {
-  return flags
-      .option(
-          "threads", threads,
-          "threads of the runs; 0: as many as $TVM_NUM_THREADS says, else one per processor, as in Python")
-      .show_default()
-      .range(0, 256);
-}
-
-Flag& add_wait(Flags& flags, double* seconds) {
-  return flags
-      .flag_or_value(
-          "wait", seconds, "60",
-          "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
-          "most so long")
-      .range(1.0, 1e6);
 }
 
 void wait_for_quiet(double seconds, Io& io) {

@@ -13,6 +13,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/load_model.h"
 #include "baton/pass/pass.h"
+#include "baton/profile/measure/measuring_flags.h"
 #include "baton/runtime/model.h"
 #include "baton/support/require.h"
 
@@ -48,11 +49,6 @@ struct ModelFlags {
   BuildContext context() const;
 };
 
-/// --threads of a verb that runs models; `threads` is 0 unless it is given: the default of all runs.
-Flag& add_threads(Flags& flags, int* threads);
-
-/// --wait of a verb that measures; `seconds` is 0 unless it is given.
-Flag& add_wait(Flags& flags, double* seconds);
 /// Waits that long for other programs, which it names on `io.err`. Throws Interrupted.
 void wait_for_quiet(double seconds, Io& io);
 

@@ -45,7 +45,7 @@ struct Side {
     flags.option("threads", &threads, "").range(1, 256);
     const ParsedText parsed = parse_text(flags, text);
     std::vector<std::string> known;
-    for (const Flag& flag : flags.list()) known.push_back("--" + flag.name);
+    for (const Flag& flag : flags.all()) known.push_back("--" + flag.name);
     const std::string wrong = parsed.rest.empty() ? parsed.error : unknown(parsed.rest.front(), known);
     if (wrong.empty()) return;
     std::string all;

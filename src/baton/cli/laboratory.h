@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "baton/cli/common.h"
-#include "baton/profile/report/profile.h"
+#include "baton/profile/report/run_profile.h"
 
 namespace baton::cli {
 
@@ -23,9 +23,9 @@ class ComparedProfile {
   virtual ~ComparedProfile() = default;
   /// The build for the first backend, of which the profile is made.
   virtual BuildResult build(const IRModule& module, const BuildOptions& options) const = 0;
-  /// Measures for at most `max_seconds`. `options`: those of the profile; `threads`: 0 is the default.
-  virtual void add_to(ProfileReport& report, const BuiltModel& built, const ProfileOptions& options,
-                      int threads, double max_seconds) const = 0;
+  /// As run_compare().
+  virtual ProfileReport profile(const BuiltModel& built, const ProfileCommand& command,
+                                const ExecutorReady& ready) const = 0;
 };
 
 /// The store of measurements of `profile --store`.

@@ -1,5 +1,3 @@
-#include "baton/profile/report/profile.h"
-
 #include <algorithm>
 #include <ctime>
 #include <sstream>
@@ -10,6 +8,7 @@
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_sample.h"
 #include "baton/profile/report/comparison.h"
+#include "baton/profile/report/run_profile.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
@@ -31,27 +30,12 @@ class ProfileVerb final : public Verb {
     flags_.add_target(flags);
     flags_.add_choices(flags);
     flags_.add_no_verify(flags);
-    add_threads(flags, &threads_);
-    flags.option("repeat", &options_.measure.min_runs, "runs of each kind, at least")
-        .show_default()
-        .range(1, 1000000);
-    flags.option("inside-ms", &options_.inside_ms, "time to measure the inside of one kernel")
-        .show_default()
-        .range(1.0, 1e6);
-    flags
-        .option("max-seconds", &options_.max_seconds,
-                "time for measuring, beyond compiling; spent where most of the model's time is")
-        .show_default()
-        .range(0.1, 1e6);
+    command_.add(flags);
     flags.option(
         "compare", &compare_,
         "llvm,dnnl,opencl: build for the first of these backends, and measure each kernel beside the "
         "same operators on the others, copies and changes of layout included; kernels are not split, "
         "and not unfused");
-    flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
-    flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
-    flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
-    add_wait(flags, &wait_);
     add_store_flag(flags, &store_);
     flags.option("family", &family_,
                  "of --store: the model's family (default: of a workload what its name begins with)");
@@ -75,7 +59,7 @@ class ProfileVerb final : public Verb {
       if (models_.size() > 1) throw UsageError("--sample takes one model");
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
-      return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
+      return profile_by_sampling(io, flags_, sample_, command_.threads, outputs_.json());
     }
     refuse_options(io, {"hz"}, "it is for --sample");
     outputs_.refuse_ignored(io);
@@ -83,10 +67,6 @@ class ProfileVerb final : public Verb {
     if (!compare_.empty()) prepare_comparison(io);
     // Opened early: measuring takes long.
     if (!store_.empty()) kept_in_ = laboratory().store(store_, family_);
-    options_.inside = !no_inside_ && compare_.empty();
-    options_.unfused = !no_unfused_ && compare_.empty();
-    options_.peaks = !no_peaks_;
-    options_.wait_s = wait_;
     std::vector<ProfileReport> reports;
     try {
       for (const std::string& model : models_) {
@@ -105,9 +85,6 @@ class ProfileVerb final : public Verb {
   }
 
  private:
-  /// Part of the time for measuring that the profile of the whole takes; the rest is for the comparison.
-  static constexpr double kForProfile = 0.3;
-
   /// Fails before the model is built.
   void prepare_comparison(const Io& io) {
     refuse_options(io, {"inside-ms", "no-inside", "no-unfused"}, "--compare splits and unfuses no kernels");
@@ -127,8 +104,6 @@ class ProfileVerb final : public Verb {
     std::vector<std::string> names;
     for (std::string name; std::getline(list, name, ',');) names.push_back(name);
     compared_ = laboratory().compare(names, flags_.context());
-    compare_seconds_ = options_.max_seconds * (1 - kForProfile);
-    options_.max_seconds *= kForProfile;
   }
 
   /// After everything is written.
@@ -147,15 +122,13 @@ class ProfileVerb final : public Verb {
             : build_model(flags_, io, nullptr, [&](const IRModule& module, const BuildOptions& options) {
                 return compared_->build(module, options);
               });
-    const std::unique_ptr<Executor> executor = make_executor(built.build);
     ProfileReport named;
     static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
     named.target = report_source(built.build).target;
     named.precision = built.build.precision;
-    return measured(named, *executor, io, [&] {
-      ProfileReport report = profile(built.build, *executor, options_);
-      if (compared_ && report.partial.empty())
-        compared_->add_to(report, built, options_, threads_, compare_seconds_);
+    return measured(named, io, [&](const ExecutorReady& ready) {
+      ProfileReport report = compared_ ? compared_->profile(built, command_, ready)
+                                       : run_profile(built.build, command_, {}, ready);
       keep(report, {&built.build, built.model.module});
       return report;
     });
@@ -167,7 +140,7 @@ class ProfileVerb final : public Verb {
     ProfileReport named = report;
     named.model = model_labels({flags_.model}).front();
     named.opt_level = flags_.opt_level;
-    kept_in_->add(named, profiled, options_.context, flags_.model, begun_s_);
+    kept_in_->add(named, profiled, command_.options.context, flags_.model, begun_s_);
   }
 
   ProfileReport of_artifact(Io& io) {
@@ -179,37 +152,40 @@ class ProfileVerb final : public Verb {
     const ReportSource source = report_source(model->artifact(), flags_.model);
     named.target = source.target;
     named.precision = source.precision;
-    options_.another = [&]() -> std::shared_ptr<Executor> {
+    command_.options.another = [&]() -> std::shared_ptr<Executor> {
       std::shared_ptr<Executor> another = require(model->another_executor());
-      another->set_threads(threads_);
+      another->set_threads(command_.threads);
       set_inputs(*another, {});
       return another;
     };
-    return measured(named, model->executor(), io, [&] {
-      ProfileReport report = profile(model->artifact(), flags_.model, model->executor(), options_);
+    return measured(named, io, [&](const ExecutorReady& ready) {
+      model->executor().set_threads(command_.threads);
+      set_model_inputs(model->executor(), {});
+      ready(model->executor());
+      ProfileReport report = profile(model->artifact(), flags_.model, model->executor(), command_.options);
       keep(report, {});
       return report;
     });
   }
 
   /// `named`: what is known of the report beforehand, its heading, which is printed at once.
-  template <class Work>
-  ProfileReport measured(ProfileReport named, Executor& executor, Io& io, Work work) {
+  ProfileReport measured(ProfileReport named, Io& io,
+                         const std::function<ProfileReport(const ExecutorReady&)>& work) {
     const InterruptScope interrupt;
     Progress progress(io);
-    options_.context = flags_.context();
-    options_.context.interrupt = interrupt.flag();
-    options_.progress = [&](const ProfileProgress& now) {
+    ProfileOptions& options = command_.options;
+    options.context = flags_.context();
+    options.context.interrupt = interrupt.flag();
+    options.progress = [&](const ProfileProgress& now) {
       progress.show(now.phase, now.done, now.total, now.seconds_left);
     };
-    executor.set_threads(threads_);
-    set_inputs(executor, {});
-    named.threads = executor.threads();
-    named.machine = options_.context.host().name;
-    named.version = version();
-    outputs_.heading(named, io);
-    begun_s_ = std::time(nullptr);
-    ProfileReport report = work();
+    ProfileReport report = work([&](const Executor& executor) {
+      named.threads = executor.threads();
+      named.machine = options.context.host().name;
+      named.version = version();
+      outputs_.heading(named, io);
+      begun_s_ = std::time(nullptr);
+    });
     status_ = InterruptScope::exit_status();
     progress.clear();
     if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
@@ -221,15 +197,13 @@ class ProfileVerb final : public Verb {
   ModelFlags flags_;
   DebugFlags debug_;
   SampleFlags sample_;
-  ProfileOptions options_;
+  ProfileCommand command_;
   std::vector<std::string> models_;
   std::string compare_, store_, family_;
   int64_t begun_s_ = 0;  ///< the model's profile
   std::unique_ptr<ComparedProfile> compared_;
   std::unique_ptr<ProfileStore> kept_in_;
-  int threads_ = 0, status_ = 0;
-  double wait_ = 0, compare_seconds_ = 0;
-  bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;
+  int status_ = 0;
   ProfileOutputs outputs_;
 };
 

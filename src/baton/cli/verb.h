@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "baton/cli/flags.h"
+#include "baton/support/options/flags.h"
 
 namespace baton::cli {
 

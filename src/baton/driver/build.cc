@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <unordered_map>
 
 #include "baton/driver/graph_form.h"
@@ -23,7 +24,9 @@
 #include "baton/runtime/processor.h"
 #include "baton/support/base/memory.h"
 #include "baton/support/base/processor_features.h"
+#include "baton/support/base/tensor_rule.h"
 #include "baton/support/json.h"
+#include "baton/support/require.h"
 #include "baton/support/version.h"
 #include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
@@ -359,6 +362,20 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result) {
   auto executor = Executor::create(result.plan.graph, load_modules(result), result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
+}
+
+void set_model_inputs(Executor& executor, const NamedArrays& given) {
+  std::map<std::string_view, const NDArray*> values;
+  for (const auto& [name, value] : given) values[name] = &value;
+  for (size_t i = 0; i < executor.num_inputs(); ++i) {
+    const std::string& name = executor.input_node(i).name;
+    const PlanEntry& entry = executor.input_entry(i);
+    const auto known = values.extract(name);
+    const NDArray value = known ? *known.mapped() : tensor_value(name, entry.shape, entry.dtype);
+    if (!value) throw Error("no memory for input \"" + name + "\"");
+    require(executor.set_input(i, value));
+  }
+  if (!values.empty()) throw Error("\"" + std::string(values.begin()->first) + "\" is no input of the model");
 }
 
 std::unique_ptr<QueueExecutor> make_queue_executor(const BuildResult& result, size_t instances) {

@@ -48,6 +48,9 @@ Executor::Modules load_modules(const BuildResult& result);
 /// An executor for the built program.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
 
+/// Sets the inputs of `executor` to the given values, the rest by the tensor rule; Error for unknown names.
+void set_model_inputs(Executor& executor, const NamedArrays& given);
+
 /// The same with devices and links side by side, for a stream of inputs; `instances` as in
 /// QueueExecutor::create().
 std::unique_ptr<QueueExecutor> make_queue_executor(const BuildResult& result, size_t instances = 0);

@@ -68,7 +68,7 @@ struct EvaluateOptions {
 /// too few models to hold any out.
 Evaluation evaluate(const Dataset& data, const EvaluateOptions& options);
 
-std::string evaluation_json(const Evaluation& evaluation);
+Json evaluation_json(const Evaluation& evaluation);
 void write_evaluation(std::ostream& out, const Evaluation& evaluation);
 /// A page with the tables, calibration plots, predicted against measured times, and what trees use.
 std::string evaluation_page(const Evaluation& evaluation, const Predictor& predictor);

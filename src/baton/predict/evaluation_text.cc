@@ -114,7 +114,7 @@ std::string times_plot(const Evaluation::Points& of) {
 
 }  // namespace
 
-std::string evaluation_json(const Evaluation& evaluation) {
+Json evaluation_json(const Evaluation& evaluation) {
   Json rows = Json::array(), calibration = Json::array();
   for (const AccuracyRow& row : evaluation.rows) {
     Json json{
@@ -128,7 +128,7 @@ std::string evaluation_json(const Evaluation& evaluation) {
                            {"held_out", row.held_out},
                            {"level", row.level},
                            {"coverage", row.coverage}});
-  return Json({{"rows", rows}, {"calibration", calibration}}).dump();
+  return {{"rows", rows}, {"calibration", calibration}};
 }
 
 void write_evaluation(std::ostream& out, const Evaluation& evaluation) {

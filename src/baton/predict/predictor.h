@@ -11,6 +11,7 @@
 #include "baton/predict/dataset.h"
 #include "baton/predict/model_range.h"
 #include "baton/predict/regressor.h"
+#include "baton/support/json.h"
 
 namespace baton {
 
@@ -59,7 +60,7 @@ struct ModelCard {
   std::map<std::string, int64_t> left_out;        ///< rows by reason; kernels of backends without a predictor
   int64_t without_clock = 0;                      ///< Dataset::without_clock
   std::map<std::string, HeldOutErrors> held_out;  ///< "kernels of llvm", "models of llvm"
-  std::string accuracy;                           ///< JSON of an Evaluation; empty: not evaluated
+  Json accuracy;                                  ///< of an Evaluation; null: not evaluated
   std::string carried_from;  ///< the device of the predictor that training started from; empty: none
 };
 

@@ -76,7 +76,7 @@ Json card_json(const ModelCard& card) {
           {"left_out", card.left_out},
           {"without_clock", card.without_clock},
           {"held_out", held_out},
-          {"accuracy", card.accuracy.empty() ? Json(nullptr) : Json::parse(card.accuracy)},
+          {"accuracy", card.accuracy},
           {"carried_from", card.carried_from}};
 }
 
@@ -101,7 +101,7 @@ ModelCard card_of(const Json& json) {
   for (const auto& [of, errors] : json.at("held_out").items())
     card.held_out[of] = {errors.at("count").get<int64_t>(), errors.at("median_error").get<double>(),
                          errors.at("within_10").get<double>()};
-  if (!json.at("accuracy").is_null()) card.accuracy = json.at("accuracy").dump();
+  card.accuracy = json.at("accuracy");
   json.at("carried_from").get_to(card.carried_from);
   return card;
 }

@@ -17,13 +17,12 @@ namespace {
 struct Extracted {
   IRModule module;
   CutArrays arrays;
-  std::string operators_json;
+  Json operators;
 };
 
-std::string operators_text(const OriginTable& table, const std::vector<CutOperator>& operators,
-                           const std::vector<CutOperator>& left_out) {
-  return Json{{"operators", operators_json(table, operators)}, {"left_out", operators_json(table, left_out)}}
-      .dump();
+Json operators_of(const OriginTable& table, const std::vector<CutOperator>& operators,
+                  const std::vector<CutOperator>& left_out) {
+  return Json{{"operators", operators_json(table, operators)}, {"left_out", operators_json(table, left_out)}};
 }
 
 /// The options of a built program: its own weights, overridden by `params`.
@@ -54,7 +53,7 @@ Extracted extract_part(const BuildResult* built, const IRModule& module, CutSele
     BuildOptions options = program.options();
     options.context.interrupt = stop;
     Extracted result{cut.module, cut_arrays(program.graph(), cut, options, values), {}};
-    result.operators_json = operators_text(program.graph().module()->origins(), cut.operators, cut.left_out);
+    result.operators = operators_of(program.graph().module()->origins(), cut.operators, cut.left_out);
     return result;
   });
 }
@@ -77,7 +76,7 @@ void bind_cut(nb::module_& m) {
       .def_prop_ro("params", [](const Extracted& e) { return arrays_to_python(e.arrays.params); })
       .def_prop_ro("inputs", [](const Extracted& e) { return arrays_to_python(e.arrays.inputs); })
       .def_prop_ro("outputs", [](const Extracted& e) { return arrays_to_python(e.arrays.outputs); })
-      .def_ro("operators_json", &Extracted::operators_json);
+      .def_prop_ro("operators", [](const Extracted& e) { return e.operators; });
   // Overloads for a built program and for a module.
   m.def(
       "extract",
@@ -104,7 +103,7 @@ void bind_cut(nb::module_& m) {
         return interruptible([&](const std::atomic<bool>*) {
           const CutKernel cut = cut_kernel(built, select_kernel(built.plan, kernel).front(), values);
           return Extracted{cut.cut.module, cut.arrays,
-                           operators_text(built.optimized->origins(), cut.cut.operators, {})};
+                           operators_of(built.optimized->origins(), cut.cut.operators, {})};
         });
       },
       nb::arg("built"), nb::arg("kernel"), nb::arg("inputs"), "The fused function as it was compiled.");

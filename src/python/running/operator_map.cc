@@ -13,10 +13,10 @@ namespace baton::python {
 
 namespace {
 
-std::string rows(const OperatorMap& map) {
+Json rows(const OperatorMap& map) {
   Json list = Json::array();
   for (const OperatorRecord& record : map.operators()) list.push_back(to_json(record, RecordForm::kExplain));
-  return list.dump();
+  return list;
 }
 
 std::vector<uint32_t> ids_of(const BuildResult& built, const Expr& expr) {
@@ -36,7 +36,7 @@ std::vector<uint32_t> ids_of(const BuildResult& built, const Expr& expr) {
 
 void bind_operator_map(nb::module_& m) {
   nb::class_<OperatorMap>(m, "OperatorMap", "Which operators the nodes of graph.json compute, and back.")
-      .def("json", &rows, "All operators by id, as a JSON list: docs/design/0009-explain-json.md.")
+      .def("rows", &rows, "All operators by id: docs/design/0009-explain-json.md.")
       .def(
           "of_kernel",
           [](const OperatorMap& map, const std::string& name) {

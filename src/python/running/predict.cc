@@ -1,10 +1,9 @@
 // Predictors of times: training, files, and a model's times by one.
-#include "baton/driver/initialize.h"
-#include "baton/predict/evaluation.h"
+#include "baton/predict/model/run_predict.h"
 #include "baton/predict/predictor_file.h"
-#include "baton/store/store.h"
 
 #include "python/door.h"
+#include "python/keywords.h"
 #include "python/running/held_predictor.h"
 #include "python/running/profile_report.h"
 
@@ -12,51 +11,25 @@ namespace baton::python {
 
 namespace {
 
-HeldPredictor train_with(const std::string& store, const std::string& backend, const HeldPredictor* from,
-                         bool evaluated, std::optional<int> rounds, int seed, int threads,
-                         const std::string& name) {
-  read_environment();
-  const nb::gil_scoped_release released;
-  initialize();
-  TrainOptions options;
-  options.only_backend = backend;
-  options.name = name;
-  if (rounds) options.regressor.boost.rounds = *rounds;
-  options.regressor.boost.threads = threads;
-  options.seed = options.regressor.boost.seed = static_cast<uint32_t>(seed);
-  if (from) {
-    options.from = from->of;
-    options.regressor.boost = few_kernels_options(options.regressor.boost);
-  }
-  const Dataset data = dataset_of(Store::open(store, Store::Mode::kRead), backend);
-  Predictor made = train(data, options);
-  if (evaluated) made.card.accuracy = evaluation_json(evaluate(data, EvaluateOptions{options}));
-  return {std::make_shared<const Predictor>(std::move(made)), "the predictor trained with " + store};
+HeldPredictor held(FoundPredictor found) {
+  return {std::make_shared<const Predictor>(std::move(found.predictor)), found.path};
 }
 
-Report predict_module(const IRModule& module, const nb::dict& params, const HeldPredictor& by,
-                      const std::string& store, int threads, double level, std::string name,
-                      const std::string& for_device) {
-  const NamedArrays weights = arrays_from_python(params);
-  if (threads < 0 || !(level > 0 && level < 1))
-    throw nb::value_error("predict: threads is not negative, and level is between 0 and 1");
-  BuildOptions how;
-  how.params = weights;
-  how.context = door_context();
+HeldPredictor train_with(const nb::dict& options, const HeldPredictor* source) {
+  Called<TrainCommand> command("train", options);
+  if (source) command.options.from = source->of;
   const nb::gil_scoped_release released;
-  PredictOptions options;
-  options.device = predicted_device(*by.of, by.name, DeviceSheet::host(), for_device);
-  how.context = context_of_device(options.device, how.context);
-  std::optional<Store> measured;
-  if (!store.empty()) measured = Store::open(store, Store::Mode::kRead);
-  const BuildResult planned = plan_build(module, how);
-  options.predictor = by.of.get();
-  options.predictor_name = by.name;
-  options.store = measured ? &*measured : nullptr;
-  options.threads = threads;
-  options.level = level;
-  options.context = how.context;
-  Report made{predict(planned, options).report};
+  Predictor made = run_train(command, training_data(command)).predictor;
+  return {std::make_shared<const Predictor>(std::move(made)), "the predictor trained with " + command.store};
+}
+
+Report predict_module(const nb::dict& options, const HeldPredictor* by, const IRModule& module,
+                      const nb::dict& params, std::string name) {
+  const Called<PredictCommand> command("predict", options);
+  BuildOptions how{.params = arrays_from_python(params), .context = door_context()};
+  const nb::gil_scoped_release released;
+  const HeldPredictor found = by ? *by : held(predictor_of(command));
+  Report made{run_predict(command, *found.of, found.name, module, how)};
   made.report.model = std::move(name);
   made.report.opt_level = how.context.passes->opt_level;
   return made;
@@ -77,8 +50,7 @@ void bind_predict(nb::module_& m) {
           "of_device",
           [](const std::string& name) {
             read_environment();
-            FoundPredictor found = find_predictor(DeviceSheet::host(), name);
-            return HeldPredictor{std::make_shared<const Predictor>(std::move(found.predictor)), found.path};
+            return held(find_predictor(DeviceSheet::host(), name));
           },
           nb::arg("name") = "",
           "The predictor that comes with Baton for the device of that name, or for this machine. Raises "
@@ -86,9 +58,7 @@ void bind_predict(nb::module_& m) {
       .def(
           "save", [](const HeldPredictor& p, const std::string& path) { save_predictor(*p.of, path); },
           nb::arg("path"), "Replaces the file atomically.")
-      .def(
-          "_card", [](const HeldPredictor& p) { return card_json(p.of->card).dump(2); },
-          "The model card as JSON.")
+      .def("_card", [](const HeldPredictor& p) { return card_json(p.of->card); })
       .def(
           "_importance",
           [](const HeldPredictor& p, const std::string& backend) {
@@ -97,10 +67,11 @@ void bind_predict(nb::module_& m) {
             return at->second.importance();
           },
           nb::arg("backend"));
-  m.def("train", &train_with, nb::arg("store"), nb::arg("backend"), nb::arg("source").none(),
-        nb::arg("evaluated"), nb::arg("rounds").none(), nb::arg("seed"), nb::arg("threads"), nb::arg("name"));
-  m.def("predict", &predict_module, nb::arg("module"), nb::arg("params"), nb::arg("predictor"),
-        nb::arg("store"), nb::arg("threads"), nb::arg("level"), nb::arg("name"), nb::arg("for_device"));
+  bind_options<TrainCommand>(m, "train");
+  bind_options<PredictCommand>(m, "predict");
+  m.def("train", &train_with, nb::arg("options"), nb::arg("source").none());
+  m.def("predict", &predict_module, nb::arg("options"), nb::arg("predictor").none(), nb::arg("module"),
+        nb::arg("params"), nb::arg("name"));
 }
 
 }  // namespace baton::python

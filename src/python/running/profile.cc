@@ -1,7 +1,4 @@
 // Profiling of a build, and its display in notebooks.
-#include "baton/profile/report/profile.h"
-
-#include <exception>
 #include <set>
 #include <sstream>
 
@@ -15,149 +12,98 @@
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
-#include "baton/support/require.h"
 #include "baton/text/html.h"
 
 #include "python/door.h"
-#include "python/running/interruptible.h"
+#include "python/keywords.h"
 #include "python/running/profile_report.h"
+#include "python/running/progress_call.h"
 
 namespace baton::python {
 
 namespace {
 
-// Inputs that are not given get reproducible values.
-void set_inputs(Executor& executor, const NamedArrays& given) {
-  for (const auto& [name, value] : given) require(executor.set_input(std::string_view(name), value));
-  for (size_t i = 0; i < executor.num_inputs(); ++i) {
-    const std::string& name = executor.input_node(i).name;
-    bool is_given = false;
-    for (const auto& [each, value] : given) is_given |= each == name;
-    if (is_given) continue;
-    const PlanEntry& entry = executor.input_entry(i);
-    const NDArray value = tensor_value(name, entry.shape, entry.dtype);
-    if (!value) throw Error("no memory for input \"" + name + "\"");
-    require(executor.set_input(i, value));
-  }
+/// The options that only Python has are added to those of the command line.
+void add_seconds(Flags& flags, ProfileCommand& command) {
+  flags.option("seconds", &command.options.measure.min_seconds, "duration of the runs of each kind, at least")
+      .range(0, 1e6);
 }
+struct ProfileArguments : ProfileCommand {
+  void add(Flags& flags) {
+    ProfileCommand::add(flags);
+    add_seconds(flags, *this);
+  }
+};
+struct CompareArguments : ProfileCommand {
+  void add(Flags& flags) {
+    add_measuring(flags);
+    add_seconds(flags, *this);
+  }
+};
 
-/// Runs `work` without Python's lock; `watch` sets progress and interrupt of its options. What was measured
-/// before an interrupt is given to `keep`.
-Report measured(const nb::object& progress, const nb::object& keep, std::string name, const IRModule& module,
-                const std::function<void(const std::function<void(ProfileOptions&)>& watch,
-                                         ProfileReport& report)>& work) {
+/// Runs `work` without Python's lock, with progress and interrupt set in `options`. What was measured before
+/// an interrupt is given to `keep`.
+Report measured(ProfileOptions& options, const nb::object& progress, const nb::object& keep, std::string name,
+                const IRModule& module, const std::function<ProfileReport()>& work) {
   Report result;
   result.module = module;
   result.live = true;
-  std::exception_ptr raised;  // by the callback: measuring stops, then it continues to the caller
-  std::atomic<bool> stop_now{false};
   interruptible([&](const std::atomic<bool>* stop) {
-    const auto watch = [&](ProfileOptions& options) {
-      options.progress = [&, stop](const ProfileProgress& now) {
-        if (*stop) stop_now = true;
-        if (progress.is_none() || stop_now) return;
-        const nb::gil_scoped_acquire lock;
-        try {
-          progress(now.phase, now.done, now.total, now.seconds_left);
-        } catch (const nb::python_error&) {
-          raised = std::current_exception();
-          stop_now = true;
-        }
-      };
-      options.context.interrupt = progress.is_none() ? stop : &stop_now;
+    ProgressCall call(progress, stop);
+    options.progress = [&](const ProfileProgress& now) {
+      call(now.phase, now.done, now.total, now.seconds_left);
     };
+    options.context.interrupt = call.flag();
     try {
-      work(watch, result.report);
+      result.report = work();
     } catch (const Interrupted&) {
-      if (!raised) throw;
+      call.finish();
+      throw;
     }
-    if (!*stop) return;
-    if (!keep.is_none() && !result.report.kernels.empty()) {
+    if (*stop) {
       const nb::gil_scoped_acquire lock;
-      keep(result);
+      if (!keep.is_none() && !result.report.kernels.empty()) keep(result);
+      throw Interrupted("measuring was stopped");
     }
-    throw Interrupted("measuring was stopped");
+    call.finish();
   });
-  if (raised) std::rethrow_exception(raised);
   result.report.model = std::move(name);
   return result;
 }
 
-Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds,
-               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name,
-               double max_seconds, const nb::object& progress, const nb::object& keep) {
+Report profile(const nb::dict& options, const BuildResult& built, const nb::dict& inputs, std::string name,
+               const nb::object& progress, const nb::object& keep) {
+  Called<ProfileArguments> command("profile", options);
   const NamedArrays given = arrays_from_python(inputs);
-  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0) || !(max_seconds > 0))
-    throw nb::value_error(
-        "profile: threads, repeat, inside_ms and max_seconds are positive, seconds and wait are not "
-        "negative");
-  return measured(progress, keep, std::move(name), built.source,
-                  [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
-                    const std::unique_ptr<Executor> executor = make_executor(built);
-                    executor->set_threads(threads);
-                    set_inputs(*executor, given);
-                    ProfileOptions options;
-                    options.measure.min_runs = repeat;
-                    options.measure.min_seconds = seconds;
-                    options.inside = inside;
-                    options.inside_ms = inside_ms;
-                    options.unfused = unfused;
-                    options.peaks = peaks;
-                    options.wait_s = wait;
-                    options.context = door_context();
-                    // What is compiled for measuring is for the same processor.
-                    set_targets(options.context, built.targets);
-                    options.context.passes =
-                        std::make_shared<PassContext>();  // a fresh one: the model is already built
-                    options.max_seconds = max_seconds;
-                    watch(options);
-                    report = baton::profile(built, *executor, options);
-                    add_source_lines(report, built);
-                  });
+  command.options.context = door_context();
+  // What is compiled for measuring is for the same processor, by a fresh context: the model is already built.
+  set_targets(command.options.context, built.targets);
+  command.options.context.passes = std::make_shared<PassContext>();
+  return measured(command.options, progress, keep, std::move(name), built.source, [&] {
+    ProfileReport report = run_profile(built, command, given);
+    add_source_lines(report, built);
+    return report;
+  });
 }
 
-/// Part of the time for measuring that the profile of the whole takes; the rest is for the comparison.
-constexpr double kForProfile = 0.3;
-
-Report compare_backends(const IRModule& module, const nb::dict& params,
-                        const std::vector<std::string>& backends, const nb::dict& inputs, int threads,
-                        int repeat, double seconds, double max_seconds, std::string name,
+Report compare_backends(const nb::dict& options, const IRModule& module, const nb::dict& params,
+                        const std::vector<std::string>& backends, const nb::dict& inputs, std::string name,
                         const nb::object& progress, const nb::object& keep) {
-  const NamedArrays weights = arrays_from_python(params), given = arrays_from_python(inputs);
-  if (threads < 0 || repeat < 1 || !(seconds >= 0) || !(max_seconds > 0))
-    throw nb::value_error("compare: threads, repeat and max_seconds are positive, seconds is not negative");
-  BuildOptions how;
-  how.params = weights;
-  how.context = door_context();
+  Called<CompareArguments> command("compare", options);
+  const NamedArrays given = arrays_from_python(inputs);
+  BuildOptions how{.params = arrays_from_python(params), .context = door_context()};
   const std::vector<ComparedBackend> compared = compared_backends(backends, how.context);
-  return measured(progress, keep, std::move(name), module,
-                  [&](const std::function<void(ProfileOptions&)>& watch, ProfileReport& report) {
-                    ProfileOptions options;
-                    options.measure.min_runs = repeat;
-                    options.measure.min_seconds = seconds;
-                    options.inside = options.unfused = false;
-                    options.context = how.context;
-                    options.max_seconds = max_seconds * kForProfile;
-                    watch(options);
-                    how.context.interrupt = options.context.interrupt;
-                    const BuildResult built = build_for(compared.front(), module, how);
-                    const std::unique_ptr<Executor> executor = make_executor(built);
-                    executor->set_threads(threads);
-                    set_inputs(*executor, given);
-                    report = baton::profile(built, *executor, options);
-                    add_source_lines(report, built);
-                    if (!report.partial.empty()) return;
-                    CompareOptions compare;
-                    compare.build = how;
-                    compare.threads = threads;
-                    compare.max_seconds = max_seconds * (1 - kForProfile);
-                    compare.progress = options.progress;
-                    report.comparison = baton::compare(report, module, built, compared, compare);
-                    report.opt_level = how.context.passes->opt_level;
-                  });
+  command.options.context = how.context;
+  return measured(command.options, progress, keep, std::move(name), module, [&] {
+    how.context.interrupt = command.options.context.interrupt;
+    const BuildResult built = build_for(compared.front(), module, how);
+    ProfileReport report = run_compare(module, built, compared, command, how, given);
+    add_source_lines(report, built);
+    report.opt_level = how.context.passes->opt_level;
+    return report;
+  });
 }
 
 std::string table(const Report& self, bool all, int top, const std::string& sort, int width) {
@@ -200,6 +146,7 @@ void bind_profile(nb::module_& m) {
       .def(
           "json", [](const Report& r) { return to_json(r.report).dump(); },
           "All of it: docs/design/0005-profile-json.md.")
+      .def("_values", [](const Report& r) { return to_json(r.report); })
       .def("table", &table, nb::arg("all") = false, nb::arg("top") = TableOptions().top, nb::arg("sort") = "",
            nb::arg("width") = TableOptions().width,
            "What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels "
@@ -238,10 +185,10 @@ void bind_profile(nb::module_& m) {
           },
           "Sentences about results that differ between backends.")
       .def("_repr_html_", [](const Report& r) { return html(r.report); });
-  m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"),
-        nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),
-        nb::arg("wait"), nb::arg("name"), nb::arg("max_seconds") = 60.0, nb::arg("progress") = nb::none(),
-        nb::arg("keep") = nb::none());
+  bind_options<ProfileArguments>(m, "profile");
+  bind_options<CompareArguments>(m, "compare");
+  m.def("profile", &profile, nb::arg("options"), nb::arg("built"), nb::arg("inputs"), nb::arg("name"),
+        nb::arg("progress").none(), nb::arg("keep").none());
   m.def(
       "survey_targets",
       [](const std::vector<std::string>& targets, bool quick, bool again, int threads) {
@@ -257,14 +204,14 @@ void bind_profile(nb::module_& m) {
         options.threads = threads > 0 ? threads : default_threads();
         return interruptible([&](const std::atomic<bool>* stop) {
           options.interrupt = stop;
-          return survey_targets(context, KernelCache::shared(), options).dump();
+          return survey_targets(context, KernelCache::shared(), options);
         });
       },
       nb::arg("targets"), nb::arg("quick"), nb::arg("again"), nb::arg("threads"),
-      "What this machine can run, as JSON.");
-  m.def("compare_backends", &compare_backends, nb::arg("module"), nb::arg("params"), nb::arg("backends"),
-        nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"), nb::arg("seconds"), nb::arg("max_seconds"),
-        nb::arg("name"), nb::arg("progress") = nb::none(), nb::arg("keep") = nb::none());
+      "What this machine can run.");
+  m.def("compare_backends", &compare_backends, nb::arg("options"), nb::arg("module"), nb::arg("params"),
+        nb::arg("backends"), nb::arg("inputs"), nb::arg("name"), nb::arg("progress").none(),
+        nb::arg("keep").none());
   m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
   m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
   m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));

@@ -46,9 +46,7 @@ void bind_profile_files(nb::module_& m, nb::class_<Report>& report) {
           "A profile that save() or `baton profile -o NAME.json` wrote. Raises TVMError when it is none.")
       .def(
           "_table",
-          [](const Report& r, const std::string& name) {
-            return table_json(report_table(r.report, name)).dump();
-          },
+          [](const Report& r, const std::string& name) { return table_json(report_table(r.report, name)); },
           nb::arg("name"))
       .def(
           "_bytes",
@@ -76,6 +74,7 @@ void bind_profile_files(nb::module_& m, nb::class_<Report>& report) {
       nb::arg("path"), nb::arg("bytes"), "Writes a file whole or not at all.");
   nb::class_<Difference>(m, "ProfileDiff", nb::dynamic_attr(),
                          "Two profiles of one model, compared operator by operator.")
+      .def("_values", [](const Difference& d) { return to_json(d.diff); })
       .def(
           "json", [](const Difference& d) { return to_json(d.diff).dump(); },
           "All of it: docs/design/0010-diff-json.md.")

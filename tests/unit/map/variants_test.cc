@@ -122,14 +122,15 @@ TEST(LayerVariants, AreWrittenIntoTheMappingAndRefusedWhereTheyCannotBe) {
   for (uint32_t id = 0; id < 3; ++id)
     mapping.operators.push_back(
         {.id = id, .label = "op", .backend = "llvm", .variant = id == 2 ? "plain" : ""});
-  const Mapping read = parse_mapping(mapping_json(mapping), "m.json");
+  const Mapping read = mapping_of(Json::parse(mapping_json(mapping)), "m.json");
   EXPECT_EQ(read, mapping);
   EXPECT_NO_THROW(apply_mapping(module, mapping, options.context));
   const auto refused = [&](auto&& change, const std::string& what, int level = 3) {
     Mapping bad = mapping;
     change(bad);
     try {
-      apply_mapping(module, parse_mapping(mapping_json(bad), "m.json"), options.context.at_level(level));
+      apply_mapping(module, mapping_of(Json::parse(mapping_json(bad)), "m.json"),
+                    options.context.at_level(level));
       ADD_FAILURE() << "accepted: " << what;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr(what));

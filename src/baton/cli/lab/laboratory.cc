@@ -26,15 +26,10 @@ class Compared final : public ComparedProfile {
     return build_for(backends_.front(), module, options);
   }
 
-  void add_to(ProfileReport& report, const BuiltModel& built, const ProfileOptions& options, int threads,
-              double max_seconds) const override {
-    CompareOptions how;
-    how.build.params = built.params;
-    how.build.context = options.context;
-    how.threads = threads;
-    how.max_seconds = max_seconds;
-    how.progress = options.progress;
-    report.comparison = baton::compare(report, built.model.module, built.build, backends_, how);
+  ProfileReport profile(const BuiltModel& built, const ProfileCommand& command,
+                        const ExecutorReady& ready) const override {
+    const BuildOptions how{.params = built.params, .context = command.options.context};
+    return run_compare(built.model.module, built.build, backends_, command, how, {}, ready);
   }
 
  private:

@@ -1,18 +1,13 @@
 #include <algorithm>
-#include <filesystem>
-#include <optional>
 
 #include "baton/cli/common.h"
 #include "baton/cli/lab/feature_tables.h"
 #include "baton/cli/outputs.h"
-#include "baton/driver/initialize.h"
-#include "baton/predict/evaluation.h"
+#include "baton/predict/model/run_predict.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/profile/write/csv.h"
 #include "baton/profile/write/files.h"
-#include "baton/store/store.h"
 #include "baton/support/error.h"
-#include "baton/support/json.h"
 
 namespace baton::cli {
 
@@ -23,83 +18,42 @@ class TrainVerb final : public Verb {
   using Verb::Verb;
 
   void flags(Flags& flags) override {
-    flags.option("store", &store_, "measurements of kernels, and of the models that they are from")
-        .required();
+    command_.add(flags);
     flags.option("o,output", &output_, "the predictor's file");
-    flags.option("name", &options_.name,
-                 "of the device, for `--for-device`; by default those of the machines in the store");
-    flags.option("backend", &backend_, "kernels of this backend only: llvm, dnnl, opencl, sim_npu");
-    flags.option(
-        "from", &from_,
-        "a predictor of another device: carried over to the device of the store, whose few kernels (50 to "
-        "200) correct it; the accuracy by their number is printed beside training from nothing");
-    flags.flag(
-        "evaluate", &evaluate_,
-        "hold out models and families, and print how good predictions are, beside simpler predictors and the "
-        "noise of the measurements; kept in the file's card");
     flags.option("report", &report_, "with --evaluate: a page with calibration plots, FILE.html");
     features_.add(
         flags, feature_kinds(), "features",
         "what predictors are trained with, for one of your own. How the name ends says what is written:");
-    flags.flag("search", &search_, "choose the size of the trees by families held out");
-    flags.option("rounds", &options_.regressor.boost.rounds, "trees of each predictor")
-        .show_default()
-        .range(1, 5000);
-    flags.option("eta", &options_.regressor.boost.eta, "how much of an error each tree corrects")
-        .show_default()
-        .range(0.001, 1);
-    flags.option("depth", &options_.regressor.boost.depth, "of a tree").show_default().range(1, 12);
-    flags.option("seed", &seed_, "the same seed and store, the same predictor")
-        .show_default()
-        .range(0, 1000000);
-    flags.option("threads", &options_.regressor.boost.threads, "for training").show_default().range(1, 256);
     flags.flag("json", &json_, "one JSON object on standard output: the card, with the accuracy");
   }
 
   int run(Io& io) override {
-    const bool trains = !output_.empty() || evaluate_;
+    const bool trains = !output_.empty() || command_.evaluate;
     if (!trains && !features_.any())
       throw UsageError("there is nothing to do: give -o FILE, --evaluate or --features FILE.csv");
-    if (!report_.empty() && !evaluate_) throw UsageError("--report shows an evaluation: give --evaluate too");
+    if (!report_.empty() && !command_.evaluate)
+      throw UsageError("--report shows an evaluation: give --evaluate too");
     if (!trains)
       refuse_options(io, {"name", "from", "search", "rounds", "eta", "depth", "seed", "threads", "json"},
                      "--features alone trains nothing");
-    if (search_) refuse_options(io, {"depth"}, "--search chooses it");
+    if (command_.search) refuse_options(io, {"depth"}, "--search chooses it");
     for (const std::string& path : {output_, report_})
       if (!path.empty()) check_writable(path);
     features_.check();
     if (const std::string why = trains ? no_xgboost() : ""; !why.empty()) throw Error(why);
-    initialize();
     Progress progress(io);
-    options_.seed = options_.regressor.boost.seed = static_cast<uint32_t>(seed_);
-    options_.only_backend = backend_;
-    options_.progress = [&](const std::string& what, int done, int total) {
+    command_.options.progress = [&](const std::string& what, int done, int total) {
       progress.show(what, done, total);
     };
-    const Dataset data = dataset_of(Store::open(store_, Store::Mode::kRead), backend_);
+    command_.curve = true;
+    const Dataset data = training_data(command_);
     if (features_.any()) write_features(io, data);
     if (!trains) return 0;
-    if (!from_.empty()) options_.from = std::make_shared<const Predictor>(load_predictor(from_));
-    if (search_) options_.regressor.boost = best_options(data, candidates(), options_);
-    TrainOptions whole = options_;
-    if (options_.from) whole.regressor.boost = few_kernels_options(whole.regressor.boost);
-    Predictor predictor = train(data, whole);
-    std::optional<Evaluation> evaluation;
-    if (evaluate_) {
-      evaluation = evaluate(data, EvaluateOptions{whole});
-      predictor.card.accuracy = evaluation_json(*evaluation);
-    }
-    std::vector<CarryRow> curve;
-    if (options_.from)
-      for (const auto& [backend, regressor] : predictor.kernels) {
-        constexpr int kSizes[] = {0, 50, 100, 200};
-        const auto rows = carry_curve(data, backend, options_.from, kSizes, options_);
-        curve.insert(curve.end(), rows.begin(), rows.end());
-      }
+    const Trained made = run_train(command_, data);
     progress.clear();
-    if (!output_.empty()) save_predictor(predictor, output_);
-    if (!report_.empty()) write_file(report_, evaluation_page(*evaluation, predictor));
-    json_ ? print_json(io, predictor, curve) : print(io, predictor, evaluation, curve);
+    if (!output_.empty()) save_predictor(made.predictor, output_);
+    if (!report_.empty()) write_file(report_, evaluation_page(*made.evaluation, made.predictor));
+    json_ ? print_json(io, made) : print(io, made);
     return 0;
   }
 
@@ -112,19 +66,8 @@ class TrainVerb final : public Verb {
     });
   }
 
-  std::vector<BoostOptions> candidates() const {
-    std::vector<BoostOptions> all;
-    for (const int depth : {5, 7, 9})
-      for (const double least : {1.0, 4.0}) {
-        all.push_back(options_.regressor.boost);
-        all.back().depth = depth;
-        all.back().min_child_weight = least;
-      }
-    return all;
-  }
-
-  void print(Io& io, const Predictor& predictor, const std::optional<Evaluation>& evaluation,
-             const std::vector<CarryRow>& curve) const {
+  void print(Io& io, const Trained& made) const {
+    const auto& [predictor, evaluation, curve] = made;
     const ModelCard& card = predictor.card;
     io.out << card.rows << " measurements: " << card.kernels << " kernels, " << card.models << " models of "
            << card.families.size() << (card.families.size() == 1 ? " family\n" : " families\n");
@@ -157,14 +100,14 @@ class TrainVerb final : public Verb {
     if (!output_.empty()) io.err << "wrote " << output_ << '\n';
   }
 
-  void print_json(Io& io, const Predictor& predictor, const std::vector<CarryRow>& curve) const {
-    Json json = card_json(predictor.card);
+  void print_json(Io& io, const Trained& made) const {
+    Json json = card_json(made.predictor.card);
     Json importance = Json::object();
-    for (const auto& [backend, regressor] : predictor.kernels)
+    for (const auto& [backend, regressor] : made.predictor.kernels)
       for (const auto& [feature, part] : regressor.importance()) importance[backend][feature] = part;
     json["importance"] = importance;
     Json& rows = json["carried"] = Json::array();
-    for (const CarryRow& row : curve)
+    for (const CarryRow& row : made.curve)
       rows.push_back(
           {{"kernels", row.kernels},
            {"carried_median_error", row.carried.median_error},
@@ -174,11 +117,10 @@ class TrainVerb final : public Verb {
     io.out << json.dump() << '\n';
   }
 
-  std::string store_, output_, backend_, from_, report_;
+  TrainCommand command_;
+  std::string output_, report_;
   OutputFiles features_;
-  TrainOptions options_;
-  int seed_ = 1;
-  bool evaluate_ = false, search_ = false, json_ = false;
+  bool json_ = false;
 };
 
 }  // namespace

@@ -85,22 +85,6 @@ IRModule program_returning(const CutGraph& graph, const std::vector<Expr>& value
   return module;
 }
 
-void set_model_inputs(Executor& executor, const NamedArrays& given) {
-  for (const auto& [name, value] : given) {
-    bool known = false;
-    for (size_t i = 0; i < executor.num_inputs(); ++i) known |= executor.input_node(i).name == name;
-    if (!known) throw Error("\"" + name + "\" is no input of the model");
-  }
-  for (size_t i = 0; i < executor.num_inputs(); ++i) {
-    const std::string& name = executor.input_node(i).name;
-    const PlanEntry& entry = executor.input_entry(i);
-    const NDArray* known = find(given, name);
-    const NDArray value = known ? *known : tensor_value(name, entry.shape, entry.dtype);
-    if (!value) throw Error("no memory for input \"" + name + "\"");
-    require(executor.set_input(i, value));
-  }
-}
-
 CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& options,
                      const NamedArrays& inputs) {
   for (const auto& [name, value] : inputs) {

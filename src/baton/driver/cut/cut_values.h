@@ -20,7 +20,4 @@ CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& 
 /// `graph`'s program with a tuple of `values` as its result.
 IRModule program_returning(const CutGraph& graph, const std::vector<Expr>& values);
 
-/// Sets the inputs of `executor` to the given values, the rest by the tensor rule; Error for unknown names.
-void set_model_inputs(Executor& executor, const NamedArrays& given);
-
 }  // namespace baton

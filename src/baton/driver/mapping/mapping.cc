@@ -152,10 +152,9 @@ std::string mapping_json(const Mapping& mapping) {
   return text + "\n  ]\n}\n";
 }
 
-Mapping parse_mapping(std::string_view text, const std::string& name) {
+Mapping mapping_of(const Json& json, const std::string& name) {
   Mapping mapping;
   try {
-    const Json json = Json::parse_or_discard(text);
     if (!json.is_object() || !json.contains("operators") || !json.contains("program"))
       refuse_mapping(name, "this is no mapping: `baton map MODEL -o FILE` writes one");
     if (const int schema = json.at("schema").get<int>(); schema > kMappingSchema)
@@ -215,7 +214,7 @@ Mapping load_mapping(const std::string& path) {
   if (!text.ok())
     throw Error("cannot read the mapping " + path + " (" + text.status().message +
                 "): `baton map MODEL -o FILE` writes one");
-  return parse_mapping(*text, path);
+  return mapping_of(Json::parse_or_discard(*text), path);
 }
 
 void check_mapping(const Mapping& mapping, const IRModule& module, const std::string& name) {

@@ -55,9 +55,9 @@ uint64_t program_hash(const IRModule& module);
 
 std::string mapping_json(const Mapping& mapping);  ///< as a file: one line per operator
 Json mapping_value(const Mapping& mapping);
-/// Throws Error for text that is no mapping, of a later schema, with operators missing or twice, or with a
+/// Throws Error for what is no mapping, is of a later schema, with operators missing or twice, or with a
 /// backend or variant that is not there. `name`: of the file, in messages.
-Mapping parse_mapping(std::string_view json, const std::string& name);
+Mapping mapping_of(const Json& json, const std::string& name);
 Mapping load_mapping(const std::string& path);
 
 /// Throws Error, naming what differs, when the mapping is of another program.

@@ -7,7 +7,6 @@
 
 #include "baton/driver/cut/cut_choice.h"
 #include "baton/driver/cut/cut_graph.h"
-#include "baton/driver/cut/cut_values.h"
 #include "baton/profile/measure/budget.h"
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/another_executor.h"
@@ -355,6 +354,24 @@ class Comparer {
 Comparison compare(const ProfileReport& report, const IRModule& source, const BuildResult& base,
                    const std::vector<ComparedBackend>& backends, const CompareOptions& options) {
   return Comparer(report, source, base, backends, options).run();
+}
+
+ProfileReport run_compare(const IRModule& source, const BuildResult& base,
+                          const std::vector<ComparedBackend>& backends, const ProfileCommand& command,
+                          const BuildOptions& how, const NamedArrays& inputs, const ExecutorReady& ready) {
+  constexpr double kForProfile = 0.3;  // of the time for measuring
+  ProfileCommand first = command;
+  first.options.inside = first.options.unfused = false;
+  first.options.max_seconds *= kForProfile;
+  ProfileReport report = run_profile(base, first, inputs, ready);
+  if (!report.partial.empty()) return report;
+  CompareOptions options{.build = how};
+  options.build.context.interrupt = command.options.context.interrupt;
+  options.threads = command.threads;
+  options.max_seconds = command.options.max_seconds * (1 - kForProfile);
+  options.progress = command.options.progress;
+  report.comparison = compare(report, source, base, backends, options);
+  return report;
 }
 
 }  // namespace baton

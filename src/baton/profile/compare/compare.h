@@ -8,8 +8,8 @@
 #include "baton/driver/build.h"
 #include "baton/profile/compare/offload.h"
 #include "baton/profile/measure/measure.h"
-#include "baton/profile/report/profile.h"
 #include "baton/profile/report/rows.h"
+#include "baton/profile/report/run_profile.h"
 
 namespace baton {
 
@@ -29,6 +29,13 @@ struct CompareOptions {
 /// it: Comparison::partial says so.
 Comparison compare(const ProfileReport& report, const IRModule& source, const BuildResult& base,
                    const std::vector<ComparedBackend>& backends, const CompareOptions& options);
+
+/// `baton profile --compare`: the profile of `base` with its comparison, for which the larger part of the
+/// command's time is. `how`: as CompareOptions::build.
+ProfileReport run_compare(
+    const IRModule& source, const BuildResult& base, const std::vector<ComparedBackend>& backends,
+    const ProfileCommand& command, const BuildOptions& how, const NamedArrays& inputs,
+    const ExecutorReady& ready = [](const Executor&) {});
 
 /// Why two results of a computation differ by more than rounding; empty when they do not. Reals may differ by
 /// 1e-4 of the largest magnitude (of 16 bits: 2e-2), integers not at all; what is not a number must be so in
