@@ -1,6 +1,6 @@
 """An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then. A backend is
-two folders and a line; a column of the store, or of a report, is three lines; a feature of predictors is one, and predictors of before
-remain; a peer is a file."""
+two folders and a line; a column of the store, or of a report, is three lines; an option two; a feature of predictors is one, and
+predictors of before remain; a peer is a file."""
 import json
 import os
 import pathlib
@@ -20,7 +20,7 @@ ADDITIONS = [
     ("doubling.cc", "src/baton/schedule", "src/baton/schedule/templates.def", "BATON_TEMPLATE(template_doubling)",
      "BATON_TEMPLATE(template_pointwise)"),
 ]
-# A line behind another one: a column of the store and one of the report, with their members.
+# A line behind another one: a column of the store, one of the report and an option, with their members.
 LINES = [
     ("src/baton/store/measurement.h", "  std::string protocol;\n", "  int luck = 0;\n"),
     ("src/baton/store/columns.h", '    {"protocol", &Measurement::protocol},\n', '    {"luck", &Measurement::luck},\n'),
@@ -34,6 +34,9 @@ LINES = [
      '      {"luck", kNumber, [](const KernelCells& k) -> Cell { return k.row.luck; }},\n'),
     ("src/baton/predict/features.cc", '    {"log2 batch", "", kShape, kNear, [](const KernelFacts& f) { return log2_of(f.e.batch); }},\n',
      '    {"luck", "", false, false, [](const KernelFacts&) { return 7.0; }},\n'),
+    ("src/baton/profile/report/run_profile.h", "  int threads = 0;  ///< of the runs; 0: the default of all runs\n", "  int luck = 3;\n"),
+    ("src/baton/profile/report/run_profile.cc", "  add_measuring(flags);\n",
+     '  flags.option("luck", &luck, "of the runs").show_default().range(1, 7);\n'),
     ("src/baton/codegen/backends.def", "BATON_BACKEND(mirror)\n", "BATON_BACKEND(echo)\n"),
 ]
 MIGRATION = """#include "baton/store/migrations/migrations.h"
@@ -48,12 +51,14 @@ def @main(%x: Tensor[(3, 5), float32]) {
 }
 """
 IN_PYTHON = """
+import baton
 from baton import relay
 from baton._load import core
 x = relay.var("x", shape=(3, 5))
 call = relay.op.tensor.twice(x)
 assert "twice" in core.list_op_names() and "twice" in dir(relay.op) and "Two times x." in relay.op.tensor.twice.__doc__
 module = relay.transform.InferType()(relay.transform.AddToTwice()(relay.transform.InferType()(core.IRModule.from_expr(relay.add(x, x)))))
+assert baton.profile.__signature__.parameters["luck"].default == 3 and "luck : of the runs" in baton.profile.__doc__
 assert "twice(%x)" in module.astext(False) and "(3, 5)" in str(module["main"].ret_type)
 """
 
@@ -91,6 +96,7 @@ def find(build, tree):
         assert done.returncode == 0, f"{args}: {done.stdout}{done.stderr}"
         return done.stdout
 
+    assert "  --luck INT:INT in [1 - 7]=3" in baton("profile", "--help")
     assert "operators" in baton("--help") and "with what each does" in baton("operators", "--help")
     assert "twice: Two times x." in baton("operators", "--docs").splitlines()
     unknown = subprocess.run([build / "baton", "opt", model, "--passes", "?"], capture_output=True, text=True, check=False)
