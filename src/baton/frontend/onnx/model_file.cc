@@ -2,14 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "baton/frontend/onnx/mapped_file.h"
 #include "baton/support/error.h"
 
 namespace baton::onnx {
@@ -429,11 +423,6 @@ void read_fields(std::string_view bytes, ModelFile& model) {
   if (model.ir_version < 3 && model.opsets.empty()) model.opsets[""] = 1;
 }
 
-struct Mapping {
-  void* data;
-  size_t bytes;
-};
-
 }  // namespace
 
 std::string element_name(Element element) {
@@ -472,23 +461,8 @@ std::shared_ptr<const ModelFile> read_model_bytes(std::string_view bytes, std::s
 }
 
 std::shared_ptr<const ModelFile> read_model_file(const std::string& path) {
-  const auto failed = [&](const char* what) {
-    return Error(path + ": " + what + ": " + std::strerror(errno));
-  };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw failed("cannot be read");
-  struct stat about;
-  const bool is_file = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
-  const auto bytes = is_file ? static_cast<size_t>(about.st_size) : 0;
-  void* data = bytes ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0) : nullptr;
-  ::close(file);
-  if (!is_file) throw Error(path + ": cannot be read: it is not a file");
-  if (data == MAP_FAILED) throw failed("cannot be mapped");
-  const std::shared_ptr<const void> owner(new Mapping{data, bytes}, [](const Mapping* mapping) {
-    if (mapping->data) munmap(mapping->data, mapping->bytes);
-    delete mapping;
-  });
-  return read_model_bytes({static_cast<const char*>(data), bytes}, path, owner);
+  const MappedFile file = map_file(path);
+  return read_model_bytes(file.bytes, path, file.owner);
 }
 
 }  // namespace baton::onnx
