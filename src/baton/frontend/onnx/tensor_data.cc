@@ -136,13 +136,17 @@ NDArray named(const ModelFile& model, std::string_view name, const Read& read) {
   }
 }
 
-NDArray room_for(const std::vector<int64_t>& dims, Element element) {
-  const std::optional<DType> dtype = dtype_of(element);
-  if (!dtype)
-    throw Error("its elements are of type " + element_name(element) + ", for which Baton has no arithmetic");
-  if (!byte_count(dims, *dtype))
-    throw Error("its shape " + describe(dims, *dtype) + " is no shape that fits into 64 bits");
-  return NDArray::empty(dims, *dtype);
+DType computed_type(Element element) {
+  if (const std::optional<DType> dtype = dtype_of(element)) return *dtype;
+  throw Error("its elements are of type " + element_name(element) + ", for which Baton has no arithmetic");
+}
+
+NDArray room_for(const std::vector<int64_t>& dims, DType dtype) {
+  if (!byte_count(dims, dtype))
+    throw Error("its shape " + describe(dims, dtype) + " is no shape that fits into 64 bits");
+  NDArray array = NDArray::empty(dims, dtype);
+  if (!array) throw Error("there is no memory for it");
+  return array;
 }
 
 }  // namespace
@@ -221,6 +225,7 @@ std::string_view TensorReader::external(const TensorFile& tensor) {
 
 NDArray TensorReader::read(const TensorFile& tensor) {
   return named(*model_, tensor.name, [&] {
+    const DType dtype = computed_type(tensor.element);
     const std::string_view raw = tensor.is_external ? external(tensor) : tensor.raw;
     const bool is_raw = tensor.is_external || tensor.has_raw;
     // Before memory is asked for: a shape of 2^40 elements costs nothing to write down.
@@ -229,8 +234,7 @@ NDArray TensorReader::read(const TensorFile& tensor) {
     if (elements && static_cast<uint64_t>(*elements) > most)
       throw Error("it has " + std::to_string(most / 8) + " bytes of data for " + std::to_string(*elements) +
                   " elements");
-    NDArray array = room_for(tensor.dims, tensor.element);
-    if (!array) throw Error("there is no memory for it");
+    NDArray array = room_for(tensor.dims, dtype);
     if (is_raw)
       fill_raw(raw, tensor.element, array);
     else
