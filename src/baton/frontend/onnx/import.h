@@ -23,5 +23,8 @@ struct Imported {
 /// Throws Error for a file that is none, is damaged, or contradicts itself, and NotSupported with all
 /// operators that there is no rule for.
 Imported import_file(const std::string& path, const ImportOptions& options, const BuildContext& context);
+/// The same of a file's bytes. `name`: what errors say; external data lie in its folder.
+Imported import_bytes(std::string bytes, std::string name, const ImportOptions& options,
+                      const BuildContext& context);
 
 }  // namespace baton::onnx

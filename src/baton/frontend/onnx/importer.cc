@@ -325,4 +325,10 @@ Imported import_file(const std::string& path, const ImportOptions& options, cons
   return {Importer(read_model_file(path), options, context).run(), {}};
 }
 
+Imported import_bytes(std::string bytes, std::string name, const ImportOptions& options,
+                      const BuildContext& context) {
+  const auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return {Importer(read_model_bytes(*owner, std::move(name), owner), options, context).run(), {}};
+}
+
 }  // namespace baton::onnx
