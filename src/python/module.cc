@@ -52,4 +52,5 @@ NB_MODULE(_baton, m) {
   bind_queues(m);
   bind_values(m);
   bind_workloads(m);
+  bind_onnx(m);
 }

@@ -9,6 +9,7 @@
 
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
+#include "baton/frontend/onnx/import.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/support/base/files.h"
 #include "baton/support/base/tensor_rule.h"
@@ -85,6 +86,11 @@ std::string model_text(const IRModuleNode& module, bool origins) {
 
 namespace {
 
+LoadedModel from_onnx(const std::string& path, const std::vector<GivenShape>& shapes) {
+  onnx::Imported imported = onnx::import_file(path, {shapes}, host_context());
+  return {path, std::move(imported.module), nullptr};
+}
+
 LoadedModel load_as_given(const std::string& name) {
   if (name == "-") return from_text(kStandardInput, read_input(), kStandardInput);
   if (const auto* workload = workloads::find_workload(name)) {
@@ -92,8 +98,6 @@ LoadedModel load_as_given(const std::string& name) {
     return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");
   }
   if (name.ends_with(".relay")) return from_text(name, read_model(name), name);
-  if (name.ends_with(".onnx"))
-    throw NotSupported(name + ": ONNX files are not read yet; give a .relay file or a workload name");
   unknown_model(name);
 }
 
@@ -103,6 +107,7 @@ LoadedModel load_model(const std::string& name, const std::vector<std::string>& 
   initialize();
   std::vector<GivenShape> given;
   for (const std::string& text : shapes) given.push_back(parse_given_shape(text));
+  if (name.ends_with(".onnx")) return from_onnx(name, given);
   LoadedModel model = load_as_given(name);
   if (!given.empty()) model.module = freeze_shapes(model.module, given);
   return model;

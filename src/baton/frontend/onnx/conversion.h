@@ -1,0 +1,99 @@
+#pragma once
+// One node of an ONNX file on its way to Relay: its inputs and attributes as a rule of ops/ reads them, and
+// how that builds its results.
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/frontend/onnx/model_file.h"
+#include "baton/frontend/onnx/value.h"
+#include "baton/ir/build.h"
+#include "baton/support/error.h"
+
+namespace baton::onnx {
+
+class Importer;
+
+class Conversion {
+ public:
+  Conversion(Importer& importer, const NodeFile& node, int64_t version, Values inputs)
+      : node(node), version(version), importer_(importer), inputs_(std::move(inputs)) {}
+
+  const NodeFile& node;
+  /// Of the node's domain in this model: rules choose by it.
+  const int64_t version;
+
+  // ---- Inputs.
+  size_t count() const { return inputs_.size(); }
+  bool has(size_t i) const { return i < inputs_.size() && !inputs_[i].is_absent(); }
+  /// Throws Error where the input is not given.
+  const Value& value(size_t i) const;
+  Expr operator[](size_t i) const;  ///< its tensor
+  const TensorTypeNode& type(size_t i) const;
+  DType dtype(size_t i) const { return type(i).dtype(); }
+  int rank(size_t i) const { return type(i).rank(); }
+  /// Null: it is computed at run time, or not given.
+  const ConstantNode* constant(size_t i) const;
+  /// Elements of an integer input that importing knows, some of them perhaps symbolic.
+  std::optional<KnownIntegers> integers(size_t i) const;
+  /// The same, all of them numbers; nullopt where one is not, or none is known.
+  std::optional<std::vector<int64_t>> numbers(size_t i) const;
+  /// The same; throws NotSupported, which says that `what` has to be constant, where it is not.
+  std::vector<int64_t> required_numbers(size_t i, const char* what) const;
+
+  // ---- Attributes. Throw Error for one of another type than the operator's.
+  bool has_attribute(std::string_view name) const { return node.attribute(name) != nullptr; }
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+  int64_t required_integer(std::string_view name) const;
+  double number(std::string_view name, double otherwise) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  /// nullopt: it is not there.
+  std::optional<std::vector<int64_t>> integers_of(std::string_view name) const;
+  std::optional<std::vector<double>> numbers_of(std::string_view name) const;
+  /// How many of the node's outputs are used: those behind it are not computed.
+  size_t outputs() const { return node.outputs.size(); }
+  bool wants(size_t output) const { return output < node.outputs.size() && !node.outputs[output].empty(); }
+  const AttributeFile* attribute(std::string_view name) const { return node.attribute(name); }
+
+  // ---- Building. All are typed.
+  Expr call(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs = {}) const;
+  Expr scalar(double value, DType dtype) const;
+  Expr constant(NDArray value) const;
+  Expr vector(const std::vector<int64_t>& values, DType dtype = DType::int_(64)) const;
+  Expr item(const Expr& tuple, int index) const;
+  Expr cast(const Expr& value, DType dtype) const;
+  Expr reshape(const Expr& value, const std::vector<int64_t>& shape) const;
+  Expr transpose(const Expr& value, const std::vector<int64_t>& axes) const;
+  /// `value` with unit axes in front until it has `rank`.
+  Expr at_rank(const Expr& value, int rank) const;
+  Importer& importer() const { return importer_; }
+
+  /// "Conv `c1`: ...", for what the node asks and cannot have.
+  Error error(const std::string& why) const;
+  NotSupported not_supported(const std::string& what) const;
+  /// `axis` from 0 on. Throws Error outside of -rank .. rank - 1.
+  int axis(int64_t axis, int rank) const;
+  std::vector<int64_t> axes(std::vector<int64_t> axes, int rank) const;
+
+ private:
+  const AttributeFile* attribute(std::string_view name, AttributeFile::Kind kind) const;
+  Importer& importer_;
+  Values inputs_;
+};
+
+const TensorTypeNode& tensor_type(const Expr& value);
+
+/// A rule: the node's results in order; those behind the last may be missing where nobody reads them.
+using Convert = Values (*)(Conversion& c);
+
+/// How one operator of one domain is converted, in the versions that ONNX has given it.
+struct Operator {
+  std::string_view domain, name;
+  std::vector<int64_t> versions;  ///< those at which its definition changed, ascending
+  Convert convert;
+};
+
+}  // namespace baton::onnx

@@ -1,0 +1,30 @@
+#pragma once
+// ONNX files as Relay modules.
+#include <string>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/pass/build_context.h"
+#include "baton/transform/freeze_shapes.h"
+
+namespace baton::onnx {
+
+struct ImportOptions {
+  /// Shapes of inputs and values of symbols, known before anything is converted: they decide which branches
+  /// are there.
+  std::vector<GivenShape> shapes = {};
+};
+
+struct Imported {
+  IRModule module;                      ///< typed; initializers are constants
+  std::vector<std::string> notes = {};  ///< what a user should know
+};
+
+/// Throws Error for a file that is none, is damaged, or contradicts itself, and NotSupported with all
+/// operators that there is no rule for.
+Imported import_file(const std::string& path, const ImportOptions& options, const BuildContext& context);
+/// The same of a file's bytes. `name`: what errors say; external data lie in its folder.
+Imported import_bytes(std::string bytes, std::string name, const ImportOptions& options,
+                      const BuildContext& context);
+
+}  // namespace baton::onnx

@@ -1,0 +1,329 @@
+// Functions of each element, and of pairs of elements that broadcast.
+#include <algorithm>
+#include <cmath>
+
+#include "baton/frontend/onnx/operators.h"
+
+namespace baton::onnx {
+
+namespace {
+
+template <const char* kOp>
+Values unary(Conversion& c) {
+  return {c.call(kOp, {c[0]})};
+}
+
+// ---- Pairs.
+
+/// Until version 7, B is broadcast only where `broadcast` says so, its first axis at `axis` of A.
+Expr second_operand(Conversion& c) {
+  const Expr b = c[1];
+  if (c.version >= 7 || !c.has_attribute("axis")) return b;
+  const int rank = c.rank(0), own = tensor_type(b).rank(), axis = c.axis(c.integer("axis", 0), rank);
+  const int behind = rank - axis - own;
+  if (behind < 0) throw c.error("its attribute `axis` leaves no room for its second operand");
+  return behind == 0 ? b : c.call("expand_dims", {b}, {{"axis", own}, {"num_newaxis", behind}});
+}
+
+template <const char* kOp>
+Values binary(Conversion& c) {
+  return {c.call(kOp, {c[0], second_operand(c)})};
+}
+
+/// Integers round to zero, as in C.
+Values divide(Conversion& c) {
+  return {c.call(c.dtype(0).is_float() || c.dtype(0).is_bfloat() ? "divide" : "trunc_divide",
+                 {c[0], second_operand(c)})};
+}
+
+Values mod(Conversion& c) {
+  const bool truncated = c.integer("fmod", 0) != 0;
+  if (!truncated && c.dtype(0).is_float()) throw c.error("`fmod` is 0, which is for integers");
+  return {c.call(truncated ? "mod" : "floor_mod", {c[0], c[1]})};
+}
+
+/// The result has the type of the base, whatever the exponent's is.
+Values power(Conversion& c) {
+  const DType base = c.dtype(0), exponent = c.dtype(1);
+  if (base == exponent) return {c.call("power", {c[0], second_operand(c)})};
+  const auto is_real = [](DType type) { return type.is_float() || type.is_bfloat(); };
+  // Integers to a real power are computed as reals.
+  const DType common = is_real(base) ? base : is_real(exponent) ? DType::float_(64) : base;
+  return {c.cast(c.call("power", {c.cast(c[0], common), c.cast(second_operand(c), common)}), base)};
+}
+
+Values shift(Conversion& c) {
+  const std::string direction = c.text("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    throw c.error("`direction` is \"" + direction + "\", and should be LEFT or RIGHT");
+  return {c.call(direction == "LEFT" ? "left_shift" : "right_shift", {c[0], c[1]})};
+}
+
+Values where(Conversion& c) { return {c.call("where", {c[0], c[1], c[2]})}; }
+
+// ---- Any number of operands.
+
+template <const char* kOp>
+Values variadic(Conversion& c) {
+  Expr result = c[0];
+  for (size_t i = 1; i < c.count(); ++i) result = c.call(kOp, {result, c[i]});
+  return {result};
+}
+
+Values mean(Conversion& c) {
+  Expr sum = c[0];
+  for (size_t i = 1; i < c.count(); ++i) sum = c.call("add", {sum, c[i]});
+  return {c.call("divide", {sum, c.scalar(static_cast<double>(c.count()), tensor_type(sum).dtype())})};
+}
+
+// ---- Activations. `number`: the default of the newest version; none has changed.
+
+Expr number(Conversion& c, const char* name, double otherwise) {
+  return c.scalar(c.number(name, otherwise), c.dtype(0));
+}
+
+Expr clipped(Conversion& c, const Expr& value, double low, double high) {
+  return c.call("clip", {value}, {{"a_min", low}, {"a_max", high}});
+}
+
+/// Where x is negative, `below`; else `above`. NaN takes `above`.
+Expr by_sign(Conversion& c, const Expr& below, const Expr& above) {
+  return c.call("where", {c.call("less", {c[0], c.scalar(0, c.dtype(0))}), below, above});
+}
+
+Values leaky_relu(Conversion& c) {
+  return {c.call("nn.leaky_relu", {c[0]}, {{"alpha", c.number("alpha", 0.01)}})};
+}
+
+/// alpha * (exp(x) - 1) below 0.
+Expr elu_of(Conversion& c, const Expr& x, double alpha) {
+  const DType type = c.dtype(0);
+  const Expr below = c.call(
+      "multiply", {c.scalar(alpha, type), c.call("subtract", {c.call("exp", {x}), c.scalar(1, type)})});
+  return by_sign(c, below, x);
+}
+Values elu(Conversion& c) { return {elu_of(c, c[0], c.number("alpha", 1))}; }
+Values selu(Conversion& c) {
+  // Version 1 gave fewer digits.
+  const double alpha = c.number("alpha", c.version < 6 ? 1.6732 : 1.67326319217681884765625),
+               gamma = c.number("gamma", c.version < 6 ? 1.0507 : 1.05070102214813232421875);
+  return {c.call("multiply", {c.scalar(gamma, c.dtype(0)), elu_of(c, c[0], alpha)})};
+}
+/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1))
+Values celu(Conversion& c) {
+  const DType type = c.dtype(0);
+  const Expr alpha = number(c, "alpha", 1);
+  const Expr below = c.call(
+      "multiply",
+      {alpha, c.call("subtract", {c.call("exp", {c.call("divide", {c[0], alpha})}), c.scalar(1, type)})});
+  return {by_sign(c, below, c[0])};
+}
+Values prelu(Conversion& c) { return {by_sign(c, c.call("multiply", {c[0], second_operand(c)}), c[0])}; }
+Values thresholded_relu(Conversion& c) {
+  const Expr above = c.call("greater", {c[0], number(c, "alpha", 1)});
+  return {c.call("where", {above, c[0], c.scalar(0, c.dtype(0))})};
+}
+Values hard_sigmoid(Conversion& c) {
+  const Expr line =
+      c.call("add", {c.call("multiply", {c[0], number(c, "alpha", 0.2)}), number(c, "beta", 0.5)});
+  return {clipped(c, line, 0, 1)};
+}
+Values hard_swish(Conversion& c) {
+  const DType type = c.dtype(0);
+  const Expr line = c.call("add", {c.call("multiply", {c[0], c.scalar(1.0 / 6, type)}), c.scalar(0.5, type)});
+  return {c.call("multiply", {c[0], clipped(c, line, 0, 1)})};
+}
+/// log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)): exp does not overflow.
+Expr softplus_of(Conversion& c, const Expr& x) {
+  const DType type = tensor_type(x).dtype();
+  const Expr small = c.call("exp", {c.call("negative", {c.call("abs", {x})})});
+  return c.call("add", {c.call("maximum", {x, c.scalar(0, type)}),
+                        c.call("log", {c.call("add", {c.scalar(1, type), small})})});
+}
+Values softplus(Conversion& c) { return {softplus_of(c, c[0])}; }
+Values softsign(Conversion& c) {
+  return {c.call("divide", {c[0], c.call("add", {c.scalar(1, c.dtype(0)), c.call("abs", {c[0]})})})};
+}
+Values mish(Conversion& c) { return {c.call("multiply", {c[0], c.call("tanh", {softplus_of(c, c[0])})})}; }
+Values swish(Conversion& c) {
+  const Expr scaled = c.has_attribute("alpha") ? c.call("multiply", {c[0], number(c, "alpha", 1)}) : c[0];
+  return {c.call("multiply", {c[0], c.call("sigmoid", {scaled})})};
+}
+Values shrink(Conversion& c) {
+  const DType type = c.dtype(0);
+  const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
+  const Expr zero = c.scalar(0, type);
+  const Expr low = c.call("where", {c.call("less", {c[0], c.scalar(-lambda, type)}),
+                                    c.call("add", {c[0], c.scalar(bias, type)}), zero});
+  return {c.call("where", {c.call("greater", {c[0], c.scalar(lambda, type)}),
+                           c.call("subtract", {c[0], c.scalar(bias, type)}), low})};
+}
+Values gelu(Conversion& c) {
+  const DType type = c.dtype(0);
+  const std::string form = c.text("approximate", "none");
+  const Expr x = c[0];
+  const auto times = [&](const Expr& a, const Expr& b) { return c.call("multiply", {a, b}); };
+  Expr inner;
+  if (form == "tanh") {
+    const Expr cube = times(times(x, x), x);
+    inner = c.call("tanh", {times(c.scalar(std::sqrt(2 / M_PI), type),
+                                  c.call("add", {x, times(c.scalar(0.044715, type), cube)}))});
+  } else if (form == "none") {
+    inner = c.call("erf", {times(x, c.scalar(std::sqrt(0.5), type))});
+  } else {
+    throw c.error("`approximate` is \"" + form + "\", and should be none or tanh");
+  }
+  return {times(times(c.scalar(0.5, type), x), c.call("add", {c.scalar(1, type), inner}))};
+}
+
+/// A bound that is not given does not bound; NaN stays NaN.
+Values clip(Conversion& c) {
+  if (c.version < 11) {
+    const double most = 3.402823466385288598e+38;
+    return {clipped(c, c[0], c.number("min", -most), c.number("max", most))};
+  }
+  Expr result = c[0];
+  if (c.has(1)) result = c.call("maximum", {result, c[1]});
+  if (c.has(2)) result = c.call("minimum", {result, c[2]});
+  return {result};
+}
+
+// ---- Kinds of numbers.
+
+Values is_inf(Conversion& c) {
+  const bool positive = c.integer("detect_positive", 1) != 0, negative = c.integer("detect_negative", 1) != 0;
+  const Expr infinite = c.call("isinf", {c[0]}), zero = c.scalar(0, c.dtype(0));
+  if (positive && negative) return {infinite};
+  if (!positive && !negative) return {c.call("zeros_like", {infinite})};
+  return {c.call("logical_and", {infinite, c.call(positive ? "greater" : "less", {c[0], zero})})};
+}
+
+/// To the nearest, halves to the even one.
+Values round_even(Conversion& c) { return {c.call("round", {c[0]})}; }
+
+Values reciprocal(Conversion& c) { return {c.call("divide", {c.scalar(1, c.dtype(0)), c[0]})}; }
+
+Values identity(Conversion& c) { return {c.value(0)}; }
+
+#define NAME(id, text) constexpr char id[] = text
+NAME(kAbs, "abs");
+NAME(kAcos, "acos");
+NAME(kAcosh, "acosh");
+NAME(kAdd, "add");
+NAME(kAnd, "logical_and");
+NAME(kAsin, "asin");
+NAME(kAsinh, "asinh");
+NAME(kAtan, "atan");
+NAME(kAtanh, "atanh");
+NAME(kBitAnd, "bitwise_and");
+NAME(kBitNot, "bitwise_not");
+NAME(kBitOr, "bitwise_or");
+NAME(kBitXor, "bitwise_xor");
+NAME(kCeil, "ceil");
+NAME(kCos, "cos");
+NAME(kCosh, "cosh");
+NAME(kEqual, "equal");
+NAME(kErf, "erf");
+NAME(kExp, "exp");
+NAME(kFloor, "floor");
+NAME(kGreater, "greater");
+NAME(kGreaterEqual, "greater_equal");
+NAME(kIsNan, "isnan");
+NAME(kLess, "less");
+NAME(kLessEqual, "less_equal");
+NAME(kLog, "log");
+NAME(kMaximum, "maximum");
+NAME(kMinimum, "minimum");
+NAME(kMultiply, "multiply");
+NAME(kNegative, "negative");
+NAME(kNot, "logical_not");
+NAME(kOr, "logical_or");
+NAME(kRelu, "nn.relu");
+NAME(kSigmoid, "sigmoid");
+NAME(kSign, "sign");
+NAME(kSin, "sin");
+NAME(kSinh, "sinh");
+NAME(kSqrt, "sqrt");
+NAME(kSubtract, "subtract");
+NAME(kTan, "tan");
+NAME(kTanh, "tanh");
+NAME(kXor, "logical_xor");
+#undef NAME
+
+}  // namespace
+
+const std::vector<Operator>& elementwise_operators() {
+  static const std::vector<Operator> all = {
+      {"", "Abs", {1, 6, 13}, &unary<kAbs>},
+      {"", "Acos", {7, 22}, &unary<kAcos>},
+      {"", "Acosh", {9, 22}, &unary<kAcosh>},
+      {"", "Add", {1, 6, 7, 13, 14}, &binary<kAdd>},
+      {"", "And", {1, 7}, &binary<kAnd>},
+      {"", "Asin", {7, 22}, &unary<kAsin>},
+      {"", "Asinh", {9, 22}, &unary<kAsinh>},
+      {"", "Atan", {7, 22}, &unary<kAtan>},
+      {"", "Atanh", {9, 22}, &unary<kAtanh>},
+      {"", "BitShift", {11, 28}, &shift},
+      {"", "BitwiseAnd", {18}, &binary<kBitAnd>},
+      {"", "BitwiseNot", {18}, &unary<kBitNot>},
+      {"", "BitwiseOr", {18}, &binary<kBitOr>},
+      {"", "BitwiseXor", {18}, &binary<kBitXor>},
+      {"", "Ceil", {1, 6, 13}, &unary<kCeil>},
+      {"", "Celu", {12, 28}, &celu},
+      {"", "Clip", {1, 6, 11, 12, 13}, &clip},
+      {"", "Cos", {7, 22}, &unary<kCos>},
+      {"", "Cosh", {9, 22}, &unary<kCosh>},
+      {"", "Div", {1, 6, 7, 13, 14}, &divide},
+      {"", "Elu", {1, 6, 22}, &elu},
+      {"", "Equal", {1, 7, 11, 13, 19}, &binary<kEqual>},
+      {"", "Erf", {9, 13}, &unary<kErf>},
+      {"", "Exp", {1, 6, 13}, &unary<kExp>},
+      {"", "Floor", {1, 6, 13}, &unary<kFloor>},
+      {"", "Gelu", {20}, &gelu},
+      {"", "Greater", {1, 7, 9, 13}, &binary<kGreater>},
+      {"", "GreaterOrEqual", {12, 16}, &binary<kGreaterEqual>},
+      {"", "HardSigmoid", {1, 6, 22}, &hard_sigmoid},
+      {"", "HardSwish", {14, 22}, &hard_swish},
+      {"", "Identity", {1, 13, 14, 16, 19, 21, 23, 24, 25}, &identity},
+      {"", "IsInf", {10, 20}, &is_inf},
+      {"", "IsNaN", {9, 13, 20}, &unary<kIsNan>},
+      {"", "LeakyRelu", {1, 6, 16}, &leaky_relu},
+      {"", "Less", {1, 7, 9, 13}, &binary<kLess>},
+      {"", "LessOrEqual", {12, 16}, &binary<kLessEqual>},
+      {"", "Log", {1, 6, 13}, &unary<kLog>},
+      {"", "Max", {1, 6, 8, 12, 13}, &variadic<kMaximum>},
+      {"", "Mean", {1, 6, 8, 13}, &mean},
+      {"", "Min", {1, 6, 8, 12, 13}, &variadic<kMinimum>},
+      {"", "Mish", {18, 22}, &mish},
+      {"", "Mod", {10, 13, 28}, &mod},
+      {"", "Mul", {1, 6, 7, 13, 14}, &binary<kMultiply>},
+      {"", "Neg", {1, 6, 13}, &unary<kNegative>},
+      {"", "Not", {1}, &unary<kNot>},
+      {"", "Or", {1, 7}, &binary<kOr>},
+      {"", "PRelu", {1, 6, 7, 9, 16}, &prelu},
+      {"", "Pow", {1, 7, 12, 13, 15}, &power},
+      {"", "Reciprocal", {1, 6, 13}, &reciprocal},
+      {"", "Relu", {1, 6, 13, 14}, &unary<kRelu>},
+      {"", "Round", {11, 22}, &round_even},
+      {"", "Selu", {1, 6, 22}, &selu},
+      {"", "Shrink", {9}, &shrink},
+      {"", "Sigmoid", {1, 6, 13}, &unary<kSigmoid>},
+      {"", "Sign", {9, 13}, &unary<kSign>},
+      {"", "Sin", {7, 22}, &unary<kSin>},
+      {"", "Sinh", {9, 22}, &unary<kSinh>},
+      {"", "Softplus", {1, 22}, &softplus},
+      {"", "Softsign", {1, 22}, &softsign},
+      {"", "Sqrt", {1, 6, 13}, &unary<kSqrt>},
+      {"", "Sub", {1, 6, 7, 13, 14}, &binary<kSubtract>},
+      {"", "Sum", {1, 6, 8, 13}, &variadic<kAdd>},
+      {"", "Swish", {24}, &swish},
+      {"", "Tan", {7, 22}, &unary<kTan>},
+      {"", "Tanh", {1, 6, 13}, &unary<kTanh>},
+      {"", "ThresholdedRelu", {10, 22}, &thresholded_relu},
+      {"", "Where", {9, 16}, &where},
+      {"", "Xor", {1, 7}, &binary<kXor>},
+  };
+  return all;
+}
+
+}  // namespace baton::onnx

@@ -1,0 +1,432 @@
+// Layers with weights: convolutions, products of matrices, normalizations; and pools, softmax, reductions.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/windows.h"
+#include "baton/ir/extent.h"
+
+namespace baton::onnx {
+
+namespace {
+
+std::vector<int64_t> spatial_of(const Conversion& c, size_t input) {
+  std::vector<int64_t> extents;
+  const std::vector<Dim>& shape = c.type(input).shape();
+  for (size_t i = 2; i < shape.size(); ++i) {
+    if (shape[i].is_any()) throw c.not_supported("kernels of extents that are not known");
+    extents.push_back(shape[i].value());
+  }
+  return extents;
+}
+
+size_t checked_axes(const Conversion& c, size_t axes) {
+  if (axes < 1 || axes > 3) throw c.not_supported("layers over " + std::to_string(axes) + " spatial axes");
+  return axes;
+}
+
+Expr biased(Conversion& c, const Expr& data, size_t input, int axis = 1) {
+  return c.has(input) ? c.call("nn.bias_add", {data, c[input]}, {{"axis", axis}}) : data;
+}
+
+Values conv(Conversion& c) {
+  const Window window = window_of(c, spatial_of(c, 1));
+  const size_t axes = checked_axes(c, window.axes());
+  const Dim channels = c.type(1).shape()[0];
+  const Expr result = c.call(by_axes("nn.conv", axes), {c[0], c[1]},
+                             {{"strides", window.strides},
+                              {"padding", window.padding()},
+                              {"dilation", window.dilations},
+                              {"groups", c.integer("group", 1)},
+                              {"channels", channels.value()},
+                              {"kernel_size", window.kernel}});
+  return {biased(c, result, 2)};
+}
+
+Values conv_transpose(Conversion& c) {
+  const std::vector<int64_t> kernel = spatial_of(c, 1);
+  const size_t axes = checked_axes(c, kernel.size());
+  const std::string automatic = c.text("auto_pad", "NOTSET");
+  const auto each_axis = [&](const char* name, int64_t otherwise) {
+    auto values = c.integers_of(name).value_or(std::vector<int64_t>(axes, otherwise));
+    if (values.size() != axes)
+      throw c.error("attribute `" + std::string(name) + "` is not " + std::to_string(axes) + " numbers");
+    return values;
+  };
+  const std::vector<int64_t> strides = each_axis("strides", 1), dilations = each_axis("dilations", 1);
+  std::vector<int64_t> more = each_axis("output_padding", 0);
+  std::vector<int64_t> before(axes), after(axes);
+  if (const auto pads = c.integers_of("pads"); pads && (automatic == "NOTSET" || automatic.empty())) {
+    if (pads->size() != 2 * axes)
+      throw c.error("attribute `pads` is not " + std::to_string(2 * axes) + " numbers");
+    std::copy_n(pads->begin(), axes, before.begin());
+    std::copy_n(pads->begin() + static_cast<std::ptrdiff_t>(axes), axes, after.begin());
+  }
+  const bool same = automatic.starts_with("SAME");
+  std::optional<std::vector<int64_t>> wanted = c.integers_of("output_shape");
+  if (wanted && wanted->size() > axes)
+    wanted->erase(wanted->begin(), wanted->end() - static_cast<std::ptrdiff_t>(axes));
+  for (size_t i = 0; (wanted || same) && i < axes; ++i) {
+    const Dim extent = c.type(0).shape()[i + 2];
+    if (extent.is_any()) throw c.not_supported("padding by the result's shape where the data's is not known");
+    const int64_t full = strides[i] * (extent.value() - 1) + more[i] + (kernel[i] - 1) * dilations[i] + 1;
+    const int64_t both = full - (wanted ? (*wanted)[i] : extent.value() * strides[i]);
+    // A larger result than all products reach is padded behind.
+    if (both < 0) {
+      more[i] -= both;
+      continue;
+    }
+    (automatic == "SAME_UPPER" ? before : after)[i] = both / 2;
+    (automatic == "SAME_UPPER" ? after : before)[i] = both - both / 2;
+  }
+  std::vector<int64_t> padding = before;
+  padding.insert(padding.end(), after.begin(), after.end());
+  const int64_t groups = c.integer("group", 1);
+  const Expr result = c.call(by_axes("nn.conv", axes, "_transpose"), {c[0], c[1]},
+                             {{"strides", strides},
+                              {"padding", padding},
+                              {"dilation", dilations},
+                              {"output_padding", more},
+                              {"groups", groups},
+                              {"channels", c.type(1).shape()[1].value() * groups},
+                              {"kernel_size", kernel},
+                              {"kernel_layout", layout_of("IO", axes)}});
+  return {biased(c, result, 2)};
+}
+
+// ---- Products of matrices.
+
+Values gemm(Conversion& c) {
+  const double alpha = c.number("alpha", 1), beta = c.number("beta", 1);
+  const bool trans_a = c.integer("transA", 0) != 0, trans_b = c.integer("transB", 0) != 0;
+  if (c.rank(0) != 2 || c.rank(1) != 2) throw c.error("its operands are no matrices");
+  const Expr a = trans_a ? c.transpose(c[0], {1, 0}) : c[0], b = trans_b ? c[1] : c.transpose(c[1], {1, 0});
+  const Dim units = tensor_type(b).shape()[0];
+  Expr result =
+      c.call("nn.dense", {a, b}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
+  if (alpha != 1) result = c.call("multiply", {result, c.scalar(alpha, c.dtype(0))});
+  if (!c.has(2) || beta == 0) return {result};
+  const Expr added = beta == 1 ? c[2] : c.call("multiply", {c[2], c.scalar(beta, c.dtype(2))});
+  return {c.call("add", {result, added})};
+}
+
+/// Over one axis of batches, whatever they broadcast to.
+Expr batches(Conversion& c, const Expr& a, const Expr& b) {
+  const std::vector<Dim>&shape_a = tensor_type(a).shape(), &shape_b = tensor_type(b).shape();
+  const size_t outer = shape_a.size() - 2;
+  if (outer == 1) return c.call("nn.batch_matmul", {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
+  std::vector<int64_t> common;
+  for (size_t i = 0; i < outer; ++i) {
+    if (shape_a[i].is_any() || shape_b[i].is_any())
+      throw c.not_supported("products of matrices with several axes of batches that are not known");
+    if (shape_a[i] != shape_b[i] && shape_a[i] != Dim(1) && shape_b[i] != Dim(1))
+      throw c.error("its batches do not broadcast");
+    common.push_back(shape_a[i] == Dim(1) ? shape_b[i].value() : shape_a[i].value());
+  }
+  const auto flat = [&](const Expr& operand) {
+    const std::vector<Dim>& shape = tensor_type(operand).shape();
+    std::vector<int64_t> full = common;
+    bool one = true, all = true;
+    for (size_t i = 0; i < outer; ++i) one &= shape[i] == Dim(1), all &= shape[i] == Dim(common[i]);
+    for (size_t i = outer; i < outer + 2; ++i) {
+      if (shape[i].is_any())
+        throw c.not_supported(
+            "products of matrices with several axes of batches whose extents are not known");
+      full.push_back(shape[i].value());
+    }
+    const Expr wide =
+        one || all ? operand : c.call("broadcast_to", {operand}, {{"shape", full}, {"dtype", ""}});
+    return c.reshape(
+        wide,
+        {one && !all ? 1 : std::accumulate(common.begin(), common.end(), int64_t{1}, std::multiplies<>()),
+         full[outer], full[outer + 1]});
+  };
+  const Expr result =
+      c.call("nn.batch_matmul", {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
+  common.push_back(shape_a[outer].value()), common.push_back(shape_b[outer + 1].value());
+  return c.reshape(result, common);
+}
+
+/// As numpy: vectors are rows or columns, batches broadcast.
+Expr product(Conversion& c, Expr a, Expr b) {
+  const int rank_a = tensor_type(a).rank(), rank_b = tensor_type(b).rank();
+  if (rank_a == 0 || rank_b == 0) throw c.error("an operand is a scalar");
+  if (rank_a == 1) a = c.call("expand_dims", {a}, {{"axis", 0}});
+  if (rank_b == 1) b = c.call("expand_dims", {b}, {{"axis", 1}});
+  const int rank = std::max(tensor_type(a).rank(), tensor_type(b).rank());
+  Expr result;
+  if (tensor_type(b).rank() == 2 && tensor_type(b).shape()[0].is_any() == false && rank_b <= 2) {
+    // One matrix for all rows: a dense layer over the last axis.
+    const Expr weight = c.transpose(b, {1, 0});
+    const Dim units = tensor_type(weight).shape()[0];
+    result =
+        c.call("nn.dense", {a, weight}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
+  } else {
+    result = batches(c, c.at_rank(a, std::max(rank, 3)), c.at_rank(b, std::max(rank, 3)));
+    if (rank == 2) result = c.call("squeeze", {result}, {{"axis", std::vector<int64_t>{0}}});
+  }
+  const int out = tensor_type(result).rank();
+  std::vector<int64_t> units;
+  if (rank_a == 1) units.push_back(out - 2);
+  if (rank_b == 1) units.push_back(out - 1);
+  return units.empty() ? result : c.call("squeeze", {result}, {{"axis", units}});
+}
+
+Values matmul(Conversion& c) { return {product(c, c[0], c[1])}; }
+
+// ---- Normalizations.
+
+/// By the mean and variance of the batch itself, which also update the running ones.
+Values training_batch_norm(Conversion& c) {
+  const DType type = c.dtype(0);
+  const int rank = c.rank(0);
+  std::vector<int64_t> axes;
+  for (int i = 0; i < rank; ++i)
+    if (i != 1) axes.push_back(i);
+  const NamedAttrs over{{"axis", axes}, {"keepdims", false}};
+  const Expr mean = c.call("mean", {c[0]}, over);
+  const auto along = [&](const Expr& vector) {
+    return rank > 2 ? c.call("expand_dims", {vector}, {{"axis", 1}, {"num_newaxis", rank - 2}}) : vector;
+  };
+  const Expr centred = c.call("subtract", {c[0], along(mean)});
+  const Expr variance = c.call("mean", {c.call("multiply", {centred, centred})}, over);
+  const Expr spread = c.call("sqrt", {c.call("add", {variance, c.scalar(c.number("epsilon", 1e-5), type)})});
+  const Expr normal = c.call("divide", {centred, along(c.cast(spread, type))});
+  const double momentum = c.number("momentum", 0.9);
+  const auto running = [&](size_t input, const Expr& now) {
+    const DType own = c.dtype(input);
+    return c.call("add", {c.call("multiply", {c[input], c.scalar(momentum, own)}),
+                          c.call("multiply", {c.cast(now, own), c.scalar(1 - momentum, own)})});
+  };
+  const Expr result =
+      c.call("add", {c.call("multiply", {normal, along(c.cast(c[1], type))}), along(c.cast(c[2], type))});
+  return {result, running(3, mean), running(4, variance)};
+}
+
+Values batch_norm(Conversion& c) {
+  if (c.integer("training_mode", 0) != 0) return training_batch_norm(c);
+  if (c.version < 9 && c.integer("spatial", 1) == 0)
+    throw c.not_supported("normalizations of single elements (`spatial` 0)");
+  const Expr all = c.call("nn.batch_norm", {c[0], c[1], c[2], c[3], c[4]},
+                          {{"axis", 1}, {"epsilon", c.number("epsilon", 1e-5)}});
+  return {c.item(all, 0)};
+}
+
+Values instance_norm(Conversion& c) {
+  return {
+      c.call("nn.instance_norm", {c[0], c[1], c[2]}, {{"axis", 1}, {"epsilon", c.number("epsilon", 1e-5)}})};
+}
+
+/// Over the last axes from `axis` on; scale and shift broadcast.
+Values layer_norm(Conversion& c) {
+  const int rank = c.rank(0), axis = c.axis(c.integer("axis", -1), rank);
+  const DType type = c.dtype(0);
+  std::vector<int64_t> axes;
+  for (int i = axis; i < rank; ++i) axes.push_back(i);
+  const double epsilon = c.number("epsilon", 1e-5);
+  if (axes.size() == 1 && !c.wants(1) && c.has(2) && c.rank(1) == 1 && c.rank(2) == 1 &&
+      type == DType::float_(32))
+    return {c.call("nn.layer_norm", {c[0], c[1], c[2]}, {{"axis", axis}, {"epsilon", epsilon}})};
+  const DType stash = c.integer("stash_type", 1) == 1 ? DType::float_(32) : type;
+  const Expr x = c.cast(c[0], stash);
+  const NamedAttrs over{{"axis", axes}, {"keepdims", true}};
+  const Expr mean = c.call("mean", {x}, over), centred = c.call("subtract", {x, mean});
+  const Expr variance = c.call("mean", {c.call("multiply", {centred, centred})}, over);
+  const Expr inverse = c.call(
+      "divide", {c.scalar(1, stash), c.call("sqrt", {c.call("add", {variance, c.scalar(epsilon, stash)})})});
+  Expr result = c.call("multiply", {c.cast(c.call("multiply", {centred, inverse}), type), c[1]});
+  if (c.has(2)) result = c.call("add", {result, c[2]});
+  return {result, mean, inverse};
+}
+
+Values lrn(Conversion& c) {
+  return {c.call("nn.lrn", {c[0]},
+                 {{"size", c.required_integer("size")},
+                  {"axis", 1},
+                  {"bias", c.number("bias", 1)},
+                  {"alpha", c.number("alpha", 1e-4)},
+                  {"beta", c.number("beta", 0.75)}})};
+}
+
+Values lp_normalization(Conversion& c) {
+  const int axis = c.axis(c.integer("axis", -1), c.rank(0));
+  const NamedAttrs over{{"axis", std::vector<int64_t>{axis}}, {"keepdims", true}};
+  const int64_t p = c.integer("p", 2);
+  if (p != 1 && p != 2) throw c.error("`p` is " + std::to_string(p) + ", and should be 1 or 2");
+  const Expr norm = p == 1 ? c.call("sum", {c.call("abs", {c[0]})}, over)
+                           : c.call("sqrt", {c.call("sum", {c.call("multiply", {c[0], c[0]})}, over)});
+  // Zeros stay zeros.
+  const Expr zero = c.scalar(0, c.dtype(0));
+  return {c.call("where", {c.call("equal", {norm, zero}), zero, c.call("divide", {c[0], norm})})};
+}
+
+// ---- Softmax: until version 13 over all axes from `axis` on, as one.
+
+Values softmax_by(Conversion& c, const char* op) {
+  const int rank = c.rank(0);
+  const int axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
+  if (c.version >= 13 || axis == rank - 1) return {c.call(op, {c[0]}, {{"axis", axis}})};
+  std::vector<int64_t> shape(static_cast<size_t>(axis), 0);
+  shape.push_back(-1);
+  std::vector<int64_t> back;
+  for (const Dim each : c.type(0).shape()) {
+    if (each.is_any()) throw c.not_supported("softmax over several axes of extents that are not known");
+    back.push_back(each.value());
+  }
+  return {c.reshape(c.call(op, {c.reshape(c[0], shape)}, {{"axis", axis}}), back)};
+}
+Values softmax(Conversion& c) { return softmax_by(c, "nn.softmax"); }
+Values log_softmax(Conversion& c) { return softmax_by(c, "nn.log_softmax"); }
+/// 1 at the first of the largest.
+Values hardmax(Conversion& c) {
+  const int rank = c.rank(0), axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
+  if (c.version < 13 && axis != rank - 1)
+    throw c.not_supported("hardmax over several axes (before version 13)");
+  const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
+  if (extent.is_any()) throw c.not_supported("hardmax over extents that are not known");
+  const DType type = c.dtype(0);
+  const Expr first = c.call("argmax", {c[0]}, {{"axis", std::vector<int64_t>{axis}}, {"keepdims", false}});
+  return {c.call("one_hot", {first, c.scalar(1, type), c.scalar(0, type)},
+                 {{"depth", extent.value()}, {"axis", axis}, {"dtype", type}})};
+}
+
+// ---- Pools.
+
+Values global_pool_by(Conversion& c, const char* op) {
+  std::vector<int64_t> axes(static_cast<size_t>(std::max(0, c.rank(0) - 2)));
+  std::iota(axes.begin(), axes.end(), int64_t{2});
+  if (axes.size() == 2)
+    return {c.call(std::string(op) == "max" ? "nn.global_max_pool2d" : "nn.global_avg_pool2d", {c[0]})};
+  return {axes.empty() ? c[0] : c.call(op, {c[0]}, {{"axis", axes}, {"keepdims", true}})};
+}
+Values global_average_pool(Conversion& c) { return global_pool_by(c, "mean"); }
+Values global_max_pool(Conversion& c) { return global_pool_by(c, "max"); }
+
+Values average_pool(Conversion& c) {
+  const Window window = window_of(c);
+  const size_t axes = checked_axes(c, window.axes());
+  return {c.call(by_axes("nn.avg_pool", axes), {c[0]},
+                 {{"pool_size", window.kernel},
+                  {"strides", window.strides},
+                  {"dilation", window.dilations},
+                  {"padding", window.padding()},
+                  {"ceil_mode", c.integer("ceil_mode", 0) != 0},
+                  {"count_include_pad", c.integer("count_include_pad", 0) != 0}})};
+}
+
+Values max_pool(Conversion& c) {
+  const Window window = window_of(c);
+  const size_t axes = checked_axes(c, window.axes());
+  return {c.call(by_axes("nn.max_pool", axes), {c[0]},
+                 {{"pool_size", window.kernel},
+                  {"strides", window.strides},
+                  {"dilation", window.dilations},
+                  {"padding", window.padding()},
+                  {"ceil_mode", c.integer("ceil_mode", 0) != 0}})};
+}
+
+// ---- Reductions. Axes are an attribute, an input from version 18 on (ReduceSum: 13).
+
+struct Axes {
+  std::vector<int64_t> axes;
+  bool keeps, is_identity;
+};
+
+Axes reduced_axes(Conversion& c, int64_t since) {
+  const bool keeps = c.integer("keepdims", 1) != 0;
+  std::optional<std::vector<int64_t>> given = c.version < since ? c.integers_of("axes") : std::nullopt;
+  if (c.version >= since && c.has(1)) given = c.required_numbers(1, "axes");
+  if (given && !given->empty()) return {c.axes(*given, c.rank(0)), keeps, false};
+  if (c.integer("noop_with_empty_axes", 0) != 0) return {{}, keeps, true};
+  std::vector<int64_t> all(static_cast<size_t>(c.rank(0)));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return {all, keeps, false};
+}
+
+Expr reduced(Conversion& c, const char* op, const Expr& data, const Axes& axes) {
+  if (axes.is_identity || axes.axes.empty()) return data;
+  return c.call(op, {data}, {{"axis", axes.axes}, {"keepdims", axes.keeps}});
+}
+
+constexpr int64_t kAxesAsInput = 18;
+
+template <const char* kOp>
+Values reduce(Conversion& c) {
+  return {reduced(c, kOp, c[0], reduced_axes(c, kAxesAsInput))};
+}
+Values reduce_sum(Conversion& c) { return {reduced(c, "sum", c[0], reduced_axes(c, 13))}; }
+Values reduce_l1(Conversion& c) {
+  return {reduced(c, "sum", c.call("abs", {c[0]}), reduced_axes(c, kAxesAsInput))};
+}
+Expr squares(Conversion& c) {
+  return reduced(c, "sum", c.call("multiply", {c[0], c[0]}), reduced_axes(c, kAxesAsInput));
+}
+Values reduce_sum_square(Conversion& c) { return {squares(c)}; }
+Values reduce_l2(Conversion& c) { return {c.call("sqrt", {squares(c)})}; }
+Values reduce_log_sum(Conversion& c) {
+  return {c.call("log", {reduced(c, "sum", c[0], reduced_axes(c, kAxesAsInput))})};
+}
+/// Less the largest, so that exp does not overflow.
+Values reduce_log_sum_exp(Conversion& c) {
+  const Axes axes = reduced_axes(c, kAxesAsInput);
+  if (axes.is_identity || axes.axes.empty()) return {c[0]};
+  const Expr most = c.call("max", {c[0]}, {{"axis", axes.axes}, {"keepdims", true}});
+  const Expr zero = c.scalar(0, c.dtype(0));
+  const Expr finite = c.call("where", {c.call("isfinite", {most}), most, zero});
+  const Expr sum = c.call("sum", {c.call("exp", {c.call("subtract", {c[0], finite})})},
+                          {{"axis", axes.axes}, {"keepdims", true}});
+  const Expr result = c.call("add", {c.call("log", {sum}), finite});
+  return {axes.keeps ? result : c.call("squeeze", {result}, {{"axis", axes.axes}})};
+}
+
+template <const char* kOp>
+Values arg(Conversion& c) {
+  const int axis = c.axis(c.integer("axis", 0), c.rank(0));
+  const Expr found = c.call(kOp, {c[0]},
+                            {{"axis", std::vector<int64_t>{axis}},
+                             {"keepdims", c.integer("keepdims", 1) != 0},
+                             {"select_last_index", c.integer("select_last_index", 0) != 0}});
+  return {c.cast(found, DType::int_(64))};
+}
+
+constexpr char kMax[] = "max", kMin[] = "min", kMean[] = "mean", kProd[] = "prod", kArgMax[] = "argmax",
+               kArgMin[] = "argmin";
+
+}  // namespace
+
+const std::vector<Operator>& layer_operators() {
+  static const std::vector<Operator> all = {
+      {"", "ArgMax", {1, 11, 12, 13}, &arg<kArgMax>},
+      {"", "ArgMin", {1, 11, 12, 13}, &arg<kArgMin>},
+      {"", "AveragePool", {1, 7, 10, 11, 19, 22}, &average_pool},
+      {"", "BatchNormalization", {1, 6, 7, 9, 14, 15}, &batch_norm},
+      {"", "Conv", {1, 11, 22}, &conv},
+      {"", "ConvTranspose", {1, 11, 22}, &conv_transpose},
+      {"", "Gemm", {1, 6, 7, 9, 11, 13}, &gemm},
+      {"", "GlobalAveragePool", {1, 22}, &global_average_pool},
+      {"", "GlobalMaxPool", {1, 22}, &global_max_pool},
+      {"", "Hardmax", {1, 11, 13}, &hardmax},
+      {"", "InstanceNormalization", {1, 6, 22}, &instance_norm},
+      {"", "LRN", {1, 13}, &lrn},
+      {"", "LayerNormalization", {17}, &layer_norm},
+      {"", "LogSoftmax", {1, 11, 13}, &log_softmax},
+      {"", "LpNormalization", {1, 22}, &lp_normalization},
+      {"", "MatMul", {1, 9, 13}, &matmul},
+      {"", "MaxPool", {1, 8, 10, 11, 12, 22}, &max_pool},
+      {"", "ReduceL1", {1, 11, 13, 18}, &reduce_l1},
+      {"", "ReduceL2", {1, 11, 13, 18}, &reduce_l2},
+      {"", "ReduceLogSum", {1, 11, 13, 18, 28}, &reduce_log_sum},
+      {"", "ReduceLogSumExp", {1, 11, 13, 18, 28}, &reduce_log_sum_exp},
+      {"", "ReduceMax", {1, 11, 12, 13, 18, 20}, &reduce<kMax>},
+      {"", "ReduceMean", {1, 11, 13, 18}, &reduce<kMean>},
+      {"", "ReduceMin", {1, 11, 12, 13, 18, 20}, &reduce<kMin>},
+      {"", "ReduceProd", {1, 11, 13, 18}, &reduce<kProd>},
+      {"", "ReduceSum", {1, 11, 13}, &reduce_sum},
+      {"", "ReduceSumSquare", {1, 11, 13, 18}, &reduce_sum_square},
+      {"", "Softmax", {1, 11, 13}, &softmax},
+  };
+  return all;
+}
+
+}  // namespace baton::onnx

@@ -1,0 +1,39 @@
+#pragma once
+// The elements of a file's tensors as arrays: initializers, constants, external data.
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "baton/frontend/onnx/mapped_file.h"
+#include "baton/frontend/onnx/model_file.h"
+#include "baton/support/base/ndarray.h"
+
+namespace baton::onnx {
+
+/// The type in which Baton computes with elements: int4, uint4, int2 and uint2 in a byte each. nullopt for
+/// what it has no arithmetic for: texts, complex numbers, floats of 8 bits and fewer.
+std::optional<DType> dtype_of(Element element);
+
+/// Reads tensors of one model. Files of external data are mapped once, and pages that were copied are given
+/// back, so that a model takes its size once.
+class TensorReader {
+ public:
+  explicit TensorReader(std::shared_ptr<const ModelFile> model) : model_(std::move(model)) {}
+
+  /// A copy of the elements. Throws Error (file, tensor, what was seen) for an element type without
+  /// arithmetic, a size that overflows or that the data do not have, and external data that are not there,
+  /// lie outside of the model's folder, or behind a symbolic link.
+  NDArray read(const TensorFile& tensor);
+  /// With zeros where no value is given; at most `kMostDense` bytes.
+  NDArray read(const SparseTensorFile& tensor);
+
+  static constexpr size_t kMostDense = size_t{1} << 30;
+
+ private:
+  std::string_view external(const TensorFile& tensor);
+  std::shared_ptr<const ModelFile> model_;
+  std::map<std::string, MappedFile> files_;
+};
+
+}  // namespace baton::onnx
