@@ -7,9 +7,11 @@
 #include <map>
 #include <set>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
 #include "baton/frontend/onnx/import.h"
+#include "baton/frontend/onnx/model_file.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/support/base/files.h"
 #include "baton/support/base/tensor_rule.h"
@@ -107,7 +109,7 @@ LoadedModel load_model(const std::string& name, const std::vector<std::string>& 
   initialize();
   std::vector<GivenShape> given;
   for (const std::string& text : shapes) given.push_back(parse_given_shape(text));
-  if (name.ends_with(".onnx")) return from_onnx(name, given);
+  if (name.ends_with(".onnx") || onnx::is_model_file(name)) return from_onnx(name, given);
   LoadedModel model = load_as_given(name);
   if (!given.empty()) model.module = freeze_shapes(model.module, given);
   return model;

@@ -1,7 +1,6 @@
 // Importers.
-#include "baton/frontend/onnx/import.h"
-
 #include "baton/driver/initialize.h"
+#include "baton/frontend/onnx/import.h"
 
 #include "python/bind.h"
 #include "python/casters.h"
@@ -28,15 +27,18 @@ void bind_onnx(nb::module_& m) {
         initialize();
         return onnx::import_file(path, options_of(shapes), host_context()).module;
       },
-      nb::arg("path"), nb::arg("shapes"), "The module of an ONNX file; shapes of inputs, and values of symbols.");
+      nb::arg("path"), nb::arg("shapes"),
+      "The module of an ONNX file; shapes of inputs, and values of symbols.");
   m.def(
       "import_onnx_bytes",
       [](const nb::bytes& bytes, const std::string& name, const Shapes& shapes) {
         initialize();
-        return onnx::import_bytes(std::string(bytes.c_str(), bytes.size()), name, options_of(shapes), host_context())
+        return onnx::import_bytes(std::string(bytes.c_str(), bytes.size()), name, options_of(shapes),
+                                  host_context())
             .module;
       },
-      nb::arg("bytes"), nb::arg("name"), nb::arg("shapes"), "The same of a file's bytes; `name`: what errors say.");
+      nb::arg("bytes"), nb::arg("name"), nb::arg("shapes"),
+      "The same of a file's bytes; `name`: what errors say.");
 }
 
 }  // namespace baton::python

@@ -38,7 +38,7 @@ def test_what_is_refused_says_why():
     from baton import relay
 
     refused = [lambda: tvm.te.placeholder((1,)), lambda: tvm.tir.Max(1, 2), lambda: tvm.topi.add(1, 2), lambda: tvm.build(None),
-               lambda: tvm.lower(None), lambda: relay.frontend.from_onnx(None), lambda: relay.frontend.ChangeDatatype("a", "b"),
+               lambda: tvm.lower(None), lambda: relay.frontend.from_keras(None), lambda: relay.frontend.ChangeDatatype("a", "b"),
                lambda: relay.op.register_compute("add"), lambda: relay.op.OpStrategy(), lambda: relay.op.strategy.conv2d_strategy(1, 2, 3, 4),
                lambda: relay.op.contrib.partition_for_cutlass(None), lambda: relay.op.contrib.tensorrt.pattern_table(),
                lambda: relay.transform.CollagePartition(None),

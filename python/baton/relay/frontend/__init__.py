@@ -1,6 +1,7 @@
-"""Importers. None is provided yet: names can be imported, and raise NotImplementedError when called."""
+"""Importers. Of the others than from_onnx the names can be imported, and raise NotImplementedError when called."""
 from ..._refused import refused
 from ..._signature import signature_of
+from .onnx import from_onnx
 
 _REASON = "this importer is not provided yet: write the model as Relay text, or with relay.testing"
 _SIGNATURES = """
@@ -11,7 +12,6 @@ from_darknet(net, shape=None, dtype='float32')
 from_keras(model, shape=None, layout='NCHW')
 from_mxnet(symbol, shape=None, dtype='float32', arg_params=None, aux_params=None)
 from_oneflow(graph, model_dir_path)
-from_onnx(model, shape=None, dtype='float32', opset=None, freeze_params=True, convert_config=None)
 from_paddle(program_or_layer, shape_dict=None, scope=None)
 from_pytorch(script_module, input_infos, custom_convert_map=None, default_dtype='float32', use_parser_friendly_name=False, keep_quantized_weight=False)
 from_tensorflow(graph, layout='NHWC', shape=None, outputs=None, convert_config=None)

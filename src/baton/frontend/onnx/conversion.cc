@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "baton/frontend/onnx/importer.h"
 #include "baton/ir/inspect.h"
 #include "baton/types/infer_type.h"
 
@@ -64,7 +63,7 @@ const Value& Conversion::value(size_t i) const {
 Expr Conversion::operator[](size_t i) const {
   const Value& given = value(i);
   if (given.sequence) throw error("input " + std::to_string(i) + " is a sequence where a tensor should be");
-  return importer_.tensor(given);
+  return around_.tensor(given);
 }
 
 const TensorTypeNode& Conversion::type(size_t i) const { return tensor_type((*this)[i]); }
@@ -138,7 +137,7 @@ Expr Conversion::call(std::string_view op, std::vector<Expr> args, const NamedAt
   return infer_type(Expr(call_op(op, std::move(args), attrs)));
 }
 
-Expr Conversion::constant(NDArray value) const { return importer_.constant(std::move(value)); }
+Expr Conversion::constant(NDArray value) const { return infer_type(Expr(baton::constant(std::move(value)))); }
 
 Expr Conversion::scalar(double value, DType dtype) const {
   return infer_type(Expr(baton::scalar(value, dtype)));
@@ -174,9 +173,9 @@ Expr Conversion::at_rank(const Expr& value, int rank) const {
 
 // ---- Errors.
 
-Error Conversion::error(const std::string& why) const { return Error(importer_.place(node) + ": " + why); }
+Error Conversion::error(const std::string& why) const { return Error(around_.place(node) + ": " + why); }
 NotSupported Conversion::not_supported(const std::string& what) const {
-  return NotSupported(importer_.place(node) + ": " + what + " are not supported");
+  return NotSupported(around_.place(node) + ": " + what + " are not supported");
 }
 
 int Conversion::axis(int64_t axis, int rank) const {

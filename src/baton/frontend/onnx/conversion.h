@@ -8,19 +8,29 @@
 #include <string_view>
 #include <vector>
 
-#include "baton/frontend/onnx/model_file.h"
+#include "baton/frontend/onnx/tensor_data.h"
 #include "baton/frontend/onnx/value.h"
 #include "baton/ir/build.h"
 #include "baton/support/error.h"
 
 namespace baton::onnx {
 
-class Importer;
+/// What a rule needs of the graph around its node.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  /// The value's tensor; known integers become a constant, or are computed from the shapes of the model's
+  /// inputs.
+  virtual Expr tensor(const Value& value) = 0;
+  /// "model.onnx: Conv `c1`".
+  virtual std::string place(const NodeFile& node) const = 0;
+  virtual TensorReader& tensors() = 0;
+};
 
 class Conversion {
  public:
-  Conversion(Importer& importer, const NodeFile& node, int64_t version, Values inputs)
-      : node(node), version(version), importer_(importer), inputs_(std::move(inputs)) {}
+  Conversion(Surroundings& around, const NodeFile& node, int64_t version, Values inputs)
+      : node(node), version(version), around_(around), inputs_(std::move(inputs)) {}
 
   const NodeFile& node;
   /// Of the node's domain in this model: rules choose by it.
@@ -69,7 +79,9 @@ class Conversion {
   Expr transpose(const Expr& value, const std::vector<int64_t>& axes) const;
   /// `value` with unit axes in front until it has `rank`.
   Expr at_rank(const Expr& value, int rank) const;
-  Importer& importer() const { return importer_; }
+  Expr tensor(const Value& value) const { return around_.tensor(value); }
+  NDArray elements(const TensorFile& tensor) const { return around_.tensors().read(tensor); }
+  NDArray elements(const SparseTensorFile& tensor) const { return around_.tensors().read(tensor); }
 
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   Error error(const std::string& why) const;
@@ -80,7 +92,7 @@ class Conversion {
 
  private:
   const AttributeFile* attribute(std::string_view name, AttributeFile::Kind kind) const;
-  Importer& importer_;
+  Surroundings& around_;
   Values inputs_;
 };
 

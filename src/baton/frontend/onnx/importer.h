@@ -24,19 +24,15 @@ struct Scope {
   const Value* find(std::string_view name) const;
 };
 
-class Importer {
+class Importer final : public Surroundings {
  public:
   Importer(std::shared_ptr<const ModelFile> file, const ImportOptions& options, const BuildContext& context);
 
   IRModule run();
 
-  // ---- For rules.
-  Expr constant(NDArray value);
-  /// Its tensor; known integers become a constant, or are computed from the shapes of the model's inputs.
-  Expr tensor(const Value& value);
-  /// "model.onnx: Conv `c1`".
-  std::string place(const NodeFile& node) const;
-  TensorReader& tensors() { return tensors_; }
+  Expr tensor(const Value& value) override;
+  std::string place(const NodeFile& node) const override;
+  TensorReader& tensors() override { return tensors_; }
 
  private:
   Var parameter(const ValueFile& input);
@@ -49,6 +45,7 @@ class Importer {
   Values outputs_of(const GraphFile& graph, Scope& scope, const std::string& path);
   void convert(const NodeFile& node, size_t index, Scope& scope, const std::string& path);
   Values folded(const Conversion& conversion, Values results);
+  static Expr constant(NDArray value);
   Expr extent_value(Dim dim);
   std::string name_of(const NodeFile& node, size_t index, const std::string& path);
   void retire_rest();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
 
 #include "baton/frontend/onnx/mapped_file.h"
 #include "baton/support/error.h"
@@ -446,9 +447,11 @@ const AttributeFile* NodeFile::attribute(std::string_view wanted) const {
   return at == attributes.end() ? nullptr : &*at;
 }
 
-bool looks_like_model(std::string_view begin) {
-  // ir_version (a varint) is the first field that all writers write.
-  return begin.size() > 2 && begin[0] == 0x08 && static_cast<uint8_t>(begin[1]) < 0x80;
+bool is_model_file(const std::string& path) {
+  char begin[2] = {};
+  std::ifstream file(path, std::ios::binary);
+  // ir_version, a small number, is the first field that all writers write; no text begins so.
+  return file.read(begin, sizeof begin) && begin[0] == 0x08 && begin[1] > 0;
 }
 
 std::shared_ptr<const ModelFile> read_model_bytes(std::string_view bytes, std::string path,

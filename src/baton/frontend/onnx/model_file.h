@@ -161,7 +161,8 @@ std::shared_ptr<const ModelFile> read_model_file(const std::string& path);
 /// The same of bytes in memory that `owner` keeps. `path`: what errors name.
 std::shared_ptr<const ModelFile> read_model_bytes(std::string_view bytes, std::string path,
                                                   std::shared_ptr<const void> owner);
-/// Whether a file that begins with these bytes may be one: the first field is that of a model.
-bool looks_like_model(std::string_view begin);
+/// Whether the file, whatever its name, may be one: its first field is a model's. False where it cannot be
+/// read.
+bool is_model_file(const std::string& path);
 
 }  // namespace baton::onnx

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baton/frontend/onnx/importer.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
 
@@ -54,7 +53,7 @@ Expr reshaped_by(Conversion& c, const Expr& data, const KnownIntegers& to, bool 
     return c.call("full", {c.scalar(0, tensor_type(data).dtype())},
                   {{"shape", shape}, {"dtype", tensor_type(data).dtype()}});
   }
-  return c.call("dyn.reshape", {data, c.importer().tensor(KnownIntegers{wanted, false, int64()})}, {});
+  return c.call("dyn.reshape", {data, c.tensor(KnownIntegers{wanted, false, int64()})}, {});
 }
 
 Values reshape(Conversion& c) {
@@ -146,7 +145,7 @@ Values expand(Conversion& c) {
     if (!each.is_any()) numbers.push_back(each.value());
   if (numbers.size() == to.size())
     return {c.call("broadcast_to", {c[0]}, {{"shape", numbers}, {"dtype", ""}})};
-  return {c.call("dyn.broadcast_to", {c[0], c.importer().tensor(KnownIntegers{to, false, int64()})})};
+  return {c.call("dyn.broadcast_to", {c[0], c.tensor(KnownIntegers{to, false, int64()})})};
 }
 
 Values tile(Conversion& c) {
@@ -318,8 +317,8 @@ Values constant(Conversion& c) {
   using Kind = AttributeFile::Kind;
   for (const AttributeFile& each : c.node.attributes) {
     if (each.kind == Kind::kTensor && each.name == "value")
-      return {c.constant(c.importer().tensors().read(each.tensors.at(0)))};
-    if (each.kind == Kind::kSparseTensor) return {c.constant(c.importer().tensors().read(*each.sparse))};
+      return {c.constant(c.elements(each.tensors.at(0)))};
+    if (each.kind == Kind::kSparseTensor) return {c.constant(c.elements(*each.sparse))};
     const auto floats = [&](Shape shape, std::vector<float> values) {
       return Values{c.constant(NDArray::of<float>(std::move(shape), values, DType::float_(32)))};
     };
@@ -339,7 +338,7 @@ Values constant(Conversion& c) {
 Values constant_of_shape(Conversion& c) {
   Expr fill = c.scalar(0, DType::float_(32));
   if (const AttributeFile* value = c.attribute("value")) {
-    const NDArray given = c.importer().tensors().read(value->tensors.at(0));
+    const NDArray given = c.elements(value->tensors.at(0));
     if (given.size() != 1)
       throw c.error("`value` has " + std::to_string(given.size()) + " elements, and should have one");
     fill = c.constant(given.reshaped({}));

@@ -1,0 +1,153 @@
+// ONNX files as modules: names, shapes, origins, and what is refused.
+#include "baton/frontend/onnx/import.h"
+
+#include <gmock/gmock.h>
+
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/frontend/onnx/operators.h"
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+#include "baton/text/printer.h"
+
+#include "frontend/onnx/proto.h"
+
+namespace baton::onnx {
+namespace {
+
+using proto::bytes;
+using proto::node;
+using proto::value;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+constexpr int kFloat = 1, kInt64 = 7;
+
+class OnnxImport : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { initialize(); }
+
+  static IRModule import(const std::string& graph, std::vector<GivenShape> shapes = {}, int opset = 17) {
+    return import_bytes(proto::model(graph, opset), "test.onnx", {std::move(shapes)}, host_context()).module;
+  }
+  static std::string text(const IRModule& module) {
+    PrintOptions options;
+    options.spans = false;
+    return print(*module, options);
+  }
+  /// By id: name, and why it is retired ("" while it is there).
+  static std::vector<std::pair<std::string, std::string>> nodes_of(const IRModule& module) {
+    std::vector<std::pair<std::string, std::string>> nodes;
+    for (uint32_t i = 0; i < module->origins().size(); ++i) {
+      const Retired* retired = module->origins().retired(OriginId(i));
+      nodes.emplace_back(module->origins().at(OriginId(i)).source_name(), retired ? retired->reason : "");
+    }
+    return nodes;
+  }
+  static std::string input(const std::string& name, int element, const std::vector<std::string>& dims) {
+    return bytes(11, value(name, element, dims));
+  }
+  static std::string output(const std::string& name) { return bytes(12, value(name, kFloat, {})); }
+  static std::string integers(const std::string& name, const std::vector<int64_t>& values) {
+    return bytes(5, proto::tensor(name, kInt64, {static_cast<int64_t>(values.size())},
+                                  proto::raw_data(proto::raw(values))));
+  }
+  static std::string named(const std::string& name) { return bytes(3, name); }
+};
+
+TEST_F(OnnxImport, NodesAreOperatorsUnderTheirOwnNames) {
+  const IRModule module = import(bytes(1, node("Relu", {"x"}, {"a"}, named("/layer1/0/act"))) +
+                                 bytes(1, node("Add", {"a", "x"}, {"b"})) +
+                                 bytes(1, node("Relu", {"b"}, {"c"}, named("/layer1/0/act"))) +
+                                 input("x", kFloat, {"2", "3"}) + output("c"));
+  EXPECT_THAT(nodes_of(module), ElementsAre(std::pair("/layer1/0/act", ""), std::pair("Add_1", ""),
+                                            std::pair("/layer1/0/act#2", "")));
+  EXPECT_THAT(text(module), HasSubstr("Tensor[(2, 3), float32]"));
+  const BuildResult built = plan_build(module, {.context = host_context()});
+  ASSERT_EQ(built.origins->operators.size(), 3u);
+}
+
+TEST_F(OnnxImport, ShapeArithmeticIsComputedWhileImporting) {
+  const std::string graph =
+      bytes(1, node("Shape", {"x"}, {"s"})) + integers("zero", {0}) +
+      bytes(1, node("Gather", {"s", "zero"}, {"n"})) + integers("rest", {-1}) +
+      bytes(1, node("Concat", {"n", "rest"}, {"to"},
+                    bytes(5, bytes(1, "axis") + proto::integer(3, 0) + proto::integer(20, 2)))) +
+      bytes(1, node("Reshape", {"x", "to"}, {"y"})) + input("x", kFloat, {"batch", "3", "4"}) + output("y");
+  const IRModule module = import(graph);
+  const std::string program = text(module);
+  EXPECT_THAT(program, Not(HasSubstr("shape_of")));
+  EXPECT_THAT(program, HasSubstr("reshape(%x, newshape=[0, -1])"));
+  EXPECT_THAT(program, HasSubstr("Tensor[(batch, 12), float32]"));
+  const auto nodes = nodes_of(module);
+  ASSERT_EQ(nodes.size(), 4u);
+  EXPECT_EQ(nodes[0].second, "shape arithmetic, computed while importing");
+  EXPECT_EQ(nodes[3].second, "");
+  EXPECT_THAT(text(import(graph, {{"batch", {5}}})), HasSubstr("Tensor[(5, 12), float32]"));
+  EXPECT_THAT(text(import(graph, {{"x", {5, 3, 4}}})), HasSubstr("Tensor[(5, 12), float32]"));
+}
+
+TEST_F(OnnxImport, WhatFollowsFromConstantsIsFolded) {
+  const IRModule module =
+      import(bytes(5, proto::tensor("a", kFloat, {2}, proto::raw_data(proto::raw<float>({1, 2})))) +
+             bytes(1, node("Exp", {"a"}, {"e"})) + bytes(1, node("Mul", {"x", "e"}, {"y"})) +
+             input("x", kFloat, {"2"}) + output("y"));
+  EXPECT_THAT(text(module), Not(HasSubstr("exp(")));
+  EXPECT_THAT(nodes_of(module), ElementsAre(std::pair("Exp_0", ""), std::pair("Mul_1", "")));
+}
+
+TEST_F(OnnxImport, NodesWithoutAnEffectAreRetiredWithTheReason) {
+  const IRModule module =
+      import(bytes(1, node("Identity", {"x"}, {"a"})) + bytes(1, node("Relu", {"a"}, {"b"})) +
+             bytes(1, node("Neg", {"x"}, {"unused"})) + input("x", kFloat, {"2"}) + output("b"));
+  EXPECT_THAT(nodes_of(module), ElementsAre(std::pair("Identity_0", "the identity"), std::pair("Relu_1", ""),
+                                            std::pair("Neg_2", "nothing that is computed reads its result")));
+}
+
+TEST_F(OnnxImport, AllOperatorsWithoutARuleAreNamedAtOnce) {
+  const std::string graph =
+      bytes(1, node("Nothing", {"x"}, {"a"}, named("n1"))) + bytes(1, node("Relu", {"a"}, {"b"})) +
+      bytes(1, node("Nothing", {"b"}, {"c"}, named("n2"))) +
+      bytes(1, node("Other", {"c"}, {"d"}, bytes(7, "my.domain"))) + input("x", kFloat, {"2"}) + output("d");
+  EXPECT_THAT([&] { import(graph); }, ThrowsMessage<NotSupported>(::testing::AllOf(
+                                          HasSubstr("test.onnx: there is no rule for 2 operators:"),
+                                          HasSubstr("ai.onnx.Nothing (version 17): 2 nodes (n1, n2)"),
+                                          HasSubstr("my.domain.Other: 1 node (Other_3)"))));
+  EXPECT_THAT([&] { import(graph, {}, 29); }, ThrowsMessage<NotSupported>(HasSubstr("version 29")));
+}
+
+TEST_F(OnnxImport, FilesThatContradictThemselvesAreRefused) {
+  const auto refused = [&](const std::string& graph, const char* why, std::vector<GivenShape> shapes = {}) {
+    EXPECT_THAT([&] { import(graph, shapes); }, ThrowsMessage<Error>(HasSubstr(why))) << why;
+  };
+  const std::string x = input("x", kFloat, {"n", "3"});
+  refused(bytes(1, node("Relu", {"z"}, {"y"}, named("r"))) + x + output("y"),
+          "test.onnx: Relu `r`: nothing before it makes its input `z`");
+  refused(bytes(1, node("Relu", {"x"}, {"y"})) + x + output("w"), "nothing makes the output `w`");
+  refused(bytes(1, node("Relu", {"x"}, {"y"})) + bytes(1, node("Neg", {"x"}, {"y"}, named("again"))) + x +
+              output("y"),
+          "Neg `again`: its output `y` was made before");
+  refused(bytes(1, node("Relu", {"x"}, {"y"})) + x + x + output("y"), "the input `x` is there twice");
+  refused(bytes(1, node("Relu", {"x"}, {"y"})) + x, "its graph has no outputs");
+  refused(bytes(1, node("Relu", {"x"}, {"y"})) + input("x", 8, {"1"}) + output("y"), "`x` is of type string");
+  const std::string fine = bytes(1, node("Relu", {"x"}, {"y"})) + x + output("y");
+  refused(fine, "has 2 dimensions, and --shape gives 3", {{"x", {1, 2, 3}}});
+  refused(fine, "has 3 along axis 1, and --shape gives 4", {{"x", {1, 4}}});
+  refused(fine, "has no input or dimension of that name; its inputs are x", {{"z", {1}}});
+  refused(
+      bytes(1, node("Add", {"x", "w"}, {"y"}, named("a"))) + x + input("w", kFloat, {"n", "4"}) + output("y"),
+      "3 on one side and 4 on the other");
+}
+
+TEST_F(OnnxImport, EveryRuleSaysItsVersions) {
+  for (const Operator* each : all_operators()) {
+    ASSERT_FALSE(each->versions.empty()) << each->name;
+    EXPECT_TRUE(std::ranges::is_sorted(each->versions)) << each->name;
+    EXPECT_LE(each->versions.back(), kNewestOpset) << each->name;
+  }
+}
+
+}  // namespace
+}  // namespace baton::onnx
