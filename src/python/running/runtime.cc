@@ -16,6 +16,7 @@
 #include "baton/support/error.h"
 #include "baton/support/require.h"
 
+#include "python/door.h"
 #include "python/running/dense_input.h"
 #include "python/running/interruptible.h"
 #include "python/running/running.h"
