@@ -112,7 +112,7 @@ TEST_F(OpenCl, TheProfileHasItsKernelsByItsClockAndTheCopies) {
 
 TEST_F(OpenCl, ResNet8IsRight) {
   workloads::ImageNetOptions image;
-  image.image_shape = {3, 32, 32};
+  image.image_shape = {3, 28, 28};
   image.num_classes = 10;
   const IRModule module = infer_types(workloads::resnet(8, image));
   BuildOptions one = on({"llvm"}), other = on({"opencl"});

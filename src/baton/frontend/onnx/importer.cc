@@ -6,6 +6,7 @@
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/visit.h"
+#include "baton/support/diagnostic.h"
 #include "baton/transform/fold_constant.h"
 #include "baton/types/infer_type.h"
 
@@ -205,7 +206,11 @@ void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const s
     made_.back().second = "shape arithmetic, computed while importing";
     results.emplace_back(std::move(*known));
   } else {
-    results = folded(conversion, op.convert(conversion));
+    try {
+      results = folded(conversion, op.convert(conversion));
+    } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
+      throw Error(place(node) + ": " + error.what());
+    }
   }
   scope_ = outer;
   for (size_t i = 0; i < node.outputs.size(); ++i) {

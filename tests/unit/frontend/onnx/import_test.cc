@@ -138,7 +138,7 @@ TEST_F(OnnxImport, FilesThatContradictThemselvesAreRefused) {
   refused(fine, "has no input or dimension of that name; its inputs are x", {{"z", {1}}});
   refused(
       bytes(1, node("Add", {"x", "w"}, {"y"}, named("a"))) + x + input("w", kFloat, {"n", "4"}) + output("y"),
-      "3 on one side and 4 on the other");
+      "test.onnx: Add `a`: error[E0214]: cannot broadcast Tensor[(n, 3), float32] with");
 }
 
 TEST_F(OnnxImport, EveryRuleSaysItsVersions) {

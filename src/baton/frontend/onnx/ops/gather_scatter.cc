@@ -1,0 +1,294 @@
+// Elements by index: gathered, scattered, sorted, selected.
+#include <algorithm>
+#include <numeric>
+
+#include "baton/frontend/onnx/operators.h"
+#include "baton/ir/extent.h"
+
+namespace baton::onnx {
+
+namespace {
+
+DType int64() { return DType::int_(64); }
+
+Dim extent_of(const Expr& value, int axis) { return tensor_type(value).shape()[static_cast<size_t>(axis)]; }
+
+/// Negative indices count from the end. Constant ones are counted here, and have to lie within the extent.
+Expr from_front(Conversion& c, const Expr& indices, Dim extent, size_t input) {
+  if (const ConstantNode* known = c.constant(input); known && !extent.is_any()) {
+    const NDArray& array = known->value();
+    const bool wide = array.dtype().bits == 64;
+    bool any = false;
+    for (int64_t i = 0; i < array.size(); ++i) {
+      const int64_t at =
+          wide ? array.as<int64_t>()[static_cast<size_t>(i)] : array.as<int32_t>()[static_cast<size_t>(i)];
+      if (at < -extent.value() || at >= extent.value())
+        throw c.error("index " + std::to_string(at) + " is outside of an axis of " +
+                      std::to_string(extent.value()) + " elements");
+      any |= at < 0;
+    }
+    if (!any) return indices;
+  }
+  const DType type = tensor_type(indices).dtype();
+  if (extent.is_any()) throw c.not_supported("indices along an extent that is not known");
+  const Expr zero = c.scalar(0, type), count = c.scalar(static_cast<double>(extent.value()), type);
+  return c.call("where", {c.call("less", {indices, zero}), c.call("add", {indices, count}), indices});
+}
+
+Values gather(Conversion& c) {
+  const int axis = c.axis(c.integer("axis", 0), c.rank(0));
+  return {c.call("take", {c[0], from_front(c, c[1], extent_of(c[0], axis), 1)},
+                 {{"axis", axis}, {"mode", "clip"}})};
+}
+
+Values gather_elements(Conversion& c) {
+  const int axis = c.axis(c.integer("axis", 0), c.rank(0));
+  return {c.call("gather", {c[0], from_front(c, c[1], extent_of(c[0], axis), 1)}, {{"axis", axis}})};
+}
+
+/// Relay's indices have the axis of coordinates first.
+Expr coordinates_first(Conversion& c, const Expr& indices) {
+  const int rank = tensor_type(indices).rank();
+  std::vector<int64_t> axes{rank - 1};
+  for (int i = 0; i + 1 < rank; ++i) axes.push_back(i);
+  return c.transpose(indices, axes);
+}
+
+/// Coordinates of which some may be negative; `batch`: axes in front that both tensors share.
+Expr coordinates(Conversion& c, const Expr& data, const Expr& indices, int batch) {
+  const Dim depth = tensor_type(indices).shape().back();
+  if (depth.is_any()) throw c.not_supported("coordinates whose number is not known");
+  std::vector<int64_t> extents;
+  for (int64_t i = 0; i < depth.value(); ++i) {
+    const Dim extent = extent_of(data, batch + static_cast<int>(i));
+    if (extent.is_any()) throw c.not_supported("coordinates along an extent that is not known");
+    extents.push_back(extent.value());
+  }
+  const DType type = tensor_type(indices).dtype();
+  const Expr counts = c.vector(extents, type);
+  return c.call("where",
+                {c.call("less", {indices, c.scalar(0, type)}), c.call("add", {indices, counts}), indices});
+}
+
+Values gather_nd(Conversion& c) {
+  const auto batch = static_cast<int>(c.integer("batch_dims", 0));
+  return {c.call("gather_nd", {c[0], coordinates_first(c, coordinates(c, c[0], c[1], batch))},
+                 {{"batch_dims", batch}, {"index_rank", AttrValue()}})};
+}
+
+Values scatter_nd(Conversion& c) {
+  const std::string reduction = c.text("reduction", "none");
+  const char* mode = reduction == "none"  ? "update"
+                     : reduction == "add" ? "add"
+                     : reduction == "mul" ? "mul"
+                     : reduction == "min" ? "min"
+                     : reduction == "max" ? "max"
+                                          : nullptr;
+  if (!mode) throw c.error("`reduction` is \"" + reduction + "\", and should be none, add, mul, min or max");
+  return {c.call("scatter_nd", {c[0], coordinates_first(c, coordinates(c, c[0], c[1], 0)), c[2]},
+                 {{"mode", mode}})};
+}
+
+Values scatter_elements(Conversion& c) {
+  const int axis = c.axis(c.integer("axis", 0), c.rank(0));
+  const std::string reduction = c.text("reduction", "none");
+  const Expr indices = from_front(c, c[1], extent_of(c[0], axis), 1);
+  if (reduction == "none") return {c.call("scatter", {c[0], indices, c[2]}, {{"axis", axis}})};
+  if (reduction == "add") return {c.call("scatter_add", {c[0], indices, c[2]}, {{"axis", axis}})};
+  // By coordinates of each element: its own along the other axes.
+  const std::vector<Dim>& shape = tensor_type(indices).shape();
+  std::vector<int64_t> extents;
+  for (const Dim each : shape) {
+    if (each.is_any()) throw c.not_supported("reductions over indices of a shape that is not known");
+    extents.push_back(each.value());
+  }
+  std::vector<Expr> along;
+  for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
+    if (i == axis) {
+      along.push_back(c.cast(indices, int64()));
+      continue;
+    }
+    std::vector<int64_t> own(static_cast<size_t>(extents[static_cast<size_t>(i)])), ones(shape.size(), 1);
+    std::iota(own.begin(), own.end(), int64_t{0});
+    ones[static_cast<size_t>(i)] = extents[static_cast<size_t>(i)];
+    along.push_back(
+        c.call("broadcast_to", {c.reshape(c.vector(own), ones)}, {{"shape", extents}, {"dtype", ""}}));
+  }
+  if (reduction != "mul" && reduction != "min" && reduction != "max")
+    throw c.error("`reduction` is \"" + reduction + "\", and should be none, add, mul, min or max");
+  return {c.call("scatter_nd", {c[0], c.call("stack", {tuple(along)}, {{"axis", 0}}), c[2]},
+                 {{"mode", reduction}})};
+}
+
+Values top_k(Conversion& c) {
+  const int axis = c.axis(c.integer("axis", -1), c.rank(0));
+  const int64_t k =
+      c.version < 10 ? c.required_integer("k") : c.required_numbers(1, "numbers of elements").at(0);
+  const bool largest = c.integer("largest", 1) != 0;
+  const Expr both =
+      c.call("topk", {c[0]},
+             {{"k", k}, {"axis", axis}, {"ret_type", "both"}, {"is_ascend", !largest}, {"dtype", int64()}});
+  return {c.item(both, 0), c.item(both, 1)};
+}
+
+Values cum_sum(Conversion& c) {
+  const int axis = c.axis(c.required_numbers(1, "axes").at(0), c.rank(0));
+  const bool exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
+  const auto turned = [&](const Expr& value) {
+    return reverse ? c.call("reverse", {value}, {{"axis", axis}}) : value;
+  };
+  return {turned(
+      c.call("cumsum", {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
+}
+
+Values one_hot(Conversion& c) {
+  const std::vector<int64_t> depth = c.required_numbers(1, "depths");
+  const int rank = c.rank(0) + 1, axis = c.axis(c.integer("axis", -1), rank);
+  const Expr values = c[2];
+  const DType type = tensor_type(values).dtype();
+  const auto value = [&](int64_t at) {
+    return c.call("take", {values, c.scalar(static_cast<double>(at), int64())}, {{"axis", 0}});
+  };
+  const Expr indices = c.cast(c[0], int64());
+  const Expr counted = c.call(
+      "where", {c.call("less", {indices, c.scalar(0, int64())}),
+                c.call("add", {indices, c.scalar(static_cast<double>(depth.at(0)), int64())}), indices});
+  return {c.call("one_hot", {counted, value(1), value(0)},
+                 {{"depth", depth.at(0)}, {"axis", axis}, {"dtype", type}})};
+}
+
+Values trilu(Conversion& c) {
+  const int64_t k = c.has(1) ? c.required_numbers(1, "diagonals").at(0) : 0;
+  return {c.call("trilu", {c[0], c.scalar(static_cast<double>(k), int64())},
+                 {{"upper", c.integer("upper", 1) != 0}})};
+}
+
+Values eye_like(Conversion& c) {
+  const std::vector<Dim>& shape = c.type(0).shape();
+  if (shape.size() != 2 || shape[0].is_any() || shape[1].is_any())
+    throw c.not_supported("unit matrices of a shape that is not known");
+  const AttributeFile* to = c.attribute("dtype");
+  const std::optional<DType> type = to ? dtype_of(static_cast<Element>(to->i)) : c.dtype(0);
+  if (!type) throw c.not_supported("unit matrices of " + element_name(static_cast<Element>(to->i)));
+  const int64_t k = c.integer("k", 0), rows = shape[0].value(), columns = shape[1].value();
+  std::vector<int64_t> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));
+  std::iota(row.begin(), row.end(), k);
+  std::iota(column.begin(), column.end(), int64_t{0});
+  const Expr is_one =
+      c.call("equal", {c.reshape(c.vector(row), {rows, 1}), c.reshape(c.vector(column), {1, columns})});
+  return {c.cast(is_one, *type)};
+}
+
+Values non_zero(Conversion& c) {
+  const Expr places = c.call("argwhere", {c[0]});
+  return {c.cast(c.transpose(places, {1, 0}), int64())};
+}
+
+Values einsum(Conversion& c) {
+  std::vector<Expr> operands;
+  for (size_t i = 0; i < c.count(); ++i) operands.push_back(c[i]);
+  std::string equation;
+  for (const char letter : c.text("equation", ""))
+    if (letter != ' ') equation += letter;
+  return {c.call("einsum", {tuple(operands)}, {{"equation", equation}})};
+}
+
+Values reverse_sequence(Conversion& c) {
+  return {c.call("reverse_sequence", {c[0], c[1]},
+                 {{"seq_axis", c.integer("time_axis", 0)}, {"batch_axis", c.integer("batch_axis", 1)}})};
+}
+
+/// Pads in front and behind, negative ones cut.
+Values pad(Conversion& c) {
+  const int rank = c.rank(0);
+  const std::string mode = c.text("mode", "constant");
+  const std::optional<std::vector<int64_t>> given =
+      c.version < 11 ? (c.version < 2 ? c.integers_of("paddings") : c.integers_of("pads"))
+                     : std::optional(c.required_numbers(1, "paddings"));
+  if (!given) throw c.error("attribute `pads` is missing");
+  std::vector<int64_t> along(static_cast<size_t>(rank));
+  std::iota(along.begin(), along.end(), int64_t{0});
+  if (c.version >= 18 && c.has(3)) {
+    along = c.required_numbers(3, "axes");
+    for (int64_t& axis : along) axis = c.axis(axis, rank);
+  }
+  if (given->size() != 2 * along.size())
+    throw c.error("it has " + std::to_string(given->size()) + " paddings for " +
+                  std::to_string(along.size()) + " axes");
+  std::vector<int64_t> before(static_cast<size_t>(rank)), after(static_cast<size_t>(rank));
+  for (size_t i = 0; i < along.size(); ++i) {
+    before[static_cast<size_t>(along[i])] = (*given)[i];
+    after[static_cast<size_t>(along[i])] = (*given)[i + along.size()];
+  }
+  Expr data = c[0];
+  // Negative ones first: a cut.
+  std::vector<int64_t> begin, end, cut;
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (before[at] >= 0 && after[at] >= 0) continue;
+    const Dim extent = extent_of(data, i);
+    if (extent.is_any()) throw c.not_supported("negative paddings of an extent that is not known");
+    begin.push_back(std::max<int64_t>(0, -before[at])),
+        end.push_back(extent.value() - std::max<int64_t>(0, -after[at])), cut.push_back(i);
+    before[at] = std::max<int64_t>(0, before[at]), after[at] = std::max<int64_t>(0, after[at]);
+  }
+  if (!cut.empty())
+    data = c.call("strided_slice", {data},
+                  {{"begin", begin},
+                   {"end", end},
+                   {"strides", std::vector<int64_t>(cut.size(), 1)},
+                   {"slice_mode", "end"},
+                   {"axes", cut}});
+  AttrList widths;
+  for (size_t i = 0; i < before.size(); ++i) widths.emplace_back(std::vector<int64_t>{before[i], after[i]});
+  if (mode == "constant") {
+    const DType type = c.dtype(0);
+    const Expr fill =
+        c.version >= 11 && c.has(2) ? c.reshape(c[2], {}) : c.scalar(c.number("value", 0), type);
+    return {c.call("nn.pad", {data, fill}, {{"pad_width", widths}, {"pad_mode", "constant"}})};
+  }
+  if (mode == "edge")
+    return {c.call("nn.pad", {data, c.scalar(0, c.dtype(0))}, {{"pad_width", widths}, {"pad_mode", "edge"}})};
+  if (mode == "reflect")
+    return {
+        c.call("nn.pad", {data, c.scalar(0, c.dtype(0))}, {{"pad_width", widths}, {"pad_mode", "reflect"}})};
+  if (mode != "wrap")
+    throw c.error("`mode` is \"" + mode + "\", and should be constant, reflect, edge or wrap");
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const Dim extent = extent_of(data, i);
+    if (before[at] == 0 && after[at] == 0) continue;
+    if (extent.is_any() || extent.value() == 0)
+      throw c.not_supported("wrapped paddings of an extent that is not known, or 0");
+    std::vector<int64_t> places;
+    for (int64_t k = -before[at]; k < extent.value() + after[at]; ++k)
+      places.push_back((k % extent.value() + extent.value()) % extent.value());
+    data = c.call("take", {data, c.vector(places)}, {{"axis", i}});
+  }
+  return {data};
+}
+
+}  // namespace
+
+const std::vector<Operator>& indexing_operators() {
+  static const std::vector<Operator> all = {
+      {"", "CumSum", {11, 14}, &cum_sum},
+      {"", "Einsum", {12, 28}, &einsum},
+      {"", "EyeLike", {9, 22}, &eye_like},
+      {"", "Gather", {1, 11, 13}, &gather},
+      {"", "GatherElements", {11, 13}, &gather_elements},
+      {"", "GatherND", {11, 12, 13}, &gather_nd},
+      {"", "NonZero", {9, 13}, &non_zero},
+      {"", "OneHot", {9, 11, 28}, &one_hot},
+      {"", "Pad", {1, 2, 11, 13, 18, 19, 21, 23, 24, 25}, &pad},
+      {"", "ReverseSequence", {10, 28}, &reverse_sequence},
+      {"", "Scatter", {9, 11}, &scatter_elements},
+      {"", "ScatterElements", {11, 13, 16, 18}, &scatter_elements},
+      {"", "ScatterND", {11, 13, 16, 18}, &scatter_nd},
+      {"", "TopK", {1, 10, 11, 24}, &top_k},
+      {"", "Trilu", {14}, &trilu},
+  };
+  return all;
+}
+
+}  // namespace baton::onnx
