@@ -8,6 +8,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/model.h"
+#include "baton/runtime/timers.h"
 #include "baton/text/parser.h"
 
 namespace baton {
@@ -91,12 +92,29 @@ TEST_F(PacedJobs, KernelsTooShortForTheClockAreCalledInLoops) {
   }
 }
 
+TEST_F(PacedJobs, ClocksThatNeverAgreeAreAnError) {
+  SampleConditions conditions;
+  conditions.clocks.ns_per_tick *= 100;
+  Protocol protocol;
+  protocol.max_seconds = 0.05;
+  try {
+    measure_job(*executor_, protocol, conditions);
+    FAIL() << "measured";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("could be timed"), std::string::npos) << error.what();
+  }
+}
+
+// Where the clocks had disagreed once, it said that they never agree.
 TEST_F(PacedJobs, ProgramsWithoutKernelsSaySo) {
   use("def @main(%x: Tensor[(8, 16), float32]) { reshape(%x, newshape=[16, 8]) }");
   Protocol protocol;
   protocol.alone = true;
+  SampleConditions conditions;
+  int readings = 0;
+  conditions.clocks.ticks = [&] { return fenced_ticks() + (++readings == 5 ? 1'000'000'000 : 0); };
   try {
-    measure_job(*executor_, protocol);
+    measure_job(*executor_, protocol, conditions);
     FAIL() << "measured";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("no kernel to measure"), std::string::npos) << error.what();
