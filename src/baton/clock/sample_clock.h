@@ -55,6 +55,7 @@ class SampleClock {
   DisturbanceWindows& windows() { return windows_; }
   const DisturbanceWindows& windows() const { return windows_; }
   const ClockWatch& clocks() const { return watch_; }
+  size_t taken() const { return taken_; }
   /// What disturbed the samples.
   std::string reason() const;
   double paused_s() const { return paused_s_; }  ///< waiting for the core

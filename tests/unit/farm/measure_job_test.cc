@@ -8,6 +8,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/model.h"
+#include "baton/runtime/timers.h"
 #include "baton/text/parser.h"
 
 namespace baton {
@@ -50,6 +51,8 @@ TEST_F(PacedJobs, WaitForTheCore) {
 }
 
 TEST_F(PacedJobs, SamplesOfACoreThatBecomesSlowDoNotCount) {
+  // Longer than the time between two looks, so that each sample ends with one.
+  use("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(nn.relu(%x)) }");
   int readings = 0;
   // Behind the first ones, which teach what is usual: one look before each sample, three behind it.
   CorePace pace([&] { return readings++ >= 64 && (readings - 1) % 4 ? shared() : at(1700); });
@@ -91,12 +94,29 @@ TEST_F(PacedJobs, KernelsTooShortForTheClockAreCalledInLoops) {
   }
 }
 
+TEST_F(PacedJobs, ClocksThatNeverAgreeAreAnError) {
+  SampleConditions conditions;
+  conditions.clocks.ns_per_tick *= 100;
+  Protocol protocol;
+  protocol.max_seconds = 0.05;
+  try {
+    measure_job(*executor_, protocol, conditions);
+    FAIL() << "measured";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("could be timed"), std::string::npos) << error.what();
+  }
+}
+
+// Where the clocks had disagreed once, it said that they never agree.
 TEST_F(PacedJobs, ProgramsWithoutKernelsSaySo) {
   use("def @main(%x: Tensor[(8, 16), float32]) { reshape(%x, newshape=[16, 8]) }");
   Protocol protocol;
   protocol.alone = true;
+  SampleConditions conditions;
+  int readings = 0;
+  conditions.clocks.ticks = [&] { return fenced_ticks() + (++readings == 5 ? 1'000'000'000 : 0); };
   try {
-    measure_job(*executor_, protocol);
+    measure_job(*executor_, protocol, conditions);
     FAIL() << "measured";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("no kernel to measure"), std::string::npos) << error.what();

@@ -67,8 +67,7 @@ class JobMeasurement {
       row.core_ns = core_ns_of({pending.samples});
       measured.rows.push_back(std::move(row));
     }
-    if (measured.rows.empty() && clock_.clocks().refused() > 0)
-      throw_clocks_disagree(clock_.clocks().refused());
+    if (clock_.taken() == 0) throw_clocks_disagree(static_cast<size_t>(clock_.clocks().refused()));
     if (measured.rows.empty())
       throw Error("there is no kernel to measure: the program only gives its operands other shapes");
     return measured;
