@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 import types
 
 import pytest
@@ -419,12 +420,22 @@ def test_the_slowest_tests_are_listed(runner):
     assert text.index("0.2 s  Shapes.Sub") < text.index("0.0 s  Shapes.Mul")
 
 
-def test_a_test_that_takes_too_long_for_one_not_marked_slow_fails(runner):
+def test_a_test_that_takes_too_long_for_one_not_marked_slow_fails(runner, monkeypatch):
     long = REPORT.replace('"failures": [{"failure": "Expected: 1"}]', '"cpu": 0').replace("exit 1", "exit 0")
+    monkeypatch.setattr(checks.Pace, "factor", lambda self: 1.0)
     assert runner(unit=long.replace("3.5", "9.9")).status == 0
     done = runner(unit=long.replace("3.5", "10.4"))
-    assert (done.status, done.text.count("FAILED Shapes.Add took 10.4 s of processor time, more than 10: split it")) == (1, 2 * done.shards)
+    assert (done.status, done.text.count("FAILED Shapes.Add took 10.4 s of processor time")) == (1, 2 * done.shards)
+    assert last_line(done) == f"{1 + 2 * done.shards - done.shards} passed, {done.shards} failed, {done.shards} skipped"
     assert runner(unit=long.replace("3.5", "10.4").replace('"Add"', '"SlowAdd"')).status == 0
+    monkeypatch.setattr(checks.Pace, "factor", lambda self: 2.0)
+    assert runner(unit=long.replace("3.5", "10.4")).status == 0
+
+
+def test_the_pace_is_that_of_the_core():
+    with checks.Pace() as pace:
+        time.sleep(2.5)
+    assert 1 <= pace.factor() < 100
 
 
 def test_a_program_that_crashes_is_a_failure(runner):
