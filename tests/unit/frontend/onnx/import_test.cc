@@ -1,16 +1,20 @@
 // ONNX files as modules: names, shapes, origins, and what is refused.
 #include "baton/frontend/onnx/import.h"
 
+#include <regex>
+
 #include <gmock/gmock.h>
 
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/visit.h"
+#include "baton/support/base/files.h"
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
 
 #include "frontend/onnx/proto.h"
+#include "test_paths.h"
 
 namespace baton::onnx {
 namespace {
@@ -141,8 +145,14 @@ TEST_F(OnnxImport, FilesThatContradictThemselvesAreRefused) {
       "test.onnx: Add `a`: error[E0214]: cannot broadcast Tensor[(n, 3), float32] with");
 }
 
-TEST_F(OnnxImport, EveryRuleSaysItsVersions) {
+TEST_F(OnnxImport, EveryRuleSaysItsVersionsAndStandsInTheDocumentation) {
+  const Result<std::string> text = read_file(std::string(source_dir()) + "/docs/compatibility.md");
+  ASSERT_TRUE(text.ok());
+  const std::string section =
+      text->substr(text->find("## ONNX"), text->find("## Text") - text->find("## ONNX"));
   for (const Operator* each : all_operators()) {
+    EXPECT_TRUE(std::regex_search(section, std::regex("\\b" + std::string(each->name) + "\\b")))
+        << each->name;
     ASSERT_FALSE(each->versions.empty()) << each->name;
     EXPECT_TRUE(std::ranges::is_sorted(each->versions)) << each->name;
     EXPECT_LE(each->versions.back(), kNewestOpset) << each->name;
