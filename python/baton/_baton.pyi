@@ -2184,3 +2184,9 @@ def dcgan(arg0: int, arg1: int, arg2: int, arg3: int, arg4: str, arg5: str, arg6
 def synthetic(arg0: Sequence[int], arg1: str, arg2: str, /) -> IRModule: ...
 
 def mlp(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, /) -> IRModule: ...
+
+def import_onnx(path: str, shapes: Mapping[str, Sequence[int]]) -> IRModule:
+    """The module of an ONNX file; shapes of inputs, and values of symbols."""
+
+def import_onnx_bytes(bytes: bytes, name: str, shapes: Mapping[str, Sequence[int]]) -> IRModule:
+    """The same of a file's bytes; `name`: what errors say."""
