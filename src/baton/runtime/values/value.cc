@@ -32,22 +32,7 @@ void delete_value(const ValueNode* value) {
 
 }  // namespace
 
-void ValueNode::destroy(const ValueNode* value) {
-  // Deleting a value releases its parts: nested releases only append to this list.
-  thread_local std::vector<const ValueNode*>* pending = nullptr;
-  if (pending) {
-    pending->push_back(value);
-    return;
-  }
-  std::vector<const ValueNode*> list{value};
-  pending = &list;
-  while (!list.empty()) {
-    const ValueNode* next = list.back();
-    list.pop_back();
-    delete_value(next);
-  }
-  pending = nullptr;
-}
+void ValueNode::destroy(const ValueNode* value) { delete_in_turn(value, &delete_value); }
 
 Value CellValue::value() const {
   const std::lock_guard lock(cells());

@@ -4,6 +4,7 @@
 #include <string_view>  // std::hash
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace baton {
 
@@ -47,6 +48,25 @@ class Ref {
 template <class T, class... Args>
 Ref<T> make_ref(Args&&... args) {
   return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+/// Calls delete_one(object), which may release further objects through this function: they are deleted one
+/// after the other, not within each other, so that long chains do not take the stack.
+template <class T, class DeleteOne>
+void delete_in_turn(const T* object, DeleteOne delete_one) {
+  thread_local std::vector<const T*>* pending = nullptr;
+  if (pending) {
+    pending->push_back(object);
+    return;
+  }
+  std::vector<const T*> list{object};
+  pending = &list;
+  while (!list.empty()) {
+    const T* next = list.back();
+    list.pop_back();
+    delete_one(next);
+  }
+  pending = nullptr;
 }
 
 }  // namespace baton
