@@ -78,6 +78,7 @@ TEST_F(Named, TablesOfTheTerminalAndOfNotebooks) {
     EXPECT_THAT(shown, HasSubstr("Node_5"));
     EXPECT_THAT(shown, Not(HasSubstr("line 0")));
   }
+  EXPECT_THAT(text.str(), Not(HasSubstr("lines are those of")));
 }
 
 TEST_F(Named, Files) {
