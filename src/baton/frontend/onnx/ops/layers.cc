@@ -6,6 +6,7 @@
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/windows.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/op_names.h"
 
 namespace baton::onnx {
 
@@ -104,7 +105,7 @@ Values gemm(Conversion& c) {
   const Expr a = trans_a ? c.transpose(c[0], {1, 0}) : c[0], b = trans_b ? c[1] : c.transpose(c[1], {1, 0});
   const Dim units = tensor_type(b).shape()[0];
   Expr result =
-      c.call("nn.dense", {a, b}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
+      c.call(op_names::kDense, {a, b}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   if (alpha != 1) result = c.call("multiply", {result, c.scalar(alpha, c.dtype(0))});
   if (!c.has(2) || beta == 0) return {result};
   const Expr added = beta == 1 ? c[2] : c.call("multiply", {c[2], c.scalar(beta, c.dtype(2))});
@@ -115,7 +116,8 @@ Values gemm(Conversion& c) {
 Expr batches(Conversion& c, const Expr& a, const Expr& b) {
   const std::vector<Dim>&shape_a = tensor_type(a).shape(), &shape_b = tensor_type(b).shape();
   const size_t outer = shape_a.size() - 2;
-  if (outer == 1) return c.call("nn.batch_matmul", {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
+  if (outer == 1)
+    return c.call(op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
   std::vector<int64_t> common;
   for (size_t i = 0; i < outer; ++i) {
     if (shape_a[i].is_any() || shape_b[i].is_any())
@@ -143,7 +145,7 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
          full[outer], full[outer + 1]});
   };
   const Expr result =
-      c.call("nn.batch_matmul", {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
+      c.call(op_names::kBatchMatmul, {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
   common.push_back(shape_a[outer].value()), common.push_back(shape_b[outer + 1].value());
   return c.reshape(result, common);
 }
@@ -160,8 +162,8 @@ Expr product(Conversion& c, Expr a, Expr b) {
     // One matrix for all rows: a dense layer over the last axis.
     const Expr weight = c.transpose(b, {1, 0});
     const Dim units = tensor_type(weight).shape()[0];
-    result =
-        c.call("nn.dense", {a, weight}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
+    result = c.call(op_names::kDense, {a, weight},
+                    {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   } else {
     result = batches(c, c.at_rank(a, std::max(rank, 3)), c.at_rank(b, std::max(rank, 3)));
     if (rank == 2) result = c.call("squeeze", {result}, {{"axis", std::vector<int64_t>{0}}});
