@@ -52,11 +52,11 @@ TEST_P(Searches, FindTheOptimumOfTwoHundredRandomGraphs) {
 
 // Layers in layouts of their own, and up to 12 nodes: as fused functions of a model with variants.
 class SearchesWithLayouts : public ::testing::TestWithParam<std::tuple<bool, uint32_t>> {};
-TEST_P(SearchesWithLayouts, FindTheOptimumOfFiftyRandomGraphs) {
+TEST_P(SearchesWithLayouts, FindTheOptimumOfAHundredRandomGraphs) {
   const auto [tree, first] = GetParam();
   int mixed = 0;
   double product = 1, worst = 1;
-  for (uint32_t seed = first; seed < first + 50; ++seed) {
+  for (uint32_t seed = first; seed < first + 100; ++seed) {
     const MappingProblem problem =
         random_problem(seed + 5000, {.nodes = 3 + static_cast<int>(seed % 10),
                                      .devices = 1 + static_cast<int>(seed % 2),
@@ -78,8 +78,8 @@ TEST_P(SearchesWithLayouts, FindTheOptimumOfFiftyRandomGraphs) {
         formats.insert(format);
     mixed += formats.size() > 1;
   }
-  EXPECT_GT(mixed, 20);
-  EXPECT_GE(std::pow(product, 1.0 / 50), 0.999);
+  EXPECT_GT(mixed, 50);
+  EXPECT_GE(std::pow(product, 1.0 / 100), 0.999);
   RecordProperty("worst", std::to_string(worst));
 }
 
@@ -106,7 +106,7 @@ TEST_P(Searches, ByCbcFindTheOptimumWithLimits) {
 
 INSTANTIATE_TEST_SUITE_P(LinksThatFormATree, Searches, ::testing::Bool());
 INSTANTIATE_TEST_SUITE_P(LinksThatFormATree, SearchesWithLayouts,
-                         ::testing::Combine(::testing::Bool(), ::testing::Values(0u, 50u, 100u, 150u)));
+                         ::testing::Combine(::testing::Bool(), ::testing::Values(0u, 100u)));
 
 TEST(Search, ANarrowBeamHasAGapThatHolds) {
   for (uint32_t seed = 0; seed < 40; ++seed) {

@@ -21,6 +21,11 @@ std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"
 /// "ai.onnx" where a reader needs to see a domain.
 std::string domain_text(std::string_view domain) { return std::string(domain.empty() ? "ai.onnx" : domain); }
 
+/// Some writers have a name for what is not known.
+bool has_name(const DimFile& dim) {
+  return !dim.is_known && !dim.symbol.empty() && dim.symbol != "?" && dim.symbol != "-1";
+}
+
 /// Why a node has no operator in the module.
 const char* reason_of(const NodeFile& node) {
   if (node.op_type == "Identity" || node.op_type == "Dropout") return "the identity";
@@ -47,6 +52,8 @@ IRModule Importer::run() {
   Scope scope;
   std::set<std::string_view> initialized;
   for (const TensorFile& each : graph.initializers) initialized.insert(each.name);
+  check_given();
+  for (const ValueFile& input : graph.inputs) take_given(input);
   std::vector<Var> params;
   for (const ValueFile& input : graph.inputs) {
     if (initialized.contains(input.name)) continue;  // a parameter, or an input with a default
@@ -55,7 +62,6 @@ IRModule Importer::run() {
     params.push_back(parameter(input));
     scope.names[input.name] = infer_type(Expr(params.back()));
   }
-  check_given();
   std::vector<Expr> results;
   for (const Value& each : outputs_of(graph, scope, "")) {
     if (each.sequence)
@@ -84,14 +90,38 @@ void Importer::retire_rest() {
 
 Dim Importer::extent(const DimFile& dim, std::string_view input, size_t axis) {
   if (dim.is_known && dim.value > 0) return dim.value;
-  const bool has_name = !dim.symbol.empty() && dim.symbol != "?" && dim.symbol != "-1";
-  const std::string name =
-      has_name ? std::string(dim.symbol) : std::string(input) + "_" + std::to_string(axis);
+  const bool named = has_name(dim);
+  const std::string name = named ? std::string(dim.symbol) : std::string(input) + "_" + std::to_string(axis);
   for (const GivenShape& given : options_.shapes)
     if (given.name == name && given.values.size() == 1) return given.values.front();
-  const auto [at, is_new] = symbols_.try_emplace(name, Dim::any());
+  // An extent without a name is another one than that of a name which looks like what it is called.
+  const auto [at, is_new] = symbols_.try_emplace((named ? "" : "?") + name, Dim::any());
   if (is_new) at->second = extent_var({name, DType::int_(64), true});
   return at->second;
+}
+
+/// What --shape says of an input holds for all of them that share a dimension's name.
+void Importer::take_given(const ValueFile& input) {
+  const auto given = std::ranges::find(options_.shapes, std::string(input.name), &GivenShape::name);
+  if (given == options_.shapes.end() || !input.type.has_shape) return;
+  const auto bad = [&](const std::string& what) {
+    return Error(file_->path + ": the input " + quoted(input.name) + " has " + what);
+  };
+  const std::vector<DimFile>& dims = input.type.dims;
+  if (given->values.size() != dims.size())
+    throw bad(std::to_string(dims.size()) + " dimensions, and --shape gives " +
+              std::to_string(given->values.size()));
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const int64_t value = given->values[axis];
+    const std::string along = " along axis " + std::to_string(axis);
+    if (dims[axis].is_known && dims[axis].value > 0 && dims[axis].value != value)
+      throw bad(std::to_string(dims[axis].value) + along + ", and --shape gives " + std::to_string(value));
+    if (!has_name(dims[axis])) continue;
+    const auto [at, is_new] = symbols_.try_emplace(std::string(dims[axis].symbol), Dim(value));
+    if (!is_new && at->second != Dim(value))
+      throw bad(std::to_string(value) + along + ", `" + std::string(dims[axis].symbol) + "`, which is " +
+                extent_text(at->second) + " elsewhere");
+  }
 }
 
 Var Importer::parameter(const ValueFile& input) {
@@ -109,28 +139,12 @@ Var Importer::parameter(const ValueFile& input) {
   if (!input.type.has_shape && !is_given)
     throw bad("has no shape in the file: give one, --shape " + std::string(input.name) + "=1,3,224,224");
   std::vector<Dim> shape;
-  if (is_given && input.type.has_shape && given->values.size() != input.type.dims.size())
-    throw bad("has " + std::to_string(input.type.dims.size()) + " dimensions, and --shape gives " +
-              std::to_string(given->values.size()));
   for (size_t axis = 0; axis < (is_given ? given->values.size() : input.type.dims.size()); ++axis) {
     if (!is_given) {
       shape.push_back(extent(input.type.dims[axis], input.name, axis));
       continue;
     }
-    const int64_t value = given->values[axis];
-    if (input.type.has_shape) {
-      const DimFile& dim = input.type.dims[axis];
-      if (dim.is_known && dim.value > 0 && dim.value != value)
-        throw bad("has " + std::to_string(dim.value) + " along axis " + std::to_string(axis) +
-                  ", and --shape gives " + std::to_string(value));
-      if (!dim.symbol.empty() && !dim.is_known) {
-        const auto [at, is_new] = symbols_.try_emplace(std::string(dim.symbol), Dim(value));
-        if (!is_new && at->second != Dim(value))
-          throw bad("has " + std::to_string(value) + " along axis " + std::to_string(axis) + ", `" +
-                    std::string(dim.symbol) + "`, which is " + extent_text(at->second) + " elsewhere");
-      }
-    }
-    shape.emplace_back(value);
+    shape.emplace_back(given->values[axis]);
   }
   const Var var = baton::var(std::string(input.name), make_ref<const TensorTypeNode>(shape, *dtype));
   for (size_t axis = 0; axis < shape.size(); ++axis)

@@ -38,6 +38,7 @@ class Importer final : public Surroundings {
   Var parameter(const ValueFile& input);
   Dim extent(const DimFile& dim, std::string_view input, size_t axis);
   void check_given() const;
+  void take_given(const ValueFile& input);
   void check_operators() const;
   void check_operators(const std::vector<NodeFile>& nodes,
                        std::map<std::string, std::vector<std::string>>& missing,

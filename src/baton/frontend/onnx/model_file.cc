@@ -434,7 +434,7 @@ std::string element_name(Element element) {
       "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
       "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
   const auto at = static_cast<int32_t>(element);
-  return at >= 0 && static_cast<size_t>(at) < std::size(kNames) ? kNames[at] : "type " + std::to_string(at);
+  return at >= 0 && static_cast<size_t>(at) < std::size(kNames) ? kNames[at] : "number " + std::to_string(at);
 }
 
 std::string_view text_of(const TextPairs& pairs, std::string_view key) {

@@ -36,7 +36,7 @@ enum class Element : int32_t {
   kUInt2 = 25,
   kInt2 = 26,
 };
-/// "float", "int4", ..., as ONNX's texts write them; "type 99" for what is none.
+/// "float", "int4", ..., as ONNX's texts write them; "number 99" for what is none.
 std::string element_name(Element element);
 
 /// metadata_props, external_data: in the order of the file.

@@ -145,6 +145,20 @@ TEST_F(OnnxImport, FilesThatContradictThemselvesAreRefused) {
       "test.onnx: Add `a`: error[E0214]: cannot broadcast Tensor[(n, 3), float32] with");
 }
 
+TEST_F(OnnxImport, WhatIsGivenOfOneInputHoldsForAllWithItsSymbol) {
+  const std::string graph = bytes(1, node("Add", {"x", "w"}, {"y"})) + input("x", kFloat, {"n", ""}) +
+                            input("w", kFloat, {"n", "x_1"}) + output("y");
+  const std::string program = text(import(graph, {{"w", {5, 4}}, {"x_1", {4}}}));
+  EXPECT_THAT(program, HasSubstr("%x: Tensor[(5, 4), float32]"));
+  EXPECT_THAT([&] { import(graph, {{"w", {5, 4}}, {"x", {6, 4}}}); },
+              ThrowsMessage<Error>(HasSubstr("`n`, which is")));
+  // A dimension without a name is another one than "x_1", which it is called.
+  const std::string apart = bytes(1, node("Relu", {"x"}, {"y"})) + bytes(1, node("Relu", {"w"}, {"v"})) +
+                            input("x", kFloat, {"n", ""}) + input("w", kFloat, {"n", "x_1"}) + output("y") +
+                            output("v");
+  EXPECT_THAT(text(import(apart)), HasSubstr("meta[tir.SizeVar][2]"));
+}
+
 TEST_F(OnnxImport, EveryRuleSaysItsVersionsAndStandsInTheDocumentation) {
   const Result<std::string> text = read_file(std::string(source_dir()) + "/docs/compatibility.md");
   ASSERT_TRUE(text.ok());

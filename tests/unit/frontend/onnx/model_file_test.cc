@@ -166,7 +166,7 @@ TEST_F(OnnxTensors, DataThatDoNotFitAreRefused) {
   refused(proto::tensor("t", 1, {-1}, ""), "no shape");
   refused(proto::tensor("t", 8, {1}, proto::bytes(6, "text")),
           "of type string, for which Baton has no arithmetic");
-  refused(proto::tensor("t", 77, {1}, ""), "of type type 77");
+  refused(proto::tensor("t", 77, {1}, ""), "of type number 77");
 }
 
 class OnnxExternal : public ::testing::Test {
