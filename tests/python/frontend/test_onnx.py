@@ -71,3 +71,17 @@ def test_the_command_line_reads_it_by_its_content(tmp_path):
                           check=False)
     assert done.returncode == 0, done.stderr
     assert {each["source"] for each in json.loads(done.stdout)["operators"]} == {"/fc/MatMul", "Relu_1"}
+
+
+def test_its_report_names_nodes_and_no_lines(tmp_path):
+    (tmp_path / "model.onnx").write_bytes(MODEL)
+
+    def baton(*args):
+        done = subprocess.run([os.environ["BATON_PROGRAM"], *args], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    text = baton("profile", "model.onnx", "--shape", "batch=2", "--max-seconds", "0.5", "--no-unfused", "--no-peaks", "-o", "p.json")
+    assert "Relu" in text and "lines are those of" not in text
+    assert "model.onnx on llvm" in baton("report", "p.json")
+    assert {each["source"] for each in json.loads((tmp_path / "p.json").read_text())["operators"]} == {"/fc/MatMul", "Relu_1"}

@@ -327,9 +327,7 @@ void write_heading(std::ostream& out, const ProfileReport& report, const TableOp
   std::string head = wrapped(text, 0, width);
   head.pop_back();
   out << in_style(Style::kHead, options.colour, head) << '\n';
-  const bool has_lines =
-      std::ranges::any_of(report.operators, [](const OperatorRow& each) { return each.line > 0; });
-  if (has_lines && !report.source.empty()) out << wrapped("lines are those of " + report.source, 0, width);
+  if (!report.source.empty()) out << wrapped("lines are those of " + report.source, 0, width);
 }
 
 void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
