@@ -58,7 +58,7 @@ class Named : public testing::Test {
  protected:
   Named() {
     report_ = test::untitled();
-    report_.source.clear();  // as of a model that is no text (report_head())
+    report_.source = report_.model;  // as of a model that is no text (report_head())
     for (OperatorRow& row : report_.operators) {
       row.line = row.column = 0;
       row.name = row.source = "Node_" + std::to_string(row.id);

@@ -151,7 +151,7 @@ void note_simulated(ProfileReport& report) {
 }  // namespace
 
 ReportHead report_head(const LoadedModel& model, int opt_level) {
-  ReportHead head{model.name, {}, {}, opt_level};
+  ReportHead head{model.name, model.name, {}, opt_level};
   if (!model.source) return head;
   head.source = model.source->name() == kStandardInput
                     ? "standard input"

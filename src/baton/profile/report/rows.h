@@ -138,10 +138,13 @@ struct SourceText {
 
 /// What a report is about: known before anything is measured or predicted. See report_head().
 struct ReportHead {
-  std::string model;   ///< its name, or its file as given
-  std::string source;  ///< where its text is: "resnet-18.relay (baton print resnet-18)"; empty: it has none
+  std::string model;                ///< its name, or its file as given
+  std::string source;               ///< where its text is: "resnet-18.relay (baton print resnet-18)";
+                                    ///< `model` when it is no text
   std::vector<SourceText> sources;  ///< that operators have lines of; empty: not known, or there is none
   int opt_level = 3;                ///< -1: not known, of an artifact
+  /// Operators may have lines of it.
+  bool has_text() const { return !source.empty() && source != model; }
 };
 
 struct ProfileReport : ReportHead {

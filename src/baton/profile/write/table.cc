@@ -327,7 +327,7 @@ void write_heading(std::ostream& out, const ProfileReport& report, const TableOp
   std::string head = wrapped(text, 0, width);
   head.pop_back();
   out << in_style(Style::kHead, options.colour, head) << '\n';
-  if (!report.source.empty()) out << wrapped("lines are those of " + report.source, 0, width);
+  if (report.has_text()) out << wrapped("lines are those of " + report.source, 0, width);
 }
 
 void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
