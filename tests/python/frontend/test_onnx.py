@@ -85,3 +85,52 @@ def test_its_report_names_nodes_and_no_lines(tmp_path):
     assert "Relu" in text and "lines are those of" not in text
     assert "model.onnx on llvm" in baton("report", "p.json")
     assert {each["source"] for each in json.loads((tmp_path / "p.json").read_text())["operators"]} == {"/fc/MatMul", "Relu_1"}
+
+
+def model_of(nodes, inputs, opset=22):
+    """`inputs`: {name: (element, dims)}; the output is `y`."""
+    def typed(number, name, element, dims):
+        shape = b"".join(field(1, integer(1, dim)) for dim in dims)
+        return field(number, field(1, name) + field(2, field(1, integer(1, element) + field(2, shape))))
+
+    return integer(1, 8) + field(8, integer(2, opset)) + field(
+        7, nodes + b"".join(typed(11, name, *of) for name, of in inputs.items()) + value(12, "y", []))
+
+
+def with_attributes(op, inputs, outputs, **attributes):
+    more = b""
+    for name, given in attributes.items():
+        kind, content = (7, b"".join(integer(8, each) for each in given)) if isinstance(given, list) else (
+            3, field(4, given)) if isinstance(given, str) else (2, integer(3, given))
+        more += field(5, field(1, name) + content + integer(20, kind))
+    return field(1, b"".join(field(1, each) for each in inputs) + b"".join(field(2, each) for each in outputs) + field(4, op) + more)
+
+
+def computed(nodes, x):
+    module, _ = relay.frontend.from_onnx(model_of(nodes, {"x": (1, x.shape)}))
+    return relay.create_executor("graph", module, tvm.cpu(), "llvm").evaluate()(x).numpy()
+
+
+def test_halves_are_rounded_to_even_numbers():
+    x = np.array([-3.5, -2.5, -1.5, -0.5, -0.2, 0, 0.5, 1.4999, 1.5, 2.5, 8388609.0, np.inf, -np.inf, np.nan], "float32")
+    np.testing.assert_array_equal(computed(node("Round", ["x"], ["y"]), x), np.round(x))
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool"])
+def test_windows_that_begin_behind_the_data_are_left_out(op):
+    pool = with_attributes(op, ["x"], ["y"], kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1)
+    x = np.arange(4, dtype="float32").reshape(1, 1, 2, 2)
+    np.testing.assert_array_equal(computed(pool, x), x[:, :, ::2, ::2])
+    padded = with_attributes(op, ["x"], ["y"], kernel_shape=[3, 3], strides=[3, 3], pads=[0, 0, 2, 2], ceil_mode=1)
+    assert computed(padded, np.ones((1, 1, 3, 3), "float32")).shape == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize("nodes, inputs, why", [
+    (with_attributes("Cast", ["x"], ["y"], to=22), {"x": (1, [2])}, "casts to int4 are not supported"),
+    (with_attributes("SpaceToDepth", ["x"], ["y"], blocksize=2, mode="CRD"), {"x": (1, [1, 1, 2, 2])}, "CRD"),
+    (node("Relu", ["x"], ["y"]), {"x": (21, [2])}, "`x` is of type uint4"),
+    (node("Dropout", ["x", "", "t"], ["y"]), {"x": (1, [2]), "t": (9, [])}, "training_mode"),
+])
+def test_what_would_be_computed_otherwise_is_refused(nodes, inputs, why):
+    with pytest.raises(Exception, match=why):
+        relay.frontend.from_onnx(model_of(nodes, inputs))

@@ -24,7 +24,9 @@ class Surroundings {
   virtual Expr tensor(const Value& value) = 0;
   /// "model.onnx: Conv `c1`".
   virtual std::string place(const NodeFile& node) const = 0;
-  virtual TensorReader& tensors() = 0;
+  /// The elements of a constant. Throws NotSupported for those of 4 and 2 bits, which no rule computes with.
+  virtual NDArray elements(const TensorFile& tensor) = 0;
+  virtual NDArray elements(const SparseTensorFile& tensor) = 0;
 };
 
 class Conversion {
@@ -80,8 +82,8 @@ class Conversion {
   /// `value` with unit axes in front until it has `rank`.
   Expr at_rank(const Expr& value, int rank) const;
   Expr tensor(const Value& value) const { return around_.tensor(value); }
-  NDArray elements(const TensorFile& tensor) const { return around_.tensors().read(tensor); }
-  NDArray elements(const SparseTensorFile& tensor) const { return around_.tensors().read(tensor); }
+  NDArray elements(const TensorFile& tensor) const { return around_.elements(tensor); }
+  NDArray elements(const SparseTensorFile& tensor) const { return around_.elements(tensor); }
 
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   Error error(const std::string& why) const;

@@ -132,7 +132,7 @@ Var Importer::parameter(const ValueFile& input) {
     throw NotSupported(
         bad("is no tensor; models with sequences, maps or optional inputs are not supported").what());
   const std::optional<DType> dtype = dtype_of(input.type.element);
-  if (!dtype)
+  if (!dtype || is_packed(input.type.element))
     throw bad("is of type " + element_name(input.type.element) + ", for which Baton has no arithmetic");
   const auto given = std::ranges::find(options_.shapes, std::string(input.name), &GivenShape::name);
   const bool is_given = given != options_.shapes.end();
@@ -175,7 +175,7 @@ void Importer::check_given() const {
 // ---- Graphs.
 
 Values Importer::outputs_of(const GraphFile& graph, Scope& scope, const std::string& path) {
-  for (const TensorFile& each : graph.initializers) scope.names[each.name] = constant(tensors_.read(each));
+  for (const TensorFile& each : graph.initializers) scope.names[each.name] = constant(elements(each));
   for (const SparseTensorFile& each : graph.sparse_initializers)
     scope.names[each.values.name] = constant(tensors_.read(each));
   for (size_t i = 0; i < graph.nodes.size(); ++i) convert(graph.nodes[i], i, scope, path);
@@ -247,6 +247,13 @@ Values Importer::folded(const Conversion& conversion, Values results) {
 }
 
 // ---- For rules.
+
+NDArray Importer::elements(const TensorFile& tensor) {
+  if (is_packed(tensor.element))
+    throw NotSupported(file_->path + ": tensor " + quoted(tensor.name) + " is of type " +
+                       element_name(tensor.element) + ": elements of 4 and 2 bits are not supported");
+  return tensors_.read(tensor);
+}
 
 Expr Importer::constant(NDArray value) { return infer_type(Expr(baton::constant(std::move(value)))); }
 

@@ -32,7 +32,8 @@ class Importer final : public Surroundings {
 
   Expr tensor(const Value& value) override;
   std::string place(const NodeFile& node) const override;
-  TensorReader& tensors() override { return tensors_; }
+  NDArray elements(const TensorFile& tensor) override;
+  NDArray elements(const SparseTensorFile& tensor) override { return tensors_.read(tensor); }
 
  private:
   Var parameter(const ValueFile& input);

@@ -223,6 +223,11 @@ std::string_view TensorReader::external(const TensorFile& tensor) {
   return bytes.substr(offset, length);
 }
 
+bool is_packed(Element element) {
+  return element == Element::kInt4 || element == Element::kUInt4 || element == Element::kInt2 ||
+         element == Element::kUInt2;
+}
+
 NDArray TensorReader::read(const TensorFile& tensor) {
   return named(*model_, tensor.name, [&] {
     const DType dtype = computed_type(tensor.element);

@@ -15,6 +15,9 @@ namespace baton::onnx {
 /// what it has no arithmetic for: texts, complex numbers, floats of 8 bits and fewer.
 std::optional<DType> dtype_of(Element element);
 
+/// Whether elements are of 4 or 2 bits, several in a byte of the file.
+bool is_packed(Element element);
+
 /// Reads tensors of one model. Files of external data are mapped once, and pages that were copied are given
 /// back, so that a model takes its size once.
 class TensorReader {

@@ -198,8 +198,15 @@ Values is_inf(Conversion& c) {
   return {c.call("logical_and", {infinite, c.call(positive ? "greater" : "less", {c[0], zero})})};
 }
 
-/// To the nearest, halves to the even one.
-Values round_even(Conversion& c) { return {c.call("round", {c[0]})}; }
+/// To the nearest, halves to the even one: Relay's rounds them away from zero, but not their half.
+Values round_even(Conversion& c) {
+  const DType type = c.dtype(0);
+  const Expr x = c[0], half = c.scalar(0.5, type), two = c.scalar(2, type);
+  const Expr is_half =
+      c.call("equal", {c.call("abs", {c.call("subtract", {x, c.call("trunc", {x})})}), half});
+  const Expr even = c.call("multiply", {c.call("round", {c.call("multiply", {x, half})}), two});
+  return {c.call("where", {is_half, even, c.call("round", {x})})};
+}
 
 Values reciprocal(Conversion& c) { return {c.call("divide", {c.scalar(1, c.dtype(0)), c[0]})}; }
 

@@ -305,27 +305,49 @@ Values global_pool_by(Conversion& c, const char* op) {
 Values global_average_pool(Conversion& c) { return global_pool_by(c, "mean"); }
 Values global_max_pool(Conversion& c) { return global_pool_by(c, "max"); }
 
+/// With ceil_mode, ONNX leaves out a last window that begins in the padding behind; Relay keeps it.
+Expr without_late_windows(Conversion& c, const Expr& pooled, const Window& window) {
+  if (c.integer("ceil_mode", 0) == 0) return pooled;
+  std::vector<int64_t> ends, axes;
+  for (size_t i = 0; i < window.axes(); ++i) {
+    const Dim extent = c.type(0).shape()[i + 2], results = tensor_type(pooled).shape()[i + 2];
+    if (extent.is_any() || results.is_any())
+      throw c.not_supported("pools with `ceil_mode` over extents that are not known");
+    if ((results.value() - 1) * window.strides[i] < extent.value() + window.before[i]) continue;
+    ends.push_back(results.value() - 1), axes.push_back(static_cast<int64_t>(i) + 2);
+  }
+  if (axes.empty()) return pooled;
+  return c.call("strided_slice", {pooled},
+                {{"begin", std::vector<int64_t>(axes.size(), 0)},
+                 {"end", ends},
+                 {"strides", std::vector<int64_t>(axes.size(), 1)},
+                 {"slice_mode", "end"},
+                 {"axes", axes}});
+}
+
 Values average_pool(Conversion& c) {
   const Window window = window_of(c);
   const size_t axes = checked_axes(c, window.axes());
-  return {c.call(by_axes("nn.avg_pool", axes), {c[0]},
-                 {{"pool_size", window.kernel},
-                  {"strides", window.strides},
-                  {"dilation", window.dilations},
-                  {"padding", window.padding()},
-                  {"ceil_mode", c.integer("ceil_mode", 0) != 0},
-                  {"count_include_pad", c.integer("count_include_pad", 0) != 0}})};
+  const Expr pooled = c.call(by_axes("nn.avg_pool", axes), {c[0]},
+                             {{"pool_size", window.kernel},
+                              {"strides", window.strides},
+                              {"dilation", window.dilations},
+                              {"padding", window.padding()},
+                              {"ceil_mode", c.integer("ceil_mode", 0) != 0},
+                              {"count_include_pad", c.integer("count_include_pad", 0) != 0}});
+  return {without_late_windows(c, pooled, window)};
 }
 
 Values max_pool(Conversion& c) {
   const Window window = window_of(c);
   const size_t axes = checked_axes(c, window.axes());
-  return {c.call(by_axes("nn.max_pool", axes), {c[0]},
-                 {{"pool_size", window.kernel},
-                  {"strides", window.strides},
-                  {"dilation", window.dilations},
-                  {"padding", window.padding()},
-                  {"ceil_mode", c.integer("ceil_mode", 0) != 0}})};
+  const Expr pooled = c.call(by_axes("nn.max_pool", axes), {c[0]},
+                             {{"pool_size", window.kernel},
+                              {"strides", window.strides},
+                              {"dilation", window.dilations},
+                              {"padding", window.padding()},
+                              {"ceil_mode", c.integer("ceil_mode", 0) != 0}});
+  return {without_late_windows(c, pooled, window)};
 }
 
 // ---- Reductions. Axes are an attribute, an input from version 18 on (ReduceSum: 13).

@@ -289,13 +289,16 @@ Values slice(Conversion& c) {
 
 // ---- Types.
 
-Values cast(Conversion& c) {
-  const AttributeFile* to = c.attribute("to");
-  if (!to) throw c.error("attribute `to` is missing");
-  const std::optional<DType> dtype = dtype_of(static_cast<Element>(to->i));
-  if (!dtype) throw c.not_supported("casts to " + element_name(static_cast<Element>(to->i)));
-  return {c.cast(c[0], *dtype)};
+/// The type of a number of TensorProto.DataType. Elements of 4 and 2 bits are bytes here, which keep what
+/// does not fit into these.
+DType whole_type(Conversion& c, int64_t number) {
+  const auto element = static_cast<Element>(number);
+  const std::optional<DType> dtype = dtype_of(element);
+  if (!dtype || is_packed(element)) throw c.not_supported("casts to " + element_name(element));
+  return *dtype;
 }
+
+Values cast(Conversion& c) { return {c.cast(c[0], whole_type(c, c.required_integer("to")))}; }
 Values cast_like(Conversion& c) { return {c.cast(c[0], c.dtype(1))}; }
 
 // ---- New tensors.
@@ -351,6 +354,9 @@ Values constant_of_shape(Conversion& c) {
 Values range(Conversion& c) { return {c.call("arange", {c[0], c[1], c[2]}, {{"dtype", c.dtype(0)}})}; }
 
 Values dropout(Conversion& c) {
+  // An input from version 12 on: false where it is not given.
+  if (c.has(2) && !(c.constant(2) && c.constant(2)->value().as<uint8_t>()[0] == 0))
+    throw c.not_supported("random zeros (`training_mode`)");
   Values results{c.value(0)};
   if (c.wants(1))
     results.emplace_back(c.call("ones_like", {c.call("cast", {c[0]}, {{"dtype", DType::bool_()}})}));
@@ -366,6 +372,8 @@ Values depth_to_space(Conversion& c) {
       c.call("nn.depth_to_space", {c[0]}, {{"block_size", c.required_integer("blocksize")}, {"mode", mode}})};
 }
 Values space_to_depth(Conversion& c) {
+  if (const std::string mode = c.text("mode", "DCR"); mode != "DCR")
+    throw c.not_supported("other orders of pixels than DCR (`mode` \"" + mode + "\")");
   return {c.call("nn.space_to_depth", {c[0]}, {{"block_size", c.required_integer("blocksize")}})};
 }
 
