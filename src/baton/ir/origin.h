@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "baton/ir/attrs.h"
+#include "baton/ir/origin_place.h"
 #include "baton/support/ref.h"
 #include "baton/support/source.h"
 
@@ -32,23 +33,27 @@ class OriginRep : public RefCounted {
 /// increases with creation and gives a stable order within a process.
 class Origin final : public OriginRep {
  public:
-  static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {});
+  static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {},
+                                  Ref<const OriginPlace> place = {});
 
   const std::string& op() const { return *op_; }  ///< "nn.relu"
   const Attrs& attrs() const { return attrs_; }   ///< as the user gave them; may be null
   const Span& span() const { return span_; }      ///< its location in the source text
   const std::string& source_name() const;         ///< e.g. the ONNX node; may be empty
+  const OriginPlace* place() const { return place_.get(); }  ///< null: not known
   uint64_t serial() const { return serial_; }
 
  private:
   friend class OriginSet;
-  Origin(const std::string& op, Attrs attrs, Span span, std::string source_name);
+  Origin(const std::string& op, Attrs attrs, Span span, std::string source_name,
+         Ref<const OriginPlace> place);
   const std::string* op_;                           // interned
   std::unique_ptr<const std::string> source_name_;  // null: none
   Attrs attrs_;
   Span span_;
   uint64_t serial_;
   const Origin* self_ = this;  // so that a one-origin set can return a span without own storage
+  Ref<const OriginPlace> place_;
   template <class T, class... Args>
   friend Ref<T> make_ref(Args&&...);
 };

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "baton/ir/attr_objects.h"
+#include "baton/ir/module_scope.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
 #include "baton/text/parser_impl.h"
@@ -295,7 +296,8 @@ Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Exp
   OriginSet origins = known ? *known
                       : OriginScope::current()
                           ? *OriginScope::current()
-                          : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
+                          : OriginSet::of(
+                                Origin::create(op.def->name, attrs, lexer_.span(name), {}, current_module()));
   return make_call(op.expr, std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
 }
 
