@@ -11,6 +11,16 @@ namespace baton {
 
 namespace {
 
+// Names of a path that count: damaged reports may hold any text.
+constexpr size_t kMostDepth = 64;
+
+std::string cut(std::string_view path) {
+  size_t depth = 0;
+  for (size_t at = 0; at < path.size(); ++at)
+    if (path[at] == '/' && ++depth == kMostDepth) return std::string(path.substr(0, at));
+  return std::string(path);
+}
+
 /// The path without its last name.
 std::string_view outer_path(std::string_view path) {
   const size_t at = path.rfind('/');
@@ -27,7 +37,7 @@ class TreeMaker {
     rows_.emplace_back();
     of_path_[""] = 0;
     for (const OperatorRow& row : report.operators) {
-      const size_t at = row_of(row.module);
+      const size_t at = row_of(cut(row.module));
       rows_[at].operators.push_back(row.id);
       for (size_t up = at;; up = rows_[up].parent) {
         ++rows_[up].operator_count;
@@ -69,7 +79,7 @@ class TreeMaker {
   }
 
   void add(const TimeShare& share) {
-    ModuleRow& row = rows_[row_of(common_module(report_, share.ids))];
+    ModuleRow& row = rows_[row_of(cut(common_module(report_, share.ids)))];
     (share.by == PortionBy::kRest  ? row.rest_us
      : share.by == PortionBy::kOwn ? row.added_us
                                    : row.own_us) += share.us;

@@ -7,6 +7,7 @@
 
 #include "baton/profile/report/time_shares.h"
 #include "baton/support/base/files.h"
+#include "baton/support/source.h"
 
 namespace baton {
 
