@@ -86,9 +86,10 @@ void ProfileOutputs::add(Flags& flags) {
       .show_default()
       .range(0, 1000000);
   flags
-      .option("by", &by_,
-              "the table's rows: each operator, the tree of modules, the lines of the user's program, or each "
-              "kernel (default: kinds of operators, and the longest kernels)")
+      .option(
+          "by", &by_,
+          "the table's rows: each operator, the tree of modules, the lines of the user's program, or each "
+          "kernel (default: kinds of operators, and the longest kernels)")
       .choices(table_views());
   flags.option("top", &top_, "kernels, or operators, in the table; 0: all of them")
       .show_default()

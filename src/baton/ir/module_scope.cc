@@ -10,7 +10,7 @@ thread_local Ref<const OriginPlace> current;
 
 Ref<const OriginPlace> current_module() { return current; }
 
-std::string enter_module(std::string_view name) {
+std::string enter_module(const std::string& name) {
   std::string outer = current ? current->module() : "";
   current = make_ref<const OriginPlace>(joined_path(outer, name));
   return outer;

@@ -36,10 +36,10 @@ class Origin final : public OriginRep {
   static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {},
                                   Ref<const OriginPlace> place = {});
 
-  const std::string& op() const { return *op_; }  ///< "nn.relu"
-  const Attrs& attrs() const { return attrs_; }   ///< as the user gave them; may be null
-  const Span& span() const { return span_; }      ///< its location in the source text
-  const std::string& source_name() const;         ///< e.g. the ONNX node; may be empty
+  const std::string& op() const { return *op_; }             ///< "nn.relu"
+  const Attrs& attrs() const { return attrs_; }              ///< as the user gave them; may be null
+  const Span& span() const { return span_; }                 ///< its location in the source text
+  const std::string& source_name() const;                    ///< e.g. the ONNX node; may be empty
   const OriginPlace* place() const { return place_.get(); }  ///< null: not known
   uint64_t serial() const { return serial_; }
 

@@ -52,8 +52,8 @@ Call call_here(const Expr& callee, std::vector<Expr> args, Attrs attrs, Span spa
     return call_expr(callee, std::move(args), std::move(attrs), std::move(span));
   if (!attrs && op->def().attrs) attrs = op->def().attrs->make();
   CallerPlace place = caller_place();
-  const OriginSet origins = OriginSet::of(Origin::create(op->name(), attrs, std::move(place.span),
-                                                         std::move(place.callers), current_module()));
+  const OriginSet origins = OriginSet::of(
+      Origin::create(op->name(), attrs, std::move(place.span), std::move(place.callers), current_module()));
   return make_call(callee, std::move(args), std::move(attrs), NodeInfo(origins));
 }
 

@@ -156,7 +156,8 @@ void bind_profile(nb::module_& m) {
            "What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels "
            "shown, "
            "0: all; `sort`: \"time\", \"node\", \"roof\" or \"cv\"; `width`: columns; `by`: \"operator\", "
-           "\"module\" (a tree of the user's modules), \"source\" (lines of the user's program) or \"kernel\".")
+           "\"module\" (a tree of the user's modules), \"source\" (lines of the user's program) or "
+           "\"kernel\".")
       .def_prop_ro(
           "threads", [](const Report& r) { return r.report.threads; }, "of the runs that were measured")
       .def_prop_ro(

@@ -285,6 +285,22 @@ TEST(SourceGraph, BothBranchesMayBeRead) {
       ElementsAre("exp", "sqrt: exp, tanh", "tanh"));
 }
 
+TEST(SourceGraph, FunctionsAreModules) {
+  const IRModule module = infer_types(
+      parse_module("#[version = \"0.0.5\"]\n"
+                   "def @norm(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { tanh(%x) }\n"
+                   "def @block(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { exp(@norm(@inner(%x))) }\n"
+                   "def @inner(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { sin(%x) }\n"
+                   "def @loop(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { cos(@loop(%x)) }\n"
+                   "def @main(%x: Tensor[(3), float32]) { sqrt(@loop(@block(@norm(%x)))) }"));
+  std::map<std::string, std::string> functions;
+  for (const auto& [origin, facts] : source_graph(*module)) functions[origin->op()] = facts.function;
+  EXPECT_THAT(functions, testing::ElementsAre(std::pair("cos", "loop"), std::pair("exp", "block"),
+                                              std::pair("sin", "block/inner"), std::pair("sqrt", ""),
+                                              std::pair("tanh", "norm")))
+      << "norm is called by two";
+}
+
 TEST(SourceGraph, ParametersAreWhatCallsGive) {
   EXPECT_THAT(edges("def @main(%x: Tensor[(3), float32]) { let %f = fn (%a: Tensor[(3), float32]) { exp(%a) "
                     "}; sqrt(%f(tanh(%x))) }"),

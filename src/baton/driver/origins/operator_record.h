@@ -24,7 +24,7 @@ struct OperatorRecord {
   std::string module;      ///< "layer1/0/conv1": its module in the user's program; empty: not known
   SourceLine source_line;  ///< of the user's Python, as the exporter of a file recorded it; empty: not known
   std::string brief;       ///< "conv2d 3x3 64->64 @56": with the sizes that tell calls of one operator apart
-  std::string text;   ///< the source line; empty for programs read from a file
+  std::string text;        ///< the source line; empty for programs read from a file
   /// Non-default attributes. Types and objects are represented by their text, as in JSON.
   std::vector<std::pair<std::string, AttrValue>> attrs;
   std::string type;                      ///< of its result

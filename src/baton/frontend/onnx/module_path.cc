@@ -133,7 +133,8 @@ std::optional<SourceLine> short_frame(std::string_view line) {
   std::string_view place = line.substr(0, blank), function;
   if (blank != line.npos) function = trimmed(line.substr(blank));
   if (function.starts_with("in ")) function.remove_prefix(3);
-  if (function.starts_with('(') && function.ends_with(')')) function = function.substr(1, function.size() - 2);
+  if (function.starts_with('(') && function.ends_with(')'))
+    function = function.substr(1, function.size() - 2);
   std::vector<std::string_view> parts = split(place, ':');
   while (parts.size() > 2 && number(parts.back()) && number(parts[parts.size() - 2])) parts.pop_back();
   if (parts.size() < 2) return std::nullopt;

@@ -11,8 +11,8 @@
 namespace baton::onnx {
 
 /// "layer1/0/conv1"; empty: not known. From the first of these that says it: `pkg.torch.onnx.name_scopes`,
-/// `namespace`, `pkg.torch.onnx.class_hierarchy`, a name such as `/layer1/layer1.0/conv1/Conv`; else `around`,
-/// the path of the subgraphs and functions that hold the node ("If_3/then_branch/").
+/// `namespace`, `pkg.torch.onnx.class_hierarchy`, a name such as `/layer1/layer1.0/conv1/Conv`; else
+/// `around`, the path of the subgraphs and functions that hold the node ("If_3/then_branch/").
 std::string module_path(const NodeFile& node, std::string_view around);
 
 /// The innermost line of `pkg.torch.onnx.stack_trace`, `pkg.jax2onnx.jax_traceback` or

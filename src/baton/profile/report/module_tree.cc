@@ -28,7 +28,8 @@ std::string_view outer_path(std::string_view path) {
 }
 
 bool is_within(std::string_view path, std::string_view outer) {
-  return outer.empty() || (path.starts_with(outer) && (path.size() == outer.size() || path[outer.size()] == '/'));
+  return outer.empty() ||
+         (path.starts_with(outer) && (path.size() == outer.size() || path[outer.size()] == '/'));
 }
 
 class TreeMaker {

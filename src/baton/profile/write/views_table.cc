@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -41,16 +42,16 @@ class ViewRows {
 
   void head(const char* name, const char* count) {
     out_ << '\n'
-         << in_style(Style::kHead, colour_,
-                     formatted("%-*s %9s %11s %8s", name_, name, count, "us", "share"))
+         << in_style(Style::kHead, colour_, formatted("%-*s %9s %11s %8s", name_, name, count, "us", "share"))
          << '\n';
   }
 
   void row(const std::string& name, const std::string& count, double us, bool estimated = false) {
     const double share = whole_us(report_) > 0 ? us / whole_us(report_) : 0;
-    const std::string time = (us < 0 ? "-" : "") + std::string(estimated ? "~" : "") + us_text(std::abs(us));
+    const std::string time =
+        us == 0 ? "< noise" : (us < 0 ? "-" : "") + std::string(estimated ? "~" : "") + us_text(std::abs(us));
     const std::string numbers =
-        formatted("%-*s %9s %11s %8s  ", name_, clipped(name, static_cast<size_t>(name_)).c_str(),
+        formatted("%-*s %9s %11s %8s  ", name_, clipped_title(name, static_cast<size_t>(name_)).c_str(),
                   count.c_str(), time.c_str(), formatted("%.1f %%", share * 100).c_str());
     const double length = share * bar_ + 0.5;  // damaged reports may hold any number
     const bool has_bar = length >= 1 && length <= bar_ + 1;
@@ -75,8 +76,11 @@ class ViewRows {
   int name_, bar_;
 };
 
-std::string described(const OperatorRow& row) {
-  return (row.brief.empty() ? brief_name(row.op) : row.brief) + ", " + row.place();
+/// `within_module`: of the names of its source, which begin with the module's, the last.
+std::string described(const OperatorRow& row, bool within_module) {
+  std::string place = row.place();
+  if (within_module && !row.line) place.erase(0, place.rfind('/') + 1);
+  return (row.brief.empty() ? brief_name(row.op) : row.brief) + ", " + place;
 }
 
 // ---- Modules.
@@ -120,7 +124,7 @@ class ModuleTable {
     const auto siblings =
         std::ranges::count_if(group, [&](size_t at) { return tree_[at].parent == first.parent; });
     if (siblings > 1) name += " .. " + tree_[group[static_cast<size_t>(siblings) - 1]].name;
-    const size_t alike = std::max(group.size(), first.alike);
+    const size_t alike = options_.all ? first.alike : static_cast<size_t>(siblings);
     return alike > 1 ? name + "  x" + std::to_string(alike) + " alike" : name;
   }
 
@@ -180,7 +184,7 @@ class ModuleTable {
   void operators(const ModuleRow& row, int depth) {
     for (const uint32_t id : row.operators)
       if (times_[id].has_kernel)
-        rows_.row(indented(depth, described(report_.operators[id])), "", times_[id].us,
+        rows_.row(indented(depth, described(report_.operators[id], true)), "", times_[id].us,
                   times_[id].by == PortionBy::kEqual);
   }
 
@@ -196,7 +200,9 @@ class ModuleTable {
 class SourceTable {
  public:
   SourceTable(std::ostream& out, const ProfileReport& report, const TableOptions& options)
-      : out_(out), report_(report), options_(options), times_(source_times(report)) {}
+      : out_(out), report_(report), options_(options), times_(source_times(report)) {
+    for (const SourceRow& row : times_.rows) longest_ = std::max(longest_, row.us);
+  }
 
   void write() {
     for (size_t at = 0; at < times_.rows.size();) {
@@ -243,8 +249,8 @@ class SourceTable {
   }
 
   void listing(std::span<const SourceRow> rows, const Source& source) {
-    const auto lines = static_cast<uint32_t>(std::ranges::count(source.text(), '\n') +
-                                             !source.text().ends_with('\n'));
+    const auto lines =
+        static_cast<uint32_t>(std::ranges::count(source.text(), '\n') + !source.text().ends_with('\n'));
     auto next = rows.begin();
     bool skipped = false;
     for (uint32_t number = 1; number <= lines; ++number) {
@@ -268,9 +274,12 @@ class SourceTable {
   void line(uint32_t number, const SourceRow* row, const std::string& text) {
     constexpr int kBar = 10, kBefore = 6 + 1 + 11 + 1 + 8 + 2 + kBar + 2;
     const double share = row && whole_us(report_) > 0 ? row->us / whole_us(report_) : 0;
-    const int bar = std::clamp(static_cast<int>(share * kBar + 0.5), 0, kBar);
+    const double length = row && longest_ > 0 ? row->us / longest_ * kBar : 0;
+    const int bar = static_cast<int>(std::clamp(length, 0.0, double{kBar}) + 0.5);
     const auto room = static_cast<size_t>(std::max(options_.width, kLeast) - kBefore);
-    const std::string time = row ? (row->estimated ? "~" : "") + us_text(row->us) : "";
+    const std::string time = !row           ? ""
+                             : row->us == 0 ? "< noise"
+                                            : (row->estimated ? "~" : "") + us_text(row->us);
     const std::string numbers =
         formatted("%6u %11s %8s  %-*s  ", number, time.c_str(), row ? share_text(row->us).c_str() : "", kBar,
                   std::string(static_cast<size_t>(bar), '#').c_str());
@@ -283,6 +292,7 @@ class SourceTable {
   const ProfileReport& report_;
   const TableOptions& options_;
   const SourceTimes times_;
+  double longest_ = 0;
 };
 
 }  // namespace
@@ -294,6 +304,32 @@ void write_by_module(std::ostream& out, const ProfileReport& report, const Table
         "no operator has a module: those of ONNX files have one where the exporter says it, those of a "
         "function of a Relay module, and those called in Python's `with baton.module(...)`",
         7, options.width);
+}
+
+void write_by_module(std::ostream& out, const ProfileReport& a, const ProfileReport& b, int width) {
+  const std::vector<ModuleRow> tree = module_tree(a);
+  std::map<std::string, double> of_b;
+  for (const ModuleRow& row : module_tree(b)) of_b[row.path] = row.us;
+  const int name = std::clamp(width - 42, 33, 64);
+  out << formatted("%-*s %10s %10s %11s %7s\n", name, "module", "A us", "B us", "B - A", "B/A");
+  const auto row = [&](const std::string& text, double us_a, double us_b) {
+    const double delta = us_b - us_a;
+    const std::string ratio = us_a > 0 && us_b > 0 ? formatted("%.2fx", us_b / us_a) : "";
+    out << table_line(formatted("%-*s %10s %10s %11s %7s", name,
+                                clipped(text, static_cast<size_t>(name)).c_str(), us_text(us_a).c_str(),
+                                us_text(us_b).c_str(),
+                                ((delta < 0 ? "-" : "+") + us_text(std::abs(delta))).c_str(), ratio.c_str()));
+  };
+  std::vector<size_t> todo = {0};
+  while (!todo.empty()) {
+    const ModuleRow& each = tree[todo.back()];
+    todo.pop_back();
+    const auto depth = static_cast<size_t>(std::ranges::count(each.path, '/') + !each.path.empty());
+    row(std::string(2 * depth, ' ') + (each.path.empty() ? a.model : each.name), each.us, of_b[each.path]);
+    todo.insert(todo.end(), each.children.rbegin(), each.children.rend());
+  }
+  row("outside kernels", a.residual_us(), b.residual_us());
+  row("end to end", a.end_to_end_us, b.end_to_end_us);
 }
 
 void write_by_source(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
@@ -323,7 +359,7 @@ void write_by_operator(std::ostream& out, const ProfileReport& report, const Tab
       continue;
     }
     const std::string more = row.nodes.size() > 1 ? " ..." : "";
-    rows.row(described(row), row.nodes.empty() ? "" : std::to_string(row.nodes.front()) + more,
+    rows.row(described(row, false), row.nodes.empty() ? "" : std::to_string(row.nodes.front()) + more,
              times[ids[i]].us, times[ids[i]].by == PortionBy::kEqual);
   }
   if (shown < ids.size()) rows.row(std::to_string(ids.size() - shown) + " more (--top N)", "", others);

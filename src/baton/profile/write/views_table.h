@@ -18,4 +18,7 @@ void write_by_module(std::ostream& out, const ProfileReport& report, const Table
 /// only lines near those that take time.
 void write_by_source(std::ostream& out, const ProfileReport& report, const TableOptions& options);
 
+/// Two builds of a model, module by module: the times of both.
+void write_by_module(std::ostream& out, const ProfileReport& a, const ProfileReport& b, int width);
+
 }  // namespace baton

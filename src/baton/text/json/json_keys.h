@@ -96,25 +96,25 @@ enum class JsonKey : uint32_t {
 };
 
 inline constexpr std::array<std::string_view, static_cast<size_t>(JsonKey::kCount)> kJsonKeys = {
-    "format",          "version",         "nodes",           "sources",
-    "module",          "root",            "name",            "text",
-    "tensor",          "dtype",           "tuple_type",      "func_type",
-    "ret",             "type_params",     "type_var",        "global_type_var",
-    "kind",            "type_call",       "args",            "ref_type",
-    "hole",            "extent",          "var",             "global",
-    "array",           "data",            "constant",        "op",
-    "constructor",     "inputs",          "of",              "tag",
-    "tuple",           "item",            "index",           "call",
-    "attrs",           "function",        "body",            "let",
-    "value",           "if",              "then",            "else",
-    "match",           "clauses",         "complete",        "ref",
-    "read",            "write",           "type",            "span",
-    "from",            "attrs_of",        "values",          "origin",
-    "source",          "origins",         "causes",          "reason",
-    "at",              "place",           "line",            "type_def",
-    "constructors",    "bind",            "case",            "parts",
-    "real",            "expr",            "device",          "functions",
-    "type_defs",       "table",           "retired",         "pass"};
+    "format",       "version",     "nodes",      "sources",
+    "module",       "root",        "name",       "text",
+    "tensor",       "dtype",       "tuple_type", "func_type",
+    "ret",          "type_params", "type_var",   "global_type_var",
+    "kind",         "type_call",   "args",       "ref_type",
+    "hole",         "extent",      "var",        "global",
+    "array",        "data",        "constant",   "op",
+    "constructor",  "inputs",      "of",         "tag",
+    "tuple",        "item",        "index",      "call",
+    "attrs",        "function",    "body",       "let",
+    "value",        "if",          "then",       "else",
+    "match",        "clauses",     "complete",   "ref",
+    "read",         "write",       "type",       "span",
+    "from",         "attrs_of",    "values",     "origin",
+    "source",       "origins",     "causes",     "reason",
+    "at",           "place",       "line",       "type_def",
+    "constructors", "bind",        "case",       "parts",
+    "real",         "expr",        "device",     "functions",
+    "type_defs",    "table",       "retired",    "pass"};
 static_assert(!kJsonKeys.back().empty());
 
 /// The operations on symbolic extents.

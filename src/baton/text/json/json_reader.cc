@@ -107,8 +107,7 @@ struct ArrayEntry {
 };
 using OriginRef = Ref<const Origin>;
 using PlaceRef = Ref<const OriginPlace>;
-using Node =
-    std::variant<Expr, TypeEntry, Attrs, OriginRef, PlaceRef, OriginSet, ArrayEntry, TypeData, Dim>;
+using Node = std::variant<Expr, TypeEntry, Attrs, OriginRef, PlaceRef, OriginSet, ArrayEntry, TypeData, Dim>;
 
 class JsonReader {
  public:
