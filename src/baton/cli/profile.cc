@@ -9,7 +9,7 @@
 #include "baton/cli/profile_sample.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/profile/report/run_profile.h"
-#include "baton/profile/report/source_times.h"
+#include "baton/profile/views/source_times.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "baton/ir/module_scope.h"
 #include "baton/ir/origin_scope.h"
 
 namespace baton {

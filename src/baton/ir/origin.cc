@@ -38,6 +38,19 @@ const std::string* kept_name(const std::string& name) {
 
 }  // namespace
 
+Ref<const OriginPlace> PlaceTable::place(std::string_view module, SourceLine line) {
+  if (module.empty() && !line) return {};
+  Ref<const OriginPlace>& known = known_[{std::string(module), line}];
+  if (!known) known = make_ref<const OriginPlace>(std::string(module), std::move(line));
+  return known;
+}
+
+std::string joined_path(std::string_view outer, std::string_view inner) {
+  std::string path(outer);
+  if (!outer.empty() && !inner.empty()) path += '/';
+  return path.append(inner);
+}
+
 Origin::Origin(const std::string& op, Attrs attrs, Span span, std::string source_name,
                Ref<const OriginPlace> place)
     : OriginRep(false),

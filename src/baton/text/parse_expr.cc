@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "baton/ir/attr_objects.h"
-#include "baton/ir/module_scope.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
 #include "baton/text/parser_impl.h"

@@ -1,5 +1,4 @@
 #include "baton/ir/expr.h"
-#include "baton/ir/module_scope.h"
 #include "baton/ir/op.h"
 #include "baton/ir/origin_scope.h"
 #include "baton/text/printer.h"

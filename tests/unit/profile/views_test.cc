@@ -4,9 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/profile/report/module_tree.h"
-#include "baton/profile/report/source_times.h"
-#include "baton/profile/report/time_shares.h"
+#include "baton/profile/views/module_tree.h"
+#include "baton/profile/views/source_times.h"
+#include "baton/profile/views/time_shares.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
 #include "baton/support/base/files.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/ir/attrs.h"
-#include "baton/ir/origin_place.h"
+#include "baton/ir/origin.h"
 #include "baton/runtime/plan.h"
 
 namespace baton {

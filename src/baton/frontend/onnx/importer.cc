@@ -6,7 +6,7 @@
 #include "baton/frontend/onnx/module_path.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
-#include "baton/ir/module_scope.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 #include "baton/support/diagnostic.h"
 #include "baton/transform/fold_constant.h"

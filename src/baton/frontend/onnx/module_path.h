@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/frontend/onnx/model_file.h"
-#include "baton/ir/origin_place.h"
+#include "baton/ir/origin.h"
 
 namespace baton::onnx {
 

@@ -68,7 +68,7 @@ function moduleTable(state, model) {
     {key: "us", label: "µs", tip: "A module's parts add up to it; ~: kernels that were not split count for their operators alike", width: 96, num: true,
      value: time, cell: (row) => (row.module ? moduleTime(row.module) : usText(time(row)))},
     {key: "share", label: "share", tip: "Of the sum of all kernels", width: 72, num: true, value: time, cell: (row) => (time(row) > 0 ? percent(time(row) / total) : "")},
-    {key: "count", drop: 1, label: "operators", tip: "With those of the modules inside", width: 84, num: true,
+    {key: "count", drop: 1, label: "operators", tip: "With those of the modules inside", width: 98, num: true,
      value: (row) => (row.module ? operatorsIn(row.module).length : null)},
     {key: "where", drop: 3, label: "source", tip: "The line of the user's program", width: 190, value: (row) => (row.op ? whereText(row.op) : "")},
   ];

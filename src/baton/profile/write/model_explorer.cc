@@ -6,9 +6,9 @@
 #include <map>
 
 #include "baton/driver/origins/record_json.h"
-#include "baton/profile/report/module_tree.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
+#include "baton/profile/views/module_tree.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "baton/driver/origins/record_json.h"
-#include "baton/profile/report/module_tree.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/report/titles.h"
+#include "baton/profile/views/module_tree.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"

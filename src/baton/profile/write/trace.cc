@@ -5,10 +5,10 @@
 #include <map>
 #include <tuple>
 
-#include "baton/profile/report/module_tree.h"
 #include "baton/profile/report/report_text.h"
-#include "baton/profile/report/time_shares.h"
 #include "baton/profile/report/titles.h"
+#include "baton/profile/views/module_tree.h"
+#include "baton/profile/views/time_shares.h"
 #include "baton/support/json.h"
 
 namespace baton {

@@ -1,7 +1,7 @@
 #include "baton/profile/write/views_json.h"
 
-#include "baton/profile/report/module_tree.h"
-#include "baton/profile/report/source_times.h"
+#include "baton/profile/views/module_tree.h"
+#include "baton/profile/views/source_times.h"
 
 namespace baton {
 

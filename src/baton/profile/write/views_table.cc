@@ -7,10 +7,10 @@
 #include <span>
 
 #include "baton/ir/rules/brief.h"
-#include "baton/profile/report/module_tree.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
-#include "baton/profile/report/source_times.h"
+#include "baton/profile/views/module_tree.h"
+#include "baton/profile/views/source_times.h"
 #include "baton/profile/write/table_format.h"
 #include "baton/support/source.h"
 
@@ -170,12 +170,17 @@ class ModuleTable {
   /// What belongs to the module and to none of its children.
   void own(const Group& group, int depth) {
     size_t count = 0;
-    for (const size_t at : group) count += tree_[at].operators.size();
+    bool estimated = false;
+    for (const size_t at : group)
+      for (const uint32_t id : tree_[at].operators) {
+        ++count;
+        estimated |= times_[id].by == PortionBy::kEqual;
+      }
     if (options_.all)
       operators(tree_[group.front()], depth);
     else if (count > 0)
       rows_.row(indented(depth, group.front() == 0 ? "in no module" : "its own operators"),
-                std::to_string(count), total(group, &ModuleRow::own_us));
+                std::to_string(count), total(group, &ModuleRow::own_us), estimated);
     for (const auto& [name, member] :
          {std::pair{kRest, &ModuleRow::rest_us}, std::pair{kAdded, &ModuleRow::added_us}})
       if (const double us = total(group, member); us > kNothing) rows_.row(indented(depth, name), "", us);

@@ -1,11 +1,11 @@
-#include "baton/profile/report/module_tree.h"
+#include "baton/profile/views/module_tree.h"
 
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <string_view>
 
-#include "baton/profile/report/time_shares.h"
+#include "baton/profile/views/time_shares.h"
 
 namespace baton {
 

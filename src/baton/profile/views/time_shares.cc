@@ -1,4 +1,4 @@
-#include "baton/profile/report/time_shares.h"
+#include "baton/profile/views/time_shares.h"
 
 namespace baton {
 

@@ -1,11 +1,11 @@
-#include "baton/profile/report/source_times.h"
+#include "baton/profile/views/source_times.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
 
-#include "baton/profile/report/time_shares.h"
+#include "baton/profile/views/time_shares.h"
 #include "baton/support/base/files.h"
 #include "baton/support/source.h"
 
