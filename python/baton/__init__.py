@@ -4,8 +4,8 @@
     from baton import relay
 
 Beside those, for what relay.build returned: profile (times of every operator), diff (of two profiles), explain and origins (which
-kernels compute which operators), extract and mark (parts of a program); targets (what this machine can run), and load_backend and
-get_include, for backends of your own.
+kernels compute which operators), extract and mark (parts of a program); module (names the parts of a program, whose times reports add
+up); targets (what this machine can run), and load_backend and get_include, for backends of your own.
 """
 from ._load import not_provided as _not_provided
 from . import error

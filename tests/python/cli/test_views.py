@@ -5,9 +5,12 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
+import baton as tvm
 import numpy as np
 import pytest
+from baton import relay
 from onnx_fields import field, integer, node, tensor, value
 
 QUICK = ["--repeat", "8", "--inside-ms", "2", "--no-unfused", "--no-peaks"]
@@ -209,3 +212,48 @@ def test_what_has_no_effect_is_refused(torch_net):
                          (["--by", "modul"], "module")):
         done = subprocess.run([os.environ["BATON_PROGRAM"], "report", "p.json", *options], cwd=torch_net, capture_output=True, text=True, check=False)
         assert done.returncode == 2 and why in done.stderr, done.stderr
+
+
+def modules_of(body):
+    """The modules of the operators that `body` calls on a tensor, by operator."""
+    module = tvm.IRModule.from_expr(relay.Function(relay.analysis.free_vars(body), body))
+    return {row["op"]: row["module"] for row in tvm.origins(relay.build(module, "llvm"))}
+
+
+X = relay.var("x", shape=(4, 4))
+
+
+def test_scopes_of_python_nest_and_end():
+    outer = tvm.module("a/b")
+    with pytest.raises(KeyError), tvm.module("lost"):
+        raise KeyError
+    with outer:
+        y = relay.exp(X)
+        with tvm.module("c"), outer:
+            y = relay.tanh(y)
+        y = relay.sqrt(y)
+        text = tvm.parser.fromtext('#[version = "0.0.5"]\ndef @main(%x: Tensor[(4, 4), float32]) { sin(%x) }')
+    assert modules_of(relay.nn.relu(y)) == {"exp": "a/b", "tanh": "a/b/c/a/b", "sqrt": "a/b", "nn.relu": None}
+    assert modules_of(text["main"].body)["sin"] == "a/b"
+    other = []
+    with outer:
+        thread = threading.Thread(target=lambda: other.append(relay.cos(X)))
+        thread.start()
+        thread.join()
+    assert modules_of(other[0]) == {"cos": None}, "scopes are of one thread"
+    for wrong, why in ((3, TypeError), ("", ValueError), ("//", ValueError)):
+        with pytest.raises(why, match="module"):
+            tvm.module(wrong)
+
+
+def test_an_imported_file_is_within_the_scope(tmp_path):
+    with tvm.module("backbone"):
+        module, _ = relay.frontend.from_onnx(str(exported(tmp_path)))
+    rows = tvm.origins(relay.build(module, "llvm"))
+    assert rows[0]["module"] == "backbone/layers/0/linear" and rows[-1]["module"] == "backbone"
+
+
+def test_modules_survive_passes_text_and_json(tmp_path):
+    module, _ = relay.frontend.from_onnx(str(exported(tmp_path)))
+    for again in (tvm.ir.load_json(tvm.ir.save_json(module)), tvm.transform.Sequential([relay.transform.SimplifyInference(), relay.transform.FoldConstant()])(module)):
+        assert [row["module"] for row in tvm.origins(relay.build(again, "llvm"))][2] == "layers/1/linear"

@@ -253,6 +253,23 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(renamed.dump()), HasSubstr("cannot be read"));
 }
 
+TEST(OriginsJson, PlacesTakeFewBytesOfAnArtifact) {
+  OriginReport plain;
+  for (uint32_t i = 0; i < 5000; ++i) {
+    OperatorRecord& record = plain.operators.emplace_back();
+    record.id = i;
+    record.op = i % 3 ? "Add" : "MatMul";
+    record.source = "node_" + std::to_string(i);
+  }
+  OriginReport placed = plain;
+  for (OperatorRecord& record : placed.operators) {
+    record.module = "layers/" + std::to_string(record.id / 60) + "/part" + std::to_string(record.id / 5 % 12);
+    record.source_line = {"/home/me/net.py", 10 + record.id % 40, "forward", "x = self.part(x)"};
+  }
+  EXPECT_EQ(read_origins(packed_origins(placed)), placed);
+  EXPECT_LT(packed_origins(placed).size(), packed_origins(plain).size() + 6 * plain.operators.size());
+}
+
 // ---- The source as a graph.
 
 /// "add: tanh, exp" for each operator that reads results.

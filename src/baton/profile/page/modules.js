@@ -11,7 +11,10 @@ function readModules(model) {
     parent?.children.push(module);
     rows.push(module);
   }
-  (rows[0]?.children || []).forEach((module, i) => { module.colour = i < kColours ? "--kind" + i : "--kind-other"; });
+  // Colours where the model divides: not in the one module that holds nearly all of it.
+  let top = rows[0];
+  for (let next = top; next; next = top.children.find((child) => child.us > 0.9 * top.us)) top = next;
+  (top?.children || []).forEach((module, i) => { module.colour = i < kColours ? "--kind" + i : "--kind-other"; });
   for (const module of rows) module.colour ||= module.parent?.colour || "--own";
   return rows;
 }
@@ -66,7 +69,7 @@ function moduleTable(state, model) {
     {key: "bar", drop: 2, label: "time", tip: "Beside the whole model's", width: 240, num: true, value: time, cell: (row) => (time(row) > 0 ?
       bar([{part: 1, colour: row.module ? row.module.colour : row.part ? "--own" : kindColour(model, [row.id])}], time(row), total) : null)},
     {key: "us", label: "µs", tip: "A module's parts add up to it; ~: kernels that were not split count for their operators alike", width: 96, num: true,
-     value: time, cell: (row) => (row.module ? moduleTime(row.module) : usText(time(row)))},
+     value: time, cell: (row) => (row.module ? moduleTime(row.module) : row.op ? ownText(row.op) : usText(row.part.us))},
     {key: "share", label: "share", tip: "Of the sum of all kernels", width: 72, num: true, value: time, cell: (row) => (time(row) > 0 ? percent(time(row) / total) : "")},
     {key: "count", drop: 1, label: "operators", tip: "With those of the modules inside", width: 98, num: true,
      value: (row) => (row.module ? operatorsIn(row.module).length : null)},

@@ -46,10 +46,13 @@ class ViewRows {
          << '\n';
   }
 
-  void row(const std::string& name, const std::string& count, double us, bool estimated = false) {
+  /// `timed`: there is a kernel; without one there is no time to be too small.
+  void row(const std::string& name, const std::string& count, double us, bool estimated = false,
+           bool timed = true) {
     const double share = whole_us(report_) > 0 ? us / whole_us(report_) : 0;
     const std::string time =
-        us == 0 ? "< noise" : (us < 0 ? "-" : "") + std::string(estimated ? "~" : "") + us_text(std::abs(us));
+        us == 0 ? (timed ? "< noise" : "")
+                : (us < 0 ? "-" : "") + std::string(estimated ? "~" : "") + us_text(std::abs(us));
     const std::string numbers =
         formatted("%-*s %9s %11s %8s  ", name_, clipped_title(name, static_cast<size_t>(name_)).c_str(),
                   count.c_str(), time.c_str(), formatted("%.1f %%", share * 100).c_str());
@@ -113,6 +116,13 @@ class ModuleTable {
     return std::ranges::any_of(group, [&](size_t at) { return tree_[at].estimated; });
   }
 
+  /// Modules of one structure may differ in what was folded, but for that this is for a time of 0 only.
+  bool timed(size_t at) const {
+    const ModuleRow& row = tree_[at];
+    return std::ranges::any_of(row.operators, [&](uint32_t id) { return times_[id].has_kernel; }) ||
+           std::ranges::any_of(row.children, [&](size_t child) { return timed(child); });
+  }
+
   static std::string indented(int depth, const std::string& text) {
     return std::string(2 * static_cast<size_t>(depth), ' ') + text;
   }
@@ -131,7 +141,7 @@ class ModuleTable {
   void group(const Group& group, int depth) {
     const ModuleRow& first = tree_[group.front()];
     rows_.row(indented(depth, name_of(group)), std::to_string(total(group, &ModuleRow::operator_count)),
-              total(group, &ModuleRow::us), estimated(group));
+              total(group, &ModuleRow::us), estimated(group), timed(group.front()));
     if (!first.children.empty() || options_.all) inside(group, depth + 1);
   }
 
@@ -170,17 +180,18 @@ class ModuleTable {
   /// What belongs to the module and to none of its children.
   void own(const Group& group, int depth) {
     size_t count = 0;
-    bool estimated = false;
+    bool estimated = false, timed = false;
     for (const size_t at : group)
       for (const uint32_t id : tree_[at].operators) {
         ++count;
         estimated |= times_[id].by == PortionBy::kEqual;
+        timed |= times_[id].has_kernel;
       }
     if (options_.all)
       operators(tree_[group.front()], depth);
     else if (count > 0)
       rows_.row(indented(depth, group.front() == 0 ? "in no module" : "its own operators"),
-                std::to_string(count), total(group, &ModuleRow::own_us), estimated);
+                std::to_string(count), total(group, &ModuleRow::own_us), estimated, timed);
     for (const auto& [name, member] :
          {std::pair{kRest, &ModuleRow::rest_us}, std::pair{kAdded, &ModuleRow::added_us}})
       if (const double us = total(group, member); us > kNothing) rows_.row(indented(depth, name), "", us);

@@ -105,7 +105,7 @@ TEST(OnnxSourceLine, OfFramesWithoutTextAndOddNames) {
   for (const char* none :
        {"", "no trace", "File \"a.py\", line x", "File \"a.py\"", "File \"\", line 3, in f",
         "File \"a.py\", line 0, in f", "File \"a.py\", line 99999999999, in f",
-        "File \"/x/site-packages/t.py\", line 3, in f", ":", "::3 in f"})
+        "File \"/x/site-packages/t.py\", line 3, in f", ":", ":3 in f"})
     EXPECT_FALSE(torch_line(none)) << none;
 }
 
