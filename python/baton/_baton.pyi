@@ -493,6 +493,14 @@ def make_attrs_of(type_key: str, values: dict) -> Attrs:
     Attributes of the class that TVM calls `type_key`: these values, the rest by default.
     """
 
+def enter_module(name: str) -> str:
+    """
+    Operators that this thread makes now belong to the module `name` of the current one, whose path is returned, for leave_module.
+    """
+
+def leave_module(outer: str) -> None:
+    """Back to the module of that path; "": none."""
+
 class RelayExpr:
     """A node of a program. Immutable; == means the same node."""
 
@@ -1934,9 +1942,9 @@ class ProfileReport:
     def json(self) -> str:
         """All of it: docs/design/0005-profile-json.md."""
 
-    def table(self, all: bool = False, top: int = 10, sort: str = '', width: int = 120) -> str:
+    def table(self, all: bool = False, top: int = 10, sort: str = '', width: int = 120, by: str = '') -> str:
         """
-        What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels shown, 0: all; `sort`: "time", "node", "roof" or "cv"; `width`: columns.
+        What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels shown, 0: all; `sort`: "time", "node", "roof" or "cv"; `width`: columns; `by`: "operator", "module" (a tree of the user's modules), "source" (lines of the user's program) or "kernel".
         """
 
     @property

@@ -12,6 +12,7 @@
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/report.h"
 #include "baton/profile/write/page.h"
+#include "baton/profile/write/views_table.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -108,6 +109,8 @@ class DiffVerb final : public Verb {
     flags.flag("no-inside", &no_inside_,
                "of MODEL: kernels only, operators that share one have equal portions");
     add_wait(flags, &wait_);
+    flags.option("by", &by_, "the rows of the table: kernels with their operators (default), or modules")
+        .choices({"module"});
     files_.add(flags, kinds());
     flags.flag("json", &json_, "one JSON object on standard output (docs/design/0010)");
   }
@@ -121,12 +124,15 @@ class DiffVerb final : public Verb {
     if (!saved && (a_.text.empty() || b_.text.empty()))
       throw UsageError("what is `" + first_ +
                        "` compared with? Give a second profile, or --a and --b: two ways to build it");
+    if (json_) refuse_options(io, {"by"}, "--json prints no table");
     files_.check();
     const Compare both =
         saved ? Compare{load_report(first_), load_report(second_), first_, second_, false} : measured(io);
     const ProfileDiff difference = diff(both.a, both.b, both.a_label, both.b_label, both.paired);
     if (json_)
       io.out << to_json(difference).dump() << '\n';
+    else if (by_ == "module")
+      write_by_module(io.out, both.a, both.b, io.columns);
     else
       write_table(io.out, difference, both.a, both.b);
     io.out << std::flush;
@@ -211,7 +217,7 @@ class DiffVerb final : public Verb {
     return report;
   }
 
-  std::string first_, second_;
+  std::string first_, second_, by_;
   Side a_, b_;
   ModelFlags flags_;
   int repeat_ = 30;

@@ -85,7 +85,15 @@ void ProfileOutputs::add(Flags& flags) {
   flags.option("trace-runs", &trace_runs_, "measured runs in a .trace.json, beside the one from medians")
       .show_default()
       .range(0, 1000000);
-  flags.option("top", &top_, "kernels in the table; 0: all of them").show_default().range(0, 1000000);
+  flags
+      .option(
+          "by", &by_,
+          "the table's rows: each operator, the tree of modules, the lines of the user's program, or each "
+          "kernel (default: kinds of operators, and the longest kernels)")
+      .choices(table_views());
+  flags.option("top", &top_, "kernels, or operators, in the table; 0: all of them")
+      .show_default()
+      .range(0, 1000000);
   flags
       .option(
           "sort", &sort_,
@@ -102,7 +110,10 @@ void ProfileOutputs::check(const std::vector<std::string>& models) {
 }
 
 void ProfileOutputs::refuse_ignored(const Io& io, bool measured) const {
-  if (json_) refuse_options(io, {"all", "top", "sort"}, "--json prints no table");
+  if (json_) refuse_options(io, {"by", "all", "top", "sort"}, "--json prints no table");
+  if (by_ == "module" || by_ == "source")
+    refuse_options(io, {"top", "sort"}, "--by " + by_ + " shows them in the order of the program");
+  if (by_ == "operator") refuse_options(io, {"sort"}, "--by operator shows the longest first");
   if (!measured)
     refuse_options(io, {"trace-runs"}, "there are no measured runs in a prediction");
   else if (!files_.any(".trace.json"))
@@ -111,6 +122,7 @@ void ProfileOutputs::refuse_ignored(const Io& io, bool measured) const {
 
 TableOptions ProfileOutputs::options(const Io& io) const {
   TableOptions options{all_, top_, {}, io.columns, io.colour};
+  options.by = table_by(by_);
   if (!sort_.empty()) options.order = table_order(sort_);
   return options;
 }

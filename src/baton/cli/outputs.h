@@ -44,7 +44,7 @@ std::vector<std::string> model_labels(const std::vector<std::string>& models);
 /// The outputs of verbs that produce a profile.
 class ProfileOutputs {
  public:
-  /// -o, --json, --all, --top, --sort, --trace-runs.
+  /// -o, --json, --by, --all, --top, --sort, --trace-runs.
   void add(Flags& flags);
   /// Call before long work. `models`: the labels of the reports, if there will be several.
   void check(const std::vector<std::string>& models = {});
@@ -69,7 +69,7 @@ class ProfileOutputs {
   OutputFiles files_;
   std::vector<std::string> models_;
   int trace_runs_ = 0, top_ = TableOptions().top;
-  std::string sort_;
+  std::string sort_, by_;
   bool json_ = false, all_ = false;
   size_t tables_ = 0;    ///< printed
   bool headed_ = false;  ///< the next one's heading is printed

@@ -9,6 +9,7 @@
 #include "baton/cli/profile_sample.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/profile/report/run_profile.h"
+#include "baton/profile/views/source_times.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
@@ -54,7 +55,7 @@ class ProfileVerb final : public Verb {
     if (sample_.on) {
       refuse_options(io,
                      {"compare", "store", "family", "inside-ms", "max-seconds", "repeat", "no-inside",
-                      "no-unfused", "no-peaks", "wait", "all", "top", "sort", "trace-runs"},
+                      "no-unfused", "no-peaks", "wait", "by", "all", "top", "sort", "trace-runs"},
                      "--sample measures nothing but shares of plain runs");
       if (models_.size() > 1) throw UsageError("--sample takes one model");
       if (outputs_.any_file())
@@ -190,6 +191,7 @@ class ProfileVerb final : public Verb {
     progress.clear();
     if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
     static_cast<ReportHead&>(report) = named;
+    add_source_files(report);
     outputs_.table(report, io);
     return report;
   }

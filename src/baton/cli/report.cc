@@ -1,6 +1,7 @@
 #include "baton/cli/outputs.h"
 #include "baton/frontend/onnx/model_file.h"
 #include "baton/profile/foreign/engine_report.h"
+#include "baton/profile/views/source_times.h"
 #include "baton/support/base/files.h"
 
 namespace baton::cli {
@@ -53,6 +54,7 @@ class ReportVerb final : public Verb {
     std::vector<ProfileReport> reports;
     const size_t missing = optimized_.empty() ? 0 : add_optimized_model(profile, optimized_);
     reports.push_back(engine_report(profile, onnx::source_nodes(*file), model_));
+    add_source_files(reports.back());
     if (missing)
       reports.back().notes.push_back(std::to_string(missing) + " of its steps are not in " + optimized_);
     return reports;

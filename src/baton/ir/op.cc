@@ -72,7 +72,8 @@ Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs, Span span) {
   const auto* op = as<OpNode>(callee);
   OriginSet origins = OriginScope::current_or_none();
   if (op && !attrs && op->def().attrs) attrs = op->def().attrs->make();
-  if (op && !OriginScope::current()) origins = OriginSet::of(Origin::create(op->name(), attrs, span));
+  if (op && !OriginScope::current())
+    origins = OriginSet::of(Origin::create(op->name(), attrs, span, {}, current_module()));
   return make_call(std::move(callee), std::move(args), std::move(attrs),
                    NodeInfo(std::move(origins), std::move(span)));
 }

@@ -38,17 +38,34 @@ const std::string* kept_name(const std::string& name) {
 
 }  // namespace
 
-Origin::Origin(const std::string& op, Attrs attrs, Span span, std::string source_name)
+Ref<const OriginPlace> PlaceTable::place(std::string_view module, SourceLine line) {
+  if (module.empty() && !line) return {};
+  Ref<const OriginPlace>& known = known_[{std::string(module), line}];
+  if (!known) known = make_ref<const OriginPlace>(std::string(module), std::move(line));
+  return known;
+}
+
+std::string joined_path(std::string_view outer, std::string_view inner) {
+  std::string path(outer);
+  if (!outer.empty() && !inner.empty()) path += '/';
+  return path.append(inner);
+}
+
+Origin::Origin(const std::string& op, Attrs attrs, Span span, std::string source_name,
+               Ref<const OriginPlace> place)
     : OriginRep(false),
       op_(kept_name(op)),
       source_name_(source_name.empty() ? nullptr
                                        : std::make_unique<const std::string>(std::move(source_name))),
       attrs_(std::move(attrs)),
       span_(std::move(span)),
-      serial_(next_serial++) {}
+      serial_(next_serial++),
+      place_(std::move(place)) {}
 
-Ref<const Origin> Origin::create(std::string op, Attrs attrs, Span span, std::string source_name) {
-  return make_ref<const Origin>(op, std::move(attrs), std::move(span), std::move(source_name));
+Ref<const Origin> Origin::create(std::string op, Attrs attrs, Span span, std::string source_name,
+                                 Ref<const OriginPlace> place) {
+  return make_ref<const Origin>(op, std::move(attrs), std::move(span), std::move(source_name),
+                                std::move(place));
 }
 
 const std::string& Origin::source_name() const {

@@ -9,6 +9,7 @@ namespace {
 
 thread_local OriginScope* innermost = nullptr;
 thread_local RetireLog* innermost_log = nullptr;
+thread_local Ref<const OriginPlace> module_now;
 
 }  // namespace
 
@@ -20,6 +21,22 @@ const OriginSet* OriginScope::current() { return innermost ? &innermost->origins
 
 OriginPause::OriginPause() : paused_(innermost) { innermost = nullptr; }
 OriginPause::~OriginPause() { innermost = paused_; }
+
+Ref<const OriginPlace> current_module() { return module_now; }
+
+std::string enter_module(const std::string& name) {
+  std::string outer = module_now ? module_now->module() : "";
+  module_now = make_ref<const OriginPlace>(joined_path(outer, name));
+  return outer;
+}
+
+void leave_module(const std::string& outer) {
+  module_now = outer.empty() ? Ref<const OriginPlace>() : make_ref<const OriginPlace>(outer);
+}
+
+std::string within_current_module(std::string_view module) {
+  return joined_path(module_now ? module_now->module() : "", module);
+}
 
 RetireLog::RetireLog() : outer_(innermost_log) { innermost_log = this; }
 RetireLog::~RetireLog() { innermost_log = outer_; }

@@ -13,7 +13,7 @@ function readLook() {
   return Object.fromEntries(names.map((name) => [name.slice(2), colourOf(name)]));
 }
 
-/// `painter`: fill(item, look) is a box's colour; passes(item), whether a filter lets it through; box(ctx, item, look, view,
+/// `item.open`: it holds the boxes behind it. `painter`: fill(item, look) is a box's colour; passes(item), whether a filter lets it through; box(ctx, item, look, view,
 /// mark) paints one that is near, and stripe(ctx, item, look) what stands on it from any distance.
 function paintFrame(ctx, {boxes, view, width, height, look, lit, scale, hover}, painter) {
   ctx.setTransform(scale, 0, 0, scale, 0, 0);
@@ -22,10 +22,9 @@ function paintFrame(ctx, {boxes, view, width, height, look, lit, scale, hover}, 
   ctx.setTransform(scale * view.k, 0, 0, scale * view.k, scale * view.x, scale * view.y);
   const seen = {left: -view.x / view.k, top: -view.y / view.k, right: (width - view.x) / view.k, bottom: (height - view.y) / view.k};
   const anyLit = lit.chosen.size + lit.linked.size + lit.weak.size > 0;
-  paintEdges(ctx, boxes, view, seen, look, lit, anyLit);
   const far = view.k < kTitlesFrom, plain = [];
-  for (const item of boxes.items) {
-    if (item.x > seen.right || item.x + item.w < seen.left || item.y > seen.bottom || item.y + item.h < seen.top) continue;
+  const paintItem = (item) => {
+    if (item.x > seen.right || item.x + item.w < seen.left || item.y > seen.bottom || item.y + item.h < seen.top) return;
     const mark = lit.chosen.has(item) ? "select" : lit.linked.has(item) ? "link" : lit.weak.has(item) ? "weak" : hover === item ? "hover" : "";
     ctx.globalAlpha = painter.passes(item) ? (anyLit && !mark ? 0.55 : 1) : 0.12;
     if (item.look !== look) Object.assign(item, {look, fill: painter.fill(item, look)});
@@ -37,7 +36,12 @@ function paintFrame(ctx, {boxes, view, width, height, look, lit, scale, hover}, 
       painter.box(ctx, item, look, view, mark);
     }
     painter.stripe(ctx, item, look);
-  }
+  };
+  // What holds other boxes is behind the edges between them.
+  for (const item of boxes.items) if (item.open) paintItem(item);
+  ctx.globalAlpha = 1;
+  paintEdges(ctx, boxes, view, seen, look, lit, anyLit);
+  for (const item of boxes.items) if (!item.open) paintItem(item);
   ctx.globalAlpha = anyLit || painter.filtered ? 0.4 : 1;
   ctx.beginPath();
   for (const item of plain) ctx.rect(item.x, item.y, item.w, item.h);

@@ -114,6 +114,11 @@ class GraphView {
     if (item) this.centre(item, 1);
   }
 
+  /// What a double click on a box does.
+  enter(item) {
+    this.centre(item, 1);
+  }
+
   /// Where a box is on the canvas, in pixels.
   placeOf(kind, id) {
     const item = this.boxes?.items.find((each) => each.kind === kind && each.id === id);
@@ -153,7 +158,7 @@ class GraphView {
     }, {passive: false});
     canvas.addEventListener("dblclick", (event) => {
       const found = this.at(event);
-      if (found) this.centre(found.item, 1);
+      if (found) this.enter(found.item);
       else this.fit();
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
@@ -214,7 +219,8 @@ function placed(items, edges, aspect) {
 
 /// What is under a point of the drawing: {item, op} or null; rows only count where they can be read.
 function boxAt(boxes, x, y, withRows) {
-  for (const item of boxes.items) {
+  for (let i = boxes.items.length - 1; i >= 0; --i) {  // the innermost of boxes within each other
+    const item = boxes.items[i];
     if (x < item.x || x > item.x + item.w || y < item.y || y > item.y + item.h) continue;
     const row = withRows ? Math.floor((y - item.y - kPad - 2 * kTitle) / kRow) : -1;
     return {item, op: row >= 0 && row < item.rows.length ? item.rows[row].op : null};
@@ -229,6 +235,7 @@ function litBoxes(boxes, state) {
   if (!selection) return lit;
   for (const item of boxes.items) {
     if (item.kind === selection.kind && item.id === selection.id) lit.chosen.add(item);
+    else if (item.holds) item.holds(selection, linked) && lit.linked.add(item);
     else if (item.kind === "kernel" && linked.kernels.has(item.kernel)) lit.linked.add(item);
     else if (item.kind === "op" && linked.ops.has(item.id)) lit.linked.add(item);
     else if (item.kind === "kernel" ? linked.readers.has(item.kernel) : linked.causes.has(item.id)) lit.weak.add(item);

@@ -96,6 +96,30 @@ std::optional<Span> take_span(std::string_view& text,
   return span;
 }
 
+// ` in "layer1/0" written "net.py":31 "forward" "x = self.conv(x)"`, as far as it is known.
+std::string place_text(const OriginPlace* place) {
+  std::string text;
+  if (!place) return text;
+  if (!place->module().empty()) text += " in " + in_quotes(place->module());
+  if (const SourceLine& line = place->line())
+    text += " written " + in_quotes(line.file) + ":" + std::to_string(line.line) + " " +
+            in_quotes(line.function) + " " + in_quotes(line.text);
+  return text;
+}
+
+Ref<const OriginPlace> take_place(std::string_view& text, PlaceTable& places) {
+  std::string module;
+  SourceLine line;
+  if (take(text, " in ")) module = take_string(text).value_or("");
+  if (take(text, " written ")) {
+    line.file = take_string(text).value_or("");
+    if (take(text, ":")) line.line = take_number(text).value_or(0);
+    if (take(text, " ")) line.function = take_string(text).value_or("");
+    if (take(text, " ")) line.text = take_string(text).value_or("");
+  }
+  return places.place(module, std::move(line));
+}
+
 std::string attrs_text(const Attrs& attrs) {
   std::string text;
   if (!attrs) return text;
@@ -174,6 +198,7 @@ void OriginWriter::append_table(const OriginTable& table, std::string& out) {
              ":" + std::to_string(span.column) + "-" + std::to_string(span.end_line) + ":" +
              std::to_string(span.end_column);
     if (!origin.source_name().empty()) out += " name " + in_quotes(origin.source_name());
+    out += place_text(origin.place());
     if (const Retired* retired = table.retired(OriginId(id)))
       out += " retired by " + in_quotes(retired->pass) + " " + in_quotes(retired->reason);
     out += '\n';
@@ -188,6 +213,7 @@ OriginReader::OriginReader(std::string_view text, ReadAttributes read_attributes
   if (start == std::string_view::npos || (start > 0 && text[start - 1] != '\n')) return;
   text.remove_prefix(start + kTable.size());
   std::map<std::string, Ref<const Source>, std::less<>> sources;
+  PlaceTable places;
   while (take(text, " * ")) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -208,13 +234,14 @@ OriginReader::OriginReader(std::string_view text, ReadAttributes read_attributes
     std::string source_name;
     if (take(line, " at ")) span = take_span(line, sources).value_or(Span());
     if (take(line, " name ")) source_name = take_string(line).value_or("");
+    Ref<const OriginPlace> place = take_place(line, places);
     if (take(line, " retired by ")) {
       Retired retired{take_string(line).value_or(""), ""};
       if (take(line, " ")) retired.reason = take_string(line).value_or("");
       retired_.emplace_back(origins_.size(), std::move(retired));
     }
-    origins_.push_back(
-        Origin::create(std::move(op), std::move(attrs), std::move(span), std::move(source_name)));
+    origins_.push_back(Origin::create(std::move(op), std::move(attrs), std::move(span),
+                                      std::move(source_name), std::move(place)));
     by_name_.emplace(name, origins_.back());
   }
 }

@@ -4,6 +4,7 @@
 //
 //   /* origins
 //    * 4:8 = nn.dense(units=128) at "mlp.relay":4:8-4:16 name "fc1"
+//    * "c1" = Conv() name "c1" in "layer1/0" written "net.py":31 "forward" "x = self.conv(x)"
 //    * 7:3 = nn.dropout(rate=0.5) at "mlp.relay":7:3-7:13 retired by "SimplifyInference" "dropout is the
 //    identity"
 //    */

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "baton/ir/attr_objects.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
 #include "baton/text/parser_impl.h"
@@ -292,10 +293,11 @@ Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Exp
   if (!op.def) return stand_in();
   std::optional<OriginSet> known;
   if (!token_.note.empty() && origins_.has_table()) known = origins_.read(token_.note);
-  OriginSet origins = known ? *known
-                      : OriginScope::current()
-                          ? *OriginScope::current()
-                          : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
+  OriginSet origins =
+      known ? *known
+      : OriginScope::current()
+          ? *OriginScope::current()
+          : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name), {}, current_module()));
   return make_call(op.expr, std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
 }
 

@@ -51,8 +51,8 @@ Call call_here(const Expr& callee, std::vector<Expr> args, Attrs attrs, Span spa
     return call_expr(callee, std::move(args), std::move(attrs), std::move(span));
   if (!attrs && op->def().attrs) attrs = op->def().attrs->make();
   CallerPlace place = caller_place();
-  const OriginSet origins =
-      OriginSet::of(Origin::create(op->name(), attrs, std::move(place.span), std::move(place.callers)));
+  const OriginSet origins = OriginSet::of(
+      Origin::create(op->name(), attrs, std::move(place.span), std::move(place.callers), current_module()));
   return make_call(callee, std::move(args), std::move(attrs), NodeInfo(origins));
 }
 
@@ -65,6 +65,10 @@ nb::dict attrs_of(const FunctionNode& function) {
 }  // namespace
 
 void bind_exprs(nb::module_& m) {
+  m.def("enter_module", &enter_module, nb::arg("name"),
+        "Operators that this thread makes now belong to the module `name` of the current one, whose path is "
+        "returned, for leave_module.");
+  m.def("leave_module", &leave_module, nb::arg("outer"), "Back to the module of that path; \"\": none.");
   const char* const text_doc = "Relay text; `annotate(expr)` replaces the comments behind each expression.";
   nb::class_<ExprNode>(m, "RelayExpr", nb::dynamic_attr(),
                        "A node of a program. Immutable; == means the same node.")

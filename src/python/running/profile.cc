@@ -8,6 +8,7 @@
 #include "baton/profile/report/comparison.h"
 #include "baton/profile/report/source_lines.h"
 #include "baton/profile/report/target_survey.h"
+#include "baton/profile/views/source_times.h"
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
@@ -84,6 +85,7 @@ Report profile(const nb::dict& options, const BuildResult& built, const nb::dict
   return measured(command.options, progress, keep, std::move(name), built.source, [&] {
     ProfileReport report = run_profile(built, command, given);
     add_source_lines(report, built);
+    add_source_files(report);
     return report;
   });
 }
@@ -106,8 +108,10 @@ Report compare_backends(const nb::dict& options, const IRModule& module, const n
   });
 }
 
-std::string table(const Report& self, bool all, int top, const std::string& sort, int width) {
+std::string table(const Report& self, bool all, int top, const std::string& sort, int width,
+                  const std::string& by) {
   TableOptions options{all, top, {}, width, false};
+  options.by = table_by(by);
   if (!sort.empty()) options.order = table_order(sort);
   std::ostringstream out;
   write_table(out, self.report, options);
@@ -148,10 +152,12 @@ void bind_profile(nb::module_& m) {
           "All of it: docs/design/0005-profile-json.md.")
       .def("_values", [](const Report& r) { return to_json(r.report); })
       .def("table", &table, nb::arg("all") = false, nb::arg("top") = TableOptions().top, nb::arg("sort") = "",
-           nb::arg("width") = TableOptions().width,
+           nb::arg("width") = TableOptions().width, nb::arg("by") = "",
            "What str() gives. `all`: every kernel with its operators, and every operator; `top`: kernels "
            "shown, "
-           "0: all; `sort`: \"time\", \"node\", \"roof\" or \"cv\"; `width`: columns.")
+           "0: all; `sort`: \"time\", \"node\", \"roof\" or \"cv\"; `width`: columns; `by`: \"operator\", "
+           "\"module\" (a tree of the user's modules), \"source\" (lines of the user's program) or "
+           "\"kernel\".")
       .def_prop_ro(
           "threads", [](const Report& r) { return r.report.threads; }, "of the runs that were measured")
       .def_prop_ro(
@@ -175,9 +181,9 @@ void bind_profile(nb::module_& m) {
           },
           nb::arg("file"), nb::arg("text"))
       .def("__str__",
-           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
+           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width, ""); })
       .def("__repr__",
-           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width); })
+           [](const Report& r) { return table(r, false, TableOptions().top, "", TableOptions().width, ""); })
       .def(
           "_wrong",
           [](const Report& r) {

@@ -253,6 +253,23 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(renamed.dump()), HasSubstr("cannot be read"));
 }
 
+TEST(OriginsJson, PlacesTakeFewBytesOfAnArtifact) {
+  OriginReport plain;
+  for (uint32_t i = 0; i < 5000; ++i) {
+    OperatorRecord& record = plain.operators.emplace_back();
+    record.id = i;
+    record.op = i % 3 ? "Add" : "MatMul";
+    record.source = "node_" + std::to_string(i);
+  }
+  OriginReport placed = plain;
+  for (OperatorRecord& record : placed.operators) {
+    record.module = "layers/" + std::to_string(record.id / 60) + "/part" + std::to_string(record.id / 5 % 12);
+    record.source_line = {"/home/me/net.py", 10 + record.id % 40, "forward", "x = self.part(x)"};
+  }
+  EXPECT_EQ(read_origins(packed_origins(placed)), placed);
+  EXPECT_LT(packed_origins(placed).size(), packed_origins(plain).size() + 6 * plain.operators.size());
+}
+
 // ---- The source as a graph.
 
 /// "add: tanh, exp" for each operator that reads results.
@@ -283,6 +300,22 @@ TEST(SourceGraph, BothBranchesMayBeRead) {
   EXPECT_THAT(
       edges("def @main(%c: bool, %x: Tensor[(3), float32]) { sqrt(if (%c) { exp(%x) } else { tanh(%x) }) }"),
       ElementsAre("exp", "sqrt: exp, tanh", "tanh"));
+}
+
+TEST(SourceGraph, FunctionsAreModules) {
+  const IRModule module = infer_types(
+      parse_module("#[version = \"0.0.5\"]\n"
+                   "def @norm(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { tanh(%x) }\n"
+                   "def @block(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { exp(@norm(@inner(%x))) }\n"
+                   "def @inner(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { sin(%x) }\n"
+                   "def @loop(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { cos(@loop(%x)) }\n"
+                   "def @main(%x: Tensor[(3), float32]) { sqrt(@loop(@block(@norm(%x)))) }"));
+  std::map<std::string, std::string> functions;
+  for (const auto& [origin, facts] : source_graph(*module)) functions[origin->op()] = facts.function;
+  EXPECT_THAT(functions, testing::ElementsAre(std::pair("cos", "loop"), std::pair("exp", "block"),
+                                              std::pair("sin", "block/inner"), std::pair("sqrt", ""),
+                                              std::pair("tanh", "norm")))
+      << "norm is called by two";
 }
 
 TEST(SourceGraph, ParametersAreWhatCallsGive) {

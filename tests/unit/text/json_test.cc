@@ -103,6 +103,32 @@ TEST_F(JsonTest, AllTextsOfTheReferenceComeBack) {
   EXPECT_GE(seen, 150);
 }
 
+TEST_F(JsonTest, PlacesOfOriginsComeBackOnceEach) {
+  const auto place = make_ref<const OriginPlace>("layer1/0", SourceLine{"net.py", 31, "forward", "x = f(x)"});
+  const Var x = var("x", scalar_type(DType::float_(32)));
+  const auto made = [&](const char* op, const Expr& of) {
+    return Expr(make_call(op_expr(*find_op(op)), {of}, {},
+                          NodeInfo(OriginSet::of(Origin::create(op, {}, {}, {}, place)))));
+  };
+  const Expr twice = made("exp", made("tanh", Expr(x)));
+  const std::string json = to_json(twice);
+  EXPECT_EQ(json.find("layer1/0"), json.rfind("layer1/0")) << json;
+  const Expr again = load_json(json).expr;
+  const OriginPlace* read = again->origins().origins()[0]->place();
+  ASSERT_NE(read, nullptr);
+  EXPECT_EQ(read->module(), "layer1/0");
+  EXPECT_EQ(read->line(), place->line());
+  EXPECT_EQ(as<CallNode>(again)->args()[0]->origins().origins()[0]->place(), read);
+  EXPECT_EQ(to_json(again), json);
+  for (const auto& [from, to] :
+       {std::pair{"[\"net.py\",31,", "[31,"}, {"31,", "0,"}, {"\"at\":0", "\"at\":1"}}) {
+    std::string wrong = json;
+    ASSERT_NE(wrong.find(from), wrong.npos) << from;
+    wrong.replace(wrong.find(from), std::string(from).size(), to);
+    EXPECT_THROW(load_json(wrong), Error) << wrong;
+  }
+}
+
 TEST_F(JsonTest, ExpressionsWithEveryKindOfNodeComeBack) {
   const Type f = scalar_type(DType::float_(32));
   const TypeVar a = type_var("A");

@@ -95,6 +95,30 @@ TEST_F(OriginText, MergedMadeAndRetiredOnes) {
   EXPECT_EQ(as<TupleNode>(main->body())->fields()[0]->origins().reason(), "a copy, \"for\" safety");
 }
 
+TEST_F(OriginText, PlacesComeBack) {
+  const SourceLine line{"a \"b\".py", 7, "forward", "x = \"*/\" + y"};
+  const IRModule module = make_module();
+  const Var x = var("x", tensor_type(std::vector<int64_t>{2}, DType::float_(32)));
+  const auto place = make_ref<const OriginPlace>("layer1/0 in", line);
+  const auto a = Origin::create("Relu", {}, {}, "r", place), b = Origin::create("Exp", {}, {}, "e", place),
+             c = Origin::create("exp", {}, {}, {}, make_ref<const OriginPlace>("m")),
+             d = Origin::create("exp", {}, {}, "d", make_ref<const OriginPlace>("", line));
+  for (const auto& each : {a, b, c, d}) module->origins().add(each);
+  module->origins().retire(OriginId(1), {"p", "why"});
+  module->set("main", make_function({x}, Expr(x), {}, {}, NodeInfo(OriginSet::none())));
+  const IRModule again = parse_module(with_origins(*module));
+  const OriginTable& table = again->origins();
+  ASSERT_EQ(table.size(), 4u);
+  EXPECT_EQ(table.at(OriginId(0)).place()->module(), "layer1/0 in");
+  EXPECT_EQ(table.at(OriginId(0)).place()->line().line, 7u);
+  EXPECT_EQ(table.at(OriginId(0)).place()->line().file, line.file);
+  EXPECT_EQ(table.at(OriginId(0)).place(), table.at(OriginId(1)).place()) << "one object for one place";
+  EXPECT_NE(table.retired(OriginId(1)), nullptr);
+  EXPECT_EQ(table.at(OriginId(2)).place()->module(), "m");
+  EXPECT_EQ(table.at(OriginId(3)).place()->line().function, "forward");
+  EXPECT_EQ(with_origins(*again), with_origins(*module));
+}
+
 TEST_F(OriginText, WithoutATableCommentsMeanNothing) {
   const IRModule module =
       parse_module("#[version = \"0.0.5\"]\ndef @main(%x: float32) { exp(%x) /* from=9:9 */ }");

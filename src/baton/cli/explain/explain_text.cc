@@ -166,6 +166,7 @@ std::string rows_text(const Subject& subject, uint32_t node) {
     text += "    " + label;
     if (entry.line > 0) text += "  line " + std::to_string(entry.line);
     if (!entry.source.empty() && entry.source != entry.name) text += "  " + entry.source;
+    if (!entry.module.empty()) text += "  in " + entry.module;
     if (const std::string attrs = attrs_text(entry); !attrs.empty()) text += "  " + attrs;
     text += "\n      " + types_text(entry) + "\n";
     std::vector<uint32_t> others;
@@ -286,6 +287,11 @@ std::string operator_section(const Subject& subject, uint32_t id) {
   if (entry.line > 0) text += ", line " + std::to_string(entry.line);
   if (!entry.source.empty() && entry.source != entry.name) text += ", " + entry.source;
   text += "\n";
+  if (!entry.module.empty()) text += "  in module " + entry.module + "\n";
+  if (const SourceLine& line = entry.source_line)
+    text += "  called at " + line.file + ":" + std::to_string(line.line) +
+            (line.function.empty() ? "" : " in " + line.function) +
+            (line.text.empty() ? "" : ": " + line.text) + "\n";
   const std::string attrs = attrs_text(entry);
   if (!entry.text.empty())
     text += "  " + trimmed(entry.text) + "\n";

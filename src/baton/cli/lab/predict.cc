@@ -2,6 +2,7 @@
 #include "baton/cli/outputs.h"
 #include "baton/predict/model/run_predict.h"
 #include "baton/profile/report/report.h"
+#include "baton/profile/views/source_times.h"
 
 namespace baton::cli {
 
@@ -29,6 +30,7 @@ class PredictVerb final : public Verb {
           return BuildResult();
         });
     static_cast<ReportHead&>(report) = report_head(planned.model, flags_.opt_level);
+    add_source_files(report);
     outputs_.table(report, io);
     outputs_.write({report}, io);
     return 0;

@@ -26,6 +26,10 @@ std::string OperatorRecord::place() const {
   return source.empty() ? "operator " + std::to_string(id) : source;
 }
 
+SourceLine OperatorRecord::written() const {
+  return source_line ? source_line : SourceLine{file, line, {}, text};
+}
+
 void add_fused_with(OriginReport& report) {
   std::vector<std::vector<uint32_t>> of_node;
   for (const OperatorRecord& record : report.operators)

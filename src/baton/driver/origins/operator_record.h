@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/ir/attrs.h"
+#include "baton/ir/origin.h"
 #include "baton/runtime/plan.h"
 
 namespace baton {
@@ -20,8 +21,10 @@ struct OperatorRecord {
   /// E.g. the ONNX node; of a model built in Python the lines that called the function of `line`, the
   /// outermost first: "net.py:50 > net.py:31". May be empty.
   std::string source;
-  std::string brief;  ///< "conv2d 3x3 64->64 @56": with the sizes that tell calls of one operator apart
-  std::string text;   ///< the source line; empty for programs read from a file
+  std::string module;      ///< "layer1/0/conv1": its module in the user's program; empty: not known
+  SourceLine source_line;  ///< of the user's Python, as the exporter of a file recorded it; empty: not known
+  std::string brief;       ///< "conv2d 3x3 64->64 @56": with the sizes that tell calls of one operator apart
+  std::string text;        ///< the source line; empty for programs read from a file
   /// Non-default attributes. Types and objects are represented by their text, as in JSON.
   std::vector<std::pair<std::string, AttrValue>> attrs;
   std::string type;                      ///< of its result
@@ -39,6 +42,9 @@ struct OperatorRecord {
 
   /// "line 13", "net.py:13", "net.py:13 from net.py:31", the source's name, or "operator 5".
   std::string place() const;
+  /// The line of the user's program that called it: `source_line`, else `line` of `file`, which is empty for
+  /// a line of Relay text.
+  SourceLine written() const;
   std::string label() const { return name.empty() ? op : name + " " + op; }
   bool operator==(const OperatorRecord&) const = default;
 };

@@ -132,6 +132,8 @@ OriginReport origin_report(const OriginTable& origins, const GraphPlan& plan,
     if (origin.span() && origin.span().column == 0 && origin.span().source)
       record.file = origin.span().source->name();
     record.source = origin.source_name();
+    record.module = joined_path(facts.function, origin.place() ? origin.place()->module() : "");
+    if (origin.place()) record.source_line = origin.place()->line();
     record.attrs = written(origin.attrs());
     record.brief = facts.brief.empty() ? brief_name(origin.op()) : facts.brief;
     record.weight = text_of(facts.weight);

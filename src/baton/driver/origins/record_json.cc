@@ -88,6 +88,21 @@ void read_retired(const Json& json, OperatorRecord& record) {
   json.at("reason").get_to(record.retired_why);
 }
 
+Json write_source_line(const OperatorRecord& record) {
+  const SourceLine& line = record.source_line;
+  if (!line) return nullptr;
+  return {{"file", line.file},
+          {"line", line.line},
+          {"function", text_or_null(line.function)},
+          {"text", text_or_null(line.text)}};
+}
+
+void read_source_line(const Json& json, OperatorRecord& record) {
+  if (json.is_null()) return;
+  const auto text = [&](const char* name) { return json.contains(name) ? text_of(json.at(name)) : ""; };
+  record.source_line = {text("file"), json.at("line").get<uint32_t>(), text("function"), text("text")};
+}
+
 Json write_time(const OperatorRecord&) { return nullptr; }
 void read_time(const Json&, OperatorRecord&) {}
 
@@ -138,7 +153,11 @@ constexpr RecordField kFields[] = {
     {"bytes", kValue, kValue, kValue, Lack::kAnywhere, Pack::kDirect, write<&Record::bytes>,
      read<&Record::bytes>},
     {"weight_name", kOrNull, kOrNull, kOrNull, Lack::kAnywhere, Pack::kShared,
-     write_text<&Record::weight_name>, read_text<&Record::weight_name>}};
+     write_text<&Record::weight_name>, read_text<&Record::weight_name>},
+    {"module", kOrNull, kOrNull, kOrNull, Lack::kAnywhere, Pack::kShared, write_text<&Record::module>,
+     read_text<&Record::module>},
+    {"source_line", kOrNull, kOrNull, kOrNull, Lack::kAnywhere, Pack::kShared, write_source_line,
+     read_source_line}};
 
 /// Empty text fields that are shown as empty.
 Json empty_instead_of_null(Json json) {

@@ -1,14 +1,45 @@
 #include "baton/driver/origins/source_graph.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_set>
 
+#include "baton/ir/functions.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/brief.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
 namespace {
+
+/// Paths of global functions as modules: that of the only other function that calls it, and its name. main
+/// has none; what another compiler was given belongs to who calls it.
+class FunctionPaths {
+ public:
+  explicit FunctionPaths(const IRModuleNode& module) : module_(module) {
+    for (const auto& [name, function] : module.functions())
+      post_order(Expr(function), [&, caller = name](const Expr& node) {
+        const auto* global = as<GlobalVarNode>(node);
+        if (global && global->name() != caller) callers_[global->name()].insert(caller);
+      });
+  }
+
+  const std::string& of(const std::string& name) {
+    const auto [at, fresh] = paths_.emplace(name, name == "main" ? "" : name);
+    if (!fresh || name == "main") return at->second;  // perhaps of a cycle that is being followed
+    const std::set<std::string>& callers = callers_[name];
+    const std::string outer = callers.size() == 1 ? of(*callers.begin()) : "";
+    const Function function = module_.find(name);
+    const bool is_region = function && is_closed(*function);
+    return paths_[name] = joined_path(outer, is_region ? "" : name);
+  }
+
+ private:
+  const IRModuleNode& module_;
+  std::map<std::string, std::set<std::string>> callers_;
+  std::map<std::string, std::string> paths_;
+};
 
 class Reader {
  public:
@@ -21,8 +52,9 @@ class Reader {
   }
 
   std::unordered_map<const Origin*, SourceOperator> run() {
+    FunctionPaths paths(module_);
     for (const auto& [name, function] : module_.functions())
-      post_order(Expr(function), [&](const Expr& node) { add(node); });
+      post_order(Expr(function), [&, &path = paths.of(name)](const Expr& node) { add(node, path); });
     return std::move(operators_);
   }
 
@@ -98,11 +130,12 @@ class Reader {
     if (typed) entry.cost = cost_of_call(call);
   }
 
-  void add(const Expr& node) {
+  void add(const Expr& node, const std::string& function) {
     const auto* call = as<CallNode>(node);
     if (!call || !call->op()) return;
     for (const Origin* origin : call->origins().origins()) {
       SourceOperator& entry = operators_[origin];
+      entry.function = function;
       // A call with a single origin is more specific than one with several.
       if (!entry.type || call->origins().origins().size() == 1) {
         describe(*call, entry);

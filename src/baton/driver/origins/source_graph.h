@@ -16,6 +16,7 @@ struct SourceOperator {
   std::string weight_name;        ///< of that argument, when it is a variable
   std::string brief;              ///< ir/rules/brief.h
   CostFacts cost;
+  std::string function = {};  ///< the path of global functions that it is in, main left out: "block/norm"
   std::vector<const Origin*> inputs;  ///< the distinct operators whose results it reads, in argument order
 };
 

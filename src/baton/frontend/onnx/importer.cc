@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/frontend/onnx/module_path.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 #include "baton/support/diagnostic.h"
 #include "baton/transform/fold_constant.h"
@@ -208,7 +210,8 @@ void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const s
   }
   const Operator& op = *find_operator(node.domain, node.op_type);
   const Ref<const Origin> origin =
-      Origin::create(std::string(node.op_type), nullptr, {}, name_of(node, index, path));
+      Origin::create(std::string(node.op_type), nullptr, {}, name_of(node, index, path),
+                     places_.place(within_current_module(module_path(node, path)), source_line(node)));
   module_->origins().add(origin);
   made_.emplace_back(origin, reason_of(node));
   const OriginScope origins(OriginSet::of(origin));

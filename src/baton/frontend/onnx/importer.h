@@ -62,6 +62,7 @@ class Importer final : public Surroundings {
   std::map<std::string, Dim> symbols_;
   std::vector<std::pair<Dim, std::pair<Var, int>>> extent_sources_;  ///< where the number of a symbol is read
   std::map<std::string, int> seen_names_;
+  PlaceTable places_;
   std::vector<std::pair<Ref<const Origin>, std::string>> made_;  ///< of each node, and why it is not there
 };
 

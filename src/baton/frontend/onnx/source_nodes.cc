@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "baton/frontend/onnx/module_path.h"
+
 namespace baton::onnx {
 
 namespace {
@@ -56,6 +58,8 @@ class Collector {
     const auto id = static_cast<uint32_t>(nodes_.size());
     SourceNode one{
         labels_(node, index, path), std::string(node.name), std::string(node.op_type), {}, {}, false};
+    one.module = module_path(node, path);
+    one.line = source_line(node);
     bool has_graphs = false;
     std::set<uint32_t> inputs;
     one.is_constant = true;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baton/frontend/onnx/model_file.h"
+#include "baton/ir/origin.h"
 
 namespace baton::onnx {
 
@@ -27,6 +28,8 @@ struct SourceNode {
   std::vector<std::string> outputs;  ///< its tensors' names
   std::vector<uint32_t> inputs;      ///< nodes whose tensors it or a graph inside it reads, ascending
   bool is_constant = false;          ///< follows from the file alone: engines compute it before they run
+  std::string module = {};           ///< module_path.h, as of origins
+  SourceLine line = {};
 };
 
 /// All nodes, those of inner graphs behind the node that has them.

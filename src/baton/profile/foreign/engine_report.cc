@@ -25,6 +25,8 @@ void add_operators(ProfileReport& report, const std::vector<onnx::SourceNode>& n
     row.id = i;
     row.op = nodes[i].op;
     row.source = nodes[i].label;
+    row.module = nodes[i].module;
+    row.source_line = nodes[i].line;
     row.inputs = nodes[i].inputs;
     report.operators.push_back(std::move(row));
   }

@@ -7,8 +7,9 @@ class Details {
 
   selected() {
     const {selection} = this.state;
-    this.element.replaceChildren(...(!selection ? this.nothing() : selection.kind === "op" ? this.operator(this.model.ops[selection.id])
-                                                                  : this.kernel(this.model.kernelOfNode.get(selection.id))));
+    const of = {op: (id) => this.operator(this.model.ops[id]), kernel: (id) => this.kernel(this.model.kernelOfNode.get(id)),
+                module: (id) => this.module(this.model.modules[id])};
+    this.element.replaceChildren(...(selection ? of[selection.kind](selection.id) : this.nothing()));
     this.element.scrollTop = 0;
     // On a narrow window the details are below everything else.
     if (selection && matchMedia("(max-width: 900px)").matches) this.element.scrollIntoView({block: "start"});
@@ -80,6 +81,8 @@ class Details {
       this.facts([
         ["source", !op.line ? null : op.file ? `${op.file}:${op.line}` : `line ${op.line}` + (op.column ? `, column ${op.column}` : "") + (model.json.source ? " of " + model.json.source : "")],
         ["name", op.source, "As the program was imported from called it"],
+        ["module", op.module ? this.moduleLink(op.module) : null, "In the user's program"],
+        ["line", op.where.file && !op.file ? `${op.where.file}:${op.where.line}` : null, op.where.text || "Of the user's program, as its exporter recorded it"],
         ["type", op.type],
         ["operands", op.inputTypes.join("; ")],
         ["work", op.flops ? withUnit(op.flops, "FLOP") : null, "Operations of its definition, from types"],
@@ -99,6 +102,37 @@ class Details {
       ...this.section("Is read by", users.slice(0, 40).map((each) => this.operatorLink(each.id))),
       ...[...new Set([...op.kernels, ...op.readers].map((kernel) => kernel.func))].slice(0, 2).flatMap((name) => this.code(name)),
     ];
+  }
+
+  moduleLink(path) {
+    const module = this.model.modules.find((each) => each.path === path);
+    return module ? el("button", {type: "button", class: "link", onclick: () => this.state.select("module", module.index)}, path) : path;
+  }
+
+  module(module) {
+    const {model} = this, ids = operatorsIn(module);
+    const whole = model.modules[0].us || 1, time = (us) => `${usText(us)} µs  ${percent(us / whole)}`;
+    const alike = model.modules.filter((each) => module.alike > 1 && each !== module && each.parent === module.parent && each.firstAlike === module.firstAlike);
+    const kernels = [...new Set(ids.flatMap((id) => model.ops[id].kernels))];
+    return [
+      ...this.heading("Module", module.path || module.name, module.path),
+      this.facts([
+        ["time", (module.estimated ? "~" : "") + time(module.us), "With the modules inside; ~: kernels that were not split count for their operators alike"],
+        ["its own", module.children.length && module.ownUs ? time(module.ownUs) : null, "Of operators that are in no module inside it"],
+        [kOwn, module.restUs ? time(module.restUs) : null, "Of kernels that several of its operators share"],
+        ["compiler", module.addedUs ? time(module.addedUs) : null, "Kernels that the compiler made for its operators"],
+        ["operators", String(ids.length)],
+        ["kernels", String(kernels.length), "That compute them, perhaps with others"],
+      ]),
+      ...this.section("Inside", module.children.toSorted((a, b) => b.us - a.us).map((each) => this.moduleItem(each))),
+      ...this.section(`Of the same structure`, alike.map((each) => this.moduleItem(each))),
+      ...this.section("Operators", module.operators.map((id) => this.operatorLink(id, "", ownText(model.ops[id])))),
+      ...this.section("Within", module.parent ? [this.moduleItem(module.parent)] : []),
+    ];
+  }
+
+  moduleItem(module) {
+    return this.item([module.name, el("small", {}, " " + alikeText(module))], moduleTime(module) + " µs", () => this.state.select("module", module.index), module.path);
   }
 
   kernel(kernel) {

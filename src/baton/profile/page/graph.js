@@ -4,6 +4,7 @@ class Graph extends GraphView {
   constructor(state, kind, difference, tip) {
     super(state, kind, tip);
     this.difference = difference;
+    this.open = new Set();  // modules that show what is in them
     this.note.textContent = "This profile has no edges: in the order of " + (kind === "kernels" ? "execution." : "the source.");
     this.element.append(this.legend());
   }
@@ -15,11 +16,23 @@ class Graph extends GraphView {
   }
 
   makeBoxes(aspect) {
+    if (this.kind === "modules") return moduleBoxes(this.state.model, aspect, this.open);
     return this.kind === "kernels" ? kernelBoxes(this.state.model, aspect) : operatorBoxes(this.state.model, aspect);
   }
 
+  /// A module opens, or closes, where it is.
+  enter(item) {
+    if (item.kind !== "module") return super.enter(item);
+    if (!this.open.delete(item.id)) this.open.add(item.id);
+    this.prepare(this.size.width / Math.max(1, this.size.height));
+    const again = this.boxes.items.find((each) => each.kind === "module" && each.id === item.id);
+    if (this.fitting) this.fit();
+    else this.view = {...this.view, x: this.view.x + (item.x - again.x) * this.view.k, y: this.view.y + (item.y - again.y) * this.view.k};
+    this.paint();
+  }
+
   noun() {
-    return this.kind === "kernels" ? "kernel" : "operator";
+    return this.kind.slice(0, -1);
   }
 
   painter() {
@@ -27,6 +40,7 @@ class Graph extends GraphView {
   }
 
   tipLines(found) {
+    if (found.item.kind === "module") return moduleTip(found.item);
     const id = found.op ?? (found.item.kind === "op" ? found.item.id : null);
     return id !== null ? operatorTip(this.state.model.ops[id]) : kernelTip(found.item.kernel, this.state.model);
   }

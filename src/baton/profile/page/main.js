@@ -55,7 +55,8 @@ function graphPane() {
   const element = el("div", {class: "graphs"});
   const byKind = {};
   const get = (kind) => (byKind[kind] ||= graphs[graphs.push(new Graph(state, kind, difference, tip)) - 1]);
-  const choices = [["kernels", "Kernels", "Kernels with their operators inside"], ["operators", "Operators", "The source; thick: fused into one kernel"], ["both", "Both", "Side by side"]];
+  const choices = [["kernels", "Kernels", "Kernels with their operators inside"], ["operators", "Operators", "The source; thick: fused into one kernel"], ["both", "Both", "Side by side"],
+                   ...(model.modules.length ? [["modules", "Modules", "The user's modules; a double click opens or closes one"]] : [])];
   const buttons = choices.map(([key, label, hint]) => el("button", {type: "button", class: "choice", title: hint, "data-graphs": key, onclick: () => show(key)}, label));
   let shown = [];
   const show = (key) => {
@@ -83,13 +84,15 @@ const pictures = tabs(state, $("picture-tabs"), $("picture"), "picture", [
   {key: "graph", label: "Graph", tip: "What reads what", make: graphPane},
   {key: "roofline", label: "Roofline", tip: "Work per byte against speed", make: () => new Roofline(state, model, tip)},
   {key: "treemap", label: "Treemap", tip: "Areas by time: kind of operator, kernel, operator", make: () => new Treemap(state, model, tip)},
-  ...(model.sources.length ? [{key: "source", label: "Source", tip: "The program with the time of each line", make: () => new SourceView(state, model)}] : []),
+  ...(model.modules.length ? [{key: "flame", label: "Modules", tip: "The user's modules by their time", make: () => new ModuleMap(state, model, tip)}] : []),
+  ...(hasSource(model) ? [{key: "source", label: "Source", tip: "The program with the time of each line", make: () => new SourceView(state, model)}] : []),
   ...(model.places.length > 1 ? [{key: "devices", label: "Devices", tip: "Devices, copies between them, and one run with a lane per queue", make: () => new Devices(state, model)}] : []),
   ...(model.memory ? [{key: "memory", label: "Memory", tip: "Workspace over a run, constants", make: () => new MemoryChart(state, model)}] : []),
 ]);
 const tables = tabs(state, $("table-tabs"), $("table"), "table", [
   {key: "kernels", label: `Kernels ${model.kernels.length}`, tip: "What runs, in the order of execution", make: () => (difference ? groupTable(state, difference) : kernelTable(state, model))},
   {key: "operators", label: `Operators ${model.ops.length}`, tip: "What the user wrote", make: () => operatorTable(state, model, difference)},
+  ...(model.modules.length ? [{key: "modules", label: `Modules ${model.modules.length}`, tip: "The tree of the user's modules", make: () => moduleTable(state, model)}] : []),
   ...(model.comparison ? [{key: "comparison", label: "Backends", tip: "Each kernel beside the same operators on other backends", make: () => comparisonTable(state, model)}] : []),
 ]);
 

@@ -39,6 +39,7 @@ function readModel(json) {
   addUnfused(model);
   model.places = devicesOf(model);
   model.links = linksOf(model);
+  model.modules = readModules(model);
   model.comparison = readComparison(json.comparison);
   model.kinds = kindsOf(model);
   model.longest = largest(model.kernels, (kernel) => kernel.us);
@@ -74,6 +75,10 @@ function readOperator(row) {
     insideUs: row.inside_us ?? null,
     unfusedUs: row.unfused_us ?? null,
     retired: row.retired || null,
+    module: row.module || "",
+    // The line of the user's program: as an exporter recorded it, else that of the text or of Python.
+    where: row.source_line ? {file: row.source_line.file || "", line: row.source_line.line || 0, text: row.source_line.text || "", in: row.source_line.function || ""}
+         : {file: row.file || "", line: row.line || 0, text: "", in: ""},
   };
 }
 
@@ -219,6 +224,10 @@ function linkedTo(model, selection) {
   if (selection.kind === "op") {
     const op = model.ops[selection.id];
     return {...none, kernels: new Set(op.kernels), readers: new Set(op.readers.filter((each) => !op.kernels.includes(each)))};
+  }
+  if (selection.kind === "module") {
+    const ids = operatorsIn(model.modules[selection.id]);
+    return {...none, ops: new Set(ids), kernels: new Set(ids.flatMap((id) => model.ops[id].kernels))};
   }
   const kernel = model.kernelOfNode.get(selection.id);
   return {...none, ops: new Set(kernel.origins), causes: new Set([...kernel.madeFor, ...kernel.folded].filter((id) => !kernel.origins.includes(id)))};

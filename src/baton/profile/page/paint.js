@@ -9,6 +9,7 @@ function paintPlace(ctx, item, look, model) {
 
 /// The colour of a box: its share of the longest, or how much faster or slower it became.
 function heatOf(item, model, look, difference) {
+  if (item.kind === "module") return item.open ? mix(look.panel, look.bg, 0.6) : mix(look.panel, look.heat, 0.06 + 0.86 * Math.sqrt(item.module.us / (model.modules[0].us || 1)));
   if (difference) {
     const entry = item.kind === "kernel" ? difference.groupOf.get(item.kernel) : difference.ops.get(item.id);
     const old = item.kind === "kernel" ? entry?.old : entry?.before, now = item.kind === "kernel" ? entry?.now : entry?.after;
@@ -28,7 +29,8 @@ function profilePainter(state, difference) {
   const passing = state.filtered ? state.passes() : null;
   return {
     filtered: passing !== null,
-    passes: (item) => !passing || (item.kind === "kernel" ? passing.kernels.has(item.kernel) : passing.ops.has(item.id)),
+    passes: (item) => !passing || (item.kind === "kernel" ? passing.kernels.has(item.kernel) : item.kind === "op" ? passing.ops.has(item.id) :
+      [...item.ids].some((id) => passing.ops.has(id))),
     fill: (item, look) => heatOf(item, state.model, look, difference),
     stripe: (ctx, item, look) => paintPlace(ctx, item, look, state.model),
     box: (ctx, item, look, view, mark) => paintBox(ctx, item, view, look, mark, state, difference),
@@ -36,6 +38,7 @@ function profilePainter(state, difference) {
 }
 
 function paintBox(ctx, item, view, look, mark, state, difference) {
+  if (item.kind === "module") return paintModule(ctx, item, look, view, mark);
   const copy = item.kind === "kernel" && isCopy(item.kernel);
   const dashed = copy ? false : item.kind === "op" ? item.state !== "timed" : !item.kernel.origins.length;
   paintOutline(ctx, item, look, view, mark, copy ? {radius: item.h / 2, border: look[kCopyColour.slice(2)]} : {dashed});

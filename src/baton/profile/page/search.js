@@ -7,7 +7,9 @@ function searchIndex(model) {
                                       text: `${op.op} ${lineOrName(op)} ${op.source} ${op.type}`.toLowerCase(), weight: op.time ?? 0}));
   const kernels = model.kernels.map((kernel) => ({kind: "kernel", id: kernel.node, label: kernel.title, more: `node ${kernel.node}  ${kernel.short}`,
                                                   text: `${kernel.name} node ${kernel.node}`.toLowerCase(), weight: kernel.us}));
-  return [...ops, ...kernels];
+  const modules = model.modules.map((module) => ({kind: "module", id: module.index, label: module.path || module.name, more: moduleTime(module) + " µs",
+                                                  text: `${module.path} ${module.name}`.toLowerCase(), weight: module.us}));
+  return [...ops, ...kernels, ...modules];
 }
 
 /// Every word must be there. First what begins with it, then what takes longest.
@@ -49,7 +51,7 @@ class Search {
     this.at = 0;
     this.list.replaceChildren(...this.found.map((entry, i) => el("li", {
       role: "option", id: "found-" + i, class: entry.kind, onpointerdown: (event) => { event.preventDefault(); this.take(i); },
-    }, el("span", {class: "tag"}, entry.kind === "op" ? "operator" : "kernel"), el("span", {class: "name"}, entry.label), el("small", {}, entry.more))));
+    }, el("span", {class: "tag"}, entry.kind === "op" ? "operator" : entry.kind), el("span", {class: "name"}, entry.label), el("small", {}, entry.more))));
     if (!this.found.length && this.input.value.trim()) this.list.append(el("li", {class: "none"}, "nothing of that name"));
     else if (all.length > kMostFound) this.list.append(el("li", {class: "none"}, `and ${all.length - kMostFound} more`));
     this.list.hidden = !this.input.value.trim();

@@ -15,6 +15,29 @@ function lineTime(op) {
   return op.time ?? sum(op.kernels, (kernel) => kernel.us / kernel.origins.length);
 }
 
+/// "net.py:31": the line of the user's program.
+function whereText(op) {
+  const {file, line} = op.where;
+  return !line ? "" : file ? `${file.split("/").at(-1)}:${line}` : "line " + line;
+}
+
+/// Texts with lines of operators: those that came with the report, and of other files the lines that are known.
+function sourcesOf(model) {
+  const known = new Set(model.sources.map((source) => source.file || ""));
+  const others = new Map();
+  for (const {where} of model.ops) {
+    if (!where.line || !where.file || known.has(where.file)) continue;
+    if (!others.has(where.file)) others.set(where.file, new Map());
+    others.get(where.file).set(where.line, where.text + (where.in ? `   # in ${where.in}` : ""));
+  }
+  return [...model.sources.map((source) => ({file: source.file || "", lines: source.text.replace(/\n$/, "").split("\n").map((text, i) => [i + 1, text])})),
+          ...[...others].map(([file, lines]) => ({file, lines: [...lines].sort(([a], [b]) => a - b)}))];
+}
+
+function hasSource(model) {
+  return model.sources.length > 0 || model.ops.some((op) => op.where.file && op.where.line);
+}
+
 const kLinesInBlock = 200;  // what is far from the window is laid out later, block by block
 
 class SourceView {
@@ -24,19 +47,21 @@ class SourceView {
     this.element = el("div", {class: "scroll source", tabindex: 0, "aria-label": "The program, with the time of each line"});
     const byLine = new Map();
     for (const op of model.ops) {
-      if (!op.line) continue;
-      const key = op.file + "\n" + op.line;
+      if (!op.where.line) continue;
+      const key = op.where.file + "\n" + op.where.line;
       if (!byLine.has(key)) byLine.set(key, []);
       byLine.get(key).push(op);
     }
-    const times = new Map([...byLine].map(([key, ops]) => [key, sum(ops, lineTime)]));
+    // As the report says; older ones do not.
+    const said = new Map((model.json.lines || []).map((row) => [(row.file || "") + "\n" + row.line, row.us || 0]));
+    const times = new Map([...byLine].map(([key, ops]) => [key, said.get(key) ?? sum(ops, lineTime)]));
     const longest = largest([...times.values()], (us) => us);
-    for (const source of model.sources) {
+    for (const source of sourcesOf(model)) {
       this.element.append(el("h3", {}, source.file || model.json.source || "Relay"));
-      const lines = source.text.replace(/\n$/, "").split("\n");
+      const {lines} = source;
       for (let at = 0; at < lines.length; at += kLinesInBlock) {
         const block = el("div", {class: "lines"});
-        lines.slice(at, at + kLinesInBlock).forEach((text, i) => block.append(this.line(source, at + i + 1, text, byLine, times, longest)));
+        for (const [number, text] of lines.slice(at, at + kLinesInBlock)) block.append(this.line(source, number, text, byLine, times, longest));
         this.element.append(block);
       }
     }
@@ -44,7 +69,7 @@ class SourceView {
   }
 
   line(source, number, text, byLine, times, longest) {
-    const key = (source.file || "") + "\n" + number, ops = byLine.get(key) || [], us = times.get(key) || 0;
+    const key = source.file + "\n" + number, ops = byLine.get(key) || [], us = times.get(key) || 0;
     const row = el("div", {class: "line" + (ops.length ? " has-ops" : ""), "data-line": number,
                            title: ops.length ? ops.map((op) => `${op.brief || op.op}: ${usText(lineTime(op))} µs`).slice(0, 12).join("\n") : null},
                    el("span", {class: "no"}, String(number)),

@@ -3,7 +3,7 @@
 class State {
   constructor(model) {
     this.model = model;
-    this.selection = null;  // {kind: "op", id} or {kind: "kernel", id: node}
+    this.selection = null;  // {kind: "op", id}, {kind: "kernel", id: node} or {kind: "module", id: index}
     this.from = null;       // who selected: does not scroll itself
     this.filter = {op: "", name: "", share: 0};
     this.view = {picture: "graph", table: "kernels"};
@@ -80,7 +80,7 @@ class State {
   /// #op=12&view=roofline: kept without an entry in the history for every click.
   keep() {
     const parts = [];
-    if (this.selection) parts.push((this.selection.kind === "op" ? "op=" : "kernel=") + this.selection.id);
+    if (this.selection) parts.push(`${this.selection.kind}=${this.selection.id}`);
     if (this.view.picture !== "graph") parts.push("view=" + this.view.picture);
     if (this.view.table !== "kernels") parts.push("table=" + this.view.table);
     keepAddress(parts);
@@ -90,10 +90,11 @@ class State {
   read() {
     const given = new URLSearchParams(location.hash.slice(1));
     const number = (key) => (/^\d+$/.test(given.get(key) || "") ? Number(given.get(key)) : null);
-    const op = number("op"), node = number("kernel");
-    if (["graph", "roofline", "treemap", "devices"].includes(given.get("view"))) this.view.picture = given.get("view");
-    if (["kernels", "operators", "comparison"].includes(given.get("table"))) this.view.table = given.get("table");
+    const op = number("op"), node = number("kernel"), module = number("module");
+    if (["graph", "roofline", "treemap", "devices", "flame", "source"].includes(given.get("view"))) this.view.picture = given.get("view");
+    if (["kernels", "operators", "comparison", "modules"].includes(given.get("table"))) this.view.table = given.get("table");
     if (op !== null && op < this.model.ops.length) this.setSelection({kind: "op", id: op}, null);
     else if (node !== null && this.model.kernelOfNode.has(node)) this.setSelection({kind: "kernel", id: node}, null);
+    else if (module !== null && module < this.model.modules.length) this.setSelection({kind: "module", id: module}, null);
   }
 }

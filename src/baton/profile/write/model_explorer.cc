@@ -8,6 +8,7 @@
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
+#include "baton/profile/views/module_tree.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
@@ -16,6 +17,7 @@ namespace baton {
 namespace {
 
 constexpr const char* kOperators = "operators";
+constexpr const char* kModules = "modules";
 constexpr const char* kKernels = "kernels";
 
 std::string operator_id(uint32_t id) { return "op" + std::to_string(id); }
@@ -64,10 +66,15 @@ Json edges(const std::vector<uint32_t>& inputs, std::string (*id)(uint32_t)) {
   return list;
 }
 
-Json operator_node(const OperatorRow& row, const std::map<uint32_t, const KernelRow*>& kernels) {
+/// In the layer `layer`.
+Json operator_node(const OperatorRow& row, const std::string& layer,
+                   const std::map<uint32_t, const KernelRow*>& kernels) {
   NodeAttrs attrs;
   attrs.add("place", place(row));
   attrs.add("source", row.source);
+  attrs.add("module", row.module);
+  if (const SourceLine line = row.written())
+    attrs.add("source line", line.file + ":" + std::to_string(line.line));
   for (const auto& [name, value] : row.attrs) {
     const std::string* text = value.as<std::string>();
     attrs.add(name.c_str(), text ? *text : attr_json(value).dump());
@@ -84,7 +91,7 @@ Json operator_node(const OperatorRow& row, const std::map<uint32_t, const Kernel
     outputs.push_back({{"id", "0"}, {"attrs", {{{"key", "type"}, {"value", row.type}}}}});
   return {{"id", operator_id(row.id)},
           {"label", row.op},
-          {"namespace", layer_of(row, kernels)},
+          {"namespace", layer},
           {"attrs", std::move(attrs.list)},
           {"incomingEdges", edges(row.inputs, operator_id)},
           {"outputsMetadata", std::move(outputs)}};
@@ -132,11 +139,18 @@ Json data_of(const TimesById& times, std::string (*id)(uint32_t)) {
 std::string explorer_graphs(const ProfileReport& report) {
   const auto kernels = by_node(report);
   Json operators = Json::array(), plan = Json::array();
-  for (const OperatorRow& row : report.operators) operators.push_back(operator_node(row, kernels));
+  for (const OperatorRow& row : report.operators)
+    operators.push_back(operator_node(row, layer_of(row, kernels), kernels));
   for (const KernelRow& row : report.kernels) plan.push_back(kernel_node(report, row, kernels));
   Json graphs = Json::array();
   // Without origins, operator nodes have no ids.
   if (!report.operators.empty()) graphs.push_back({{"id", kOperators}, {"nodes", std::move(operators)}});
+  if (has_modules(report)) {
+    Json modules = Json::array();
+    for (const OperatorRow& row : report.operators)
+      modules.push_back(operator_node(row, row.module, kernels));
+    graphs.push_back({{"id", kModules}, {"nodes", std::move(modules)}});
+  }
   graphs.push_back({{"id", kKernels}, {"nodes", std::move(plan)}});
   return Json{{"label", report.model + whose_times(report)}, {"graphs", std::move(graphs)}}.dump();
 }
@@ -169,6 +183,7 @@ std::string explorer_data(const ProfileReport& report, const std::string& quanti
   }
   Json data{{kOperators, data_of(operators, operator_id)}, {kKernels, data_of(kernels, kernel_id)}};
   data[kOperators]["name"] = data[kKernels]["name"] = quantity;
+  if (has_modules(report)) data[kModules] = data[kOperators];
   return data.dump();
 }
 

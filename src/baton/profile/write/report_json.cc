@@ -6,6 +6,7 @@
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/titles.h"
 #include "baton/profile/write/comparison_json.h"
+#include "baton/profile/write/views_json.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
@@ -358,6 +359,10 @@ void read_interval(const char* key, const Json& json, Report& report) {
   report.end_to_end_high_us = json.at(key).at("high_us").get<double>();
 }
 
+void write_modules(const char* name, const Report& report, Json& json) { json[name] = modules_json(report); }
+void write_lines(const char* name, const Report& report, Json& json) { json[name] = lines_json(report); }
+void read_no_view(const char*, const Json&, Report&) {}  // derived
+
 constexpr fields::Field<Report> kReportFields[] = {
     derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
     required<Report, &Report::model>("model"),
@@ -395,7 +400,9 @@ constexpr fields::Field<Report> kReportFields[] = {
     {write_memory, read_memory, "memory"},
     {write_timeline, read_timeline, "timeline"},
     {write_compared, read_compared, "comparison"},
-    unless_empty<Report, &Report::sources>("sources")};
+    unless_empty<Report, &Report::sources>("sources"),
+    {write_modules, read_no_view, "modules"},
+    {write_lines, read_no_view, "lines"}};
 
 // Ids index the rows: reject ids out of range on reading.
 void check_ids(const ProfileReport& report) {

@@ -9,6 +9,7 @@
 #include "baton/profile/write/operators_table.h"
 #include "baton/profile/write/summary_table.h"
 #include "baton/profile/write/table_format.h"
+#include "baton/profile/write/views_table.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -316,6 +317,22 @@ TableOrder table_order(const std::string& name) {
                    "\n  there are time, node, roof and cv");
 }
 
+const std::vector<std::string>& table_views() {
+  static const std::vector<std::string> names = {"operator", "module", "source", "kernel"};
+  return names;
+}
+
+TableBy table_by(const std::string& name) {
+  if (name.empty()) return TableBy::kSummary;
+  const auto& names = table_views();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<TableBy>(at - names.begin() + 1);
+  const std::string near = did_you_mean(name, names);
+  throw UsageError("there is no table by `" + name + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?") +
+                   "\n  there are operator, module, source and kernel");
+}
+
 void write_heading(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
   const std::string level = report.opt_level < 0 ? "" : ", opt level " + std::to_string(report.opt_level);
   const std::string precision = report.precision.empty() ? "" : ", precision " + report.precision;
@@ -331,23 +348,43 @@ void write_heading(std::ostream& out, const ProfileReport& report, const TableOp
   if (report.has_text()) out << wrapped("lines are those of " + report.source, 0, width);
 }
 
-void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
-  const int width = std::max(options.width, kNarrow);
-  if (options.heading) write_heading(out, report, options);
-  write_kinds(out, report, options);
+namespace {
+
+void write_times(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+  switch (options.by) {
+    case TableBy::kOperator:
+      return write_by_operator(out, report, options);
+    case TableBy::kModule:
+      return write_by_module(out, report, options);
+    case TableBy::kSource:
+      return write_by_source(out, report, options);
+    case TableBy::kSummary:
+      write_kinds(out, report, options);
+      break;
+    case TableBy::kKernel:
+      break;
+  }
   if (options.all)
     write_all(out, report, options);
   else
     write_longest(out, report, options);
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const ProfileReport& report, const TableOptions& options) {
+  const int width = std::max(options.width, kNarrow);
+  if (options.heading) write_heading(out, report, options);
+  write_times(out, report, options);
   write_totals(out, report, width);
   write_machine(out, report, width);
   if (!report.partial.empty()) out << wrapped("partial: " + report.partial, 7, width);
   write_sharing(out, report, width);
   for (const std::string& note : report.notes) out << wrapped("note: " + note, 7, width);
-  if (options.all) {
+  if (options.all && options.by == TableBy::kSummary) {
     write_operators(out, report);
     write_without_time(out, report);
-  } else {
+  } else if (options.by == TableBy::kSummary) {
     write_counts(out, report, width);
   }
   if (report.comparison) write_comparison(out, report, options);

@@ -9,6 +9,7 @@
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/report/titles.h"
+#include "baton/profile/views/module_tree.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -78,6 +79,12 @@ Cell strides_of(const OperatorRow& row) {
     return text.empty() ? Cell(attr_text(value)) : Cell(text);
   }
   return {};
+}
+
+// "net.py:31"; empty where no line of Python is known.
+Cell source_line(const OperatorRow& row) {
+  const SourceLine line = row.written();
+  return line ? Cell(line.file + ":" + std::to_string(line.line)) : Cell();
 }
 
 // A rate; empty when the amount is unknown.
@@ -211,6 +218,12 @@ ReportTable kernels_table(const ProfileReport& report) {
       {"split_at", kInteger,
        [](const KernelCells& k) -> Cell { return k.row.split_at ? integer(*k.row.split_at) : Cell(); }},
       {"simulated", kText, [](const KernelCells& k) -> Cell { return text_or_none(k.row.simulated); }},
+      {"module", kText,
+       [](const KernelCells& k) -> Cell {
+         return text_or_none(common_module(k.report, k.row.origins.empty() ? k.row.made_for : k.row.origins));
+       }},
+      {"source_line", kText,
+       [](const KernelCells& k) -> Cell { return k.lead ? source_line(*k.lead) : Cell(); }},
   };
   std::vector<KernelCells> kernels;
   for (const KernelRow& row : report.kernels)
@@ -257,6 +270,8 @@ ReportTable operators_table(const ProfileReport& report) {
       {"folded_into", kIds, [](const OperatorCells& o) -> Cell { return o.row.folded_into; }},
       {"retired_by", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.retired_by); }},
       {"retired_why", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.retired_why); }},
+      {"module", kText, [](const OperatorCells& o) -> Cell { return text_or_none(o.row.module); }},
+      {"source_line", kText, [](const OperatorCells& o) -> Cell { return source_line(o.row); }},
   };
   const std::vector<OperatorTime> times = operator_times(report);
   std::map<uint32_t, double> us_of_node;
@@ -274,36 +289,38 @@ ReportTable operators_table(const ProfileReport& report) {
 ReportTable parts_table(const ProfileReport& report) {
   using enum CellKind;
   ReportTable table{"parts",
-                    {{"node", kInteger},
-                     {"title", kText},
-                     {"kernel", kText},
-                     {"part", kInteger},
-                     {"ids", kIds},
-                     {"ops", kText},
-                     {"file", kText},
-                     {"line", kInteger},
-                     {"source", kText},
-                     {"label", kText},
-                     {"stage", kText},
-                     {"share", kNumber},
-                     {"us", kNumber},
-                     {"method", kText},
-                     {"rest", kFlag},
-                     {"below_noise", kFlag},
-                     {"trusted", kFlag},
-                     {"plus_minus_us", kNumber}},
+                    {{"node", kInteger},     {"title", kText},      {"kernel", kText},
+                     {"part", kInteger},     {"ids", kIds},         {"ops", kText},
+                     {"file", kText},        {"line", kInteger},    {"source", kText},
+                     {"label", kText},       {"stage", kText},      {"share", kNumber},
+                     {"us", kNumber},        {"method", kText},     {"rest", kFlag},
+                     {"below_noise", kFlag}, {"trusted", kFlag},    {"plus_minus_us", kNumber},
+                     {"module", kText},      {"source_line", kText}},
                     {}};
   for (const KernelRow& row : report.kernels) {
     for (size_t i = 0; i < row.inside.size(); ++i) {
       const InsideRow& part = row.inside[i];
       const OperatorRow* first = part.ids.empty() ? nullptr : &report.operators.at(part.ids[0]);
-      table.rows.push_back({integer(row.node), row.title, row.name, integer(i), part.ids,
-                            ops_of(report, part.ids), first ? text_or_none(first->file) : Cell(),
+      table.rows.push_back({integer(row.node),
+                            row.title,
+                            row.name,
+                            integer(i),
+                            part.ids,
+                            ops_of(report, part.ids),
+                            first ? text_or_none(first->file) : Cell(),
                             first && first->line ? integer(first->line) : Cell(),
                             first ? text_or_none(first->source) : Cell(),
                             part.label.empty() ? Cell("load, store, loop") : Cell(part.label),
-                            text_or_none(part.stage), part.share, part.us, method_name(part.method),
-                            part.rest, part.below_noise, row.trusted, number_or_none(part.plus_minus_us)});
+                            text_or_none(part.stage),
+                            part.share,
+                            part.us,
+                            method_name(part.method),
+                            part.rest,
+                            part.below_noise,
+                            row.trusted,
+                            number_or_none(part.plus_minus_us),
+                            text_or_none(common_module(report, part.ids.empty() ? row.origins : part.ids)),
+                            first ? source_line(*first) : Cell()});
     }
   }
   return with_context(std::move(table), report);

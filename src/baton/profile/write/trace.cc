@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/report/titles.h"
+#include "baton/profile/views/module_tree.h"
+#include "baton/profile/views/time_shares.h"
 #include "baton/support/json.h"
 
 namespace baton {
 namespace {
 
 constexpr int kProcess = 1, kFused = 1, kUnfused = 2, kRuns = 3;  // pid, and a tid per track
+constexpr int kModules = 4;
 constexpr int kQueues = 1000;  // the track of the first device; those of others follow
 constexpr int kThreads = 10;   // the track of the calling thread; those of others follow
 
@@ -180,6 +184,68 @@ void add_fused(Trace& trace, const ProfileReport& report) {
   add_between(trace, kFused, 0, sum, all);
 }
 
+/// Modules as events within each other: what is next to each other is one visit of a module.
+class ModuleLanes {
+ public:
+  /// The time up to `end` is of the module `path`.
+  void add(const std::string& path, int64_t end) {
+    if (end <= at_) return;
+    std::vector<std::string> names;
+    for (size_t begin = 0; begin < path.size();) {
+      const size_t slash = std::min(path.find('/', begin), path.size());
+      names.push_back(path.substr(0, slash));
+      begin = slash + 1;
+    }
+    const auto common =
+        std::ranges::mismatch(names, open_, {}, {}, [](const Visit& each) { return each.path; });
+    close(static_cast<size_t>(common.in2 - open_.begin()));
+    for (auto name = common.in1; name != names.end(); ++name) open_.push_back({*name, at_, 0});
+    at_ = end;
+  }
+  void write(Trace& trace) {
+    close(0);
+    std::ranges::stable_sort(
+        done_, {}, [](const Visit& each) { return std::tuple(each.from, -each.end, each.path.size()); });
+    for (const Visit& each : done_)
+      trace.complete(kModules, "module", each.path.substr(each.path.rfind('/') + 1), each.from,
+                     each.end - each.from, {{"module", each.path}});
+  }
+
+ private:
+  struct Visit {
+    std::string path;
+    int64_t from, end;
+  };
+  void close(size_t left) {
+    for (; open_.size() > left; open_.pop_back()) {
+      open_.back().end = at_;
+      done_.push_back(open_.back());
+    }
+  }
+  std::vector<Visit> open_, done_;
+  int64_t at_ = 0;
+};
+
+/// The run from medians by modules, a lane for each level. A kernel of several modules is divided between
+/// them as its time is.
+void add_modules(Trace& trace, const ProfileReport& report) {
+  if (!has_modules(report)) return;
+  trace.track(kModules, "one run, from medians: modules");
+  ModuleLanes lanes;
+  int64_t at = 0;
+  for (const KernelRow& kernel : report.kernels) {
+    const int64_t duration = ns(kernel.median_us);
+    double before = 0;
+    for (const TimeShare& share : time_shares(kernel)) {
+      before += share.us;
+      const double part = kernel.median_us > 0 ? std::min(1.0, before / kernel.median_us) : 0;
+      lanes.add(common_module(report, share.ids), at + std::llround(part * static_cast<double>(duration)));
+    }
+    at += duration;
+  }
+  lanes.write(trace);
+}
+
 /// The same run with a lane per device or library, and one for copies between devices, which say which
 /// operators they are for. Nothing where all kernels run in one place.
 void add_queues(Trace& trace, const ProfileReport& report) {
@@ -311,6 +377,7 @@ std::string trace_json(const ProfileReport& report, int runs) {
   Trace trace;
   trace.name("process_name", 0, report.model + " on " + report.target + whose_times(report));
   add_fused(trace, report);
+  add_modules(trace, report);
   add_queues(trace, report);
   add_unfused(trace, report);
   add_runs(trace, report, static_cast<size_t>(std::max(0, runs)));

@@ -74,6 +74,9 @@ enum class JsonKey : uint32_t {
   kOrigins,
   kCauses,
   kReason,
+  kAt,
+  kPlace,
+  kLine,
   kTypeDef,
   kConstructors,
   // Patterns and attribute values
@@ -93,25 +96,25 @@ enum class JsonKey : uint32_t {
 };
 
 inline constexpr std::array<std::string_view, static_cast<size_t>(JsonKey::kCount)> kJsonKeys = {
-    "format",      "version",      "nodes",      "sources",
-    "module",      "root",         "name",       "text",
-    "tensor",      "dtype",        "tuple_type", "func_type",
-    "ret",         "type_params",  "type_var",   "global_type_var",
-    "kind",        "type_call",    "args",       "ref_type",
-    "hole",        "extent",       "var",        "global",
-    "array",       "data",         "constant",   "op",
-    "constructor", "inputs",       "of",         "tag",
-    "tuple",       "item",         "index",      "call",
-    "attrs",       "function",     "body",       "let",
-    "value",       "if",           "then",       "else",
-    "match",       "clauses",      "complete",   "ref",
-    "read",        "write",        "type",       "span",
-    "from",        "attrs_of",     "values",     "origin",
-    "source",      "origins",      "causes",     "reason",
-    "type_def",    "constructors", "bind",       "case",
-    "parts",       "real",         "expr",       "device",
-    "functions",   "type_defs",    "table",      "retired",
-    "pass"};
+    "format",       "version",     "nodes",      "sources",
+    "module",       "root",        "name",       "text",
+    "tensor",       "dtype",       "tuple_type", "func_type",
+    "ret",          "type_params", "type_var",   "global_type_var",
+    "kind",         "type_call",   "args",       "ref_type",
+    "hole",         "extent",      "var",        "global",
+    "array",        "data",        "constant",   "op",
+    "constructor",  "inputs",      "of",         "tag",
+    "tuple",        "item",        "index",      "call",
+    "attrs",        "function",    "body",       "let",
+    "value",        "if",          "then",       "else",
+    "match",        "clauses",     "complete",   "ref",
+    "read",         "write",       "type",       "span",
+    "from",         "attrs_of",    "values",     "origin",
+    "source",       "origins",     "causes",     "reason",
+    "at",           "place",       "line",       "type_def",
+    "constructors", "bind",        "case",       "parts",
+    "real",         "expr",        "device",     "functions",
+    "type_defs",    "table",       "retired",    "pass"};
 static_assert(!kJsonKeys.back().empty());
 
 /// The operations on symbolic extents.
@@ -121,6 +124,6 @@ inline constexpr std::pair<ExtentOp, std::string_view> kExtentOps[] = {{ExtentOp
                                                                        {ExtentOp::kFloorDiv, "floor_div"}};
 
 inline constexpr std::string_view kJsonFormat = "baton.ir";
-inline constexpr int kJsonVersion = 2;
+inline constexpr int kJsonVersion = 3;
 
 }  // namespace baton::text

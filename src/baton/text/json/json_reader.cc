@@ -49,6 +49,7 @@ bool names_a_kind(Key key) {
     case Key::kAttrsOf:
     case Key::kOrigin:
     case Key::kOrigins:
+    case Key::kPlace:
     case Key::kTypeDef:
       return true;
     default:
@@ -105,7 +106,8 @@ struct ArrayEntry {
   std::shared_ptr<const NDArray> array;
 };
 using OriginRef = Ref<const Origin>;
-using Node = std::variant<Expr, TypeEntry, Attrs, OriginRef, OriginSet, ArrayEntry, TypeData, Dim>;
+using PlaceRef = Ref<const OriginPlace>;
+using Node = std::variant<Expr, TypeEntry, Attrs, OriginRef, PlaceRef, OriginSet, ArrayEntry, TypeData, Dim>;
 
 class JsonReader {
  public:
@@ -213,6 +215,20 @@ class JsonReader {
     span.end_column = number(4);
     if (tape_.size(at) == 7) span.show_at(number(5), number(6));
     return span;
+  }
+
+  PlaceRef place(Members& members) const {
+    SourceLine line;
+    if (members.has(Key::kLine)) {
+      const At at = members[Key::kLine];
+      tape_.need(at, Kind::kArray);
+      if (tape_.size(at) != 4) throw Error("a `line` is a file, a number, a function and a text");
+      line.file = text(at + 1);
+      line.line = static_cast<uint32_t>(tape_.integer(at + 2, 1, kMaxUint));
+      line.function = text(at + 3);
+      line.text = text(at + 4);
+    }
+    return make_ref<const OriginPlace>(text(members[Key::kPlace]), std::move(line));
   }
 
   std::vector<OriginSet> origins(At at) const {
@@ -495,9 +511,12 @@ class JsonReader {
       case Key::kOrigin: {
         std::string source = members.has(Key::kSource) ? text(members[Key::kSource]) : std::string();
         Attrs attrs = optional_attrs(members);
-        return Origin::create(text(members[Key::kOrigin]), std::move(attrs), span(members),
-                              std::move(source));
+        PlaceRef at = members.has(Key::kAt) ? get<PlaceRef>(members[Key::kAt], "a place") : PlaceRef();
+        return Origin::create(text(members[Key::kOrigin]), std::move(attrs), span(members), std::move(source),
+                              std::move(at));
       }
+      case Key::kPlace:
+        return place(members);
       case Key::kCount:
         throw Error("this says of no kind of node that it is one");
       default:

@@ -473,13 +473,33 @@ class ProgramWriter {
     finish(&attrs);
   }
 
+  void emit_place(const OriginPlace& place) {
+    begin("place", place.module());
+    if (const SourceLine& line = place.line()) {
+      json_.key("line");
+      json_.begin_array();
+      json_.item();
+      json_.value(line.file);
+      json_.item();
+      json_.value(line.line);
+      json_.item();
+      json_.value(line.function);
+      json_.item();
+      json_.value(line.text);
+      json_.end_array();
+    }
+    finish(&place);
+  }
+
   void emit_origin(const Origin& origin) {
+    if (origin.place() && !ids_.contains(origin.place())) emit_place(*origin.place());
     begin("origin", origin.op());
     if (origin.attrs()) field("attrs", id(origin.attrs().get()));
     if (!origin.source_name().empty()) {
       json_.key("source");
       json_.value(origin.source_name());
     }
+    if (origin.place()) field("at", id(origin.place()));
     put_span(origin.span());
     finish(&origin);
   }

@@ -187,6 +187,18 @@ TEST(EngineReport, AccountsForEveryNodeAndAddsUp) {
   EXPECT_THAT(report.notes.front(), HasSubstr("1 steps of 3 could not be joined"));
 }
 
+TEST(EngineReport, NodesHaveTheirModulesAndLines) {
+  const std::string trace = bytes(
+      9, bytes(1, "pkg.torch.onnx.stack_trace") + bytes(2, "File \"net.py\", line 7, in forward\n  f(x)"));
+  const auto nodes = nodes_of(bytes(1, node("Relu", {"x"}, {"a"}, named("/act/Relu") + trace)) +
+                              bytes(1, node("Exp", {"a"}, {"y"}, named("/head/out/Exp"))));
+  const ProfileReport report =
+      engine_report({"engine", "1", 1, {}, {row("/act/Relu", 6), row("/head/out/Exp", 3)}}, nodes, "m.onnx");
+  EXPECT_EQ(report.operators[0].module, "act");
+  EXPECT_EQ(report.operators[1].module, "head/out");
+  EXPECT_EQ(report.operators[0].source_line, (SourceLine{"net.py", 7, "forward", "f(x)"}));
+}
+
 TEST(ByNode, RowsAreTheSmallestSetsThatAllEnginesTellApart) {
   ProfileReport ours;
   const std::vector<onnx::SourceNode> nodes = chain();
