@@ -25,6 +25,12 @@ bool has_name(const DimFile& dim) {
   return !dim.is_known && !dim.symbol.empty() && dim.symbol != "?" && dim.symbol != "-1";
 }
 
+/// A model's optional input is always given: it is its element.
+const TypeFile& tensor_of(const ValueFile& input) {
+  const bool is_optional = input.type.kind == TypeFile::Kind::kOptional && input.type.of;
+  return is_optional ? *input.type.of : input.type;
+}
+
 /// Why a node has no operator in the module.
 const char* reason_of(const NodeFile& node) {
   if (node.op_type == "Identity" || node.op_type == "Dropout") return "the identity";
@@ -113,11 +119,11 @@ Dim Importer::extent(const DimFile& dim, std::string_view input, size_t axis) {
 /// What --shape says of an input holds for all of them that share a dimension's name.
 void Importer::take_given(const ValueFile& input) {
   const auto given = std::ranges::find(options_.shapes, std::string(input.name), &GivenShape::name);
-  if (given == options_.shapes.end() || !input.type.has_shape) return;
+  if (given == options_.shapes.end() || !tensor_of(input).has_shape) return;
   const auto bad = [&](const std::string& what) {
     return Error(file_->path + ": the input " + quoted(input.name) + " has " + what);
   };
-  const std::vector<DimFile>& dims = input.type.dims;
+  const std::vector<DimFile>& dims = tensor_of(input).dims;
   if (given->values.size() != dims.size())
     throw bad(std::to_string(dims.size()) + " dimensions, and --shape gives " +
               std::to_string(given->values.size()));
@@ -138,20 +144,20 @@ Var Importer::parameter(const ValueFile& input) {
   const auto bad = [&](const std::string& what) {
     return Error(file_->path + ": the input " + quoted(input.name) + " " + what);
   };
-  if (input.type.kind != TypeFile::Kind::kTensor)
-    throw NotSupported(
-        bad("is no tensor; models with sequences, maps or optional inputs are not supported").what());
-  const std::optional<DType> dtype = dtype_of(input.type.element);
-  if (!dtype || is_packed(input.type.element))
-    throw bad("is of type " + element_name(input.type.element) + ", for which Baton has no arithmetic");
+  const TypeFile& type = tensor_of(input);
+  if (type.kind != TypeFile::Kind::kTensor)
+    throw NotSupported(bad("is no tensor; models with sequences or maps as inputs are not supported").what());
+  const std::optional<DType> dtype = dtype_of(type.element);
+  if (!dtype || is_packed(type.element))
+    throw bad("is of type " + element_name(type.element) + ", for which Baton has no arithmetic");
   const auto given = std::ranges::find(options_.shapes, std::string(input.name), &GivenShape::name);
   const bool is_given = given != options_.shapes.end();
-  if (!input.type.has_shape && !is_given)
+  if (!type.has_shape && !is_given)
     throw bad("has no shape in the file: give one, --shape " + std::string(input.name) + "=1,3,224,224");
   std::vector<Dim> shape;
-  for (size_t axis = 0; axis < (is_given ? given->values.size() : input.type.dims.size()); ++axis) {
+  for (size_t axis = 0; axis < (is_given ? given->values.size() : type.dims.size()); ++axis) {
     if (!is_given) {
-      shape.push_back(extent(input.type.dims[axis], input.name, axis));
+      shape.push_back(extent(type.dims[axis], input.name, axis));
       continue;
     }
     shape.emplace_back(given->values[axis]);
@@ -164,14 +170,18 @@ Var Importer::parameter(const ValueFile& input) {
 
 void Importer::check_given() const {
   for (const GivenShape& given : options_.shapes) {
+    for (const GivenShape& other : options_.shapes)
+      if (other.name == given.name && other.values != given.values)
+        throw UsageError("--shape gives " + quoted(given.name) + " two values");
     const bool is_input = std::ranges::any_of(
         file_->graph.inputs, [&](const ValueFile& input) { return input.name == given.name; });
     bool is_symbol = false;
     std::string known;
     for (const ValueFile& input : file_->graph.inputs) {
       known += (known.empty() ? "" : ", ") + std::string(input.name);
-      for (size_t axis = 0; axis < input.type.dims.size(); ++axis) {
-        const DimFile& dim = input.type.dims[axis];
+      const std::vector<DimFile>& dims = tensor_of(input).dims;
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        const DimFile& dim = dims[axis];
         is_symbol |=
             dim.symbol == given.name || std::string(input.name) + "_" + std::to_string(axis) == given.name;
       }
@@ -267,7 +277,10 @@ Values Importer::results_of(const NodeFile& node, Values inputs) {
     return {std::move(*known)};
   }
   try {
-    return folded(conversion, op->convert(conversion));
+    Values results = folded(conversion, op->convert(conversion));
+    if (const auto extents = compared_extents(conversion))
+      results.front().equal = std::make_shared<const std::pair<Dim, Dim>>(*extents);
+    return results;
   } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
     throw Error(place(node) + ": " + error.what());
   }

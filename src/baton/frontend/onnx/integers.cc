@@ -309,4 +309,11 @@ std::optional<KnownIntegers> fold_integers(const Conversion& c) {
   return at == folds().end() ? std::nullopt : at->second(c);
 }
 
+std::optional<std::pair<Dim, Dim>> compared_extents(const Conversion& c) {
+  if (!c.node.domain.empty() || c.node.op_type != "Equal") return std::nullopt;
+  const auto a = c.integers(0), b = c.integers(1);
+  if (!a || !b || a->values.size() != 1 || b->values.size() != 1) return std::nullopt;
+  return std::pair(a->values[0], b->values[0]);
+}
+
 }  // namespace baton::onnx

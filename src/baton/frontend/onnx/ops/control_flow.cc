@@ -30,6 +30,29 @@ bool same_structure(const Value& a, const Value& b) {
   return std::ranges::equal(*a.sequence, *b.sequence, &same_structure);
 }
 
+/// Exporters of PyTorch write x.squeeze(i) as an If: where the extent is 1 a Squeeze, else x, of another rank. The
+/// Squeeze alone is as good, since it is an error where the extent is not 1.
+bool squeezes_where_true(const Conversion& c, const AttributeFile& then_graph) {
+  if (!c.value(0).equal) return false;
+  auto [extent, one] = *c.value(0).equal;
+  if (extent == Dim(1)) std::swap(extent, one);
+  if (one != Dim(1)) return false;
+  const GraphFile& graph = *then_graph.graphs.front();
+  return std::ranges::any_of(c.around().outer_values(then_graph), [&](const auto& outer) {
+    const auto* type = outer.second.tensor ? as_type<TensorTypeNode>(outer.second.tensor->checked_type()) : nullptr;
+    return type && std::ranges::count(type->shape(), extent) == 1 &&
+           std::ranges::any_of(graph.nodes, [&](const NodeFile& node) {
+             return node.op_type == "Squeeze" && !node.inputs.empty() && node.inputs[0] == outer.first;
+           });
+  });
+}
+
+bool same_ranks(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::ranges::equal(a, b, [](const Expr& one, const Expr& other) {
+    return tensor_type(one).rank() == tensor_type(other).rank();
+  });
+}
+
 Values chosen_at_run_time(Conversion& c, const AttributeFile& then_graph, const AttributeFile& else_graph) {
   const Values then = c.around().run_graph(then_graph, {}, {}),
                otherwise = c.around().run_graph(else_graph, {}, {});
@@ -38,6 +61,11 @@ Values chosen_at_run_time(Conversion& c, const AttributeFile& then_graph, const 
   std::vector<Expr> if_true, if_false;
   for (const Value& each : then) add_tensors(c, each, if_true);
   for (const Value& each : otherwise) add_tensors(c, each, if_false);
+  if (!same_ranks(if_true, if_false) && squeezes_where_true(c, then_graph)) {
+    c.around().explain("its first branch squeezes an axis whose extent is not known, which has to be 1");
+    c.around().skip_graph(else_graph, "a branch of another rank, for an axis that is squeezed where its extent is 1");
+    return then;
+  }
   for (size_t i = 0; i < if_true.size(); ++i) {
     const Type type = joined(c, if_true[i]->checked_type(), if_false[i]->checked_type(),
                              "its output " + std::to_string(i));
