@@ -52,8 +52,7 @@ class CallAttributes {
 }  // namespace
 
 FunctionTable::FunctionTable(const ModelFile& file) {
-  for (const FunctionFile& each : file.functions)
-    functions_[{each.domain, each.name, each.overload}] = &each;
+  for (const FunctionFile& each : file.functions) functions_[{each.domain, each.name, each.overload}] = &each;
 }
 
 const FunctionFile* FunctionTable::find(const NodeFile& node) const {

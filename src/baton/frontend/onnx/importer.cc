@@ -15,7 +15,7 @@ namespace baton::onnx {
 namespace {
 
 constexpr const char* kPass = "import";
-constexpr size_t kMostNodes = 1 << 20;             // functions that call functions are longer than their file
+constexpr size_t kMostNodes = 1 << 18;             // functions that call functions are longer than their file
 constexpr int64_t kMostFolded = int64_t{1} << 31;  // bytes of a constant that is computed while importing
 
 std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
@@ -200,8 +200,7 @@ void Importer::read_initializers(const GraphFile& graph, Scope& scope) {
       throw Error(file_->path + ": there are two initializers " + quoted(name));
   };
   for (const TensorFile& each : graph.initializers) enter(each.name, elements(each));
-  for (const SparseTensorFile& each : graph.sparse_initializers)
-    enter(each.values.name, tensors_.read(each));
+  for (const SparseTensorFile& each : graph.sparse_initializers) enter(each.values.name, tensors_.read(each));
 }
 
 Values Importer::outputs_of(const GraphFile& graph, Scope& scope, const std::string& path) {
@@ -262,8 +261,7 @@ void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const s
   Values inputs = inputs_of(node, scope);
   const FunctionFile* function = functions_.find(node);
   enter(node,
-        function ? call(*function, node, inputs, frame_.path + "/")
-                 : results_of(node, std::move(inputs)),
+        function ? call(*function, node, inputs, frame_.path + "/") : results_of(node, std::move(inputs)),
         scope);
   frame_ = std::move(outer);
 }
@@ -379,7 +377,8 @@ Bindings Importer::outer_values(const AttributeFile& attribute) const {
     for (const std::string_view made : node.outputs) reads.erase(made);
   Bindings outer;
   for (const std::string_view name : reads)
-    if (const Value* value = name.empty() ? nullptr : frame_.scope->find(name)) outer.emplace_back(name, *value);
+    if (const Value* value = name.empty() ? nullptr : frame_.scope->find(name))
+      outer.emplace_back(name, *value);
   return outer;
 }
 
@@ -436,7 +435,7 @@ Expr Importer::tensor(const Value& value) {
   if (value.tensor) return value.tensor;
   if (!value.integers)
     throw Error((frame_.node ? place(*frame_.node) : file_->path) + ": a value that should be a tensor is " +
-                (value.sequence ? "a sequence"
+                (value.sequence  ? "a sequence"
                  : value.is_none ? "an optional without an element"
                                  : "not given"));
   const KnownIntegers& known = *value.integers;

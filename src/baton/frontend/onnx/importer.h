@@ -90,7 +90,8 @@ class Importer final : public Surroundings {
   std::vector<std::pair<Dim, std::pair<Var, int>>> extent_sources_;  ///< where the number of a symbol is read
   std::unordered_map<std::string, int> seen_names_;
   std::vector<Made> made_;
-  /// By the path of a graph or call, the places in made_ of its nodes: a graph can be converted several times.
+  /// By the path of a graph or call, the places in made_ of its nodes: a graph can be converted several
+  /// times.
   std::unordered_map<std::string, std::vector<size_t>> made_of_;
   std::unordered_map<std::string, std::vector<NodeFile>> calls_;  ///< by path, the nodes of functions' calls
   std::vector<const FunctionFile*> open_calls_;

@@ -196,7 +196,8 @@ Result truth(const Conversion& c, Holds holds) {
     return std::nullopt;
   KnownIntegers result{{}, a->is_scalar && b->is_scalar, DType::bool_()};
   for (size_t i = 0; i < std::max(a->values.size(), b->values.size()); ++i) {
-    const auto order = compared(a->values[a->values.size() == 1 ? 0 : i], b->values[b->values.size() == 1 ? 0 : i]);
+    const auto order =
+        compared(a->values[a->values.size() == 1 ? 0 : i], b->values[b->values.size() == 1 ? 0 : i]);
     if (!order) return std::nullopt;
     result.values.emplace_back(int64_t{holds(*order)});
   }

@@ -57,8 +57,8 @@ void OperatorCheck::visit(const std::vector<NodeFile>& nodes, const OpsetVersion
 void OperatorCheck::add(const NodeFile& node, const std::string& name, const OpsetVersions& opsets,
                         bool is_certain) {
   if (node.domain == kForOneMachine)
-    throw NotSupported(file_.path + ": it has operators of " + std::string(kForOneMachine) +
-                       ", such as " + std::string(node.op_type) + " `" + name +
+    throw NotSupported(file_.path + ": it has operators of " + std::string(kForOneMachine) + ", such as " +
+                       std::string(node.op_type) + " `" + name +
                        "`: ONNX Runtime optimised it for one machine; export it again");
   const auto version = opsets.find(node.domain);
   const bool has_version = version != opsets.end();

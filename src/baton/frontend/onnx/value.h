@@ -32,9 +32,10 @@ struct Value {
   std::shared_ptr<const KnownIntegers> integers;  ///< null: not known
   std::shared_ptr<const Values> sequence;         ///< null: no sequence
 
-  /// Of a bool that is computed at run time: it is true exactly where these extents are equal. Null: not known.
+  /// Of a bool that is computed at run time: it is true exactly where these extents are equal. Null: not
+  /// known.
   std::shared_ptr<const std::pair<Dim, Dim>> equal;
-  bool is_none = false;                           ///< an optional that has no element
+  bool is_none = false;  ///< an optional that has no element
 
   bool is_absent() const { return !tensor && !integers && !sequence && !is_none; }
 };

@@ -30,8 +30,8 @@ bool same_structure(const Value& a, const Value& b) {
   return std::ranges::equal(*a.sequence, *b.sequence, &same_structure);
 }
 
-/// Exporters of PyTorch write x.squeeze(i) as an If: where the extent is 1 a Squeeze, else x, of another rank. The
-/// Squeeze alone is as good, since it is an error where the extent is not 1.
+/// Exporters of PyTorch write x.squeeze(i) as an If: where the extent is 1 a Squeeze, else x, of another
+/// rank. The Squeeze alone is as good, since it is an error where the extent is not 1.
 bool squeezes_where_true(const Conversion& c, const AttributeFile& then_graph) {
   if (!c.value(0).equal) return false;
   auto [extent, one] = *c.value(0).equal;
@@ -39,7 +39,8 @@ bool squeezes_where_true(const Conversion& c, const AttributeFile& then_graph) {
   if (one != Dim(1)) return false;
   const GraphFile& graph = *then_graph.graphs.front();
   return std::ranges::any_of(c.around().outer_values(then_graph), [&](const auto& outer) {
-    const auto* type = outer.second.tensor ? as_type<TensorTypeNode>(outer.second.tensor->checked_type()) : nullptr;
+    const auto* type =
+        outer.second.tensor ? as_type<TensorTypeNode>(outer.second.tensor->checked_type()) : nullptr;
     return type && std::ranges::count(type->shape(), extent) == 1 &&
            std::ranges::any_of(graph.nodes, [&](const NodeFile& node) {
              return node.op_type == "Squeeze" && !node.inputs.empty() && node.inputs[0] == outer.first;
@@ -63,12 +64,13 @@ Values chosen_at_run_time(Conversion& c, const AttributeFile& then_graph, const 
   for (const Value& each : otherwise) add_tensors(c, each, if_false);
   if (!same_ranks(if_true, if_false) && squeezes_where_true(c, then_graph)) {
     c.around().explain("its first branch squeezes an axis whose extent is not known, which has to be 1");
-    c.around().skip_graph(else_graph, "a branch of another rank, for an axis that is squeezed where its extent is 1");
+    c.around().skip_graph(else_graph,
+                          "a branch of another rank, for an axis that is squeezed where its extent is 1");
     return then;
   }
   for (size_t i = 0; i < if_true.size(); ++i) {
-    const Type type = joined(c, if_true[i]->checked_type(), if_false[i]->checked_type(),
-                             "its output " + std::to_string(i));
+    const Type type =
+        joined(c, if_true[i]->checked_type(), if_false[i]->checked_type(), "its output " + std::to_string(i));
     if_true[i] = widened(c, if_true[i], type);
     if_false[i] = widened(c, if_false[i], type);
   }
@@ -92,7 +94,8 @@ Values if_op(Conversion& c) {
   const AttributeFile& else_graph = c.required_graph("else_branch");
   const auto condition = c.numbers(0);
   if (!condition) return chosen_at_run_time(c, then_graph, else_graph);
-  if (condition->size() != 1) throw c.error("its condition has " + std::to_string(condition->size()) + " elements");
+  if (condition->size() != 1)
+    throw c.error("its condition has " + std::to_string(condition->size()) + " elements");
   const bool is_true = condition->front() != 0;
   c.around().explain("its condition is constant: the branch that is taken stands for it");
   c.around().skip_graph(is_true ? else_graph : then_graph,
@@ -167,8 +170,7 @@ Expr scalar_at(const Conversion& c, int64_t at) {
 Expr slice_at(const Conversion& c, const Expr& from, int axis, bool is_reversed, const Value& index,
               const Value& trips) {
   Expr at = c.tensor(index);
-  if (is_reversed)
-    at = c.call("subtract", {c.call("subtract", {c.tensor(trips), scalar_at(c, 1)}), at});
+  if (is_reversed) at = c.call("subtract", {c.call("subtract", {c.tensor(trips), scalar_at(c, 1)}), at});
   if (index.integers && trips.integers && !trips.integers->values[0].is_any()) {
     const int64_t turn = index.integers->values[0].value();
     at = scalar_at(c, is_reversed ? trips.integers->values[0].value() - 1 - turn : turn);
@@ -212,8 +214,8 @@ Values scan(Conversion& c, const AttributeFile& body, const Values& states, cons
                   const Bindings& bindings) {
     Values inputs = carried;
     for (size_t i = 0; i < more.size(); ++i)
-      inputs.emplace_back(slice_at(c, c.tensor(more[i]), axes[i], attributes.input_directions[i] != 0, index,
-                                   loop.trips));
+      inputs.emplace_back(
+          slice_at(c, c.tensor(more[i]), axes[i], attributes.input_directions[i] != 0, index, loop.trips));
     return turn_of(c, c.around().run_graph(body, inputs, bindings), carried.size(), loop.collected, false);
   };
   LoopResults results = run_loop(c, loop);
@@ -233,7 +235,8 @@ ScanAttributes scan_attributes(const Conversion& c, size_t scanned, size_t colle
 }
 
 /// The first versions scan the sequences of a batch, each from its first element on.
-Values scan_of_batch(Conversion& c, const AttributeFile& body, size_t states, const ScanAttributes& attributes) {
+Values scan_of_batch(Conversion& c, const AttributeFile& body, size_t states,
+                     const ScanAttributes& attributes) {
   const Dim batch = c.type(1).shape().empty() ? Dim::any() : c.type(1).shape().front();
   if (batch.is_any()) throw c.not_supported("batches (version 8) of an extent that is not known");
   if (c.has(0)) {

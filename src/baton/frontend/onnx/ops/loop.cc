@@ -8,8 +8,8 @@ namespace baton::onnx {
 
 namespace {
 
-constexpr int64_t kMostUnrolled = 32;           // turns
-constexpr int64_t kMostUnrolledNodes = 1024;    // of all turns
+constexpr int64_t kMostUnrolled = 32;            // turns
+constexpr int64_t kMostUnrolledNodes = 1024;     // of all turns
 constexpr int64_t kMostUnrolledSequence = 4096;  // turns of a loop that carries sequences
 
 const DType kIndex = DType::int_(64);
@@ -128,8 +128,7 @@ class RecursiveLoop {
   Expr with_element(const Var& so_far, const Expr& element) const {
     const Expr one = c_.call("expand_dims", {element}, {{"axis", 0}});
     const Expr before = typed_expr(Expr(so_far));
-    const Expr both =
-        c_.call("concatenate", {typed_expr(baton::tuple({before, one}))}, {{"axis", 0}});
+    const Expr both = c_.call("concatenate", {typed_expr(baton::tuple({before, one}))}, {{"axis", 0}});
     if (tensor_type(element).is_static()) return both;
     const Type type = before->checked_type();
     const Expr is_first = c_.call("equal", {typed_expr(Expr(index_)), c_.scalar(0, kIndex)});
@@ -150,8 +149,7 @@ class RecursiveLoop {
       last.push_back(typed_expr(Expr(param)));
       result_types.push_back(param->annotation());
     };
-    for (size_t i = 0; i < carried_.size(); ++i)
-      add(carried_[i], c_.tensor(turn_.carried[i]), initial_[i]);
+    for (size_t i = 0; i < carried_.size(); ++i) add(carried_[i], c_.tensor(turn_.carried[i]), initial_[i]);
     for (size_t i = 0; i < turn_.collected.size(); ++i) {
       const Expr element = c_.tensor(turn_.collected[i]);
       const Var so_far = variable("collected_" + std::to_string(i), collected_type(tensor_type(element)));
@@ -170,8 +168,8 @@ class RecursiveLoop {
       goes_on = c_.call("logical_and", {goes_on, c_.call("less", {typed_expr(Expr(index_)), trips_})});
     const Expr again = make_call(Expr(loop), next, {}, NodeInfo(OriginScope::current_or_none()));
     const Function body = function(params, if_else(goes_on, again, baton::tuple(last)), result);
-    Expr made = let(loop, Expr(body),
-                    make_call(Expr(loop), first, {}, NodeInfo(OriginScope::current_or_none())));
+    Expr made =
+        let(loop, Expr(body), make_call(Expr(loop), first, {}, NodeInfo(OriginScope::current_or_none())));
     for (auto at = outer_.rbegin(); at != outer_.rend(); ++at) made = let(at->first, at->second, made);
     return typed_expr(made);
   }
@@ -209,10 +207,10 @@ int64_t nodes_of(const Loop& loop) {
 
 /// nullopt: that there is another turn is decided at run time, or there are too many.
 std::optional<LoopResults> unrolled_loop(Conversion& c, const Loop& loop) {
-  const bool has_sequence = std::ranges::any_of(
-      loop.carried, [](const Value& each) { return each.sequence || each.is_none; });
-  const int64_t most = has_sequence ? kMostUnrolledSequence
-                                    : std::min(kMostUnrolled, kMostUnrolledNodes / nodes_of(loop));
+  const bool has_sequence =
+      std::ranges::any_of(loop.carried, [](const Value& each) { return each.sequence || each.is_none; });
+  const int64_t most =
+      has_sequence ? kMostUnrolledSequence : std::min(kMostUnrolled, kMostUnrolledNodes / nodes_of(loop));
   const std::optional<int64_t> trips =
       loop.trips.is_absent() ? std::optional<int64_t>(INT64_MAX) : decided(loop.trips);
   if (!trips || (*trips > most && *trips != INT64_MAX)) return std::nullopt;
@@ -223,7 +221,8 @@ std::optional<LoopResults> unrolled_loop(Conversion& c, const Loop& loop) {
     const std::optional<int64_t> goes_on = decided(condition);
     if (!goes_on || (*goes_on && index == most)) return std::nullopt;
     if (!*goes_on) break;
-    Turn turn = loop.turn(known_scalar(index, kIndex), known_scalar(1, DType::bool_()), results.carried, loop.more, {});
+    Turn turn = loop.turn(known_scalar(index, kIndex), known_scalar(1, DType::bool_()), results.carried,
+                          loop.more, {});
     results.carried = std::move(turn.carried);
     condition = turn.condition.is_absent() ? known_scalar(1, DType::bool_()) : turn.condition;
     for (size_t i = 0; i < loop.collected; ++i) collected[i].push_back(turn.collected[i]);
@@ -261,7 +260,7 @@ Expr widened(const Conversion&, const Expr& value, const Type& type) {
   if (same_type(value->checked_type(), type)) return value;
   const Var var = variable("value", type);
   return typed_expr(make_call(Expr(function({var}, Expr(var), type)), {value}, {},
-                         NodeInfo(OriginScope::current_or_none())));
+                              NodeInfo(OriginScope::current_or_none())));
 }
 
 LoopResults run_loop(Conversion& c, const Loop& loop) {

@@ -21,7 +21,7 @@ struct Loop {
   Values carried;   ///< before the first turn
   const AttributeFile* graph = nullptr;
   size_t collected = 0;  ///< how many outputs collect
-  Values more = {};  ///< tensors that `turn` reads, besides those that the graph does
+  Values more = {};      ///< tensors that `turn` reads, besides those that the graph does
   /// The turn number `index`. `bindings` and `more` replace what the loop reads of the names around it.
   std::function<Turn(const Value& index, const Value& condition, const Values& carried, const Values& more,
                      const Bindings& bindings)>

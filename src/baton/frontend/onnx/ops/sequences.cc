@@ -14,20 +14,21 @@ const Values& sequence(const Conversion& c, size_t i) {
   throw c.error("input " + std::to_string(i) + " is no sequence");
 }
 
-/// Input `i` as a place in a sequence; nullopt where it is computed at run time.
-std::optional<size_t> position(const Conversion& c, size_t i, size_t count) {
+/// Input `i` as a place in a sequence of `count` elements, up to `last`; nullopt where it is computed at run
+/// time.
+std::optional<size_t> position(const Conversion& c, size_t i, size_t count, size_t last) {
   const auto given = c.numbers(i);
   if (!given) return std::nullopt;
   if (given->size() != 1) throw c.error("a position has " + std::to_string(given->size()) + " elements");
   const int64_t at = given->front() + (given->front() < 0 ? static_cast<int64_t>(count) : 0);
-  if (at < 0 || at >= static_cast<int64_t>(count))
-    throw c.error("position " + std::to_string(given->front()) + " of a sequence where " +
-                  std::to_string(count) + " are possible");
+  if (at < 0 || at > static_cast<int64_t>(last))
+    throw c.error("position " + std::to_string(given->front()) + " of a sequence of " +
+                  std::to_string(count) + " elements");
   return static_cast<size_t>(at);
 }
 
-size_t known_position(const Conversion& c, size_t i, size_t count) {
-  if (const auto at = position(c, i, count)) return *at;
+size_t known_position(const Conversion& c, size_t i, size_t count, size_t last) {
+  if (const auto at = position(c, i, count, last)) return *at;
   throw c.not_supported("positions in sequences that are computed at run time");
 }
 
@@ -47,7 +48,7 @@ Values construct(Conversion& c) {
 
 Values insert(Conversion& c) {
   Values elements = sequence(c, 0);
-  const size_t at = c.has(2) ? known_position(c, 2, elements.size() + 1) : elements.size();
+  const size_t at = c.has(2) ? known_position(c, 2, elements.size(), elements.size()) : elements.size();
   elements.insert(elements.begin() + static_cast<int64_t>(at), c.value(1));
   return {Value::of_sequence(std::move(elements))};
 }
@@ -55,7 +56,8 @@ Values insert(Conversion& c) {
 Values erase(Conversion& c) {
   Values elements = sequence(c, 0);
   if (elements.empty()) throw c.error("it erases an element of an empty sequence");
-  const size_t at = c.has(1) ? known_position(c, 1, elements.size()) : elements.size() - 1;
+  const size_t at =
+      c.has(1) ? known_position(c, 1, elements.size(), elements.size() - 1) : elements.size() - 1;
   elements.erase(elements.begin() + static_cast<int64_t>(at));
   return {Value::of_sequence(std::move(elements))};
 }
@@ -63,17 +65,17 @@ Values erase(Conversion& c) {
 /// A position that is computed at run time takes one of the elements as a tensor, where they are of one type.
 Values at(Conversion& c) {
   const Values& elements = sequence(c, 0);
-  if (const auto known = position(c, 1, elements.size())) return {elements[*known]};
   if (elements.empty()) throw c.error("it reads an element of an empty sequence");
+  if (const auto known = position(c, 1, elements.size(), elements.size() - 1)) return {elements[*known]};
   const Expr all = tensors(c, elements);
   for (const Value& each : elements)
     if (!same_type(c.tensor(each)->checked_type(), c.tensor(elements.front())->checked_type()))
       throw c.not_supported("positions that are computed at run time, in sequences of several types,");
   const auto count = static_cast<int64_t>(elements.size());
   const Expr given = c.cast(c.rank(1) == 0 ? c[1] : c.reshape(c[1], {}), DType::int_(64));
-  const Expr index = c.call("where", {c.call("less", {given, c.scalar(0, DType::int_(64))}),
-                                      c.call("add", {given, c.scalar(static_cast<double>(count), DType::int_(64))}),
-                                      given});
+  const Expr index =
+      c.call("where", {c.call("less", {given, c.scalar(0, DType::int_(64))}),
+                       c.call("add", {given, c.scalar(static_cast<double>(count), DType::int_(64))}), given});
   return {c.call("take", {c.call("stack", {all}, {{"axis", 0}}), index}, {{"axis", 0}})};
 }
 
@@ -90,11 +92,13 @@ std::vector<int64_t> parts_of(const Conversion& c, int64_t extent) {
   if (c.integers(1) && !c.integers(1)->is_scalar) {
     int64_t sum = 0;
     for (const int64_t each : given) {
-      if (each < 0 || each > extent - sum) throw c.error("its parts are longer than the axis of " + std::to_string(extent));
+      if (each < 0 || each > extent - sum)
+        throw c.error("its parts are longer than the axis of " + std::to_string(extent));
       sum += each;
     }
     if (sum != extent)
-      throw c.error("its parts have " + std::to_string(sum) + " elements of an axis of " + std::to_string(extent));
+      throw c.error("its parts have " + std::to_string(sum) + " elements of an axis of " +
+                    std::to_string(extent));
     return given;
   }
   if (given.size() != 1 || given[0] < 1) throw c.error("a part has to have one element or more");
@@ -132,7 +136,8 @@ Values concat_from_sequence(Conversion& c) {
   const bool is_new = c.integer("new_axis", 0) != 0;
   const Expr all = tensors(c, elements);
   const int rank = tensor_type(c.tensor(elements.front())).rank() + (is_new ? 1 : 0);
-  return {c.call(is_new ? "stack" : "concatenate", {all}, {{"axis", c.axis(c.required_integer("axis"), rank)}})};
+  return {
+      c.call(is_new ? "stack" : "concatenate", {all}, {{"axis", c.axis(c.required_integer("axis"), rank)}})};
 }
 
 // ---- Optionals.
