@@ -15,8 +15,8 @@ namespace baton::onnx {
 namespace {
 
 constexpr const char* kPass = "import";
-constexpr size_t kMostNodes = 1 << 18;             // functions that call functions are longer than their file
-constexpr int64_t kMostFolded = int64_t{1} << 31;  // bytes of a constant that is computed while importing
+constexpr int64_t kMostFolded = int64_t{1} << 25;    // bytes of a constant that is computed while importing
+constexpr int64_t kMostConstant = int64_t{1} << 31;  // bytes of one that is there at all
 
 std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
 
@@ -222,8 +222,6 @@ size_t Importer::made_for(const NodeFile& node, size_t index, const std::string&
   std::vector<size_t>& known = made_of_[path];
   if (known.size() <= index) known.resize(index + 1, SIZE_MAX);
   if (known[index] != SIZE_MAX) return known[index];
-  if (made_.size() == kMostNodes)
-    throw NotSupported(file_->path + ": it has more than " + std::to_string(kMostNodes) + " nodes");
   std::string name = path + label_of(node, index);
   while (true) {  // "a#2" may be a name of the file, too
     const int count = ++seen_names_[name];
@@ -254,6 +252,9 @@ Values Importer::inputs_of(const NodeFile& node, const Scope& scope) const {
 }
 
 void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const std::string& path) {
+  if (++converted_ > kMostNodes)
+    throw NotSupported(file_->path + ": its loops nest so deep that importing looks at more than " +
+                       std::to_string(kMostNodes) + " nodes; the last is " + quoted(path + label_of(node, index)));
   const size_t made = made_for(node, index, path);
   const Ref<const Origin> origin = made_[made].origin;
   const OriginScope origins(OriginSet::of(origin));
@@ -382,19 +383,22 @@ Bindings Importer::outer_values(const AttributeFile& attribute) const {
   return outer;
 }
 
-/// What follows from constants alone is computed at once: shapes come of it.
+/// What follows from constants alone is computed at once: shapes come of it. Large ones are left to builds, and
+/// loops, which need not end, to programs.
 Values Importer::folded(const Conversion& conversion, Values results) {
   for (size_t i = 0; i < conversion.count(); ++i)
     if (conversion.has(i) && !conversion.constant(i) && !conversion.numbers(i)) return results;
+  if (std::ranges::any_of(conversion.node.attributes, [](const auto& each) { return !each.graphs.empty(); }))
+    return results;
   for (Value& each : results) {
     if (!each.tensor || as<ConstantNode>(each.tensor)) continue;
     const auto* type = as_type<TensorTypeNode>(each.tensor->checked_type());
     if (!type || !type->is_static()) continue;
     const std::optional<int64_t> bytes = byte_count(type->extents(), type->dtype());
-    if (!bytes || *bytes > kMostFolded)
+    if (!bytes || *bytes > kMostConstant)
       throw conversion.not_supported("constants of more than 2 GB, such as its result of type " +
                                      type_text(each.tensor->checked_type()) + ",");
-    each.tensor = fold_constants(each.tensor, context_);
+    if (*bytes <= kMostFolded) each.tensor = fold_constants(each.tensor, context_);
   }
   return results;
 }

@@ -90,6 +90,7 @@ class Importer final : public Surroundings {
   std::vector<std::pair<Dim, std::pair<Var, int>>> extent_sources_;  ///< where the number of a symbol is read
   std::unordered_map<std::string, int> seen_names_;
   std::vector<Made> made_;
+  size_t converted_ = 0;  ///< nodes, in each turn of a loop
   /// By the path of a graph or call, the places in made_ of its nodes: a graph can be converted several
   /// times.
   std::unordered_map<std::string, std::vector<size_t>> made_of_;

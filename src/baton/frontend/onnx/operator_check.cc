@@ -28,30 +28,38 @@ std::string label_of(const AttributeFile& graph) {
 
 OperatorCheck::OperatorCheck(const ModelFile& file, const FunctionTable& functions)
     : file_(file), functions_(functions) {
-  visit(file.graph.nodes, file.opsets, "", true);
+  nodes_ = visit(file.graph.nodes, file.opsets, "", true);
 }
 
-void OperatorCheck::visit(const std::vector<NodeFile>& nodes, const OpsetVersions& opsets,
-                          const std::string& path, bool is_certain) {
+size_t OperatorCheck::visit(const std::vector<NodeFile>& nodes, const OpsetVersions& opsets,
+                            const std::string& path, bool is_certain) {
+  size_t count = nodes.size();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeFile& node = nodes[i];
     const std::string name = path + label_of(node, i);
     if (const FunctionFile* function = functions_.find(node)) {
-      if (++calls_ > kMostCalls)
-        throw Error(file_.path + ": `" + name + "`: functions call each other more than " +
-                    std::to_string(kMostCalls) + " deep");
-      if (visited_.insert({function, is_certain}).second)
-        visit(function->nodes, function->opsets, name + "/", is_certain);
-      --calls_;
+      count += visit_call(*function, name, is_certain);
     } else {
       add(node, name, opsets, is_certain);
     }
     // Only one branch of an If is computed, and perhaps importing knows which.
     for (const AttributeFile& attribute : node.attributes)
       for (const auto& graph : attribute.graphs)
-        visit(graph->nodes, opsets, name + "/" + label_of(attribute) + "/",
-              is_certain && node.op_type != "If");
+        count += visit(graph->nodes, opsets, name + "/" + label_of(attribute) + "/",
+                       is_certain && node.op_type != "If");
+    count = std::min(count, kMostNodes + 1);
   }
+  return count;
+}
+
+size_t OperatorCheck::visit_call(const FunctionFile& function, const std::string& name, bool is_certain) {
+  if (++calls_ > kMostCalls)
+    throw Error(file_.path + ": `" + name + "`: functions call each other more than " +
+                std::to_string(kMostCalls) + " deep");
+  const auto [known, is_new] = visited_.try_emplace({&function, is_certain}, 0);
+  if (is_new) known->second = visit(function.nodes, function.opsets, name + "/", is_certain);
+  --calls_;
+  return known->second;
 }
 
 void OperatorCheck::add(const NodeFile& node, const std::string& name, const OpsetVersions& opsets,
@@ -89,6 +97,9 @@ void OperatorCheck::require() const {
   check_versions(file_.opsets);
   for (const FunctionFile& each : file_.functions) check_versions(each.opsets);
   if (any_certain_) refuse();
+  if (nodes_ > kMostNodes)
+    throw NotSupported(file_.path + ": with those of its functions it has more than " +
+                       std::to_string(kMostNodes) + " nodes");
   if (!without_version_.empty())
     throw Error(file_.path + ": it does not say which version of ONNX's operators it is written in " +
                 "(opset_import), and has " + without_version_);

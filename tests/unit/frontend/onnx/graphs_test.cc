@@ -2,9 +2,11 @@
 // what is refused.
 #include <gmock/gmock.h>
 
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/frontend/onnx/import.h"
 #include "baton/support/error.h"
+#include "baton/transform/freeze_shapes.h"
 
 #include "frontend/onnx/proto.h"
 
@@ -20,10 +22,9 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
-constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
-
 class OnnxGraphs : public ::testing::Test {
  protected:
+  static constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
   static void SetUpTestSuite() { initialize(); }
 
   static IRModule import(const std::string& graph, const std::string& more = {},
