@@ -27,7 +27,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    onnx::import_bytes(std::string(reinterpret_cast<const char*>(data), size), "fuzz.onnx", {}, host_context());
+    onnx::import_bytes(std::string(reinterpret_cast<const char*>(data), size), "fuzz.onnx", {},
+                       host_context());
   } catch (const Error&) {
   }
   return 0;

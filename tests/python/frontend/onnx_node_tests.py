@@ -1,8 +1,9 @@
 """The node tests of the wheel `onnx`, through Baton: `./baton test --onnx` runs all of them.
 
-    python tests/python/frontend/onnx_node_tests.py [--filter RE]
+    python tests/python/frontend/onnx_node_tests.py [--filter RE] [--tenth] [--update]
 
-Prints what fails and why, and the counts. The exit status is 1 where a test of plain numbers fails that onnx_node_exceptions.txt, which
+Prints what fails and why, and the counts. --update writes the exceptions: what passes is left out, what fails is there with its error as
+the reason, until someone writes a better one. The exit status is 1 where a test of plain numbers fails that onnx_node_exceptions.txt, which
 says why, does not name.
 """
 import argparse
@@ -142,19 +143,32 @@ def unexpected(cases, show=None):
     return wrong
 
 
+def write_exceptions(reasons):
+    with open(EXCEPTIONS, encoding="utf-8") as file:
+        head = [line for line in file if line.startswith("#")]
+    with open(EXCEPTIONS, "w", encoding="utf-8") as file:
+        file.writelines(head + [f"{name}: {why}\n" for name, why in sorted(reasons.items())])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tenth", action="store_true", help="only those that the Python tests run")
+    parser.add_argument("--update", action="store_true", help="write the exceptions")
     parser.add_argument("--filter", metavar="RE", default="", help="only tests whose name matches this regular expression")
     options = parser.parse_args()
     begun = time.monotonic()
-    cases = [case for case in load() if re.search(options.filter, case.name)]
+    cases = [case for case in (tenth(load()) if options.tenth else load()) if re.search(options.filter, case.name)]
     counts, known = collections.Counter(), exceptions()
 
     def show(name, ended):
         counts[ended.kind] += 1
         print(f"{ended.kind:8} {name}: {ended.why}{'; known: ' + known[name] if name in known else ''}", flush=True)
 
-    wrong = unexpected(cases, show)
+    ended_badly = {}
+    wrong = unexpected(cases, lambda name, ended: (show(name, ended), ended_badly.setdefault(name, ended)))
+    if options.update:
+        kept = {name: why for name, why in known.items() if name not in {case.name for case in cases}}
+        write_exceptions({**kept, **{name: known.get(name, ended.why) for name, ended in ended_badly.items() if ended.kind != "other"}})
     passed = len(cases) - sum(counts.values())
     print(f"{len(cases)} node tests: {passed} passed, {counts['failed']} failed, {counts['refused']} refused, {counts['other']} of other types; "
           f"{len(wrong)} of those are not in {os.path.basename(EXCEPTIONS)} ({time.monotonic() - begun:.0f} s)")

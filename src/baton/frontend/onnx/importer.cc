@@ -254,7 +254,8 @@ Values Importer::inputs_of(const NodeFile& node, const Scope& scope) const {
 void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const std::string& path) {
   if (++converted_ > kMostNodes)
     throw NotSupported(file_->path + ": its loops nest so deep that importing looks at more than " +
-                       std::to_string(kMostNodes) + " nodes; the last is " + quoted(path + label_of(node, index)));
+                       std::to_string(kMostNodes) + " nodes; the last is " +
+                       quoted(path + label_of(node, index)));
   const size_t made = made_for(node, index, path);
   const Ref<const Origin> origin = made_[made].origin;
   const OriginScope origins(OriginSet::of(origin));
@@ -383,8 +384,8 @@ Bindings Importer::outer_values(const AttributeFile& attribute) const {
   return outer;
 }
 
-/// What follows from constants alone is computed at once: shapes come of it. Large ones are left to builds, and
-/// loops, which need not end, to programs.
+/// What follows from constants alone is computed at once: shapes come of it. Large ones are left to builds,
+/// and loops, which need not end, to programs.
 Values Importer::folded(const Conversion& conversion, Values results) {
   for (size_t i = 0; i < conversion.count(); ++i)
     if (conversion.has(i) && !conversion.constant(i) && !conversion.numbers(i)) return results;

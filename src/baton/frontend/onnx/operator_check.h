@@ -34,7 +34,7 @@ class OperatorCheck {
 
   const ModelFile& file_;
   const FunctionTable& functions_;
-  std::map<std::string, std::vector<std::string>> missing_;  ///< by operator, the names of nodes
+  std::map<std::string, std::vector<std::string>> missing_;         ///< by operator, the names of nodes
   std::map<std::pair<const FunctionFile*, bool>, size_t> visited_;  ///< and how many nodes a call stands for
   bool any_certain_ = false;
   size_t nodes_ = 0;

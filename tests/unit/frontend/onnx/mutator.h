@@ -1,7 +1,7 @@
 #pragma once
-// Changes ONNX files by the messages they consist of: fields are left out, doubled, exchanged, or take the place of
-// others of their kind; numbers and names become others. Lengths stay right, so that the changed files get past
-// the wire format.
+// Changes ONNX files by the messages they consist of: fields are left out, doubled, exchanged, or take the
+// place of others of their kind; numbers and names become others. Lengths stay right, so that the changed
+// files get past the wire format.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,8 +17,22 @@ namespace baton::onnx::mutation {
 
 /// Kinds of messages of onnx-ml.proto, as far as they contain others.
 enum class Kind : uint8_t {
-  kText, kModel, kGraph, kNode, kAttribute, kTensor, kValue, kType, kTensorType, kShape, kDim, kSequence,
-  kFunction, kOpset, kPair, kSparse
+  kText,
+  kModel,
+  kGraph,
+  kNode,
+  kAttribute,
+  kTensor,
+  kValue,
+  kType,
+  kTensorType,
+  kShape,
+  kDim,
+  kSequence,
+  kFunction,
+  kOpset,
+  kPair,
+  kSparse
 };
 
 inline Kind kind_of(Kind message, uint32_t field) {
@@ -53,10 +67,10 @@ inline Kind kind_of(Kind message, uint32_t field) {
 struct Field {
   uint32_t number = 0;
   WireType type = WireType::kVarint;
-  Kind kind = Kind::kText;     ///< of kBytes
-  uint64_t value = 0;          ///< of numbers
-  std::string text;            ///< of kText
-  std::vector<Field> fields;   ///< of messages
+  Kind kind = Kind::kText;    ///< of kBytes
+  uint64_t value = 0;         ///< of numbers
+  std::string text;           ///< of kText
+  std::vector<Field> fields;  ///< of messages
 };
 
 inline std::vector<Field> parsed(std::string_view bytes, Kind message, int depth = 0) {
@@ -179,8 +193,24 @@ class Mutator {
   }
 
   void renumber(Field& field) {
-    static constexpr std::array<int64_t, 18> kNumbers = {
-        0, 1, 2, 3, 5, 7, 9, 10, 17, -1, -2, 64, 1000, INT64_MAX, INT64_MIN, int64_t{1} << 31, int64_t{1} << 40, -1000};
+    static constexpr std::array<int64_t, 18> kNumbers = {0,
+                                                         1,
+                                                         2,
+                                                         3,
+                                                         5,
+                                                         7,
+                                                         9,
+                                                         10,
+                                                         17,
+                                                         -1,
+                                                         -2,
+                                                         64,
+                                                         1000,
+                                                         INT64_MAX,
+                                                         INT64_MIN,
+                                                         int64_t{1} << 31,
+                                                         int64_t{1} << 40,
+                                                         -1000};
     if (below(3) == 0)
       field.value ^= uint64_t{1} << below(8);
     else

@@ -48,7 +48,8 @@ bool squeezes_where_true(const Conversion& c, const AttributeFile& then_graph) {
   });
 }
 
-/// A scalar beside a vector of one element is such a vector: most of what reads it does not see the difference.
+/// A scalar beside a vector of one element is such a vector: most of what reads it does not see the
+/// difference.
 void make_vectors(const Conversion& c, Expr& a, Expr& b) {
   const auto is_one = [](const Expr& value) { return tensor_type(value).shape() == std::vector<Dim>{1}; };
   if (tensor_type(a).rank() == 0 && is_one(b)) a = c.reshape(a, {1});

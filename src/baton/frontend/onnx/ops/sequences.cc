@@ -108,8 +108,37 @@ std::vector<int64_t> parts_of(const Conversion& c, int64_t extent) {
   return parts;
 }
 
+/// Parts whose lengths are computed at run time; how many there are is known.
+Values split_at_run_time(Conversion& c, int axis) {
+  const Dim count = c.rank(1) == 1 ? c.type(1).shape().front() : Dim::any();
+  if (count.is_any()) throw c.not_supported("sequences of a number of parts that is computed at run time");
+  const auto rank = static_cast<size_t>(c.rank(0));
+  const DType index = DType::int_(64);
+  const Expr lengths = c.cast(c[1], index);
+  const auto one_of = [&](const Expr& from, int64_t at) {
+    return c.call("take", {from, c.vector({at})}, {{"axis", 0}});
+  };
+  const auto over_all = [&](const Expr& given, int64_t otherwise) {
+    std::vector<Expr> parts(rank, c.vector({otherwise}));
+    parts[static_cast<size_t>(axis)] = given;
+    return rank == 1 ? parts[0] : c.call("concatenate", {infer_type(baton::tuple(parts))}, {{"axis", 0}});
+  };
+  Values elements;
+  Expr begin = c.vector({0});
+  for (int64_t i = 0; i < count.value(); ++i) {
+    const Expr end = c.call("add", {begin, one_of(lengths, i)});
+    elements.emplace_back(c.call("dyn.strided_slice",
+                                 {c[0], over_all(begin, 0), over_all(end, INT64_MAX),
+                                  c.vector(std::vector<int64_t>(rank, 1))},
+                                 {{"slice_mode", "end"}}));
+    begin = end;
+  }
+  return {Value::of_sequence(std::move(elements))};
+}
+
 Values split_to_sequence(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
+  if (c.has(1) && !c.numbers(1)) return split_at_run_time(c, axis);
   const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
   if (extent.is_any()) throw c.not_supported("sequences of parts along an axis whose extent is not known");
   const bool drops_axis = !c.has(1) && c.integer("keepdims", 1) == 0;
