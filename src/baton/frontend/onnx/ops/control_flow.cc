@@ -62,6 +62,26 @@ bool same_ranks(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   });
 }
 
+/// `if` over tensors that may have other extents in each branch.
+std::vector<Expr> chosen(const Conversion& c, std::vector<Expr> if_true, std::vector<Expr> if_false) {
+  for (size_t i = 0; i < if_true.size(); ++i) {
+    make_vectors(c, if_true[i], if_false[i]);
+    const Type type =
+        joined(c, if_true[i]->checked_type(), if_false[i]->checked_type(), "its output " + std::to_string(i));
+    if_true[i] = widened(c, if_true[i], type);
+    if_false[i] = widened(c, if_false[i], type);
+  }
+  const Expr condition = c.rank(0) == 0 ? c[0] : c.reshape(c[0], {});
+  std::vector<Expr> tensors;
+  if (if_true.size() == 1) {
+    tensors.push_back(infer_type(if_else(condition, if_true[0], if_false[0])));
+  } else {
+    const Expr all = infer_type(if_else(condition, baton::tuple(if_true), baton::tuple(if_false)));
+    for (size_t i = 0; i < if_true.size(); ++i) tensors.push_back(c.item(all, static_cast<int>(i)));
+  }
+  return tensors;
+}
+
 Values chosen_at_run_time(Conversion& c, const AttributeFile& then_graph, const AttributeFile& else_graph) {
   const Values then = c.around().run_graph(then_graph, {}, {}),
                otherwise = c.around().run_graph(else_graph, {}, {});
@@ -76,20 +96,7 @@ Values chosen_at_run_time(Conversion& c, const AttributeFile& then_graph, const 
                           "a branch of another rank, for an axis that is squeezed where its extent is 1");
     return then;
   }
-  for (size_t i = 0; i < if_true.size(); ++i) {
-    const Type type =
-        joined(c, if_true[i]->checked_type(), if_false[i]->checked_type(), "its output " + std::to_string(i));
-    if_true[i] = widened(c, if_true[i], type);
-    if_false[i] = widened(c, if_false[i], type);
-  }
-  const Expr condition = c.rank(0) == 0 ? c[0] : c.reshape(c[0], {});
-  std::vector<Expr> tensors;
-  if (if_true.size() == 1) {
-    tensors.push_back(infer_type(if_else(condition, if_true[0], if_false[0])));
-  } else {
-    const Expr all = infer_type(if_else(condition, baton::tuple(if_true), baton::tuple(if_false)));
-    for (size_t i = 0; i < if_true.size(); ++i) tensors.push_back(c.item(all, static_cast<int>(i)));
-  }
+  const std::vector<Expr> tensors = chosen(c, std::move(if_true), std::move(if_false));
   Values results;
   size_t at = 0;
   for (const Value& each : then) results.push_back(rebuilt(each, tensors, at));
