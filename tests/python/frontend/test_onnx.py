@@ -134,3 +134,39 @@ def test_windows_that_begin_behind_the_data_are_left_out(op):
 def test_what_would_be_computed_otherwise_is_refused(nodes, inputs, why):
     with pytest.raises(Exception, match=why):
         relay.frontend.from_onnx(model_of(nodes, inputs))
+
+
+ODD = "serving:0/a b=c,d"
+
+
+def test_names_of_inputs_may_contain_anything(tmp_path):
+    model = integer(1, 8) + field(8, integer(2, 17)) + field(7, node("Add", [ODD, "z"], ["y"]) + value(11, ODD, ["n", 3]) + value(11, "z", ["n", 3])
+                                                             + value(12, "y", ["n", 3]))
+    (tmp_path / "m.onnx").write_bytes(model)
+
+    def baton(*args):
+        return subprocess.run([os.environ["BATON_PROGRAM"], *args], capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    for shape in (ODD + "=2x3", ODD + "=2,3", "n=2"):
+        np.savez(tmp_path / "in.npz", **{ODD: x, "z": x})
+        done = baton("run", "m.onnx", "--shape", shape, "--input-name", ODD, "--input-name", "z", "--inputs", "in.npz", "--output", "out.npz")
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_array_equal(next(iter(np.load(tmp_path / "out.npz").values())), 2 * x)
+    for name, array, why in [(ODD, x.astype("float64"), "float64"), (ODD, x[:1], "float32[1, 3]"), ("w", x, "is no input of the model")]:
+        np.savez(tmp_path / "in.npz", **{name: array})
+        done = baton("run", "m.onnx", "--shape", "n=2", "--input-name", ODD, "--inputs", "in.npz")
+        assert done.returncode == 1 and why in done.stderr and name in done.stderr, done.stderr
+    done = baton("explain", "m.onnx", "--shape", "n=2", "--shape", "n=3")
+    assert done.returncode == 2 and "two values" in done.stderr
+
+
+def test_a_symbol_has_one_size_at_run_time():
+    graph = node("Add", ["x", "w"], ["y"]) + value(11, "x", ["n"]) + value(11, "w", ["n"]) + value(12, "y", ["n"])
+    module, _ = relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))
+    function = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()
+    np.testing.assert_array_equal(function(np.ones(3, "float32"), np.ones(3, "float32")).numpy(), np.full(3, 2, "float32"))
+    with pytest.raises(tvm.TVMError, match=r"argument w .*expected Tensor\[\(n\).*where n is 3"):
+        function(np.ones(3, "float32"), np.ones(1, "float32"))
+    with pytest.raises(ValueError, match="main takes 2 arguments"):
+        function(np.ones(3, "float32"))
