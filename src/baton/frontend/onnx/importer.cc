@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
@@ -283,6 +284,9 @@ Values Importer::results_of(const NodeFile& node, Values inputs) {
     return results;
   } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
     throw Error(place(node) + ": " + error.what());
+  } catch (const std::out_of_range&) {  // rules read elements with at()
+    throw Error(place(node) + ": an attribute, an input that gives numbers, or the list of its outputs has " +
+                "fewer elements than the operator needs");
   }
 }
 
