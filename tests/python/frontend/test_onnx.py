@@ -170,3 +170,23 @@ def test_a_symbol_has_one_size_at_run_time():
         function(np.ones(3, "float32"), np.ones(1, "float32"))
     with pytest.raises(ValueError, match="main takes 2 arguments"):
         function(np.ones(3, "float32"))
+
+
+@pytest.mark.parametrize("a, b", [
+    (["n", 2, "l", 4], ["n", 2, 4, "l"]), (["n", 2, "l", 4], [1, 2, 4, 3]), ([2, "n", 3, 4], [1, 1, 4, 5]), (["l", "n", 3, 4], ["l", "n", 4, 2]),
+    (["n", 2, 3, 1, 4], ["n", 2, 3, 4, 2]),
+])
+def test_products_over_batches_of_unknown_extents(a, b):
+    graph = node("MatMul", ["a", "b"], ["y"]) + value(11, "a", a) + value(11, "b", b) + value(12, "y", [])
+    module, _ = relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))
+    function = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()
+    random = np.random.default_rng(0)
+    for sizes in ({"n": 1, "l": 3}, {"n": 3, "l": 2}):
+        x, y = (random.random([sizes.get(dim, dim) for dim in dims], "float32") for dims in (a, b))
+        np.testing.assert_allclose(function(x, y).numpy(), x @ y, rtol=1e-5)
+
+
+def test_batches_of_which_one_may_be_broadcast_are_refused():
+    graph = node("MatMul", ["a", "b"], ["y"]) + value(11, "a", ["n", 2, 3, 4]) + value(11, "b", ["m", 2, 4, 3]) + value(12, "y", [])
+    with pytest.raises(NotImplementedError, match="batches are n and m, of which one may be 1"):
+        relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))
