@@ -38,6 +38,7 @@ TOO_SLOW_SANITIZED = r"Slow|ErrorNamesTheKernel|PassGoldens|OriginMutations|Netw
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="baton test", description="Build everything and run every test.")
     parser.add_argument("--slow", action="store_true", help="run the slow ones too, and those against other compilers")
+    parser.add_argument("--onnx", action="store_true", help="run only ONNX's own node tests, all of them, and print what fails and why")
     parser.add_argument("--filter", metavar="RE", default="", help="only tests whose name matches this regular expression")
     options = parser.parse_args(arguments)
     try:
@@ -57,6 +58,8 @@ def run(build, options):
         kinds.append(("golden files under the same", _sanitized_golden))
         kinds.append(("unit tests of what runs and compiles on threads, under the thread sanitizer", _threads))
         kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
+    if options.onnx:
+        kinds = [("ONNX's node tests", _onnx)]
     results = []
     with Pace() as pace:
         for title, kind in kinds:
@@ -252,6 +255,23 @@ def _python(build, options):
         _failure(f"pytest ended with status {status}")
         failed = 1
     return Counts(max(0, tests - failed_tests - errors - skipped), failed, skipped)
+
+
+def _onnx(build, options):
+    """All node tests of the wheel `onnx`; a tenth of them is in the Python tests."""
+    script = os.path.join(build.root, "tests", "python", "frontend", "onnx_node_tests.py")
+    command = [state.venv_python(build.root), script, f"--filter={options.filter}"]
+    done = subprocess.run(command, cwd=build.root, env=_environment(build), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          check=False)
+    print(done.stdout, end="", flush=True)
+    counts = re.search(r"(\d+) passed, .* (\d+) of other types; (\d+) of those", done.stdout)
+    if not counts:
+        _failure(f"ONNX's node tests ended without counts, status {done.returncode}")
+        return Counts(0, 1)
+    passed, others, wrong = map(int, counts.groups())
+    if wrong:
+        _failure(f"{wrong} of ONNX's node tests fail that tests/python/frontend/onnx_node_exceptions.txt does not name")
+    return Counts(passed, wrong, others)
 
 
 class Pace:

@@ -48,7 +48,7 @@ def known(root):
     found["lab"] = Part("the laboratory: the verbs bundle, map, measure, predict, store, train and tune", (LABORATORY,),
                         packages=debian.LABORATORY)
     found["runner"] = Part("baton-runner, which measures for `baton measure`", ("baton-runner",))
-    found["peers"] = Part("the engines of `baton bench --peers`", wheels=("data", "bench"))
+    found["peers"] = Part("the engines of `baton bench --peers`", wheels=("data", "onnx", "bench"))
     found["data"] = Part("wheels for Parquet files and farms: numpy, pandas, pyarrow, Dask, ...", wheels=("data",))
     return found
 

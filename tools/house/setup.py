@@ -32,7 +32,7 @@ def run(build, verb, arguments):
             from . import checks
 
             options = checks.parse(arguments)
-            used = ("data", "tests", "bench") if options.slow else ("data", "tests")
+            used = ("data", "onnx", "tests", *(("bench",) if options.slow else ()))
             packages = (*debian.TESTS, *(package for part in known.values() for package in part.packages))
             prepare(build, "all", wheel_sets=used, packages=packages, with_browser=True)
             if options.slow:

@@ -8,7 +8,7 @@ from . import state
 from .report import Failure, explain
 
 PINS = "tools/requirements.txt"  # what every build needs
-SETS = {name: f"tools/requirements-{name}.txt" for name in ("data", "tests", "bench")}  # and what only some calls need
+SETS = {name: f"tools/requirements-{name}.txt" for name in ("data", "onnx", "tests", "bench")}  # and what only some calls need
 
 
 def ensure(steps, root, sets, keep):

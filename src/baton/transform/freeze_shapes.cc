@@ -219,7 +219,7 @@ int64_t number_in(const std::string& text, const std::string& whole) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || stop != text.data() + text.size() || value < 0)
     throw UsageError("\"" + whole +
-                     "\" gives no shape: write x=1,3,224,224 for a parameter, or n=4 for a "
+                     "\" gives no shape: write x=1,3,224,224 or x=1x3x224x224 for a parameter, or n=4 for a "
                      "variable of an extent");
   return value;
 }
@@ -227,11 +227,11 @@ int64_t number_in(const std::string& text, const std::string& whole) {
 }  // namespace
 
 GivenShape parse_given_shape(const std::string& text) {
-  const size_t equals = text.find('=');
+  const size_t equals = text.rfind('=');  // names of ONNX files contain anything
   GivenShape given{text.substr(0, equals), {}};
   if (given.name.empty() || equals == std::string::npos) number_in("", text);
   for (size_t at = equals; at != std::string::npos;) {
-    const size_t next = text.find(',', at + 1);
+    const size_t next = text.find_first_of(",x", at + 1);
     given.values.push_back(number_in(text.substr(at + 1, next - at - 1), text));
     at = next;
   }

@@ -13,7 +13,7 @@ struct GivenShape {
   std::string name;
   std::vector<int64_t> values;
 };
-/// "x=1,3,224,224" or "n=4". Throws UsageError.
+/// "x=1,3,224,224", "x=1x3x224x224" or "n=4"; a name may contain `=`. Throws UsageError.
 GivenShape parse_given_shape(const std::string& text);
 
 /// The module with the variables of symbolic extents, in all functions, and the `?` of parameters of @main

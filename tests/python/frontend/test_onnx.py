@@ -130,3 +130,59 @@ def test_from_torch_says_what_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     with pytest.raises(ImportError, match="pip install torch onnxscript"):
         tvm.from_torch(None, ())
+
+
+ODD = "serving:0/a b=c,d"
+
+
+def test_names_of_inputs_may_contain_anything(tmp_path):
+    model = integer(1, 8) + field(8, integer(2, 17)) + field(7, node("Add", [ODD, "z"], ["y"]) + value(11, ODD, ["n", 3]) + value(11, "z", ["n", 3])
+                                                             + value(12, "y", ["n", 3]))
+    (tmp_path / "m.onnx").write_bytes(model)
+
+    def baton(*args):
+        return subprocess.run([os.environ["BATON_PROGRAM"], *args], capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    for shape in (ODD + "=2x3", ODD + "=2,3", "n=2"):
+        np.savez(tmp_path / "in.npz", **{ODD: x, "z": x})
+        done = baton("run", "m.onnx", "--shape", shape, "--input-name", ODD, "--input-name", "z", "--inputs", "in.npz", "--output", "out.npz")
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_array_equal(next(iter(np.load(tmp_path / "out.npz").values())), 2 * x)
+    for name, array, why in [(ODD, x.astype("float64"), "float64"), (ODD, x[:1], "float32[1, 3]"), ("w", x, "is no input of the model")]:
+        np.savez(tmp_path / "in.npz", **{name: array})
+        done = baton("run", "m.onnx", "--shape", "n=2", "--input-name", ODD, "--inputs", "in.npz")
+        assert done.returncode == 1 and why in done.stderr and name in done.stderr, done.stderr
+    done = baton("explain", "m.onnx", "--shape", "n=2", "--shape", "n=3")
+    assert done.returncode == 2 and "two values" in done.stderr
+
+
+def test_a_symbol_has_one_size_at_run_time():
+    graph = node("Add", ["x", "w"], ["y"]) + value(11, "x", ["n"]) + value(11, "w", ["n"]) + value(12, "y", ["n"])
+    module, _ = relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))
+    function = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()
+    np.testing.assert_array_equal(function(np.ones(3, "float32"), np.ones(3, "float32")).numpy(), np.full(3, 2, "float32"))
+    with pytest.raises(tvm.TVMError, match=r"argument w .*expected Tensor\[\(n\).*where n is 3"):
+        function(np.ones(3, "float32"), np.ones(1, "float32"))
+    with pytest.raises(ValueError, match="main takes 2 arguments"):
+        function(np.ones(3, "float32"))
+
+
+@pytest.mark.parametrize("a, b", [
+    (["n", 2, "l", 4], ["n", 2, 4, "l"]), (["n", 2, "l", 4], [1, 2, 4, 3]), ([2, "n", 3, 4], [1, 1, 4, 5]), (["l", "n", 3, 4], ["l", "n", 4, 2]),
+    (["n", 2, 3, 1, 4], ["n", 2, 3, 4, 2]),
+])
+def test_products_over_batches_of_unknown_extents(a, b):
+    graph = node("MatMul", ["a", "b"], ["y"]) + value(11, "a", a) + value(11, "b", b) + value(12, "y", [])
+    module, _ = relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))
+    function = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()
+    random = np.random.default_rng(0)
+    for sizes in ({"n": 1, "l": 3}, {"n": 3, "l": 2}):
+        x, y = (random.random([sizes.get(dim, dim) for dim in dims], "float32") for dims in (a, b))
+        np.testing.assert_allclose(function(x, y).numpy(), x @ y, rtol=1e-5)
+
+
+def test_batches_of_which_one_may_be_broadcast_are_refused():
+    graph = node("MatMul", ["a", "b"], ["y"]) + value(11, "a", ["n", 2, 3, 4]) + value(11, "b", ["m", 2, 4, 3]) + value(12, "y", [])
+    with pytest.raises(NotImplementedError, match="batches are n and m, of which one may be 1"):
+        relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))

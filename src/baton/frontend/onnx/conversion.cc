@@ -35,15 +35,27 @@ const char* kind_name(AttributeFile::Kind kind) {
   }
 }
 
+bool is_known_type(DType dtype) {
+  return dtype == DType::int_(64) || dtype == DType::int_(32) || dtype == DType::bool_();
+}
+
+std::vector<int64_t> integers_of(const NDArray& array) {
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < static_cast<size_t>(array.size()); ++i)
+    values.push_back(array.dtype() == DType::int_(64)   ? array.as<int64_t>()[i]
+                     : array.dtype() == DType::int_(32) ? array.as<int32_t>()[i]
+                                                        : array.as<uint8_t>()[i]);
+  return values;
+}
+
 std::optional<KnownIntegers> known_integers(const NDArray& array) {
   const DType dtype = array.dtype();
-  if (array.ndim() > 1 || array.size() > kMostKnown ||
-      !(dtype == DType::int_(64) || dtype == DType::int_(32)))
-    return std::nullopt;
+  if (array.ndim() > 1 || array.size() > kMostKnown || !is_known_type(dtype)) return std::nullopt;
   KnownIntegers known{{}, array.ndim() == 0, dtype};
-  for (int64_t i = 0; i < array.size(); ++i)
-    known.values.emplace_back(dtype.bits == 64 ? array.as<int64_t>()[static_cast<size_t>(i)]
-                                               : array.as<int32_t>()[static_cast<size_t>(i)]);
+  for (const int64_t value : integers_of(array)) {
+    known.values.emplace_back(value);
+    if (known.values.back().is_any()) return std::nullopt;  // near the least int64, no extent has a number
+  }
   return known;
 }
 
@@ -80,6 +92,11 @@ std::optional<KnownIntegers> Conversion::integers(size_t i) const {
 }
 
 std::optional<std::vector<int64_t>> Conversion::numbers(size_t i) const {
+  if (const ConstantNode* known = constant(i))
+    return known->value().ndim() <= 1 && known->value().size() <= kMostKnown &&
+                   is_known_type(known->value().dtype())
+               ? std::optional(onnx::integers_of(known->value()))
+               : std::nullopt;
   const std::optional<KnownIntegers> known = integers(i);
   if (!known) return std::nullopt;
   std::vector<int64_t> values;
@@ -129,6 +146,13 @@ std::optional<std::vector<double>> Conversion::numbers_of(std::string_view name)
   const AttributeFile* found = attribute(name, AttributeFile::Kind::kFloats);
   if (!found) return std::nullopt;
   return std::vector<double>(found->floats.begin(), found->floats.end());
+}
+
+const AttributeFile& Conversion::required_graph(std::string_view name) const {
+  if (const AttributeFile* found = attribute(name, AttributeFile::Kind::kGraph);
+      found && !found->graphs.empty())
+    return *found;
+  throw error("the graph `" + std::string(name) + "` is missing");
 }
 
 // ---- Building.

@@ -15,6 +15,9 @@
 
 namespace baton::onnx {
 
+/// Names of an inner graph, and what they stand for in it.
+using Bindings = std::vector<std::pair<std::string_view, Value>>;
+
 /// What a rule needs of the graph around its node.
 class Surroundings {
  public:
@@ -27,6 +30,17 @@ class Surroundings {
   /// The elements of a constant. Throws NotSupported for those of 4 and 2 bits, which no rule computes with.
   virtual NDArray elements(const TensorFile& tensor) = 0;
   virtual NDArray elements(const SparseTensorFile& tensor) = 0;
+
+  // ---- Graphs that are attributes of the node that is being converted.
+  /// The graph's results for `inputs`. It sees the names around the node; `bindings` replaces some of them. A
+  /// graph can be converted several times: its nodes stay the same operators.
+  virtual Values run_graph(const AttributeFile& graph, const Values& inputs, const Bindings& bindings) = 0;
+  /// The graph is not there: its nodes are retired with the reason, and not looked at.
+  virtual void skip_graph(const AttributeFile& graph, const std::string& why) = 0;
+  /// What the graph, and those within it, read of the names around the node.
+  virtual Bindings outer_values(const AttributeFile& graph) const = 0;
+  /// Why the node has no operator in the module, where it leaves none.
+  virtual void explain(const std::string& why) = 0;
 };
 
 class Conversion {
@@ -69,6 +83,8 @@ class Conversion {
   size_t outputs() const { return node.outputs.size(); }
   bool wants(size_t output) const { return output < node.outputs.size() && !node.outputs[output].empty(); }
   const AttributeFile* attribute(std::string_view name) const { return node.attribute(name); }
+  /// A graph; throws Error where it is missing.
+  const AttributeFile& required_graph(std::string_view name) const;
 
   // ---- Building. All are typed.
   Expr call(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs = {}) const;
@@ -84,6 +100,7 @@ class Conversion {
   Expr tensor(const Value& value) const { return around_.tensor(value); }
   NDArray elements(const TensorFile& tensor) const { return around_.elements(tensor); }
   NDArray elements(const SparseTensorFile& tensor) const { return around_.elements(tensor); }
+  Surroundings& around() const { return around_; }
 
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   Error error(const std::string& why) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "baton/frontend/onnx/module_path.h"
 #include "baton/frontend/onnx/operators.h"
@@ -17,15 +18,20 @@ namespace baton::onnx {
 namespace {
 
 constexpr const char* kPass = "import";
+constexpr int64_t kMostFolded = int64_t{1} << 25;    // bytes of a constant that is computed while importing
+constexpr int64_t kMostConstant = int64_t{1} << 31;  // bytes of one that is there at all
 
 std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
-
-/// "ai.onnx" where a reader needs to see a domain.
-std::string domain_text(std::string_view domain) { return std::string(domain.empty() ? "ai.onnx" : domain); }
 
 /// Some writers have a name for what is not known.
 bool has_name(const DimFile& dim) {
   return !dim.is_known && !dim.symbol.empty() && dim.symbol != "?" && dim.symbol != "-1";
+}
+
+/// A model's optional input is always given: it is its element.
+const TypeFile& tensor_of(const ValueFile& input) {
+  const bool is_optional = input.type.kind == TypeFile::Kind::kOptional && input.type.of;
+  return is_optional ? *input.type.of : input.type;
 }
 
 /// Why a node has no operator in the module.
@@ -45,10 +51,15 @@ const Value* Scope::find(std::string_view name) const {
 
 Importer::Importer(std::shared_ptr<const ModelFile> file, const ImportOptions& options,
                    const BuildContext& context)
-    : file_(std::move(file)), options_(options), context_(context), tensors_(file_) {}
+    : file_(std::move(file)),
+      options_(options),
+      context_(context),
+      tensors_(file_),
+      functions_(*file_),
+      operators_(*file_, functions_) {}
 
 IRModule Importer::run() {
-  check_operators();
+  operators_.require();
   opsets_ = &file_->opsets;
   const GraphFile& graph = file_->graph;
   Scope scope;
@@ -65,16 +76,22 @@ IRModule Importer::run() {
     scope.names[input.name] = infer_type(Expr(params.back()));
   }
   std::vector<Expr> results;
-  for (const Value& each : outputs_of(graph, scope, "")) {
-    if (each.sequence)
-      throw NotSupported(file_->path +
-                         ": an output of the model is a sequence; Baton's models return tensors");
-    results.push_back(tensor(each));
-  }
+  for (const Value& each : outputs_of(graph, scope, "")) results.push_back(result(each));
   if (results.empty()) throw Error(file_->path + ": its graph has no outputs");
   module_->set("main", function(params, results.size() == 1 ? results[0] : tuple(results)));
   retire_rest();
   return infer_types(module_);
+}
+
+/// A sequence is a tuple.
+Expr Importer::result(const Value& value) {
+  if (value.is_none)
+    throw NotSupported(file_->path + ": an output of the model is an optional without an element; Baton's " +
+                       "models return tensors");
+  if (!value.sequence) return tensor(value);
+  std::vector<Expr> elements;
+  for (const Value& each : *value.sequence) elements.push_back(result(each));
+  return infer_type(baton::tuple(elements));
 }
 
 /// Nodes that left nothing behind are retired with the reason.
@@ -105,11 +122,11 @@ Dim Importer::extent(const DimFile& dim, std::string_view input, size_t axis) {
 /// What --shape says of an input holds for all of them that share a dimension's name.
 void Importer::take_given(const ValueFile& input) {
   const auto given = std::ranges::find(options_.shapes, std::string(input.name), &GivenShape::name);
-  if (given == options_.shapes.end() || !input.type.has_shape) return;
+  if (given == options_.shapes.end() || !tensor_of(input).has_shape) return;
   const auto bad = [&](const std::string& what) {
     return Error(file_->path + ": the input " + quoted(input.name) + " has " + what);
   };
-  const std::vector<DimFile>& dims = input.type.dims;
+  const std::vector<DimFile>& dims = tensor_of(input).dims;
   if (given->values.size() != dims.size())
     throw bad(std::to_string(dims.size()) + " dimensions, and --shape gives " +
               std::to_string(given->values.size()));
@@ -130,20 +147,20 @@ Var Importer::parameter(const ValueFile& input) {
   const auto bad = [&](const std::string& what) {
     return Error(file_->path + ": the input " + quoted(input.name) + " " + what);
   };
-  if (input.type.kind != TypeFile::Kind::kTensor)
-    throw NotSupported(
-        bad("is no tensor; models with sequences, maps or optional inputs are not supported").what());
-  const std::optional<DType> dtype = dtype_of(input.type.element);
-  if (!dtype || is_packed(input.type.element))
-    throw bad("is of type " + element_name(input.type.element) + ", for which Baton has no arithmetic");
+  const TypeFile& type = tensor_of(input);
+  if (type.kind != TypeFile::Kind::kTensor)
+    throw NotSupported(bad("is no tensor; models with sequences or maps as inputs are not supported").what());
+  const std::optional<DType> dtype = dtype_of(type.element);
+  if (!dtype || is_packed(type.element))
+    throw bad("is of type " + element_name(type.element) + ", for which Baton has no arithmetic");
   const auto given = std::ranges::find(options_.shapes, std::string(input.name), &GivenShape::name);
   const bool is_given = given != options_.shapes.end();
-  if (!input.type.has_shape && !is_given)
+  if (!type.has_shape && !is_given)
     throw bad("has no shape in the file: give one, --shape " + std::string(input.name) + "=1,3,224,224");
   std::vector<Dim> shape;
-  for (size_t axis = 0; axis < (is_given ? given->values.size() : input.type.dims.size()); ++axis) {
+  for (size_t axis = 0; axis < (is_given ? given->values.size() : type.dims.size()); ++axis) {
     if (!is_given) {
-      shape.push_back(extent(input.type.dims[axis], input.name, axis));
+      shape.push_back(extent(type.dims[axis], input.name, axis));
       continue;
     }
     shape.emplace_back(given->values[axis]);
@@ -156,14 +173,18 @@ Var Importer::parameter(const ValueFile& input) {
 
 void Importer::check_given() const {
   for (const GivenShape& given : options_.shapes) {
+    for (const GivenShape& other : options_.shapes)
+      if (other.name == given.name && other.values != given.values)
+        throw UsageError("--shape gives " + quoted(given.name) + " two values");
     const bool is_input = std::ranges::any_of(
         file_->graph.inputs, [&](const ValueFile& input) { return input.name == given.name; });
     bool is_symbol = false;
     std::string known;
     for (const ValueFile& input : file_->graph.inputs) {
       known += (known.empty() ? "" : ", ") + std::string(input.name);
-      for (size_t axis = 0; axis < input.type.dims.size(); ++axis) {
-        const DimFile& dim = input.type.dims[axis];
+      const std::vector<DimFile>& dims = tensor_of(input).dims;
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        const DimFile& dim = dims[axis];
         is_symbol |=
             dim.symbol == given.name || std::string(input.name) + "_" + std::to_string(axis) == given.name;
       }
@@ -176,76 +197,219 @@ void Importer::check_given() const {
 
 // ---- Graphs.
 
+void Importer::read_initializers(const GraphFile& graph, Scope& scope) {
+  const auto enter = [&](std::string_view name, NDArray value) {
+    if (!scope.names.try_emplace(name, constant(std::move(value))).second)
+      throw Error(file_->path + ": there are two initializers " + quoted(name));
+  };
+  for (const TensorFile& each : graph.initializers) enter(each.name, elements(each));
+  for (const SparseTensorFile& each : graph.sparse_initializers) enter(each.values.name, tensors_.read(each));
+}
+
 Values Importer::outputs_of(const GraphFile& graph, Scope& scope, const std::string& path) {
-  for (const TensorFile& each : graph.initializers) scope.names[each.name] = constant(elements(each));
-  for (const SparseTensorFile& each : graph.sparse_initializers)
-    scope.names[each.values.name] = constant(tensors_.read(each));
+  read_initializers(graph, scope);
   for (size_t i = 0; i < graph.nodes.size(); ++i) convert(graph.nodes[i], i, scope, path);
   Values results;
   for (const ValueFile& output : graph.outputs) {
     const Value* value = scope.find(output.name);
-    if (!value) throw Error(file_->path + ": nothing makes the output " + quoted(output.name));
+    if (!value)
+      throw Error(file_->path + ": " + (path.empty() ? "" : quoted(path) + ": ") +
+                  "nothing makes the output " + quoted(output.name));
     results.push_back(*value);
   }
   return results;
 }
 
-std::string Importer::name_of(const NodeFile& node, size_t index, const std::string& path) {
-  std::string name = path + (node.name.empty() ? std::string(node.op_type) + "_" + std::to_string(index)
-                                               : std::string(node.name));
-  if (const int count = ++seen_names_[name]; count > 1) name += "#" + std::to_string(count);
-  return name;
+/// The place in made_ of the operator that a node is. `path`: unique for a graph, or a call of a function.
+size_t Importer::made_for(const NodeFile& node, size_t index, const std::string& path) {
+  std::vector<size_t>& known = made_of_[path];
+  if (known.size() <= index) known.resize(index + 1, SIZE_MAX);
+  if (known[index] != SIZE_MAX) return known[index];
+  std::string name = path + label_of(node, index);
+  while (true) {  // "a#2" may be a name of the file, too
+    const int count = ++seen_names_[name];
+    if (count == 1) break;
+    name += "#" + std::to_string(count);
+  }
+  known[index] = made_.size();
+  const Ref<const Origin> origin =
+      Origin::create(std::string(node.op_type), nullptr, {}, name,
+                     places_.place(within_current_module(module_path(node, path)), source_line(node)));
+  made_.push_back({origin, reason_of(node)});
+  module_->origins().add(made_.back().origin);
+  return known[index];
+}
+
+int64_t Importer::version_of(const NodeFile& node) const {
+  for (const OpsetVersions* opsets : {opsets_, &file_->opsets})
+    if (const auto version = opsets->find(node.domain); version != opsets->end()) return version->second;
+  return 1;
+}
+
+Values Importer::inputs_of(const NodeFile& node, const Scope& scope) const {
+  Values inputs;
+  for (const std::string_view name : node.inputs) {
+    const Value* value = name.empty() ? nullptr : scope.find(name);
+    if (!name.empty() && !value)
+      throw Error(place(node) + ": nothing before it makes its input " + quoted(name));
+    inputs.push_back(value ? *value : Value());
+  }
+  return inputs;
 }
 
 void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const std::string& path) {
-  Values inputs;
-  for (const std::string_view name : node.inputs) {
-    if (name.empty()) {
-      inputs.emplace_back();
-      continue;
-    }
-    const Value* value = scope.find(name);
-    if (!value) throw Error(place(node) + ": nothing before it makes its input " + quoted(name));
-    inputs.push_back(*value);
-  }
-  const Operator& op = *find_operator(node.domain, node.op_type);
-  const Ref<const Origin> origin =
-      Origin::create(std::string(node.op_type), nullptr, {}, name_of(node, index, path),
-                     places_.place(within_current_module(module_path(node, path)), source_line(node)));
-  module_->origins().add(origin);
-  made_.emplace_back(origin, reason_of(node));
+  if (++converted_ > kMostNodes)
+    throw NotSupported(file_->path + ": its loops nest so deep that importing looks at more than " +
+                       std::to_string(kMostNodes) + " nodes; the last is " +
+                       quoted(path + label_of(node, index)));
+  const size_t made = made_for(node, index, path);
+  const Ref<const Origin> origin = made_[made].origin;
   const OriginScope origins(OriginSet::of(origin));
-  const auto version = opsets_->find(node.domain);
-  Conversion conversion(*this, node, version == opsets_->end() ? 1 : version->second, std::move(inputs));
-  const Scope* const outer = std::exchange(scope_, &scope);
-  Values results;
+  Frame outer = std::exchange(frame_, {&scope, &node, made, origin->source_name()});
+  Values inputs = inputs_of(node, scope);
+  const FunctionFile* function = functions_.find(node);
+  enter(node,
+        function ? call(*function, node, inputs, frame_.path + "/") : results_of(node, std::move(inputs)),
+        scope);
+  frame_ = std::move(outer);
+}
+
+Values Importer::results_of(const NodeFile& node, Values inputs) {
+  const Operator* op = find_operator(node.domain, node.op_type);
+  if (!op) operators_.refuse();
+  Conversion conversion(*this, node, version_of(node), std::move(inputs));
   if (auto known = fold_integers(conversion)) {
-    made_.back().second = "shape arithmetic, computed while importing";
-    results.emplace_back(std::move(*known));
-  } else {
-    try {
-      results = folded(conversion, op.convert(conversion));
-    } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
-      throw Error(place(node) + ": " + error.what());
-    }
+    explain("shape arithmetic, computed while importing");
+    return {std::move(*known)};
   }
-  scope_ = outer;
+  try {
+    Values results = folded(conversion, op->convert(conversion));
+    if (const auto extents = compared_extents(conversion))
+      results.front().equal = std::make_shared<const std::pair<Dim, Dim>>(*extents);
+    return results;
+  } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
+    throw Error(place(node) + ": " + error.what());
+  } catch (const std::out_of_range&) {  // rules read elements with at()
+    throw Error(place(node) + ": an attribute, an input that gives numbers, or the list of its outputs has " +
+                "fewer elements than the operator needs");
+  }
+}
+
+void Importer::enter(const NodeFile& node, const Values& results, Scope& scope) const {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (i >= results.size() || results[i].is_absent())
-      throw conversion.not_supported("its output " + std::to_string(i) + " (" + quoted(node.outputs[i]) +
-                                     ") and those behind it");
+      throw NotSupported(place(node) + ": its output " + std::to_string(i) + " (" + quoted(node.outputs[i]) +
+                         ") and those behind it are not supported");
     if (!scope.names.try_emplace(node.outputs[i], results[i]).second)
       throw Error(place(node) + ": its output " + quoted(node.outputs[i]) + " was made before");
   }
 }
 
-/// What follows from constants alone is computed at once: shapes come of it.
+// ---- Functions: their nodes stand for the call.
+
+Values Importer::call(const FunctionFile& function, const NodeFile& node, const Values& inputs,
+                      const std::string& path) {
+  explain("a call of a function of the model, whose nodes stand for it");
+  if (std::ranges::count(open_calls_, &function))
+    throw Error(place(node) + ": the function " + quoted(function.name) + " calls itself");
+  if (inputs.size() > function.inputs.size())
+    throw Error(place(node) + ": it has " + std::to_string(inputs.size()) + " inputs, and the function " +
+                quoted(function.name) + " takes " + std::to_string(function.inputs.size()));
+  const auto [at, is_new] = calls_.try_emplace(path);
+  if (is_new) at->second = nodes_of_call(function, node);
+  const std::vector<NodeFile>& nodes = at->second;
+  Scope scope;
+  for (size_t i = 0; i < function.inputs.size(); ++i)
+    scope.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : Value();
+  const OpsetVersions* const outer = std::exchange(opsets_, &function.opsets);
+  open_calls_.push_back(&function);
+  for (size_t i = 0; i < nodes.size(); ++i) convert(nodes[i], i, scope, path);
+  open_calls_.pop_back();
+  opsets_ = outer;
+  Values results;
+  for (const std::string_view output : function.outputs) {
+    const Value* value = scope.find(output);
+    results.push_back(value ? *value : Value());
+  }
+  return results;
+}
+
+// ---- Graphs of attributes.
+
+Values Importer::run_graph(const AttributeFile& attribute, const Values& inputs, const Bindings& bindings) {
+  const GraphFile& graph = *attribute.graphs.front();
+  const std::string path = frame_.path + "/" + label_of(attribute) + "/";
+  if (inputs.size() != graph.inputs.size())
+    throw Error(place(*frame_.node) + ": its graph " + quoted(attribute.name) + " has " +
+                std::to_string(graph.inputs.size()) + " inputs, and gets " + std::to_string(inputs.size()));
+  Scope bound{frame_.scope, {}};
+  for (const auto& [name, value] : bindings) bound.names[name] = value;
+  Scope scope{&bound, {}};
+  for (size_t i = 0; i < inputs.size(); ++i) scope.names[graph.inputs[i].name] = inputs[i];
+  return outputs_of(graph, scope, path);
+}
+
+void Importer::skip_graph(const AttributeFile& attribute, const std::string& why) {
+  retire_nodes(*attribute.graphs.front(), frame_.path + "/" + label_of(attribute) + "/", why);
+}
+
+void Importer::retire_nodes(const GraphFile& graph, const std::string& path, const std::string& why) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const size_t made = made_for(graph.nodes[i], i, path);
+    made_[made].why = why;
+    const std::string name = made_[made].origin->source_name();
+    for (const AttributeFile& attribute : graph.nodes[i].attributes)
+      for (const auto& inner : attribute.graphs)
+        retire_nodes(*inner, name + "/" + label_of(attribute) + "/", why);
+  }
+}
+
+namespace {
+
+/// Names that a graph, or one within it, reads.
+void collect_reads(const GraphFile& graph, std::set<std::string_view>& reads) {
+  for (const NodeFile& node : graph.nodes) {
+    reads.insert(node.inputs.begin(), node.inputs.end());
+    for (const AttributeFile& attribute : node.attributes)
+      for (const auto& inner : attribute.graphs) collect_reads(*inner, reads);
+  }
+  for (const ValueFile& each : graph.outputs) reads.insert(each.name);
+}
+
+}  // namespace
+
+Bindings Importer::outer_values(const AttributeFile& attribute) const {
+  const GraphFile& graph = *attribute.graphs.front();
+  std::set<std::string_view> reads;
+  collect_reads(graph, reads);
+  for (const ValueFile& each : graph.inputs) reads.erase(each.name);
+  for (const NodeFile& node : graph.nodes)
+    for (const std::string_view made : node.outputs) reads.erase(made);
+  Bindings outer;
+  for (const std::string_view name : reads)
+    if (const Value* value = name.empty() ? nullptr : frame_.scope->find(name))
+      outer.emplace_back(name, *value);
+  return outer;
+}
+
+/// What follows from constants alone is computed at once: shapes come of it. Large ones are left to builds,
+/// and loops, which need not end, to programs.
 Values Importer::folded(const Conversion& conversion, Values results) {
   for (size_t i = 0; i < conversion.count(); ++i)
     if (conversion.has(i) && !conversion.constant(i) && !conversion.numbers(i)) return results;
-  for (Value& each : results)
-    if (each.tensor && !as<ConstantNode>(each.tensor)) each.tensor = fold_constants(each.tensor, context_);
+  if (std::ranges::any_of(conversion.node.attributes, [](const auto& each) { return !each.graphs.empty(); }))
+    return results;
+  for (Value& each : results) {
+    if (!each.tensor || as<ConstantNode>(each.tensor)) continue;
+    const auto* type = as_type<TensorTypeNode>(each.tensor->checked_type());
+    if (!type || !type->is_static()) continue;
+    const std::optional<int64_t> bytes = byte_count(type->extents(), type->dtype());
+    if (!bytes || *bytes > kMostConstant)
+      throw conversion.not_supported("constants of more than 2 GB, such as its result of type " +
+                                     type_text(each.tensor->checked_type()) + ",");
+    if (*bytes <= kMostFolded) each.tensor = fold_constants(each.tensor, context_);
+  }
   return results;
 }
 
@@ -283,7 +447,11 @@ Expr Importer::extent_value(Dim dim) {
 
 Expr Importer::tensor(const Value& value) {
   if (value.tensor) return value.tensor;
-  if (!value.integers) throw Error("a value that should be a tensor is none");
+  if (!value.integers)
+    throw Error((frame_.node ? place(*frame_.node) : file_->path) + ": a value that should be a tensor is " +
+                (value.sequence  ? "a sequence"
+                 : value.is_none ? "an optional without an element"
+                                 : "not given"));
   const KnownIntegers& known = *value.integers;
   std::vector<int64_t> numbers;
   for (const Dim each : known.values)
@@ -296,6 +464,9 @@ Expr Importer::tensor(const Value& value) {
   if (numbers.size() == known.values.size()) {
     const Shape shape = known.is_scalar ? Shape{} : Shape{static_cast<int64_t>(numbers.size())};
     if (known.dtype == DType::int_(64)) return constant(NDArray::of<int64_t>(shape, numbers, known.dtype));
+    if (known.dtype == DType::bool_())
+      return constant(
+          NDArray::of<uint8_t>(shape, std::vector<uint8_t>(numbers.begin(), numbers.end()), known.dtype));
     const std::vector<int32_t> narrow(numbers.begin(), numbers.end());
     return constant(NDArray::of<int32_t>(shape, narrow, known.dtype));
   }
@@ -305,49 +476,14 @@ Expr Importer::tensor(const Value& value) {
   return cast(infer_type(Expr(call_op("stack", {tuple(elements)}, {{"axis", 0}}))));
 }
 
+/// Within graphs and functions the path says where; a node without a name is found by what it makes.
 std::string Importer::place(const NodeFile& node) const {
+  const bool is_inner = &node == frame_.node && frame_.path.find('/') != std::string::npos;
   return file_->path + ": " + std::string(node.op_type) +
-         (node.name.empty() ? (node.outputs.empty() ? "" : " that makes " + quoted(node.outputs.front()))
-                            : " " + quoted(node.name));
-}
-
-// ---- What there is no rule for.
-
-void Importer::check_operators() const {
-  for (const auto& [domain, version] : file_->opsets)
-    if (domain.empty() && version > kNewestOpset)
-      throw NotSupported(file_->path + ": it is written in version " + std::to_string(version) +
-                         " of ONNX's operators; this version of Baton knows them up to " +
-                         std::to_string(kNewestOpset));
-  std::map<std::string, std::vector<std::string>> missing;
-  check_operators(file_->graph.nodes, missing, file_->opsets);
-  if (missing.empty()) return;
-  constexpr size_t kNamed = 3;
-  std::string text = file_->path + ": there is no rule for " + std::to_string(missing.size()) +
-                     (missing.size() == 1 ? " operator:" : " operators:");
-  for (const auto& [op, nodes] : missing) {
-    text += "\n  " + op + ": " + std::to_string(nodes.size()) + (nodes.size() == 1 ? " node (" : " nodes (");
-    for (size_t i = 0; i < std::min(kNamed, nodes.size()); ++i) text += (i ? ", " : "") + nodes[i];
-    text += nodes.size() > kNamed ? ", ...)" : ")";
-  }
-  throw NotSupported(text);
-}
-
-void Importer::check_operators(const std::vector<NodeFile>& nodes,
-                               std::map<std::string, std::vector<std::string>>& missing,
-                               const OpsetVersions& opsets) const {
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const NodeFile& node = nodes[i];
-    if (!find_operator(node.domain, node.op_type)) {
-      const auto version = opsets.find(node.domain);
-      missing[domain_text(node.domain) + "." + std::string(node.op_type) +
-              (version == opsets.end() ? "" : " (version " + std::to_string(version->second) + ")")]
-          .push_back(node.name.empty() ? std::string(node.op_type) + "_" + std::to_string(i)
-                                       : std::string(node.name));
-    }
-    for (const AttributeFile& attribute : node.attributes)
-      for (const auto& graph : attribute.graphs) check_operators(graph->nodes, missing, opsets);
-  }
+         (!node.name.empty() || is_inner
+              ? " " + quoted(&node == frame_.node ? std::string_view(frame_.path) : node.name)
+          : node.outputs.empty() ? ""
+                                 : " that makes " + quoted(node.outputs.front()));
 }
 
 Imported import_file(const std::string& path, const ImportOptions& options, const BuildContext& context) {

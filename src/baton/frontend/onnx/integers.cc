@@ -30,6 +30,14 @@ Result unless_unknown(KnownIntegers known) {
   return known;
 }
 
+/// Integers of 32 bits that are none are left to the operator, which wraps them.
+Result if_it_fits(KnownIntegers known) {
+  if (known.dtype == DType::int_(32))
+    for (const Dim each : known.values)
+      if (!each.is_any() && each.value() != static_cast<int32_t>(each.value())) return std::nullopt;
+  return known;
+}
+
 Result shape(const Conversion& c) {
   const std::vector<Dim> dims = dims_of(c);
   const auto rank = static_cast<int64_t>(dims.size());
@@ -99,12 +107,19 @@ Result slice(const Conversion& c) {
 
 Result same(const Conversion& c) { return c.integers(0); }
 
+/// Numbers of ONNX's element types.
+constexpr int64_t kInt32 = 6, kInt64 = 7, kBool = 9;
+
 Result cast(const Conversion& c) {
   auto data = c.integers(0);
   const int64_t to = c.integer("to", 0);
-  if (!data || (to != 6 && to != 7)) return std::nullopt;
-  data->dtype = DType::int_(to == 6 ? 32 : 64);
-  return data;
+  if (!data || (to != kInt32 && to != kInt64 && to != kBool)) return std::nullopt;
+  if (to == kBool) {
+    if (!all_numbers(*data)) return std::nullopt;
+    for (Dim& each : data->values) each = each.value() != 0;
+  }
+  data->dtype = to == kBool ? DType::bool_() : DType::int_(to == kInt32 ? 32 : 64);
+  return if_it_fits(*data);
 }
 
 Result squeeze(const Conversion& c) {
@@ -149,6 +164,73 @@ Result pairs(const Conversion& c, Dim (*apply)(Dim, Dim)) {
     if (value.is_any() && !value.is_symbolic()) return std::nullopt;
     result.values.push_back(value);
   }
+  return if_it_fits(std::move(result));
+}
+
+// ---- Truth: it decides which branches of an If are there.
+
+/// Extents are not negative, nor are sums, products and quotients of them.
+bool is_never_negative(Dim dim) {
+  if (!dim.is_any()) return dim.value() >= 0;
+  if (!dim.is_symbolic()) return false;
+  if (as_extent_var(dim)) return true;
+  const ExtentParts parts = extent_parts(dim);
+  return parts.op != ExtentOp::kSub && is_never_negative(parts.a) && is_never_negative(parts.b);
+}
+
+/// -1, 0 or 1: how `a` compares with `b` for all extents; nullopt: that depends on them.
+std::optional<int> compared(Dim a, Dim b) {
+  if (a == b) return 0;
+  const Dim difference = a - b;
+  if (!difference.is_any()) return difference.value() < 0 ? -1 : difference.value() > 0;
+  if (!a.is_any() && a.value() < 0 && is_never_negative(b)) return -1;
+  if (!b.is_any() && b.value() < 0 && is_never_negative(a)) return 1;
+  return std::nullopt;
+}
+
+template <class Holds>
+Result truth(const Conversion& c, Holds holds) {
+  const auto a = c.integers(0), b = c.integers(1);
+  if (!a || !b || a->values.empty() || b->values.empty()) return std::nullopt;
+  if (a->values.size() != b->values.size() && a->values.size() != 1 && b->values.size() != 1)
+    return std::nullopt;
+  KnownIntegers result{{}, a->is_scalar && b->is_scalar, DType::bool_()};
+  for (size_t i = 0; i < std::max(a->values.size(), b->values.size()); ++i) {
+    const auto order =
+        compared(a->values[a->values.size() == 1 ? 0 : i], b->values[b->values.size() == 1 ? 0 : i]);
+    if (!order) return std::nullopt;
+    result.values.emplace_back(int64_t{holds(*order)});
+  }
+  return result;
+}
+
+/// And, Or, Xor: of bools, which have no order to know.
+template <class Apply>
+Result logical(const Conversion& c, Apply apply) {
+  const auto a = c.integers(0), b = c.integers(1);
+  if (!a || !b || a->values.size() != 1 || b->values.size() != 1) return std::nullopt;
+  return KnownIntegers{{int64_t{apply(a->values[0].value() != 0, b->values[0].value() != 0)}},
+                       a->is_scalar && b->is_scalar,
+                       DType::bool_()};
+}
+
+Result negation(const Conversion& c) {
+  auto data = c.integers(0);
+  if (!data) return std::nullopt;
+  for (Dim& each : data->values) each = int64_t{each.value() == 0};
+  return data;
+}
+
+Result where(const Conversion& c) {
+  const auto condition = c.integers(0), a = c.integers(1), b = c.integers(2);
+  if (!condition || !a || !b || !all_numbers(*condition)) return std::nullopt;
+  const size_t count = std::max({condition->values.size(), a->values.size(), b->values.size()});
+  for (const auto* each : {&*condition, &*a, &*b})
+    if (each->values.size() != count && each->values.size() != 1) return std::nullopt;
+  const auto at = [](const KnownIntegers& of, size_t i) { return of.values[of.values.size() == 1 ? 0 : i]; };
+  KnownIntegers result{{}, condition->is_scalar && a->is_scalar && b->is_scalar, a->dtype};
+  for (size_t i = 0; i < count; ++i)
+    result.values.push_back(at(*condition, i).value() ? at(*a, i) : at(*b, i));
   return result;
 }
 
@@ -192,6 +274,16 @@ const std::map<std::string_view, Fold>& folds() {
       {"Sub", [](const Conversion& c) { return pairs(c, [](Dim a, Dim b) { return a - b; }); }},
       {"Mul", [](const Conversion& c) { return pairs(c, [](Dim a, Dim b) { return a * b; }); }},
       {"Div", [](const Conversion& c) { return pairs(c, &quotient); }},
+      {"Equal", [](const Conversion& c) { return truth(c, [](int order) { return order == 0; }); }},
+      {"Less", [](const Conversion& c) { return truth(c, [](int order) { return order < 0; }); }},
+      {"LessOrEqual", [](const Conversion& c) { return truth(c, [](int order) { return order <= 0; }); }},
+      {"Greater", [](const Conversion& c) { return truth(c, [](int order) { return order > 0; }); }},
+      {"GreaterOrEqual", [](const Conversion& c) { return truth(c, [](int order) { return order >= 0; }); }},
+      {"And", [](const Conversion& c) { return logical(c, [](bool a, bool b) { return a && b; }); }},
+      {"Or", [](const Conversion& c) { return logical(c, [](bool a, bool b) { return a || b; }); }},
+      {"Xor", [](const Conversion& c) { return logical(c, [](bool a, bool b) { return a != b; }); }},
+      {"Not", &negation},
+      {"Where", &where},
       {"Max",
        [](const Conversion& c) {
          if (c.count() != 2) return Result();
@@ -216,6 +308,13 @@ std::optional<KnownIntegers> fold_integers(const Conversion& c) {
   if (!c.node.domain.empty()) return std::nullopt;
   const auto at = folds().find(c.node.op_type);
   return at == folds().end() ? std::nullopt : at->second(c);
+}
+
+std::optional<std::pair<Dim, Dim>> compared_extents(const Conversion& c) {
+  if (!c.node.domain.empty() || c.node.op_type != "Equal") return std::nullopt;
+  const auto a = c.integers(0), b = c.integers(1);
+  if (!a || !b || a->values.size() != 1 || b->values.size() != 1) return std::nullopt;
+  return std::pair(a->values[0], b->values[0]);
 }
 
 }  // namespace baton::onnx

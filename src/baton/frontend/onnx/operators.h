@@ -15,4 +15,7 @@ std::vector<const Operator*> all_operators();
 /// it is no such operator.
 std::optional<KnownIntegers> fold_integers(const Conversion& c);
 
+/// The extents that an Equal compares; nullopt: `c` is none, or compares something else.
+std::optional<std::pair<Dim, Dim>> compared_extents(const Conversion& c);
+
 }  // namespace baton::onnx

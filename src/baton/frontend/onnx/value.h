@@ -9,7 +9,8 @@
 
 namespace baton::onnx {
 
-/// The elements of an integer tensor of rank 0 or 1, known while importing: numbers, or symbolic extents.
+/// The elements of a tensor of integers or bools of rank 0 or 1, known while importing: numbers, or symbolic
+/// extents.
 struct KnownIntegers {
   std::vector<Dim> values;
   bool is_scalar = false;
@@ -19,17 +20,30 @@ struct KnownIntegers {
 struct Value;
 using Values = std::vector<Value>;
 
-/// A tensor, a sequence of values, or nothing (an optional input that is not given).
+/// A tensor, a sequence of values, an optional without an element, or nothing (an optional input that is not
+/// given). An optional that has an element is that element.
 struct Value {
   Value() = default;
   Value(Expr expr) : tensor(std::move(expr)) {}
   Value(KnownIntegers known) : integers(std::make_shared<const KnownIntegers>(std::move(known))) {}
+  static Value of_sequence(Values values);
 
   Expr tensor;                                    ///< typed; null while only `integers` are known
   std::shared_ptr<const KnownIntegers> integers;  ///< null: not known
   std::shared_ptr<const Values> sequence;         ///< null: no sequence
 
-  bool is_absent() const { return !tensor && !integers && !sequence; }
+  /// Of a bool that is computed at run time: it is true exactly where these extents are equal. Null: not
+  /// known.
+  std::shared_ptr<const std::pair<Dim, Dim>> equal;
+  bool is_none = false;  ///< an optional that has no element
+
+  bool is_absent() const { return !tensor && !integers && !sequence && !is_none; }
 };
+
+inline Value Value::of_sequence(Values values) {
+  Value value;
+  value.sequence = std::make_shared<const Values>(std::move(values));
+  return value;
+}
 
 }  // namespace baton::onnx

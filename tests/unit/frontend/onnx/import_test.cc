@@ -102,6 +102,12 @@ TEST_F(OnnxImport, WhatFollowsFromConstantsIsFolded) {
   EXPECT_THAT(nodes_of(module), ElementsAre(std::pair("Exp_0", ""), std::pair("Mul_1", "")));
 }
 
+TEST_F(OnnxImport, NumbersOfRulesAreRightInAllFloats) {
+  for (const auto& [type, one] :
+       {std::pair(DType::make(DType::Code::kBFloat, 16), 0x3f80), std::pair(DType::float_(16), 0x3c00)})
+    EXPECT_EQ(scalar(1, type)->value().as<uint16_t>()[0], one) << type.str();
+}
+
 TEST_F(OnnxImport, NodesWithoutAnEffectAreRetiredWithTheReason) {
   const IRModule module =
       import(bytes(1, node("Identity", {"x"}, {"a"})) + bytes(1, node("Relu", {"a"}, {"b"})) +

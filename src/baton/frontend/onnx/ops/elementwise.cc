@@ -118,7 +118,16 @@ Values celu(Conversion& c) {
       {alpha, c.call("subtract", {c.call("exp", {c.call("divide", {c[0], alpha})}), c.scalar(1, type)})});
   return {by_sign(c, below, c[0])};
 }
-Values prelu(Conversion& c) { return {by_sign(c, c.call("multiply", {c[0], second_operand(c)}), c[0])}; }
+/// The first versions have a slope for each channel.
+Values prelu(Conversion& c) {
+  Expr slope = second_operand(c);
+  if (c.version < 7 && c.rank(1) == 1 && c.rank(0) > 2 && c.type(1).shape().front() != Dim(1)) {
+    std::vector<int64_t> shape(static_cast<size_t>(c.rank(0)) - 1, 1);
+    shape[0] = -1;
+    slope = c.reshape(slope, shape);
+  }
+  return {by_sign(c, c.call("multiply", {c[0], slope}), c[0])};
+}
 Values thresholded_relu(Conversion& c) {
   const Expr above = c.call("greater", {c[0], number(c, "alpha", 1)});
   return {c.call("where", {above, c[0], c.scalar(0, c.dtype(0))})};

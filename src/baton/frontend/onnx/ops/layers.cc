@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/symbolic_batches.h"
 #include "baton/frontend/onnx/ops/windows.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/op_names.h"
@@ -118,10 +119,12 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
   const size_t outer = shape_a.size() - 2;
   if (outer == 1)
     return c.call(op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
+  if (has_symbolic_batches(a, b))
+    return over_symbolic_batches(c, a, b, [&](const Expr& one, const Expr& other) {
+      return c.call(op_names::kBatchMatmul, {one, other}, {{"transpose_a", false}, {"transpose_b", false}});
+    });
   std::vector<int64_t> common;
   for (size_t i = 0; i < outer; ++i) {
-    if (shape_a[i].is_any() || shape_b[i].is_any())
-      throw c.not_supported("products of matrices with several axes of batches that are not known");
     if (shape_a[i] != shape_b[i] && shape_a[i] != Dim(1) && shape_b[i] != Dim(1))
       throw c.error("its batches do not broadcast");
     common.push_back(shape_a[i] == Dim(1) ? shape_b[i].value() : shape_a[i].value());
@@ -131,12 +134,7 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
     std::vector<int64_t> full = common;
     bool one = true, all = true;
     for (size_t i = 0; i < outer; ++i) one &= shape[i] == Dim(1), all &= shape[i] == Dim(common[i]);
-    for (size_t i = outer; i < outer + 2; ++i) {
-      if (shape[i].is_any())
-        throw c.not_supported(
-            "products of matrices with several axes of batches whose extents are not known");
-      full.push_back(shape[i].value());
-    }
+    for (size_t i = outer; i < outer + 2; ++i) full.push_back(shape[i].value());
     const Expr wide =
         one || all ? operand : c.call("broadcast_to", {operand}, {{"shape", full}, {"dtype", ""}});
     return c.reshape(
