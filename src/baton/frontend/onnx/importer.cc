@@ -175,7 +175,10 @@ void Importer::check_given() const {
 // ---- Graphs.
 
 Values Importer::outputs_of(const GraphFile& graph, Scope& scope, const std::string& path) {
-  for (const TensorFile& each : graph.initializers) scope.names[each.name] = constant(elements(each));
+  for (const TensorFile& each : graph.initializers) {
+    Value& value = scope.names[each.name] = constant(tensors_.read(each));
+    value.packed_bits = packed_bits(each.element);
+  }
   for (const SparseTensorFile& each : graph.sparse_initializers)
     scope.names[each.values.name] = constant(tensors_.read(each));
   for (size_t i = 0; i < graph.nodes.size(); ++i) convert(graph.nodes[i], i, scope, path);

@@ -1,9 +1,10 @@
-// Layers with weights: convolutions, products of matrices, normalizations; and pools, softmax, reductions.
+// Layers with weights: convolutions, products of matrices; and pools, softmax, reductions.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/products.h"
 #include "baton/frontend/onnx/ops/windows.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/op_names.h"
@@ -177,79 +178,7 @@ Expr product(Conversion& c, Expr a, Expr b) {
 
 Values matmul(Conversion& c) { return {product(c, c[0], c[1])}; }
 
-// ---- Normalizations.
-
-/// By the mean and variance of the batch itself, which also update the running ones.
-Values training_batch_norm(Conversion& c) {
-  const DType type = c.dtype(0);
-  const int rank = c.rank(0);
-  std::vector<int64_t> axes;
-  for (int i = 0; i < rank; ++i)
-    if (i != 1) axes.push_back(i);
-  const NamedAttrs over{{"axis", axes}, {"keepdims", false}};
-  const Expr mean = c.call("mean", {c[0]}, over);
-  const auto along = [&](const Expr& vector) {
-    return rank > 2 ? c.call("expand_dims", {vector}, {{"axis", 1}, {"num_newaxis", rank - 2}}) : vector;
-  };
-  const Expr centred = c.call("subtract", {c[0], along(mean)});
-  const Expr variance = c.call("mean", {c.call("multiply", {centred, centred})}, over);
-  const Expr spread = c.call("sqrt", {c.call("add", {variance, c.scalar(c.number("epsilon", 1e-5), type)})});
-  const Expr normal = c.call("divide", {centred, along(c.cast(spread, type))});
-  const double momentum = c.number("momentum", 0.9);
-  const auto running = [&](size_t input, const Expr& now) {
-    const DType own = c.dtype(input);
-    return c.call("add", {c.call("multiply", {c[input], c.scalar(momentum, own)}),
-                          c.call("multiply", {c.cast(now, own), c.scalar(1 - momentum, own)})});
-  };
-  const Expr result =
-      c.call("add", {c.call("multiply", {normal, along(c.cast(c[1], type))}), along(c.cast(c[2], type))});
-  return {result, running(3, mean), running(4, variance)};
-}
-
-Values batch_norm(Conversion& c) {
-  if (c.integer("training_mode", 0) != 0) return training_batch_norm(c);
-  if (c.version < 9 && c.integer("spatial", 1) == 0)
-    throw c.not_supported("normalizations of single elements (`spatial` 0)");
-  const Expr all = c.call("nn.batch_norm", {c[0], c[1], c[2], c[3], c[4]},
-                          {{"axis", 1}, {"epsilon", c.number("epsilon", 1e-5)}});
-  return {c.item(all, 0)};
-}
-
-Values instance_norm(Conversion& c) {
-  return {
-      c.call("nn.instance_norm", {c[0], c[1], c[2]}, {{"axis", 1}, {"epsilon", c.number("epsilon", 1e-5)}})};
-}
-
-/// Over the last axes from `axis` on; scale and shift broadcast.
-Values layer_norm(Conversion& c) {
-  const int rank = c.rank(0), axis = c.axis(c.integer("axis", -1), rank);
-  const DType type = c.dtype(0);
-  std::vector<int64_t> axes;
-  for (int i = axis; i < rank; ++i) axes.push_back(i);
-  const double epsilon = c.number("epsilon", 1e-5);
-  if (axes.size() == 1 && !c.wants(1) && c.has(2) && c.rank(1) == 1 && c.rank(2) == 1 &&
-      type == DType::float_(32))
-    return {c.call("nn.layer_norm", {c[0], c[1], c[2]}, {{"axis", axis}, {"epsilon", epsilon}})};
-  const DType stash = c.integer("stash_type", 1) == 1 ? DType::float_(32) : type;
-  const Expr x = c.cast(c[0], stash);
-  const NamedAttrs over{{"axis", axes}, {"keepdims", true}};
-  const Expr mean = c.call("mean", {x}, over), centred = c.call("subtract", {x, mean});
-  const Expr variance = c.call("mean", {c.call("multiply", {centred, centred})}, over);
-  const Expr inverse = c.call(
-      "divide", {c.scalar(1, stash), c.call("sqrt", {c.call("add", {variance, c.scalar(epsilon, stash)})})});
-  Expr result = c.call("multiply", {c.cast(c.call("multiply", {centred, inverse}), type), c[1]});
-  if (c.has(2)) result = c.call("add", {result, c[2]});
-  return {result, mean, inverse};
-}
-
-Values lrn(Conversion& c) {
-  return {c.call("nn.lrn", {c[0]},
-                 {{"size", c.required_integer("size")},
-                  {"axis", 1},
-                  {"bias", c.number("bias", 1)},
-                  {"alpha", c.number("alpha", 1e-4)},
-                  {"beta", c.number("beta", 0.75)}})};
-}
+// ---- Normalizations by length.
 
 Values lp_normalization(Conversion& c) {
   const int axis = c.axis(c.integer("axis", -1), c.rank(0));
@@ -419,21 +348,19 @@ constexpr char kMax[] = "max", kMin[] = "min", kMean[] = "mean", kProd[] = "prod
 
 }  // namespace
 
+Expr matrix_product(Conversion& c, const Expr& a, const Expr& b) { return product(c, a, b); }
+
 const std::vector<Operator>& layer_operators() {
   static const std::vector<Operator> all = {
       {"", "ArgMax", {1, 11, 12, 13}, &arg<kArgMax>},
       {"", "ArgMin", {1, 11, 12, 13}, &arg<kArgMin>},
       {"", "AveragePool", {1, 7, 10, 11, 19, 22}, &average_pool},
-      {"", "BatchNormalization", {1, 6, 7, 9, 14, 15}, &batch_norm},
       {"", "Conv", {1, 11, 22}, &conv},
       {"", "ConvTranspose", {1, 11, 22}, &conv_transpose},
       {"", "Gemm", {1, 6, 7, 9, 11, 13}, &gemm},
       {"", "GlobalAveragePool", {1, 22}, &global_average_pool},
       {"", "GlobalMaxPool", {1, 22}, &global_max_pool},
       {"", "Hardmax", {1, 11, 13}, &hardmax},
-      {"", "InstanceNormalization", {1, 6, 22}, &instance_norm},
-      {"", "LRN", {1, 13}, &lrn},
-      {"", "LayerNormalization", {17}, &layer_norm},
       {"", "LogSoftmax", {1, 11, 13}, &log_softmax},
       {"", "LpNormalization", {1, 22}, &lp_normalization},
       {"", "MatMul", {1, 9, 13}, &matmul},
