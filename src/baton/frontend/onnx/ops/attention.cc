@@ -134,7 +134,7 @@ Expr full_mask(const Conversion& c, const Expr& key) {
   const TensorTypeNode& type = tensor_type(mask);
   const Dim own = type.shape().back(), all = tensor_type(key).shape()[2];
   if (own == all || own.is_any() || all.is_any()) return mask;
-  const bool is_bool = type.dtype() == DType::bool_();
+  const bool is_bool = type.dtype() == kBool;
   std::vector<int64_t> shape;
   for (const Dim each : type.shape()) shape.push_back(known(c, each, "masks that are shorter than the keys"));
   shape.back() = all.value() - own.value();
@@ -151,7 +151,7 @@ Expr visible(const Conversion& c, const Expr& query, const Expr& key) {
   const bool causal = c.integer("is_causal", 0) != 0;
   if (left < -1 || right < -1) throw c.error("a window is smaller than -1");
   if (!causal && left < 0 && right < 0) return {};
-  const DType int64 = DType::int_(64);
+  const DType int64 = kInt64;
   const Expr keys = f.positions(key, 2);
   Expr queries = f.expanded(f.positions(query, 2), 1);
   // Positions count from the first key; queries stand at the end of what is there.
@@ -179,7 +179,7 @@ Expr attention_bias(const Conversion& c, const Expr& query, const Expr& key) {
   const auto also = [&](const Expr& more) { allowed = allowed ? f.of("logical_and", allowed, more) : more; };
   if (c.has(kMask)) {
     const Expr mask = full_mask(c, key);
-    if (f.dtype_of(mask) == DType::bool_())
+    if (f.dtype_of(mask) == kBool)
       also(mask);
     else
       bias = f.cast(mask, type);

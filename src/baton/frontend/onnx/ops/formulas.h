@@ -7,6 +7,10 @@
 
 namespace baton::onnx {
 
+inline constexpr DType kFloat32 = DType::float_(32), kInt64 = DType::int_(64), kInt32 = DType::int_(32),
+                       kInt16 = DType::int_(16), kInt8 = DType::int_(8), kUInt16 = DType::uint_(16),
+                       kUInt8 = DType::uint_(8), kBool = DType::bool_();
+
 class Formulas {
  public:
   explicit Formulas(const Conversion& c) : c_(c) {}

@@ -14,8 +14,6 @@ namespace baton::onnx {
 
 namespace {
 
-constexpr DType kFloat = DType::float_(32), kInt32 = DType::int_(32), kInt16 = DType::int_(16),
-                kInt8 = DType::int_(8), kUInt8 = DType::uint_(8), kUInt16 = DType::uint_(16);
 
 template <class T>
 NDArray widened(const NDArray& value) {
@@ -30,7 +28,7 @@ bool is_one(const Expr& value) {
 
 /// Whether Relay's quantised operators take such a scale: one number, or a vector.
 bool is_plain(const Quantization& by) {
-  return tensor_type(by.scale).dtype() == kFloat && (is_one(by.scale) || tensor_type(by.scale).rank() == 1) &&
+  return tensor_type(by.scale).dtype() == kFloat32 && (is_one(by.scale) || tensor_type(by.scale).rank() == 1) &&
          (is_one(by.zero) || tensor_type(by.zero).rank() == 1);
 }
 
@@ -61,11 +59,11 @@ Quantization quantization_of(const Conversion& c, size_t scale, size_t zero) {
 
 Expr scale_product(const Conversion& c, const Expr& a, const Expr& b) {
   const auto *left = as<ConstantNode>(a), *right = as<ConstantNode>(b);
-  if (!left || !right || tensor_type(a).dtype() != kFloat || tensor_type(b).dtype() != kFloat || !is_one(a))
+  if (!left || !right || tensor_type(a).dtype() != kFloat32 || tensor_type(b).dtype() != kFloat32 || !is_one(a))
     return c.call("multiply", {a, b});
   std::vector<float> product;
   for (const float each : right->value().as<float>()) product.push_back(left->value().as<float>()[0] * each);
-  return c.constant(NDArray::of<float>(right->value().shape(), product, kFloat));
+  return c.constant(NDArray::of<float>(right->value().shape(), product, kFloat32));
 }
 
 namespace {
@@ -81,12 +79,12 @@ Expr quantized_by_parts(const Conversion& c, const Expr& scaled, const Expr& zer
 }  // namespace
 
 Expr quantized(const Conversion& c, const Expr& x, const Quantization& to, int axis, DType dtype) {
-  if (is_plain(to) && tensor_type(x).dtype() == kFloat && dtype != kUInt16)
+  if (is_plain(to) && tensor_type(x).dtype() == kFloat32 && dtype != kUInt16)
     return c.call("qnn.quantize", {x, to.scale, to.zero},
                   {{"axis", channel_axis(to, axis)}, {"out_dtype", dtype}, {"rounding", "TONEVEN"}});
   const Formulas f(c);
   const int rank = tensor_type(x).rank();
-  const Expr scaled = f.div(f.cast(x, kFloat), f.cast(f.along(to.scale, rank, axis), kFloat));
+  const Expr scaled = f.div(f.cast(x, kFloat32), f.cast(f.along(to.scale, rank, axis), kFloat32));
   return quantized_by_parts(c, scaled, f.along(to.zero, rank, axis), dtype, dtype.bits);
 }
 
@@ -97,7 +95,7 @@ Expr dequantized(const Conversion& c, const Expr& x, const Quantization& from, i
   const Formulas f(c);
   const int rank = tensor_type(x).rank();
   const Expr moved = f.sub(f.cast(x, kInt32), f.along(from.zero, rank, axis));
-  return f.mul(f.cast(moved, kFloat), f.cast(f.along(from.scale, rank, axis), kFloat));
+  return f.mul(f.cast(moved, kFloat32), f.cast(f.along(from.scale, rank, axis), kFloat32));
 }
 
 Expr requantized(const Conversion& c, const Expr& sum, const Expr& scale, int axis, const Quantization& to,
@@ -112,18 +110,18 @@ Expr requantized(const Conversion& c, const Expr& sum, const Expr& scale, int ax
                    {"out_dtype", dtype}});
   const int rank = tensor_type(sum).rank();
   const Expr factor = f.div(f.along(scale, rank, axis), to.scale);
-  return quantized_by_parts(c, f.mul(f.cast(sum, kFloat), factor), to.zero, dtype, dtype.bits);
+  return quantized_by_parts(c, f.mul(f.cast(sum, kFloat32), factor), to.zero, dtype, dtype.bits);
 }
 
 Quantized quantized_by_range(const Conversion& c, const Expr& x) {
   const Formulas f(c);
-  const Expr wide = f.cast(x, kFloat), zero = c.scalar(0, kFloat);
+  const Expr wide = f.cast(x, kFloat32), zero = c.scalar(0, kFloat32);
   std::vector<int64_t> axes;
   for (int i = 0; i < tensor_type(x).rank(); ++i) axes.push_back(i);
   const Expr most = f.of("maximum", f.most(wide, axes, false), zero),
              least = f.of("minimum", f.least(wide, axes, false), zero), range = f.sub(most, least);
-  const Expr all = f.where(f.of("equal", range, zero), c.scalar(1, kFloat), range);
-  const Expr scale = f.div(all, c.scalar(255, kFloat));
+  const Expr all = f.where(f.of("equal", range, zero), c.scalar(1, kFloat32), range);
+  const Expr scale = f.div(all, c.scalar(255, kFloat32));
   const Expr first = f.round_even(f.clipped(f.of("negative", f.div(least, scale)), 0, 255));
   const Expr data = f.cast(f.clipped(f.add(f.round_even(f.div(wide, scale)), first), 0, 255), kUInt8);
   return {data, {scale, f.cast(first, kInt32)}, f.cast(first, kUInt8)};
@@ -133,7 +131,7 @@ Quantized quantized_by_range(const Conversion& c, const Expr& x) {
 
 namespace {
 
-Expr unit_scale(const Conversion& c) { return c.scalar(1, kFloat); }
+Expr unit_scale(const Conversion& c) { return c.scalar(1, kFloat32); }
 
 /// A vector of zero points as a column, one for each row of a matrix; others as they are.
 Expr per_row(const Conversion& c, const Expr& zero) {
@@ -272,7 +270,7 @@ Values quantize_linear(Conversion& c) {
   const int axis = quantization_axis(c, x, c[1]), rank = c.rank(0);
   const int64_t block = block_size(c);
   const Quantization by = quantization_of(c, 1, 2);
-  if (block == 0 && to.bits == to.dtype.bits && c.dtype(0) == kFloat) return {quantized(c, x, by, axis, to.dtype)};
+  if (block == 0 && to.bits == to.dtype.bits && c.dtype(0) == kFloat32) return {quantized(c, x, by, axis, to.dtype)};
   // In the precision of the scale, or the one that is asked for; then in float32.
   const auto spread = [&](const Expr& value) {
     const Expr all = over_blocks(c, value, axis, block, x);
@@ -280,7 +278,7 @@ Values quantize_linear(Conversion& c) {
   };
   const DType precision = c.element_type("precision", c.dtype(1));
   const Expr scaled = f.div(f.cast(x, precision), f.cast(spread(by.scale), precision));
-  Value result(quantized_by_parts(c, f.cast(scaled, kFloat), spread(by.zero), to.dtype, to.bits));
+  Value result(quantized_by_parts(c, f.cast(scaled, kFloat32), spread(by.zero), to.dtype, to.bits));
   if (to.bits != to.dtype.bits) result.packed_bits = to.bits;
   return {result};
 }
@@ -295,7 +293,7 @@ Values dequantize_linear(Conversion& c) {
   if (block != 0) {
     by = {over_blocks(c, by.scale, axis, block, x), over_blocks(c, by.zero, axis, block, x)};
     const Expr moved = f.sub(f.cast(x, kInt32), by.zero);
-    return {f.cast(f.mul(f.cast(moved, kFloat), f.cast(by.scale, kFloat)), out)};
+    return {f.cast(f.mul(f.cast(moved, kFloat32), f.cast(by.scale, kFloat32)), out)};
   }
   return {f.cast(dequantized(c, x, by, axis), out)};
 }
@@ -330,10 +328,10 @@ Values qlinear_matmul(Conversion& c) {
   if (rows) a = per_row(c, a), to = per_row(c, to);
   const Expr b = c[4];
   const bool columns = tensor_type(b).rank() <= 1;
-  const Expr scale = rows || !columns ? c.call("multiply", {c.cast(a, kFloat), c.cast(b, kFloat)})
-                                      : scale_product(c, c.cast(a, kFloat), c.cast(b, kFloat));
+  const Expr scale = rows || !columns ? c.call("multiply", {c.cast(a, kFloat32), c.cast(b, kFloat32)})
+                                      : scale_product(c, c.cast(a, kFloat32), c.cast(b, kFloat32));
   return {requantized(c, sum, scale, tensor_type(sum).rank() - 1,
-                      {c.cast(to, kFloat), per_row(c, zero_point(c, 7))}, out)};
+                      {c.cast(to, kFloat32), per_row(c, zero_point(c, 7))}, out)};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 // ---- Activations.
 
-using Function = std::function<Expr(const Expr&)>;
+using ActivationFunction = std::function<Expr(const Expr&)>;
 
 /// What activations take of activation_alpha and activation_beta, where these are too short.
 struct Activation {
@@ -164,7 +164,7 @@ class Recurrent {
   }
 
   /// Takes its parameters from the front of both lists.
-  Function function(const std::string& name, std::vector<double>& alphas, std::vector<double>& betas) const {
+  ActivationFunction function(const std::string& name, std::vector<double>& alphas, std::vector<double>& betas) const {
     std::string low = name;
     std::ranges::transform(low, low.begin(), [](char letter) {
       return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -187,7 +187,7 @@ class Recurrent {
   const bool batch_first_;
   const double clip_;
   std::vector<bool> backward_;
-  std::vector<Function> functions_;
+  std::vector<ActivationFunction> functions_;
   Expr data_;
 };
 
@@ -224,7 +224,7 @@ Expr with_bias(const Formulas& f, const Expr& value, const Expr& bias) {
   return bias ? f.add(value, bias) : value;
 }
 
-constexpr size_t kBias = 3, kLengths = 4, kHidden = 5;  // inputs
+constexpr size_t kBias = 3, kEnds = 4, kHidden = 5;  // inputs
 
 // ---- RNN: h = f(W x + R h + b)
 
@@ -236,7 +236,7 @@ Values rnn(Conversion& c) {
   for (int64_t d = 0; d < net.directions(); ++d) {
     Expr all = with_bias(net.f(), products.inputs(d, net.data()), net.bias(kBias, d, 0, 1));
     all = with_bias(net.f(), all, net.bias(kBias, d, 1, 1));
-    made.push_back(net.run(d, all, {net.initial(kHidden, d, all)}, kLengths,
+    made.push_back(net.run(d, all, {net.initial(kHidden, d, all)}, kEnds,
                            [&](const Expr& product, const std::vector<Expr>& before) -> std::vector<Expr> {
                              const Expr sum = net.f().add(product, products.hidden(d, before[0]));
                              return {net.activated(d, 0, sum)};
@@ -278,7 +278,7 @@ Values gru(Conversion& c) {
       const Expr fresh = net.activated(d, 1, f.add(part(product, 2, 3), reset));
       return {f.add(f.mul(f.sub(f.number(1, z), z), fresh), f.mul(z, h))};
     };
-    made.push_back(net.run(d, all, {net.initial(kHidden, d, all)}, kLengths, step));
+    made.push_back(net.run(d, all, {net.initial(kHidden, d, all)}, kEnds, step));
   }
   return net.results(made);
 }

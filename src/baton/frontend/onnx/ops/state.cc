@@ -10,19 +10,18 @@ namespace baton::onnx {
 
 namespace {
 
-constexpr DType kFloat = DType::float_(32);
 
 // ---- LinearAttention: state = exp(decay) * state + key (x) value, read by the query.
 
-struct Rule {
+struct UpdateRule {
   bool gated, corrected;
 };
 
-Rule rule_of(const Conversion& c) {
+UpdateRule rule_of(const Conversion& c) {
   const std::string name = c.text("update_rule", "gated_delta");
   if (name != "linear" && name != "gated" && name != "delta" && name != "gated_delta")
     throw c.error("`update_rule` is \"" + name + "\", and should be linear, gated, delta or gated_delta");
-  const Rule rule{name.starts_with("gated"), name.ends_with("delta")};
+  const UpdateRule rule{name.starts_with("gated"), name.ends_with("delta")};
   if (rule.gated != c.has(4)) throw c.error("`update_rule` " + name + (rule.gated ? " needs" : " has no") + " decay");
   if (rule.corrected != c.has(5)) throw c.error("`update_rule` " + name + (rule.corrected ? " needs" : " has no") + " beta");
   return rule;
@@ -33,12 +32,12 @@ Expr by_time(const Conversion& c, const Expr& data, int64_t heads) {
   const int64_t hidden = known(c, tensor_type(data).shape()[2], "heads of data");
   if (hidden % heads != 0)
     throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) + " heads");
-  return c.cast(c.transpose(c.reshape(data, {0, 0, heads, hidden / heads}), {1, 0, 2, 3}), kFloat);
+  return c.cast(c.transpose(c.reshape(data, {0, 0, heads, hidden / heads}), {1, 0, 2, 3}), kFloat32);
 }
 
 Values linear_attention(Conversion& c) {
   const Formulas f(c);
-  const Rule rule = rule_of(c);
+  const UpdateRule rule = rule_of(c);
   const int64_t heads = heads_of(c, "q_num_heads"), shared = heads_of(c, "kv_num_heads");
   if (heads % shared != 0) throw c.error("`q_num_heads` is no multiple of `kv_num_heads`");
   for (const size_t input : {0, 1, 2})
@@ -50,7 +49,7 @@ Values linear_attention(Conversion& c) {
   const double given = c.number("scale", 0), scale = given == 0 ? 1 / std::sqrt(static_cast<double>(keys)) : given;
   Expr state;
   if (c.has(3))
-    state = f.cast(c[3], kFloat);
+    state = f.cast(c[3], kFloat32);
   else  // (batch, heads, keys, values), by the first products of both
     state = f.of("zeros_like", f.mul(f.expanded(f.taken(key, 0, 0), 3), f.expanded(f.taken(value, 0, 0), 2)));
   const StepRule step = [&](const Expr& time, const std::vector<Expr>& before) {
@@ -94,7 +93,7 @@ Values causal_conv(Conversion& c) {
                         {"kernel_size", std::vector<int64_t>{kernel}}});
   if (c.has(2)) result = c.call("nn.bias_add", {result, c[2]}, {{"axis", 1}});
   if (activation != "none") {
-    const Expr wide = f.cast(result, kFloat);
+    const Expr wide = f.cast(result, kFloat32);
     result = f.cast(f.mul(wide, f.of("sigmoid", wide)), c.dtype(0));
   }
   const Dim length = tensor_type(padded).shape()[2];

@@ -26,9 +26,9 @@ TimeStep unrolled(const Conversion& c, int64_t length, bool backward, std::vecto
 
 /// A function of (first, count, state...) that runs `count` steps from `first` on: one step, or two halves one
 /// after the other, so that calls are nested, and outputs joined, only log(count) times.
-class Loop {
+class StepLoop {
  public:
-  Loop(const Conversion& c, const Expr& timed, bool backward, const StepRule& step)
+  StepLoop(const Conversion& c, const Expr& timed, bool backward, const StepRule& step)
       : c_(c), f_(c), backward_(backward), step_(step) {
     length_ = f_.taken(c.call("shape_of", {timed}, {{"dtype", kTime}}), 0, 0);
   }
@@ -117,7 +117,7 @@ TimeStep over_time(const Conversion& c, const Expr& timed, bool backward, std::v
   const Dim length = tensor_type(timed).shape().front();
   if (!length.is_any() && length.value() <= kMostUnrolled)
     return unrolled(c, length.value(), backward, std::move(state), step);
-  return Loop(c, timed, backward, step).run(state);
+  return StepLoop(c, timed, backward, step).run(state);
 }
 
 }  // namespace baton::onnx
