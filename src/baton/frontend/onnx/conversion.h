@@ -34,6 +34,10 @@ class Conversion {
   Conversion(Surroundings& around, const NodeFile& node, int64_t version, Values inputs)
       : node(node), version(version), around_(around), inputs_(std::move(inputs)) {}
 
+  /// The same node with other inputs, as an operator of that version of ai.onnx.
+  Conversion with(int64_t version, Values inputs) const { return {around_, node, version, std::move(inputs)}; }
+  const Values& inputs() const { return inputs_; }
+
   const NodeFile& node;
   /// Of the node's domain in this model: rules choose by it.
   const int64_t version;
