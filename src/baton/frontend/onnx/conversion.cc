@@ -64,7 +64,8 @@ Expr Conversion::operator[](size_t i) const {
   const Value& given = value(i);
   if (given.sequence) throw error("input " + std::to_string(i) + " is a sequence where a tensor should be");
   if (given.packed_bits != 0)
-    throw not_supported("elements of " + std::to_string(given.packed_bits) + " bits (input " + std::to_string(i) + ")");
+    throw not_supported("elements of " + std::to_string(given.packed_bits) + " bits (input " +
+                        std::to_string(i) + ")");
   return around_.tensor(given);
 }
 

@@ -24,7 +24,7 @@ class Surroundings {
   virtual Expr tensor(const Value& value) = 0;
   /// "model.onnx: Conv `c1`".
   virtual std::string place(const NodeFile& node) const = 0;
-  /// The elements of a constant. Throws NotSupported for those of 4 and 2 bits, which no rule computes with.
+  /// The elements of a constant, those of 4 and 2 bits in a byte each.
   virtual NDArray elements(const TensorFile& tensor) = 0;
   virtual NDArray elements(const SparseTensorFile& tensor) = 0;
 };
@@ -35,7 +35,9 @@ class Conversion {
       : node(node), version(version), around_(around), inputs_(std::move(inputs)) {}
 
   /// The same node with other inputs, as an operator of that version of ai.onnx.
-  Conversion with(int64_t version, Values inputs) const { return {around_, node, version, std::move(inputs)}; }
+  Conversion with(int64_t version, Values inputs) const {
+    return {around_, node, version, std::move(inputs)};
+  }
   const Values& inputs() const { return inputs_; }
 
   const NodeFile& node;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/quantized_regions.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/visit.h"
 #include "baton/support/diagnostic.h"
@@ -72,7 +73,7 @@ IRModule Importer::run() {
   if (results.empty()) throw Error(file_->path + ": its graph has no outputs");
   module_->set("main", function(params, results.size() == 1 ? results[0] : tuple(results)));
   retire_rest();
-  return infer_types(module_);
+  return with_integer_regions(infer_types(module_), context_);
 }
 
 /// Nodes that left nothing behind are retired with the reason.
@@ -251,12 +252,7 @@ Values Importer::folded(const Conversion& conversion, Values results) {
 
 // ---- For rules.
 
-NDArray Importer::elements(const TensorFile& tensor) {
-  if (is_packed(tensor.element))
-    throw NotSupported(file_->path + ": tensor " + quoted(tensor.name) + " is of type " +
-                       element_name(tensor.element) + ": elements of 4 and 2 bits are not supported");
-  return tensors_.read(tensor);
-}
+NDArray Importer::elements(const TensorFile& tensor) { return tensors_.read(tensor); }
 
 Expr Importer::constant(NDArray value) { return infer_type(Expr(baton::constant(std::move(value)))); }
 
@@ -350,14 +346,27 @@ void Importer::check_operators(const std::vector<NodeFile>& nodes,
   }
 }
 
+namespace {
+
+Imported with_notes(IRModule module) {
+  std::vector<std::string> notes;
+  std::string names;
+  const std::vector<std::string> left = nodes_left_in_float(module);
+  for (const std::string& each : left) names += (names.empty() ? "" : ", ") + each;
+  if (!left.empty()) notes.push_back("on quantised tensors, these nodes compute in float32: " + names);
+  return {std::move(module), std::move(notes)};
+}
+
+}  // namespace
+
 Imported import_file(const std::string& path, const ImportOptions& options, const BuildContext& context) {
-  return {Importer(read_model_file(path), options, context).run(), {}};
+  return with_notes(Importer(read_model_file(path), options, context).run());
 }
 
 Imported import_bytes(std::string bytes, std::string name, const ImportOptions& options,
                       const BuildContext& context) {
   const auto owner = std::make_shared<const std::string>(std::move(bytes));
-  return {Importer(read_model_bytes(*owner, std::move(name), owner), options, context).run(), {}};
+  return with_notes(Importer(read_model_bytes(*owner, std::move(name), owner), options, context).run());
 }
 
 }  // namespace baton::onnx

@@ -70,7 +70,7 @@ const PackedValues& typed_values(const TensorFile& tensor) {
 }
 
 void fill_typed(const TensorFile& tensor, NDArray& to) {
-  const int bits = packed_bits(tensor.element);
+  const int bits = raw_bits(tensor.element);
   const auto elements = static_cast<size_t>(to.size());
   const size_t count = bits < 8 ? (elements * static_cast<size_t>(bits) + 7) / 8 : elements;
   const std::vector<uint64_t> values = typed_values(tensor).values(count);
@@ -95,7 +95,7 @@ void fill_typed(const TensorFile& tensor, NDArray& to) {
 }
 
 void fill_raw(std::string_view raw, Element element, NDArray& to) {
-  const auto bits = static_cast<size_t>(packed_bits(element));
+  const auto bits = static_cast<size_t>(raw_bits(element));
   const size_t wanted = (static_cast<size_t>(to.size()) * bits + 7) / 8;
   if (raw.size() != wanted)
     throw Error("it has " + std::to_string(raw.size()) + " bytes of data; " +

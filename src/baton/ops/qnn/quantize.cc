@@ -61,7 +61,8 @@ const AttrSchema& attr_schema<RequantizeAttrs>() {
   static const AttrSchema schema = make_schema<A>(
       "relay.attrs.RequantizeAttrs",
       {{"axis", &A::axis, kAxisDoc},
-       {"rounding", &A::rounding, "UPWARD, TONEAREST (halves away from zero) or TONEVEN (halves to even); None: the configured one"},
+       {"rounding", &A::rounding,
+        "UPWARD, TONEAREST (halves away from zero) or TONEVEN (halves to even); None: the configured one"},
        {"compute_dtype", &A::compute_dtype,
         "type of the arithmetic in between: int64, float32 or float64; None: the configured one"},
        {"out_dtype", &A::out_dtype, "element type of the result"}});

@@ -57,8 +57,8 @@ Expr scale_by(const Expr& x, double factor, Rounding rounding, bool wide) {
   return scaled_in_64_bits(x, by, rounding);
 }
 
-Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int rank, int axis, Rounding rounding,
-                      bool wide) {
+Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int rank, int axis,
+                      Rounding rounding, bool wide) {
   std::vector<int64_t> multiplier, left, right;
   for (const double factor : factors) {
     const FixedPoint fixed = fixed_point(factor);
@@ -214,7 +214,9 @@ FixedPoint fixed_point(double factor) {
   return fixed;
 }
 
-Expr multiply_to_nearest(const Expr& x, double factor) { return scale_by(x, factor, Rounding::kNearest, true); }
+Expr multiply_to_nearest(const Expr& x, double factor) {
+  return scale_by(x, factor, Rounding::kNearest, true);
+}
 
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how,
                       const LegalizeTarget& target) {
@@ -245,8 +247,7 @@ Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& 
 }
 
 Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to,
-                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype,
-                    bool to_even) {
+                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype, bool to_even) {
   const int rank = type.rank();
   const Expr scaled = divide(data, spread(to.scale, pair_types[0], rank, axis));
   const Expr rounded = to_even ? round_even(scaled, kFloat32) : apply("round", {scaled});

@@ -24,7 +24,8 @@ int64_t heads_of(const Conversion& c, const char* name) {
 Expr split_heads(const Conversion& c, const Expr& data, int64_t heads) {
   const int64_t hidden = known(c, tensor_type(data).shape()[2], "heads of data");
   if (hidden % heads != 0)
-    throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) + " heads");
+    throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) +
+                  " heads");
   return c.transpose(c.reshape(data, {0, 0, heads, hidden / heads}), {0, 2, 1, 3});
 }
 
@@ -58,8 +59,9 @@ class HeadsProduct {
     const int64_t group = heads_ / shared_;
     Expr rows = a;
     if (group > 1) rows = c_.reshape(c_.reshape(a, {0, -4, shared_, group, 0, 0}), {0, 0, -3, 0});
-    const Expr product = c_.call(op_names::kBatchMatmul, {c_.reshape(rows, {-3, 0, 0}), c_.reshape(b, {-3, 0, 0})},
-                                 {{"transpose_a", false}, {"transpose_b", transpose_b}});
+    const Expr product =
+        c_.call(op_names::kBatchMatmul, {c_.reshape(rows, {-3, 0, 0}), c_.reshape(b, {-3, 0, 0})},
+                {{"transpose_a", false}, {"transpose_b", transpose_b}});
     const Expr heads = c_.reshape(product, {-4, -1, shared_, 0, 0});
     return group == 1 ? heads : c_.reshape(c_.reshape(heads, {0, 0, -4, group, -1, 0}), {0, -3, 0, 0});
   }
@@ -108,7 +110,8 @@ Expr rotated(const Conversion& c, const Expr& data, const Expr& cos, const Expr&
   const Expr x = interleaved ? f.sliced(turning, 3, 0, 2 * half, 2) : f.sliced(turning, 3, 0, half),
              y = interleaved ? f.sliced(turning, 3, 1, 2 * half, 2) : f.sliced(turning, 3, half, 2 * half);
   const Expr cosine = f.expanded(cos, 1), sine = f.expanded(sin, 1);  // the same for all heads
-  const Expr real = f.sub(f.mul(cosine, x), f.mul(sine, y)), imaginary = f.add(f.mul(sine, x), f.mul(cosine, y));
+  const Expr real = f.sub(f.mul(cosine, x), f.mul(sine, y)),
+             imaginary = f.add(f.mul(sine, x), f.mul(cosine, y));
   Expr turned = interleaved
                     ? c.reshape(f.joined({f.expanded(real, 4), f.expanded(imaginary, 4)}, 4), {0, 0, 0, -3})
                     : f.joined({real, imaginary}, 3);
@@ -124,7 +127,8 @@ constexpr size_t kMask = 3, kPastKey = 4, kPastValue = 5, kLengths = 6;  // inpu
 
 Expr with_heads(const Conversion& c, size_t input, const char* heads) {
   const int rank = c.rank(input);
-  if (rank != 3 && rank != 4) throw c.error("input " + std::to_string(input) + " is of rank " + std::to_string(rank));
+  if (rank != 3 && rank != 4)
+    throw c.error("input " + std::to_string(input) + " is of rank " + std::to_string(rank));
   return rank == 4 ? c[input] : split_heads(c, c[input], heads_of(c, heads));
 }
 
@@ -140,7 +144,8 @@ Expr full_mask(const Conversion& c, const Expr& key) {
   shape.back() = all.value() - own.value();
   if (shape.back() < 0) throw c.error("its mask is longer than its keys");
   const double hidden = is_bool ? 0 : -std::numeric_limits<double>::infinity();
-  const Expr rest = c.call("full", {c.scalar(hidden, type.dtype())}, {{"shape", shape}, {"dtype", type.dtype()}});
+  const Expr rest =
+      c.call("full", {c.scalar(hidden, type.dtype())}, {{"shape", shape}, {"dtype", type.dtype()}});
   return Formulas(c).joined({mask, rest}, type.rank() - 1);
 }
 
@@ -160,7 +165,8 @@ Expr visible(const Conversion& c, const Expr& query, const Expr& key) {
     queries = f.add(queries, c.cast(c.tensor(Value(KnownIntegers{{past}, true, int64})), int64));
   } else if (c.has(kLengths)) {
     const Dim length = tensor_type(query).shape()[2];
-    const Expr offset = f.sub(c.cast(c[kLengths], int64), c.tensor(Value(KnownIntegers{{length}, true, int64})));
+    const Expr offset =
+        f.sub(c.cast(c[kLengths], int64), c.tensor(Value(KnownIntegers{{length}, true, int64})));
     queries = f.add(f.expanded(offset, 1, 3), queries);
   }
   Expr allowed;

@@ -30,8 +30,8 @@ AttentionResult attention_of(const Conversion& c, const HeadsAttention& how);
 /// What is added to scores: 0 where the boolean `allowed` holds, else -infinity.
 Expr bias_of(const Conversion& c, const Expr& allowed, DType dtype);
 
-/// Where the last `2 * half` elements of each head's first ones turn: `cos` and `sin` are (batch or 1, length,
-/// half), `data` is (batch, heads, length, size).
+/// Where the last `2 * half` elements of each head's first ones turn: `cos` and `sin` are (batch or 1,
+/// length, half), `data` is (batch, heads, length, size).
 Expr rotated(const Conversion& c, const Expr& data, const Expr& cos, const Expr& sin, bool interleaved);
 
 /// Attribute `name`, a number of heads. Throws Error where it is missing or below 1.

@@ -37,10 +37,18 @@ class Formulas {
   Expr round_even(const Expr& x) const;
 
   // ---- Along axes.
-  Expr sum(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const { return over("sum", x, axes, keeps); }
-  Expr mean(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const { return over("mean", x, axes, keeps); }
-  Expr most(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const { return over("max", x, axes, keeps); }
-  Expr least(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const { return over("min", x, axes, keeps); }
+  Expr sum(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const {
+    return over("sum", x, axes, keeps);
+  }
+  Expr mean(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const {
+    return over("mean", x, axes, keeps);
+  }
+  Expr most(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const {
+    return over("max", x, axes, keeps);
+  }
+  Expr least(const Expr& x, std::vector<int64_t> axes, bool keeps = true) const {
+    return over("min", x, axes, keeps);
+  }
   /// `count` unit axes at `axis`.
   Expr expanded(const Expr& x, int64_t axis, int64_t count = 1) const {
     return count == 0 ? x : c_.call("expand_dims", {x}, {{"axis", axis}, {"num_newaxis", count}});

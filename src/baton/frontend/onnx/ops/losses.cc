@@ -10,7 +10,8 @@ namespace {
 Expr likelihood_loss(const Conversion& c, const Expr& log_probabilities) {
   const Formulas f(c);
   const TensorTypeNode& type = tensor_type(log_probabilities);
-  if (type.rank() < 2) throw c.error("its first input is of rank " + std::to_string(type.rank()) + ", and has no classes");
+  if (type.rank() < 2)
+    throw c.error("its first input is of rank " + std::to_string(type.rank()) + ", and has no classes");
   const Dim classes = type.shape()[1];
   if (classes.is_any()) throw c.not_supported("classes whose number is not known");
   const std::string reduction = c.text("reduction", "mean");

@@ -23,7 +23,8 @@ Expr mask_bias(const Conversion& c, const Expr& allowed, DType type) {
   return c.call("where", {allowed, c.scalar(0, type), c.scalar(hides, type)});
 }
 
-/// Masks by their shape: (batch, keys), (batch, queries, keys), lengths (batch), or ends and starts (2 * batch).
+/// Masks by their shape: (batch, keys), (batch, queries, keys), lengths (batch), or ends and starts (2 *
+/// batch).
 Expr padding_bias(const Conversion& c, size_t input, const Expr& key, DType type) {
   const Formulas f(c);
   const Expr mask = f.cast(c[input], kInt64), zero = c.scalar(0, kInt64);
@@ -49,8 +50,9 @@ Expr causal_bias(const Conversion& c, const Expr& query, const Expr& key, DType 
     return f.cast(f.taken(c.call("shape_of", {x}, {{"dtype", kInt64}}), 0, 2), kInt64);
   };
   const Dim own = tensor_type(query).shape()[2], all = tensor_type(key).shape()[2];
-  const Expr past = own.is_any() || all.is_any() ? f.sub(length(key), length(query))
-                                                 : c.scalar(static_cast<double>(all.value() - own.value()), kInt64);
+  const Expr past = own.is_any() || all.is_any()
+                        ? f.sub(length(key), length(query))
+                        : c.scalar(static_cast<double>(all.value() - own.value()), kInt64);
   const Expr places = f.add(f.expanded(f.positions(query, 2), 1), past), keys = f.positions(key, 2);
   Expr allowed = f.of("less_equal", keys, places);
   if (window > 0) {
@@ -60,7 +62,9 @@ Expr causal_bias(const Conversion& c, const Expr& query, const Expr& key, DType 
   return bias_of(c, allowed, type);
 }
 
-Expr sum_of(const Conversion& c, const Expr& a, const Expr& b) { return a && b ? c.call("add", {a, b}) : a ? a : b; }
+Expr sum_of(const Conversion& c, const Expr& a, const Expr& b) {
+  return a && b ? c.call("add", {a, b}) : a ? a : b;
+}
 
 // ---- MultiHeadAttention
 
@@ -119,12 +123,14 @@ Values self_attention(Conversion& c) {
 
 // ---- GroupQueryAttention
 
-/// The cache with the new keys or values at the end of what each sentence has so far. `past`: how many that are.
+/// The cache with the new keys or values at the end of what each sentence has so far. `past`: how many that
+/// are.
 Expr appended(const Conversion& c, const Expr& cache, const Expr& fresh, const Expr& past) {
   const Formulas f(c);
   const Expr both = f.joined({cache, fresh}, 2);
   const Expr places = f.positions(both, 2);
-  const Expr from = f.of("maximum", f.sub(places, f.expanded(past, 1)), c.scalar(0, kInt64));  // (batch, places)
+  const Expr from =
+      f.of("maximum", f.sub(places, f.expanded(past, 1)), c.scalar(0, kInt64));  // (batch, places)
   const Expr rows = c.transpose(fresh, {0, 2, 1, 3});
   const Expr moved =
       c.transpose(c.call("take", {rows, from}, {{"axis", 1}, {"batch_dims", 1}}), {0, 2, 1, 3});
@@ -153,8 +159,9 @@ Values group_query_attention(Conversion& c) {
   const Expr total = f.plus(f.cast(c.reshape(c[5], {-1}), kInt64), 1);
   const Dim length = tensor_type(how.query).shape()[2];
   const bool has_past = c.has(3) && !(c.type(3).shape()[2] == Dim(0));
-  const Expr own = length.is_any() ? f.cast(f.taken(c.call("shape_of", {how.query}, {{"dtype", kInt64}}), 0, 2), kInt64)
-                                   : c.scalar(static_cast<double>(length.value()), kInt64);
+  const Expr own = length.is_any()
+                       ? f.cast(f.taken(c.call("shape_of", {how.query}, {{"dtype", kInt64}}), 0, 2), kInt64)
+                       : c.scalar(static_cast<double>(length.value()), kInt64);
   const Expr past = has_past ? f.sub(total, own) : f.of("zeros_like", total);
   const Expr absolute = f.add(f.expanded(past, 1), places);  // (batch, queries)
   if (c.integer("do_rotary", 0) != 0) {
@@ -205,7 +212,8 @@ Values rotary(Conversion& c) {
 Values attention_of_projection(Conversion& c, const Expr& all, const ProjectionInputs& at) {
   const Formulas f(c);
   refuse(c, {"do_rotary", "past_present_share_buffer"});
-  const int64_t heads = heads_of(c, "num_heads"), width = known(c, tensor_type(all).shape()[2], "projections");
+  const int64_t heads = heads_of(c, "num_heads"),
+                width = known(c, tensor_type(all).shape()[2], "projections");
   const std::vector<int64_t> sizes =
       c.integers_of("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, width / 3));
   if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)

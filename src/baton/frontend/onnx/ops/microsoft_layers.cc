@@ -42,7 +42,8 @@ Values quick_gelu(Conversion& c) {
 }
 
 /// The activation that attributes name, with its numbers.
-Expr activated_by(const Conversion& c, const Expr& x, const std::string& name, const std::vector<double>& numbers) {
+Expr activated_by(const Conversion& c, const Expr& x, const std::string& name,
+                  const std::vector<double>& numbers) {
   const Formulas f(c);
   const auto number = [&](size_t i, double otherwise) { return i < numbers.size() ? numbers[i] : otherwise; };
   if (name.empty()) return x;
@@ -108,7 +109,12 @@ Values skip_norm(Conversion& c, bool centres) {
   const size_t bias = centres ? 4 : 3;
   Expr sum = f.add(c[0], c[1]);
   if (c.has(bias)) sum = f.add(sum, c[bias]);
-  const LastAxes how{sum, c[2], centres && c.has(3) ? c[3] : Expr(), c.rank(0) - 1, c.number("epsilon", 1e-5), centres,
+  const LastAxes how{sum,
+                     c[2],
+                     centres && c.has(3) ? c[3] : Expr(),
+                     c.rank(0) - 1,
+                     c.number("epsilon", 1e-5),
+                     centres,
                      c.wants(1) || c.wants(2)};
   const Normalized made = normalized(c, how, stash_for(c.dtype(0)));
   return {made.result, made.mean, made.inverse, sum};
@@ -118,7 +124,9 @@ Values skip_rms_norm(Conversion& c) { return skip_norm(c, false); }
 
 Values embed_layer_norm(Conversion& c) {
   const Formulas f(c);
-  const auto rows = [&](const Expr& table, const Expr& at) { return c.call("take", {table, at}, {{"axis", 0}}); };
+  const auto rows = [&](const Expr& table, const Expr& at) {
+    return c.call("take", {table, at}, {{"axis", 0}});
+  };
   const Expr places = c.has(8) ? c[8] : f.positions(c[0], 1);
   Expr sum = f.add(rows(c[2], c[0]), rows(c[3], places));
   if (c.has(1) && c.has(4)) sum = f.add(sum, rows(c[4], c[1]));
@@ -162,10 +170,12 @@ Values conv_transpose_with_pads(Conversion& c) {
   if (!c.has(2)) return {result};
   const std::vector<int64_t> pads = c.required_numbers(2, "pads");
   const int axes = c.rank(0) - 2;
-  if (std::ssize(pads) != 2 * axes) throw c.error("its pads are not " + std::to_string(2 * axes) + " numbers");
+  if (std::ssize(pads) != 2 * axes)
+    throw c.error("its pads are not " + std::to_string(2 * axes) + " numbers");
   for (int i = 0; i < axes; ++i) {
     const int64_t extent = known(c, tensor_type(result).shape()[static_cast<size_t>(i) + 2], "results");
-    result = Formulas(c).sliced(result, i + 2, pads[static_cast<size_t>(i)], extent - pads[static_cast<size_t>(i + axes)]);
+    result = Formulas(c).sliced(result, i + 2, pads[static_cast<size_t>(i)],
+                                extent - pads[static_cast<size_t>(i + axes)]);
   }
   return {result};
 }

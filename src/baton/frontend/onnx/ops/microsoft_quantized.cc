@@ -119,7 +119,10 @@ Values qgemm(Conversion& c) {
   if (c.has(6)) sum = f.add(sum, c[6]);
   const double alpha = c.number("alpha", 1);
   Expr scale = scale_product(c, c[1], c[4]);
-  if (alpha != 1) scale = scale_product(c, c.constant(NDArray::of<float>({}, std::vector<float>{static_cast<float>(alpha)}, kFloat32)), scale);
+  if (alpha != 1)
+    scale = scale_product(
+        c, c.constant(NDArray::of<float>({}, std::vector<float>{static_cast<float>(alpha)}, kFloat32)),
+        scale);
   if (!c.has(7)) return {f.mul(f.cast(sum, kFloat32), scale)};
   return {requantized(c, sum, scale, 1, quantization_of(c, 7, 8), c.has(8) ? c.dtype(8) : c.dtype(0))};
 }
@@ -157,7 +160,8 @@ Values dynamic_quantize_lstm(Conversion& c) {
       const auto own = [&](const Expr& all) { return f.taken(all, 0, direction); };
       const Quantized x = quantized_by_range(c, data);
       Conversion inner = c.with(c.version, c.inputs());
-      const Expr sum = integer_product(inner, x.data, own(c[weight]), x.by.zero, own(zero_point(c, scale + 1)));
+      const Expr sum =
+          integer_product(inner, x.data, own(c[weight]), x.by.zero, own(zero_point(c, scale + 1)));
       return f.mul(f.cast(sum, kFloat32), f.mul(x.by.scale, own(c[scale])));
     };
   };
@@ -184,18 +188,21 @@ uint8_t unpacked_bits(const uint8_t* row, int64_t index, int bits) {
 
 int checked_bits(const Conversion& c, int64_t otherwise) {
   const int64_t bits = c.integer("bits", otherwise);
-  if (bits != 2 && bits != 4 && bits != 8) throw c.not_supported("weights of " + std::to_string(bits) + " bits");
+  if (bits != 2 && bits != 4 && bits != 8)
+    throw c.not_supported("weights of " + std::to_string(bits) + " bits");
   return static_cast<int>(bits);
 }
 
 /// The zero points of blocks: packed as the weights are, in the type of the scales, or the middle.
 Expr block_zeros(const Conversion& c, size_t input, int64_t rows, int64_t blocks, int bits) {
   std::vector<float> zeros(static_cast<size_t>(rows * blocks), static_cast<float>(1 << (bits - 1)));
-  if (c.has(input) && c.dtype(input) != kUInt8) return c.reshape(c.cast(c[input], kFloat32), {rows, blocks, 1});
+  if (c.has(input) && c.dtype(input) != kUInt8)
+    return c.reshape(c.cast(c[input], kFloat32), {rows, blocks, 1});
   if (c.has(input)) {
     const NDArray& packed = constant_input(c, input, kUInt8);
     const int64_t bytes = (blocks * bits + 7) / 8;
-    if (packed.size() != rows * bytes) throw c.error("its zero points are not " + std::to_string(rows * bytes) + " bytes");
+    if (packed.size() != rows * bytes)
+      throw c.error("its zero points are not " + std::to_string(rows * bytes) + " bytes");
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t block = 0; block < blocks; ++block)
         zeros[static_cast<size_t>(row * blocks + block)] =
@@ -211,7 +218,8 @@ Expr dense_with(const Conversion& c, const Expr& data, const Expr& weight, int64
 Values matmul_nbits(Conversion& c) {
   const Formulas f(c);
   const int bits = checked_bits(c, 4);
-  const int64_t n = c.required_integer("N"), k = c.required_integer("K"), block = c.required_integer("block_size");
+  const int64_t n = c.required_integer("N"), k = c.required_integer("K"),
+                block = c.required_integer("block_size");
   if (n < 1 || k < 1 || block < 1) throw c.error("`N`, `K` or `block_size` is below 1");
   if (c.integer("weight_prepacked", 0) != 0) throw c.not_supported("weights in the order of one machine");
   if (c.has(4)) throw c.not_supported("indices of groups (`g_idx`)");
@@ -234,23 +242,35 @@ Values matmul_nbits(Conversion& c) {
 }
 
 /// The numbers of 4 bits of the paper of QLoRA (NF4), and floats of 4 bits with 3 of them for the exponent.
-constexpr std::array<float, 16> kNormalFloats = {
-    -1.0F, -0.6961928009986877F, -0.5250730514526367F, -0.39491748809814453F, -0.28444138169288635F,
-    -0.18477343022823334F, -0.09105003625154495F, 0.0F, 0.07958029955625534F, 0.16093020141124725F,
-    0.24611230194568634F, 0.33791524171829224F, 0.44070982933044434F, 0.5626170039176941F, 0.7229568362236023F,
-    1.0F};
+constexpr std::array<float, 16> kNormalFloats = {-1.0F,
+                                                 -0.6961928009986877F,
+                                                 -0.5250730514526367F,
+                                                 -0.39491748809814453F,
+                                                 -0.28444138169288635F,
+                                                 -0.18477343022823334F,
+                                                 -0.09105003625154495F,
+                                                 0.0F,
+                                                 0.07958029955625534F,
+                                                 0.16093020141124725F,
+                                                 0.24611230194568634F,
+                                                 0.33791524171829224F,
+                                                 0.44070982933044434F,
+                                                 0.5626170039176941F,
+                                                 0.7229568362236023F,
+                                                 1.0F};
 constexpr std::array<float, 16> kShortFloats = {
     0.0F,  5.208333333e-03F,  0.66666667F,  1.0F,  0.33333333F,  0.5F,  0.16666667F,  0.25F,
     -0.0F, -5.208333333e-03F, -0.66666667F, -1.0F, -0.33333333F, -0.5F, -0.16666667F, -0.25F};
 
 Values matmul_bnb4(Conversion& c) {
   const Formulas f(c);
-  const int64_t n = c.required_integer("N"), k = c.required_integer("K"), block = c.required_integer("block_size"),
-                kind = c.required_integer("quant_type");
+  const int64_t n = c.required_integer("N"), k = c.required_integer("K"),
+                block = c.required_integer("block_size"), kind = c.required_integer("quant_type");
   if (n < 1 || k < 1 || block < 1 || kind < 0 || kind > 1) throw c.error("an attribute is out of its range");
   const NDArray& packed = constant_input(c, 1, kUInt8);
   const int64_t count = n * k, blocks = (count + block - 1) / block;
-  if (packed.size() != (count + 1) / 2) throw c.error("its weight is not " + std::to_string((count + 1) / 2) + " bytes");
+  if (packed.size() != (count + 1) / 2)
+    throw c.error("its weight is not " + std::to_string((count + 1) / 2) + " bytes");
   const auto& table = kind == 1 ? kNormalFloats : kShortFloats;
   std::vector<float> numbers(static_cast<size_t>(blocks * block), 0);
   for (int64_t i = 0; i < count; ++i) {
@@ -271,7 +291,8 @@ Values gather_block_quantized(Conversion& c) {
   const int64_t block = c.integer("block_size", 128);
   Expr data = c.packed(0), zeros = c.has(3) ? f.cast(c.packed(3), kInt32) : Expr();
   const int rank = tensor_type(data).rank();
-  const int axis = c.axis(c.integer("gather_axis", 0), rank), along = c.axis(c.integer("quantize_axis", 1), rank);
+  const int axis = c.axis(c.integer("gather_axis", 0), rank),
+            along = c.axis(c.integer("quantize_axis", 1), rank);
   if (axis == along) throw c.not_supported("blocks along the axis of rows");
   if (block < 1) throw c.error("`block_size` is " + std::to_string(block));
   double middle = 0;
@@ -285,8 +306,8 @@ Values gather_block_quantized(Conversion& c) {
       shape.back() *= 8 / bits;
       NDArray all = NDArray::empty(shape, kUInt8);
       for (int64_t i = 0; i < all.size(); ++i)
-        all.as<uint8_t>()[static_cast<size_t>(i)] = unpacked_bits(
-            packed.as<uint8_t>().data() + i / shape.back() * bytes, i % shape.back(), bits);
+        all.as<uint8_t>()[static_cast<size_t>(i)] =
+            unpacked_bits(packed.as<uint8_t>().data() + i / shape.back() * bytes, i % shape.back(), bits);
       return c.constant(all);
     };
     data = wide(0);
@@ -306,7 +327,9 @@ Values gather_block_quantized(Conversion& c) {
   const int64_t extent = known(c, tensor_type(data).shape()[static_cast<size_t>(along)], "blocks");
   const auto over = [&](const Expr& of) {
     const Expr all = c.call("repeat", {taken(of)}, {{"repeats", block}, {"axis", moved}});
-    return tensor_type(all).shape()[static_cast<size_t>(moved)] == Dim(extent) ? all : f.sliced(all, moved, 0, extent);
+    return tensor_type(all).shape()[static_cast<size_t>(moved)] == Dim(extent)
+               ? all
+               : f.sliced(all, moved, 0, extent);
   };
   const Expr numbers = f.cast(taken(data), kInt32);
   const Expr centred = zeros ? f.sub(numbers, over(zeros)) : f.plus(numbers, -middle);

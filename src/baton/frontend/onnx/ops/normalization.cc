@@ -18,8 +18,10 @@ Normalized normalized(const Conversion& c, const LastAxes& how, DType stash) {
   if (how.centres && how.shift && !how.wants_statistics && axis == type.rank() - 1 &&
       type.dtype() == DType::float_(32) && stash == type.dtype() && tensor_type(how.scale).rank() == 1 &&
       tensor_type(how.shift).rank() == 1)
-    return {c.call("nn.layer_norm", {how.data, how.scale, how.shift}, {{"axis", axis}, {"epsilon", how.epsilon}}),
-            {}, {}};
+    return {
+        c.call("nn.layer_norm", {how.data, how.scale, how.shift}, {{"axis", axis}, {"epsilon", how.epsilon}}),
+        {},
+        {}};
   std::vector<int64_t> axes(static_cast<size_t>(type.rank() - axis));
   std::iota(axes.begin(), axes.end(), int64_t{axis});
   const Expr x = f.cast(how.data, stash);
@@ -54,7 +56,8 @@ Values layer_norm(Conversion& c) {
 
 /// By the root of the mean square.
 Values rms_norm(Conversion& c) {
-  const LastAxes how{c[0], c[1], {}, c.axis(c.integer("axis", -1), c.rank(0)), c.number("epsilon", 1e-5), false};
+  const LastAxes how{c[0], c[1], {}, c.axis(c.integer("axis", -1), c.rank(0)), c.number("epsilon", 1e-5),
+                     false};
   const Normalized made = normalized(c, how, stash_of(c));
   return {made.result, made.inverse};
 }
@@ -64,9 +67,8 @@ Values instance_norm(Conversion& c) {
   if (stash_for(c.dtype(0)) == c.dtype(0))
     return {c.call("nn.instance_norm", {c[0], c[1], c[2]}, {{"axis", 1}, {"epsilon", epsilon}})};
   const auto wide = [&](size_t input) { return c.cast(c[input], stash_for(c.dtype(input))); };
-  return {c.cast(
-      c.call("nn.instance_norm", {wide(0), wide(1), wide(2)}, {{"axis", 1}, {"epsilon", epsilon}}),
-      c.dtype(0))};
+  return {c.cast(c.call("nn.instance_norm", {wide(0), wide(1), wide(2)}, {{"axis", 1}, {"epsilon", epsilon}}),
+                 c.dtype(0))};
 }
 
 /// Until version 21, scale and bias are those of groups, then of channels.
@@ -78,8 +80,8 @@ Values group_norm(Conversion& c) {
   const Dim channels = rank < 2 ? Dim(0) : c.type(0).shape()[1];
   if (channels.is_any()) throw c.not_supported("groups of channels whose number is not known");
   if (groups < 1 || rank < 2 || channels.value() % groups != 0)
-    throw c.error(std::to_string(channels.value()) + " channels do not divide into " + std::to_string(groups) +
-                  " groups");
+    throw c.error(std::to_string(channels.value()) + " channels do not divide into " +
+                  std::to_string(groups) + " groups");
   const Expr x = f.cast(c.reshape(c[0], {0, -4, groups, channels.value() / groups, -2}), stash);
   std::vector<int64_t> axes(static_cast<size_t>(rank - 1));
   std::iota(axes.begin(), axes.end(), int64_t{2});

@@ -14,7 +14,6 @@ namespace baton::onnx {
 
 namespace {
 
-
 template <class T>
 NDArray widened(const NDArray& value) {
   std::vector<int32_t> wide;
@@ -28,7 +27,8 @@ bool is_one(const Expr& value) {
 
 /// Whether Relay's quantised operators take such a scale: one number, or a vector.
 bool is_plain(const Quantization& by) {
-  return tensor_type(by.scale).dtype() == kFloat32 && (is_one(by.scale) || tensor_type(by.scale).rank() == 1) &&
+  return tensor_type(by.scale).dtype() == kFloat32 &&
+         (is_one(by.scale) || tensor_type(by.scale).rank() == 1) &&
          (is_one(by.zero) || tensor_type(by.zero).rank() == 1);
 }
 
@@ -59,7 +59,8 @@ Quantization quantization_of(const Conversion& c, size_t scale, size_t zero) {
 
 Expr scale_product(const Conversion& c, const Expr& a, const Expr& b) {
   const auto *left = as<ConstantNode>(a), *right = as<ConstantNode>(b);
-  if (!left || !right || tensor_type(a).dtype() != kFloat32 || tensor_type(b).dtype() != kFloat32 || !is_one(a))
+  if (!left || !right || tensor_type(a).dtype() != kFloat32 || tensor_type(b).dtype() != kFloat32 ||
+      !is_one(a))
     return c.call("multiply", {a, b});
   std::vector<float> product;
   for (const float each : right->value().as<float>()) product.push_back(left->value().as<float>()[0] * each);
@@ -143,22 +144,26 @@ bool is_short(const Expr& x) { return tensor_type(x).dtype().bits == 8; }
 /// Both with the same axes of batches, so that these are one.
 bool has_equal_batches(const Expr& a, const Expr& b) {
   const std::vector<Dim>&left = tensor_type(a).shape(), &right = tensor_type(b).shape();
-  return left.size() == right.size() && left.size() > 2 && std::equal(left.begin(), left.end() - 2, right.begin());
+  return left.size() == right.size() && left.size() > 2 &&
+         std::equal(left.begin(), left.end() - 2, right.begin());
 }
 
-Expr batches_of_integers(const Conversion& c, const Expr& a, const Expr& b, const Expr& zero_a, const Expr& zero_b) {
+Expr batches_of_integers(const Conversion& c, const Expr& a, const Expr& b, const Expr& zero_a,
+                         const Expr& zero_b) {
   const int rank = tensor_type(a).rank();
   const auto flat = [&](Expr x) {
     for (int i = rank; i > 3; --i) x = c.reshape(x, {-3, -2});
     return x;
   };
-  const Expr product = c.call("qnn.batch_matmul", {flat(a), flat(b), zero_a, zero_b, unit_scale(c), unit_scale(c)},
-                              {{"transpose_a", false}, {"transpose_b", false}, {"out_dtype", kInt32}});
+  const Expr product =
+      c.call("qnn.batch_matmul", {flat(a), flat(b), zero_a, zero_b, unit_scale(c), unit_scale(c)},
+             {{"transpose_a", false}, {"transpose_b", false}, {"out_dtype", kInt32}});
   if (rank == 3) return product;
   std::vector<int64_t> shape;
   for (const Dim each : tensor_type(a).shape()) shape.push_back(each.is_any() ? -1 : each.value());
   shape.back() = tensor_type(b).shape().back().is_any() ? -1 : tensor_type(b).shape().back().value();
-  if (std::ranges::count(shape, -1) > 1) throw c.not_supported("batches with several extents that are not known");
+  if (std::ranges::count(shape, -1) > 1)
+    throw c.not_supported("batches with several extents that are not known");
   return c.reshape(product, shape);
 }
 
@@ -173,7 +178,8 @@ Expr integer_product(Conversion& c, const Expr& a, const Expr& b, const Expr& ze
       return c.call("qnn.dense", {a, c.transpose(b, {1, 0}), zero_a, zero_b, unit_scale(c), unit_scale(c)},
                     {{"units", units.value()}, {"out_dtype", kInt32}});
   }
-  if (shorts && is_one(zero_b) && has_equal_batches(a, b)) return batches_of_integers(c, a, b, zero_a, zero_b);
+  if (shorts && is_one(zero_b) && has_equal_batches(a, b))
+    return batches_of_integers(c, a, b, zero_a, zero_b);
   return matrix_product(c, f.sub(f.cast(a, kInt32), per_row(c, zero_a)), f.sub(f.cast(b, kInt32), zero_b));
 }
 
@@ -208,12 +214,9 @@ Expr integer_convolution(Conversion& c, const IntegerConvolution& by) {
     window.dilations.insert(window.dilations.begin(), 1);
     window.before.insert(window.before.begin(), 0), window.after.insert(window.after.begin(), 0);
   }
-  const NamedAttrs attrs{{"strides", window.strides},
-                         {"padding", window.padding()},
-                         {"dilation", window.dilations},
-                         {"groups", c.integer("group", 1)},
-                         {"channels", channels},
-                         {"kernel_size", window.kernel},
+  const NamedAttrs attrs{{"strides", window.strides},    {"padding", window.padding()},
+                         {"dilation", window.dilations}, {"groups", c.integer("group", 1)},
+                         {"channels", channels},         {"kernel_size", window.kernel},
                          {"out_dtype", kInt32}};
   if (axes == 3) return c.call("nn.conv3d", {data, weight}, attrs);
   const Expr image =
@@ -270,7 +273,8 @@ Values quantize_linear(Conversion& c) {
   const int axis = quantization_axis(c, x, c[1]), rank = c.rank(0);
   const int64_t block = block_size(c);
   const Quantization by = quantization_of(c, 1, 2);
-  if (block == 0 && to.bits == to.dtype.bits && c.dtype(0) == kFloat32) return {quantized(c, x, by, axis, to.dtype)};
+  if (block == 0 && to.bits == to.dtype.bits && c.dtype(0) == kFloat32)
+    return {quantized(c, x, by, axis, to.dtype)};
   // In the precision of the scale, or the one that is asked for; then in float32.
   const auto spread = [&](const Expr& value) {
     const Expr all = over_blocks(c, value, axis, block, x);

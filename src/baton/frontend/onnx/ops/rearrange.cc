@@ -319,8 +319,11 @@ Values size_of(Conversion& c) { return {c.call("ndarray_size", {c[0]}, {{"dtype"
 Values constant(Conversion& c) {
   using Kind = AttributeFile::Kind;
   for (const AttributeFile& each : c.node.attributes) {
-    if (each.kind == Kind::kTensor && each.name == "value")
-      return {c.constant(c.elements(each.tensors.at(0)))};
+    if (each.kind == Kind::kTensor && each.name == "value") {
+      Value value(c.constant(c.elements(each.tensors.at(0))));
+      value.packed_bits = packed_bits(each.tensors.at(0).element);
+      return {value};
+    }
     if (each.kind == Kind::kSparseTensor) return {c.constant(c.elements(*each.sparse))};
     const auto floats = [&](Shape shape, std::vector<float> values) {
       return Values{c.constant(NDArray::of<float>(std::move(shape), values, DType::float_(32)))};

@@ -33,14 +33,20 @@ const std::vector<Activation>& activations() {
   using E = const Expr&;
   static const std::vector<Activation> all = {
       {"affine", 1, 0, [](F f, E x, double a, double b) { return f.plus(f.scaled(a, x), b); }},
-      {"elu", 1, {},
+      {"elu",
+       1,
+       {},
        [](F f, E x, double a, double) {
          return f.where(f.of("less", x, f.number(0, x)), f.scaled(a, f.plus(f.of("exp", x), -1)), x);
        }},
       {"hardsigmoid", 0.2, 0.5,
        [](F f, E x, double a, double b) { return f.clipped(f.plus(f.scaled(a, x), b), 0, 1); }},
-      {"leakyrelu", 0.01, {},
-       [](F f, E x, double a, double) { return f.where(f.of("less", x, f.number(0, x)), f.scaled(a, x), x); }},
+      {"leakyrelu",
+       0.01,
+       {},
+       [](F f, E x, double a, double) {
+         return f.where(f.of("less", x, f.number(0, x)), f.scaled(a, x), x);
+       }},
       {"relu", {}, {}, [](F f, E x, double, double) { return f.of("nn.relu", x); }},
       {"scaledtanh", 1, 1,
        [](F f, E x, double a, double b) { return f.scaled(a, f.of("tanh", f.scaled(b, x))); }},
@@ -48,7 +54,9 @@ const std::vector<Activation>& activations() {
       {"softplus", {}, {}, &softplus},
       {"softsign", {}, {}, [](F f, E x, double, double) { return f.div(x, f.plus(f.of("abs", x), 1)); }},
       {"tanh", {}, {}, [](F f, E x, double, double) { return f.of("tanh", x); }},
-      {"thresholdedrelu", 1, {},
+      {"thresholdedrelu",
+       1,
+       {},
        [](F f, E x, double a, double) {
          return f.where(f.of("greater", x, f.number(a, x)), x, f.number(0, x));
        }},
@@ -70,10 +78,11 @@ class Recurrent {
       backward_ = {false, true};
     else
       backward_ = {direction == "reverse"};
-    if (c.rank(0) != 3) throw c.error("its data are of rank " + std::to_string(c.rank(0)) + ", and should be of 3");
+    if (c.rank(0) != 3)
+      throw c.error("its data are of rank " + std::to_string(c.rank(0)) + ", and should be of 3");
     if (c.integer("hidden_size", hidden) != hidden)
-      throw c.error("`hidden_size` is " + std::to_string(c.integer("hidden_size", 0)) + ", but its weights are of " +
-                    std::to_string(hidden));
+      throw c.error("`hidden_size` is " + std::to_string(c.integer("hidden_size", 0)) +
+                    ", but its weights are of " + std::to_string(hidden));
     data_ = batch_first_ ? c.transpose(c[0], {1, 0, 2}) : c[0];
     read_activations(std::move(functions));
   }
@@ -105,14 +114,16 @@ class Recurrent {
     if (c_.has(index)) return f_.taken(c_[index], batch_first_ ? 1 : 0, direction);
     const std::vector<Dim>& shape = tensor_type(products).shape();
     if (!shape[1].is_any())
-      return c_.call("zeros", {}, {{"shape", std::vector<int64_t>{shape[1].value(), hidden_}},
-                                   {"dtype", f_.dtype_of(products)}});
+      return c_.call(
+          "zeros", {},
+          {{"shape", std::vector<int64_t>{shape[1].value(), hidden_}}, {"dtype", f_.dtype_of(products)}});
     return f_.of("zeros_like", f_.sliced(f_.taken(products, 0, 0), 1, 0, hidden_));
   }
 
   /// Runs one direction; behind the end of a sequence (input `lengths`) states stay and outputs are 0.
-  TimeStep run(int64_t direction, const Expr& products, std::vector<Expr> state, size_t lengths,
-               const std::function<std::vector<Expr>(const Expr& product, const std::vector<Expr>&)>& next) const {
+  TimeStep run(
+      int64_t direction, const Expr& products, std::vector<Expr> state, size_t lengths,
+      const std::function<std::vector<Expr>(const Expr& product, const std::vector<Expr>&)>& next) const {
     const Expr ends = c_.has(lengths) ? f_.expanded(f_.cast(c_[lengths], DType::int_(32)), 1) : Expr();
     const StepRule step = [&](const Expr& time, const std::vector<Expr>& before) {
       TimeStep made;
@@ -153,18 +164,19 @@ class Recurrent {
       names.clear();
       for (const std::string_view each : given->strings) names.emplace_back(each);
     } else if (backward_.size() == 2) {
-      names.insert(names.end(), names.begin(), names.begin() + static_cast<std::ptrdiff_t>(of_one));
+      for (size_t i = 0; i < of_one; ++i) names.push_back(std::string(names[i]));
     }
     if (names.size() != of_one * backward_.size())
-      throw c_.error("attribute `activations` has " + std::to_string(names.size()) + " functions, and should have " +
-                     std::to_string(of_one * backward_.size()));
+      throw c_.error("attribute `activations` has " + std::to_string(names.size()) +
+                     " functions, and should have " + std::to_string(of_one * backward_.size()));
     std::vector<double> alphas = c_.numbers_of("activation_alpha").value_or(std::vector<double>()),
                         betas = c_.numbers_of("activation_beta").value_or(std::vector<double>());
     for (std::string& name : names) functions_.push_back(function(name, alphas, betas));
   }
 
   /// Takes its parameters from the front of both lists.
-  ActivationFunction function(const std::string& name, std::vector<double>& alphas, std::vector<double>& betas) const {
+  ActivationFunction function(const std::string& name, std::vector<double>& alphas,
+                              std::vector<double>& betas) const {
     std::string low = name;
     std::ranges::transform(low, low.begin(), [](char letter) {
       return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -211,7 +223,8 @@ int64_t hidden_size(const Conversion& c, int64_t gates) {
       if (each.is_any()) throw c.not_supported("weights whose shape is not known");
   const int64_t hidden = shape[2].value();
   if (shape[1].value() != gates * hidden || c.type(1).shape()[1] != shape[1])
-    throw c.error("its weights are not those of " + std::to_string(gates) + " gates of " + std::to_string(hidden));
+    throw c.error("its weights are not those of " + std::to_string(gates) + " gates of " +
+                  std::to_string(hidden));
   return hidden;
 }
 
@@ -271,8 +284,8 @@ Values gru(Conversion& c) {
                          bias_of(from, to));
       };
       const Expr &h = before[0], all_gates = linear ? recurrent(h, 0, 3) : recurrent(h, 0, 2);
-      const Expr gates = net.activated(
-          d, 0, f.add(part(product, 0, 2), linear ? part(all_gates, 0, 2) : all_gates));
+      const Expr gates =
+          net.activated(d, 0, f.add(part(product, 0, 2), linear ? part(all_gates, 0, 2) : all_gates));
       const Expr z = part(gates, 0, 1), r = part(gates, 1, 2);
       const Expr reset = linear ? f.mul(r, part(all_gates, 2, 3)) : recurrent(f.mul(r, h), 2, 3);
       const Expr fresh = net.activated(d, 1, f.add(part(product, 2, 3), reset));

@@ -10,7 +10,6 @@ namespace baton::onnx {
 
 namespace {
 
-
 // ---- LinearAttention: state = exp(decay) * state + key (x) value, read by the query.
 
 struct UpdateRule {
@@ -22,8 +21,10 @@ UpdateRule rule_of(const Conversion& c) {
   if (name != "linear" && name != "gated" && name != "delta" && name != "gated_delta")
     throw c.error("`update_rule` is \"" + name + "\", and should be linear, gated, delta or gated_delta");
   const UpdateRule rule{name.starts_with("gated"), name.ends_with("delta")};
-  if (rule.gated != c.has(4)) throw c.error("`update_rule` " + name + (rule.gated ? " needs" : " has no") + " decay");
-  if (rule.corrected != c.has(5)) throw c.error("`update_rule` " + name + (rule.corrected ? " needs" : " has no") + " beta");
+  if (rule.gated != c.has(4))
+    throw c.error("`update_rule` " + name + (rule.gated ? " needs" : " has no") + " decay");
+  if (rule.corrected != c.has(5))
+    throw c.error("`update_rule` " + name + (rule.corrected ? " needs" : " has no") + " beta");
   return rule;
 }
 
@@ -31,7 +32,8 @@ UpdateRule rule_of(const Conversion& c) {
 Expr by_time(const Conversion& c, const Expr& data, int64_t heads) {
   const int64_t hidden = known(c, tensor_type(data).shape()[2], "heads of data");
   if (hidden % heads != 0)
-    throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) + " heads");
+    throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) +
+                  " heads");
   return c.cast(c.transpose(c.reshape(data, {0, 0, heads, hidden / heads}), {1, 0, 2, 3}), kFloat32);
 }
 
@@ -42,11 +44,13 @@ Values linear_attention(Conversion& c) {
   if (heads % shared != 0) throw c.error("`q_num_heads` is no multiple of `kv_num_heads`");
   for (const size_t input : {0, 1, 2})
     if (c.rank(input) != 3) throw c.error("input " + std::to_string(input) + " is not of rank 3");
-  const Expr query = by_time(c, c[0], heads), key = by_time(c, c[1], shared), value = by_time(c, c[2], shared);
+  const Expr query = by_time(c, c[0], heads), key = by_time(c, c[1], shared),
+             value = by_time(c, c[2], shared);
   const int64_t keys = known(c, tensor_type(key).shape()[3], "keys");
   const Expr decay = rule.gated ? f.of("exp", by_time(c, c[4], shared)) : Expr();
   const Expr beta = rule.corrected ? by_time(c, c[5], c.type(5).shape()[2] == Dim(1) ? 1 : shared) : Expr();
-  const double given = c.number("scale", 0), scale = given == 0 ? 1 / std::sqrt(static_cast<double>(keys)) : given;
+  const double given = c.number("scale", 0),
+               scale = given == 0 ? 1 / std::sqrt(static_cast<double>(keys)) : given;
   Expr state;
   if (c.has(3))
     state = f.cast(c[3], kFloat32);
@@ -80,11 +84,13 @@ Values causal_conv(Conversion& c) {
   if (activation != "none" && activation != "silu" && activation != "swish")
     throw c.error("`activation` is \"" + activation + "\", and should be none, silu or swish");
   if (c.rank(0) != 3 || c.rank(1) != 3) throw c.error("its data or weights are not of rank 3");
-  const int64_t channels = known(c, c.type(1).shape()[0], "channels"), kernel = known(c, c.type(1).shape()[2], "kernels");
+  const int64_t channels = known(c, c.type(1).shape()[0], "channels"),
+                kernel = known(c, c.type(1).shape()[2], "kernels");
   const bool has_state = c.has(3);
-  const Expr padded = has_state ? f.joined({c[3], c[0]}, 2)
-                                : c.call("nn.pad", {c[0], c.scalar(0, c.dtype(0))},
-                                         {{"pad_width", AttrList{AttrList{0, 0}, AttrList{0, 0}, AttrList{kernel - 1, 0}}}});
+  const Expr padded =
+      has_state ? f.joined({c[3], c[0]}, 2)
+                : c.call("nn.pad", {c[0], c.scalar(0, c.dtype(0))},
+                         {{"pad_width", AttrList{AttrList{0, 0}, AttrList{0, 0}, AttrList{kernel - 1, 0}}}});
   Expr result = c.call("nn.conv1d", {padded, c[1]},
                        {{"strides", std::vector<int64_t>{1}},
                         {"padding", std::vector<int64_t>{0, 0}},

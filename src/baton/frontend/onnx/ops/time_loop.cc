@@ -24,8 +24,8 @@ TimeStep unrolled(const Conversion& c, int64_t length, bool backward, std::vecto
   return {f.joined(std::move(outputs), 0), std::move(state)};
 }
 
-/// A function of (first, count, state...) that runs `count` steps from `first` on: one step, or two halves one
-/// after the other, so that calls are nested, and outputs joined, only log(count) times.
+/// A function of (first, count, state...) that runs `count` steps from `first` on: one step, or two halves
+/// one after the other, so that calls are nested, and outputs joined, only log(count) times.
 class StepLoop {
  public:
   StepLoop(const Conversion& c, const Expr& timed, bool backward, const StepRule& step)
