@@ -4,6 +4,7 @@
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/attention.h"
 #include "baton/frontend/onnx/ops/formulas.h"
+#include "baton/frontend/onnx/ops/normalization.h"
 #include "baton/frontend/onnx/ops/time_loop.h"
 
 namespace baton::onnx {
@@ -91,16 +92,19 @@ Values causal_conv(Conversion& c) {
       has_state ? f.joined({c[3], c[0]}, 2)
                 : c.call("nn.pad", {c[0], c.scalar(0, c.dtype(0))},
                          {{"pad_width", AttrList{AttrList{0, 0}, AttrList{0, 0}, AttrList{kernel - 1, 0}}}});
-  Expr result = c.call("nn.conv1d", {padded, c[1]},
+  // Sums and the activation in float32 at least.
+  const DType type = c.dtype(0), wide = stash_for(type);
+  Expr result = c.call("nn.conv1d", {f.cast(padded, wide), f.cast(c[1], wide)},
                        {{"strides", std::vector<int64_t>{1}},
                         {"padding", std::vector<int64_t>{0, 0}},
                         {"groups", channels},
                         {"channels", channels},
                         {"kernel_size", std::vector<int64_t>{kernel}}});
-  if (c.has(2)) result = c.call("nn.bias_add", {result, c[2]}, {{"axis", 1}});
+  if (c.has(2)) result = c.call("nn.bias_add", {result, f.cast(c[2], wide)}, {{"axis", 1}});
+  result = f.cast(result, type);
   if (activation != "none") {
-    const Expr wide = f.cast(result, kFloat32);
-    result = f.cast(f.mul(wide, f.of("sigmoid", wide)), c.dtype(0));
+    const Expr x = f.cast(result, wide);
+    result = f.cast(f.mul(x, f.of("sigmoid", x)), type);
   }
   const Dim length = tensor_type(padded).shape()[2];
   Expr state;
