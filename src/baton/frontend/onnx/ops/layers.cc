@@ -1,9 +1,11 @@
 // Layers with weights: convolutions, products of matrices; and pools, softmax, reductions.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/formulas.h"
 #include "baton/frontend/onnx/ops/products.h"
 #include "baton/frontend/onnx/ops/windows.h"
 #include "baton/ir/extent.h"
@@ -194,32 +196,30 @@ Values lp_normalization(Conversion& c) {
 
 // ---- Softmax: until version 13 over all axes from `axis` on, as one.
 
-Values softmax_by(Conversion& c, const char* op) {
+/// `along` of the data and an axis; all axes from there on are one where they count as one.
+Values over_rest(Conversion& c, const std::function<Expr(const Expr& data, int axis)>& along) {
   const int rank = c.rank(0);
   const int axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
-  if (c.version >= 13 || axis == rank - 1) return {c.call(op, {c[0]}, {{"axis", axis}})};
+  if (c.version >= 13 || axis == rank - 1) return {along(c[0], axis)};
   std::vector<int64_t> shape(static_cast<size_t>(axis), 0);
   shape.push_back(-1);
-  std::vector<int64_t> back;
-  for (const Dim each : c.type(0).shape()) {
-    if (each.is_any()) throw c.not_supported("softmax over several axes of extents that are not known");
-    back.push_back(each.value());
-  }
-  return {c.reshape(c.call(op, {c.reshape(c[0], shape)}, {{"axis", axis}}), back)};
+  return {c.call("reshape_like", {along(c.reshape(c[0], shape), axis), c[0]})};
+}
+
+Values softmax_by(Conversion& c, const char* op) {
+  return over_rest(c, [&](const Expr& data, int axis) { return c.call(op, {data}, {{"axis", axis}}); });
 }
 Values softmax(Conversion& c) { return softmax_by(c, "nn.softmax"); }
 Values log_softmax(Conversion& c) { return softmax_by(c, "nn.log_softmax"); }
 /// 1 at the first of the largest.
 Values hardmax(Conversion& c) {
-  const int rank = c.rank(0), axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
-  if (c.version < 13 && axis != rank - 1)
-    throw c.not_supported("hardmax over several axes (before version 13)");
-  const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
-  if (extent.is_any()) throw c.not_supported("hardmax over extents that are not known");
-  const DType type = c.dtype(0);
-  const Expr first = c.call("argmax", {c[0]}, {{"axis", std::vector<int64_t>{axis}}, {"keepdims", false}});
-  return {c.call("one_hot", {first, c.scalar(1, type), c.scalar(0, type)},
-                 {{"depth", extent.value()}, {"axis", axis}, {"dtype", type}})};
+  const Formulas f(c);
+  return over_rest(c, [&](const Expr& data, int axis) {
+    const NamedAttrs over{{"axis", std::vector<int64_t>{axis}}, {"keepdims", true}};
+    const Expr first = f.cast(c.call("argmax", {data}, over), kInt64);
+    const Expr places = f.expanded(f.positions(data, axis), 1, tensor_type(data).rank() - 1 - axis);
+    return f.cast(f.of("equal", places, first), f.dtype_of(data));
+  });
 }
 
 // ---- Pools.

@@ -46,8 +46,8 @@ Expr kept(const Conversion& c, const Expr& ratio) {
     shape.push_back(each.value());
   }
   // A generator: its key, which is the seed, no path, no counter, and the first bit of a path.
-  const std::vector<uint64_t> words{static_cast<uint64_t>(c.integer("seed", 0)), 0, 0, 0, 0, 0, 0, 0,
-                                    uint64_t{1} << 63, 0};
+  const std::vector<uint64_t> words{
+      static_cast<uint64_t>(c.integer("seed", 0)), 0, 0, 0, 0, 0, 0, 0, uint64_t{1} << 63, 0};
   const Expr key = c.constant(NDArray::of<uint64_t>({10}, words, DType::uint_(64)));
   const Expr numbers = c.item(c.call("random.uniform", {key, c.scalar(0, kFloat32), c.scalar(1, kFloat32)},
                                      {{"out_shape", shape}, {"out_dtype", kFloat32}}),
@@ -58,8 +58,8 @@ Expr kept(const Conversion& c, const Expr& ratio) {
 /// Whether to train, and the ratio, are inputs from version 12 on: not trained where it is not given.
 Values dropout(Conversion& c) {
   const Formulas f(c);
-  const bool never = c.version < 12 || !c.has(2) ||
-                     (c.constant(2) && c.constant(2)->value().as<uint8_t>()[0] == 0);
+  const bool never =
+      c.version < 12 || !c.has(2) || (c.constant(2) && c.constant(2)->value().as<uint8_t>()[0] == 0);
   const bool none = c.version >= 12 && c.has(1) && c.constant(1) && scalar_value(c[1]) == 0;
   if (never || none) {
     Values results{c.value(0)};
