@@ -90,7 +90,7 @@ namespace {
 
 LoadedModel from_onnx(const std::string& path, const std::vector<GivenShape>& shapes) {
   onnx::Imported imported = onnx::import_file(path, {shapes}, host_context());
-  return {path, std::move(imported.module), nullptr};
+  return {path, std::move(imported.module), nullptr, {}, std::move(imported.notes)};
 }
 
 LoadedModel load_as_given(const std::string& name) {
