@@ -6,6 +6,7 @@
 
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/formulas.h"
+#include "baton/frontend/onnx/ops/normalization.h"
 #include "baton/ir/op_names.h"
 
 namespace baton::onnx {
@@ -59,9 +60,12 @@ class HeadsProduct {
     const int64_t group = heads_ / shared_;
     Expr rows = a;
     if (group > 1) rows = c_.reshape(c_.reshape(a, {0, -4, shared_, group, 0, 0}), {0, 0, -3, 0});
-    const Expr product =
-        c_.call(op_names::kBatchMatmul, {c_.reshape(rows, {-3, 0, 0}), c_.reshape(b, {-3, 0, 0})},
-                {{"transpose_a", false}, {"transpose_b", transpose_b}});
+    // Sums of short floats in float32.
+    const DType type = tensor_type(a).dtype(), wide = stash_for(type);
+    const auto flat = [&](const Expr& x) { return c_.cast(c_.reshape(x, {-3, 0, 0}), wide); };
+    const Expr product = c_.cast(c_.call(op_names::kBatchMatmul, {flat(rows), flat(b)},
+                                         {{"transpose_a", false}, {"transpose_b", transpose_b}}),
+                                 type);
     const Expr heads = c_.reshape(product, {-4, -1, shared_, 0, 0});
     return group == 1 ? heads : c_.reshape(c_.reshape(heads, {0, 0, -4, group, -1, 0}), {0, -3, 0, 0});
   }
@@ -89,7 +93,7 @@ AttentionResult attention_of(const Conversion& c, const HeadsAttention& how) {
           ? made.scores
           : f.scaled(how.softcap, f.of("tanh", f.div(made.scores, f.number(how.softcap, made.scores))));
   made.biased = how.bias ? f.add(made.capped, how.bias) : made.capped;
-  const Expr wide = f.cast(made.biased, how.softmax_dtype.value_or(type));
+  const Expr wide = f.cast(made.biased, stash_for(how.softmax_dtype.value_or(type)));
   made.probabilities = f.cast(c.call("nn.softmax", {wide}, {{"axis", -1}}), type);
   if (how.hides_all) {
     const Expr most = f.most(how.bias, {tensor_type(how.bias).rank() - 1});
