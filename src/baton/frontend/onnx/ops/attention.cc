@@ -7,6 +7,7 @@
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/formulas.h"
 #include "baton/frontend/onnx/ops/normalization.h"
+#include "baton/frontend/onnx/ops/products.h"
 #include "baton/ir/op_names.h"
 
 namespace baton::onnx {
@@ -60,12 +61,9 @@ class HeadsProduct {
     const int64_t group = heads_ / shared_;
     Expr rows = a;
     if (group > 1) rows = c_.reshape(c_.reshape(a, {0, -4, shared_, group, 0, 0}), {0, 0, -3, 0});
-    // Sums of short floats in float32.
-    const DType type = tensor_type(a).dtype(), wide = stash_for(type);
-    const auto flat = [&](const Expr& x) { return c_.cast(c_.reshape(x, {-3, 0, 0}), wide); };
-    const Expr product = c_.cast(c_.call(op_names::kBatchMatmul, {flat(rows), flat(b)},
-                                         {{"transpose_a", false}, {"transpose_b", transpose_b}}),
-                                 type);
+    const auto flat = [&](const Expr& x) { return c_.reshape(x, {-3, 0, 0}); };
+    const Expr product = summed(c_, op_names::kBatchMatmul, {flat(rows), flat(b)},
+                                {{"transpose_a", false}, {"transpose_b", transpose_b}});
     const Expr heads = c_.reshape(product, {-4, -1, shared_, 0, 0});
     return group == 1 ? heads : c_.reshape(c_.reshape(heads, {0, 0, -4, group, -1, 0}), {0, -3, 0, 0});
   }

@@ -38,7 +38,7 @@ Values conv(Conversion& c) {
   const Window window = window_of(c, spatial_of(c, 1));
   const size_t axes = checked_axes(c, window.axes());
   const Dim channels = c.type(1).shape()[0];
-  const Expr result = c.call(by_axes("nn.conv", axes), {c[0], c[1]},
+  const Expr result = summed(c, by_axes("nn.conv", axes), {c[0], c[1]},
                              {{"strides", window.strides},
                               {"padding", window.padding()},
                               {"dilation", window.dilations},
@@ -87,7 +87,7 @@ Values conv_transpose(Conversion& c) {
   std::vector<int64_t> padding = before;
   padding.insert(padding.end(), after.begin(), after.end());
   const int64_t groups = c.integer("group", 1);
-  const Expr result = c.call(by_axes("nn.conv", axes, "_transpose"), {c[0], c[1]},
+  const Expr result = summed(c, by_axes("nn.conv", axes, "_transpose"), {c[0], c[1]},
                              {{"strides", strides},
                               {"padding", padding},
                               {"dilation", dilations},
@@ -107,8 +107,8 @@ Values gemm(Conversion& c) {
   if (c.rank(0) != 2 || c.rank(1) != 2) throw c.error("its operands are no matrices");
   const Expr a = trans_a ? c.transpose(c[0], {1, 0}) : c[0], b = trans_b ? c[1] : c.transpose(c[1], {1, 0});
   const Dim units = tensor_type(b).shape()[0];
-  Expr result =
-      c.call(op_names::kDense, {a, b}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
+  Expr result = summed(c, op_names::kDense, {a, b},
+                       {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   if (alpha != 1) result = c.call("multiply", {result, c.scalar(alpha, c.dtype(0))});
   if (!c.has(2) || beta == 0) return {result};
   const Expr added = beta == 1 ? c[2] : c.call("multiply", {c[2], c.scalar(beta, c.dtype(2))});
@@ -120,7 +120,7 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
   const std::vector<Dim>&shape_a = tensor_type(a).shape(), &shape_b = tensor_type(b).shape();
   const size_t outer = shape_a.size() - 2;
   if (outer == 1)
-    return c.call(op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
+    return summed(c, op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
   std::vector<int64_t> common;
   for (size_t i = 0; i < outer; ++i) {
     if (shape_a[i].is_any() || shape_b[i].is_any())
@@ -148,7 +148,7 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
          full[outer], full[outer + 1]});
   };
   const Expr result =
-      c.call(op_names::kBatchMatmul, {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
+      summed(c, op_names::kBatchMatmul, {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
   common.push_back(shape_a[outer].value()), common.push_back(shape_b[outer + 1].value());
   return c.reshape(result, common);
 }
@@ -165,7 +165,7 @@ Expr product(Conversion& c, Expr a, Expr b) {
     // One matrix for all rows: a dense layer over the last axis.
     const Expr weight = c.transpose(b, {1, 0});
     const Dim units = tensor_type(weight).shape()[0];
-    result = c.call(op_names::kDense, {a, weight},
+    result = summed(c, op_names::kDense, {a, weight},
                     {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   } else {
     result = batches(c, c.at_rank(a, std::max(rank, 3)), c.at_rank(b, std::max(rank, 3)));
@@ -347,6 +347,13 @@ constexpr char kMax[] = "max", kMin[] = "min", kMean[] = "mean", kProd[] = "prod
                kArgMin[] = "argmin";
 
 }  // namespace
+
+Expr summed(const Conversion& c, std::string_view op, std::vector<Expr> args, NamedAttrs attrs) {
+  const DType type = tensor_type(args.front()).dtype();
+  if (type.bits != 16 || !(type.is_float() || type.is_bfloat())) return c.call(op, std::move(args), attrs);
+  attrs.emplace_back("out_dtype", kFloat32);
+  return c.cast(c.call(op, std::move(args), attrs), type);
+}
 
 Expr matrix_product(Conversion& c, const Expr& a, const Expr& b) { return product(c, a, b); }
 

@@ -1,6 +1,7 @@
 // Attention as ONNX Runtime's optimisers write it.
 #include "baton/frontend/onnx/ops/microsoft_attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "baton/frontend/onnx/operators.h"
@@ -109,7 +110,7 @@ Values multi_head_attention(Conversion& c) {
   if (c.integer("unidirectional", 0) != 0)
     how.bias = sum_of(c, how.bias, causal_bias(c, how.query, how.key, type, 0));
   const AttentionResult made = attention_of(c, how);
-  return {join_heads(c, made.result), how.key, how.value, made.scores};
+  return {join_heads(c, made.result), how.key, how.value};
 }
 
 // ---- Attention
@@ -136,6 +137,16 @@ Expr appended(const Conversion& c, const Expr& cache, const Expr& fresh, const E
       c.transpose(c.call("take", {rows, from}, {{"axis", 1}, {"batch_dims", 1}}), {0, 2, 1, 3});
   const Expr is_old = f.expanded(f.expanded(f.of("less", places, f.expanded(past, 1)), 1), 3);
   return f.where(is_old, both, moved);
+}
+
+/// A cache with room for the new tokens keeps its length; whether it has, the greatest number of tokens says
+/// where that is known. Else all of the cache counts as filled.
+Expr within_cache(const Conversion& c, const Expr& all) {
+  const std::optional<std::vector<int64_t>> most = c.numbers(6);
+  const Dim before = c.type(3).shape()[2], own = tensor_type(all).shape()[2];
+  if (!most || most->size() != 1 || before.is_any() || own.is_any()) return all;
+  const int64_t length = std::max(before.value(), most->front());
+  return length < own.value() ? Formulas(c).sliced(all, 2, 0, length) : all;
 }
 
 Values group_query_attention(Conversion& c) {
@@ -172,8 +183,8 @@ Values group_query_attention(Conversion& c) {
     how.key = rotated(c, how.key, angles(7), angles(8), interleaved);
   }
   if (has_past) {
-    how.key = appended(c, c[3], how.key, past);
-    how.value = appended(c, c[4], how.value, past);
+    how.key = within_cache(c, appended(c, c[3], how.key, past));
+    how.value = within_cache(c, appended(c, c[4], how.value, past));
   }
   const Expr keys = f.positions(how.key, 2), queries = f.expanded(f.expanded(absolute, 1), 3);
   Expr allowed = f.of("less", keys, f.expanded(total, 1, 3));

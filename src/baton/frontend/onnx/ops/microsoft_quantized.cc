@@ -212,7 +212,7 @@ Expr block_zeros(const Conversion& c, size_t input, int64_t rows, int64_t blocks
 }
 
 Expr dense_with(const Conversion& c, const Expr& data, const Expr& weight, int64_t units) {
-  return c.call(op_names::kDense, {data, weight}, {{"units", units}});
+  return summed(c, op_names::kDense, {data, weight}, {{"units", units}});
 }
 
 Values matmul_nbits(Conversion& c) {
