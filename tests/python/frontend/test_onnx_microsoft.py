@@ -126,7 +126,7 @@ CASES = [
     Case("GroupQueryAttention", [real(B, 1, 4 * 16), real(B, 1, 2 * 16), real(B, 1, 2 * 16), real(B, 2, 4, 16), real(B, 2, 4, 16),
                                  np.array([4, 4], "int32"), scalar(5, "int32"), real(10, 8), real(10, 8)], outputs=3, label="past", num_heads=4,
          kv_num_heads=2, do_rotary=1),
-    Case("GroupQueryAttention", [real(B, 2, 4 * 16), real(B, 2, 2 * 16), real(B, 2, 2 * 16), real(B, 2, 8, 16), real(B, 2, 8, 16),
+    Case("GroupQueryAttention", [real(B, 1, 4 * 16), real(B, 1, 2 * 16), real(B, 1, 2 * 16), real(B, 2, 8, 16), real(B, 2, 8, 16),
                                  np.array([4, 5], "int32"), scalar(6, "int32")], outputs=1, label="room", weights=[6], num_heads=4, kv_num_heads=2),
     Case("GroupQueryAttention", [real(B, S, 8 * 8), None, None, None, None, np.array([S - 1, S - 1], "int32"), scalar(S, "int32")], outputs=3,
          label="packed", num_heads=4, kv_num_heads=2, local_window_size=2),
@@ -163,6 +163,8 @@ CASES = [
     Case("DynamicQuantizeLSTM", [real(4, 2, 5), whole(-128, 128, 1, 5, 16, dtype="int8"), whole(-128, 128, 1, 4, 16, dtype="int8"), real(1, 32), None, None,
                                  None, None, np.array([0.01], "float32"), np.array([0], "int8"), np.array([0.01], "float32"), np.array([0], "int8")],
          outputs=3, weights=[1, 2, 3, 8, 9, 10, 11], hidden_size=4, tolerance=1e-3),
+    # Others of ai.onnx.
+    Case("Dropout", [real(2, 3), scalar(0), np.array(True)], outputs=2, domain=""),
     # Recurrent networks.
     Case("LSTM", [real(4, 2, 5), *lstm(2), np.array([4, 2], "int32"), real(2, 2, 4), real(2, 2, 4), real(2, 12)], outputs=3, domain="",
          hidden_size=4, direction="bidirectional"),
@@ -195,3 +197,8 @@ def test_packed_queries_keys_and_values_are_taken_apart():
 def test_what_cannot_be_had_is_refused_by_name(op, domain, why):
     with pytest.raises(Exception, match=f"{op} `it`: .*{why}"):
         relay.frontend.from_onnx(Case(op, [real(1, 1, 2, 2)], domain=domain).model()[0])
+
+
+def test_random_zeros_are_refused():
+    with pytest.raises(Exception, match="random zeros"):
+        relay.frontend.from_onnx(Case("Dropout", [real(2, 3), scalar(0.5), np.array(True)], weights=[1, 2], domain="").model()[0])
