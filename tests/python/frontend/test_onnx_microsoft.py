@@ -127,7 +127,7 @@ CASES = [
                                  np.array([4, 4], "int32"), scalar(5, "int32"), real(10, 8), real(10, 8)], outputs=3, label="past", num_heads=4,
          kv_num_heads=2, do_rotary=1),
     Case("GroupQueryAttention", [real(B, 1, 4 * 16), real(B, 1, 2 * 16), real(B, 1, 2 * 16), real(B, 2, 8, 16), real(B, 2, 8, 16),
-                                 np.array([4, 5], "int32"), scalar(6, "int32")], outputs=1, label="room", weights=[6], num_heads=4, kv_num_heads=2),
+                                 np.array([4, 5], "int32"), scalar(6, "int32")], outputs=3, label="room", weights=[6], num_heads=4, kv_num_heads=2),
     Case("GroupQueryAttention", [real(B, S, 8 * 8), None, None, None, None, np.array([S - 1, S - 1], "int32"), scalar(S, "int32")], outputs=3,
          label="packed", num_heads=4, kv_num_heads=2, local_window_size=2),
     # Quantised.

@@ -135,8 +135,10 @@ Expr appended(const Conversion& c, const Expr& cache, const Expr& fresh, const E
   const Expr rows = c.transpose(fresh, {0, 2, 1, 3});
   const Expr moved =
       c.transpose(c.call("take", {rows, from}, {{"axis", 1}, {"batch_dims", 1}}), {0, 2, 1, 3});
-  const Expr is_old = f.expanded(f.expanded(f.of("less", places, f.expanded(past, 1)), 1), 3);
-  return f.where(is_old, both, moved);
+  const auto before = [&](const Expr& ends) {
+    return f.expanded(f.expanded(f.of("less", places, f.expanded(ends, 1)), 1), 3);
+  };
+  return f.where(before(past), both, f.where(before(total), moved, f.number(0, moved)));
 }
 
 /// A cache with room for the new tokens keeps its length; whether it has, the greatest number of tokens says
@@ -183,8 +185,8 @@ Values group_query_attention(Conversion& c) {
     how.key = rotated(c, how.key, angles(7), angles(8), interleaved);
   }
   if (has_past) {
-    how.key = within_cache(c, appended(c, c[3], how.key, past));
-    how.value = within_cache(c, appended(c, c[4], how.value, past));
+    how.key = within_cache(c, appended(c, c[3], how.key, past, total));
+    how.value = within_cache(c, appended(c, c[4], how.value, past, total));
   }
   const Expr keys = f.positions(how.key, 2), queries = f.expanded(f.expanded(absolute, 1), 3);
   Expr allowed = f.of("less", keys, f.expanded(total, 1, 3));
