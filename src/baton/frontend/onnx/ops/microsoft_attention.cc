@@ -124,9 +124,10 @@ Values self_attention(Conversion& c) {
 
 // ---- GroupQueryAttention
 
-/// The cache with the new keys or values at the end of what each sentence has so far. `past`: how many that
-/// are.
-Expr appended(const Conversion& c, const Expr& cache, const Expr& fresh, const Expr& past) {
+/// The cache with the new keys or values at the end of what each sentence has so far, and zeros behind.
+/// `past` and `total`: how many each sentence had, and has then.
+Expr appended(const Conversion& c, const Expr& cache, const Expr& fresh, const Expr& past,
+              const Expr& total) {
   const Formulas f(c);
   const Expr both = f.joined({cache, fresh}, 2);
   const Expr places = f.positions(both, 2);
