@@ -3,7 +3,8 @@
 It is started as: python run_NAME.py MODEL.relay PARAMS.npz INPUTS.npz THREADS [MODEL.onnx]
 Its first line is {"version"}. Then it reads one request per line from standard input: `burst MS` runs for at least MS
 milliseconds and answers with one line of JSON {"runs", "cpu", "wall"} (seconds in all); `output FILE.npy` writes the
-first output of the model.
+first output of the model; `profile STEM` writes what the engine says of its own steps to files that begin with STEM, and answers
+with their paths: {"profile"}, and {"optimized"} where the engine saves the model that it made of the file.
 """
 import json
 import resource
@@ -17,9 +18,9 @@ import numpy as np
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def serve(version, run, timed=None):
+def serve(version, run, timed=None, profile=None):
     """Answers requests until standard input ends. `run`: takes nothing, returns the model's first output as a new numpy array.
-    `timed`: what bursts call instead."""
+    `timed`: what bursts call instead. `profile`: takes the files' stem, returns their paths."""
     timed = timed or run
     output = run()
     print(json.dumps({"version": version}), flush=True)
@@ -28,6 +29,9 @@ def serve(version, run, timed=None):
         if verb == "output":
             np.save(value.strip(), output)
             print("{}", flush=True)
+            continue
+        if verb == "profile":
+            print(json.dumps(profile(value.strip())), flush=True)
             continue
         runs, end = 0, time.perf_counter() + float(value) / 1e3
         cpu, wall = cpu_seconds(), time.perf_counter()

@@ -4,7 +4,8 @@
     from baton import relay
 
 Beside those, for what relay.build returned: profile (times of every operator), diff (of two profiles), explain and origins (which
-kernels compute which operators), extract and mark (parts of a program); targets (what this machine can run), and load_backend and
+kernels compute which operators), extract and mark (parts of a program); load and from_torch, which make
+modules of files and of torch's modules; targets (what this machine can run), and load_backend and
 get_include, for backends of your own.
 """
 from ._load import not_provided as _not_provided
@@ -38,7 +39,7 @@ def tvm_wrap_excepthook(exception_hook):
 
 # Imported on demand, to keep `import baton` fast.
 _LATER = {"ProfileDiff": "_profile", "ProfileReport": "_profile", "compare": "_profile", "diff": "_profile", "explain": "_explain",
-          "apply_mapping": "_map", "extract": "_cut", "map": "_map", "mark": "_cut", "measure": "_measure", "get_include": "_targets", "load_backend": "_targets", "origins": "_origins",
+          "apply_mapping": "_map", "extract": "_cut", "from_torch": "_load_model", "load": "_load_model", "map": "_map", "mark": "_cut", "measure": "_measure", "get_include": "_targets", "load_backend": "_targets", "origins": "_origins",
           "profile": "_profile", "predict": "_predict", "side_by_side": "_queues", "train": "_predict", "Predictor": "_predict", "targets": "_targets"}
 __all__ = sorted({name for name in globals() if not name.startswith("_")} | set(_LATER))
 

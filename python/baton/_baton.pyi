@@ -1851,7 +1851,12 @@ class Model:
     @property
     def params(self): ...
 
+@overload
 def load_model(path: str, verify: bool = True) -> Model: ...
+
+@overload
+def load_model(path: str, shapes: Mapping[str, Sequence[int]]) -> IRModule:
+    """The module of a model: as MODEL on the command line."""
 
 def plan_devices(graph_json: str) -> list[int]:
     """DLPack's types of the devices that a plan uses, ascending."""

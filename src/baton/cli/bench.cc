@@ -9,8 +9,11 @@
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
+#include "baton/frontend/onnx/source_nodes.h"
+#include "baton/profile/foreign/by_node.h"
 #include "baton/profile/measure/engine_bursts.h"
 #include "baton/profile/report/peaks.h"
+#include "baton/profile/report/run_profile.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/environment.h"
@@ -112,13 +115,24 @@ class BenchVerb final : public Verb {
         "engines to time beside Baton, with commas: ort, openvino, openvino_default (in the precision it "
         "chooses), onednn (one layer), python (Baton, called from Python), dnnl (the same, with regions for "
         "oneDNN)");
-    flags.option("onnx", &onnx_, "the model for ort and openvino; else they convert MODEL").needs("peers");
+    flags
+        .option(
+            "onnx", &onnx_,
+            "the model for ort and openvino (default: MODEL, where it is an ONNX file; else they convert it)")
+        .needs("peers");
+    flags
+        .flag("by-node", &by_node_,
+              "of an ONNX file: the time of each of its nodes here, in ort and in openvino, from profiles of "
+              "all")
+        .needs("peers");
     add_wait(flags, &wait_);
     flags.flag("json", &json_, "one JSON object on standard output");
   }
 
   int run(Io& io) override {
     const std::vector<std::string> names = peers_of(peers_);
+    if (onnx_.empty() && onnx::is_model_file(flags_.model)) onnx_ = flags_.model;
+    if (by_node_) check_by_node(names);
     if (!output_.empty()) make_folder(output_);  // before measuring
     const BuiltModel built = build_model(flags_, io);
     const int64_t start = monotonic_ns();
@@ -144,12 +158,13 @@ class BenchVerb final : public Verb {
       io.out << report.dump() << '\n';
     else
       print(io, report);
+    if (!json_ && nodes_) io.out << '\n' << nodes_->table();
     return 0;
   }
 
  private:
   Json measured(const std::vector<std::string>& names, const BuiltModel& built, Executor& executor,
-                const std::atomic<bool>& interrupted, Io& io) const {
+                const std::atomic<bool>& interrupted, Io& io) {
     wait_for_quiet(wait_, io);
     TemporaryFolder folder;
     require(folder.create("bench"));
@@ -184,12 +199,56 @@ class BenchVerb final : public Verb {
       report["peers"][peers[i]->name()] =
           compare(*peers[i], executor, folder, times_of(engines[i + 1].bursts), report,
                   ratio_interval(ours, engines[i + 1].bursts));
+    if (by_node_) {
+      nodes_ = compared_by_node(built, peers, executor, folder, io);
+      report["by_node"] = nodes_->json();
+    }
     if (!peers.empty()) {
       const DevicePeaks after = measure_peaks(host, threads_);
       report["peaks"] = {{"gflops", std::max(before.gflops, after.gflops)},
                          {"gbytes_per_s", std::max(before.gbytes_per_s, after.gbytes_per_s)}};
     }
     return report;
+  }
+
+  void check_by_node(const std::vector<std::string>& names) const {
+    if (!onnx::is_model_file(flags_.model))
+      throw UsageError("--by-node is for ONNX files: " + flags_.model +
+                       " has no nodes that other engines know");
+    for (const std::string& name : names)
+      if (name != "ort" && !name.starts_with("openvino"))
+        throw UsageError("--by-node: " + name + " does not say how long its steps take; ort and openvino do");
+  }
+
+  /// Profiles of all engines, one after the other: each has its own way to time its steps.
+  ByNode compared_by_node(const BuiltModel& built, const std::vector<std::unique_ptr<Peer>>& peers,
+                          const Executor& executor, const TemporaryFolder& folder, Io& io) const {
+    Progress progress(io);
+    progress.show("times of steps", 0, static_cast<int>(peers.size()) + 1);
+    std::vector<EngineProfile> others;
+    for (const std::unique_ptr<Peer>& peer : peers) {
+      const std::string stem = folder.path("profile_" + peer->name());
+      const Json answer = peer->ask("profile " + stem);
+      const std::string path = answer["profile"].get<std::string>();
+      const Result<std::string> text = read_file(path);
+      if (!text.ok()) throw Error("`" + path + "` cannot be read: " + text.status().message);
+      EngineProfile profile = read_engine_profile(*text, path);
+      profile.engine = peer->name();
+      profile.version = peer->greeting()["version"].get<std::string>();
+      if (answer.contains("optimized")) add_optimized_model(profile, answer["optimized"].get<std::string>());
+      others.push_back(std::move(profile));
+      progress.show("times of steps", static_cast<int>(others.size()), static_cast<int>(peers.size()) + 1);
+    }
+    NamedArrays inputs;
+    for (size_t i = 0; i < executor.num_inputs(); ++i)
+      inputs.emplace_back(executor.input_node(i).name, executor.input(i));
+    ProfileCommand command;
+    command.threads = threads_;
+    command.options.context = flags_.context();
+    command.options.unfused = command.options.peaks = false;
+    const ProfileReport ours = run_profile(built.build, command, inputs);
+    progress.clear();
+    return by_node(onnx::source_nodes(*onnx::read_model_file(flags_.model)), ours, others);
   }
 
   GivenInputs read_inputs(const Executor& executor) const {
@@ -313,7 +372,8 @@ class BenchVerb final : public Verb {
   int threads_ = 0, count_ = 10;
   double min_ms_ = 300, wait_ = 0;
   std::string input_, output_, peers_, onnx_;
-  bool json_ = false;
+  bool json_ = false, by_node_ = false;
+  std::optional<ByNode> nodes_;
 };
 
 }  // namespace

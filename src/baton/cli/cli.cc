@@ -114,8 +114,7 @@ int run(int argc, const char* const* argv, Io& io) {
       "Compiles Relay and says what every operator costs.",
       "baton " + std::string(version()),
       "MODEL is the name of a workload (resnet-18, vgg-11, mobilenet, ...: baton models lists them), a "
-      ".relay "
-      "file, or - for Relay text on standard input.\n"
+      "file (ONNX, Relay text, TVM's JSON), or - for Relay text on standard input.\n"
       "In a clone, ./baton test runs all tests, ./baton python ARGS is Python with the package, and ./baton "
       "setup installs and builds.",
       {}};

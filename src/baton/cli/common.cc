@@ -33,7 +33,8 @@ void on_interrupt(int signal) {
 namespace {
 
 constexpr const char* kModelDoc =
-    "workload name (baton models lists them), .relay file, or - for Relay text on standard input";
+    "workload name (baton models lists them), file (ONNX, Relay text, TVM's JSON), or - for Relay text on "
+    "standard input";
 
 void add_level(ModelFlags& model, Flags& flags) {
   flags.option("opt-level", &model.opt_level, "0 to 4").range(0, 4).show_default();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -10,6 +11,7 @@
 #include "baton/codegen/backend.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/load_json.h"
 #include "baton/frontend/onnx/import.h"
 #include "baton/frontend/onnx/model_file.h"
 #include "baton/frontend/workloads/networks.h"
@@ -18,7 +20,6 @@
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -47,7 +48,7 @@ std::string read_input() {
   const std::string near = did_you_mean(name, names);
   throw Error("there is no model \"" + name + "\"" +
               (near.empty() ? "" : "; did you mean \"" + near + "\"?") + "\n  known workloads: " + list +
-              "\n  or give the path of a .relay file, or - for Relay text on standard input");
+              "\n  or give the path of an ONNX file or of Relay text, or - for Relay text on standard input");
 }
 
 LoadedModel from_text(std::string name, std::string text, const std::string& source_name) {
@@ -93,22 +94,49 @@ LoadedModel from_onnx(const std::string& path, const std::vector<GivenShape>& sh
   return {path, std::move(imported.module), nullptr, {}, std::move(imported.notes)};
 }
 
+/// What TVM's save_json wrote begins as an object, which no Relay text does.
+bool is_json(std::string_view text) {
+  const size_t at = text.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && text[at] == '{';
+}
+
+LoadedModel from_json(const std::string& path, const std::string& text) {
+  Saved loaded;
+  try {
+    loaded = load_json(text);
+  } catch (const Error& error) {
+    throw Error(path + ": " + error.what());
+  }
+  if (!loaded.module || !loaded.module->find("main"))
+    throw Error(path + ": it holds no module with a function @main; a model starts at @main");
+  return {path, infer_types(loaded.module), nullptr};
+}
+
 LoadedModel load_as_given(const std::string& name) {
   if (name == "-") return from_text(kStandardInput, read_input(), kStandardInput);
   if (const auto* workload = workloads::find_workload(name)) {
     const IRModule module = infer_types(workload->make());
     return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");
   }
-  if (name.ends_with(".relay")) return from_text(name, read_model(name), name);
-  unknown_model(name);
+  std::error_code error;
+  if (!name.ends_with(".relay") && !std::filesystem::is_regular_file(name, error)) unknown_model(name);
+  std::string text = read_model(name);
+  if (text.find('\0') != std::string::npos)
+    throw Error(name + ": is no model: neither Relay text, nor TVM's JSON, nor an ONNX file");
+  if (is_json(text)) return from_json(name, text);
+  return from_text(name, std::move(text), name);
 }
 
 }  // namespace
 
 LoadedModel load_model(const std::string& name, const std::vector<std::string>& shapes) {
-  initialize();
   std::vector<GivenShape> given;
   for (const std::string& text : shapes) given.push_back(parse_given_shape(text));
+  return load_model_of(name, given);
+}
+
+LoadedModel load_model_of(const std::string& name, const std::vector<GivenShape>& given) {
+  initialize();
   if (name.ends_with(".onnx") || onnx::is_model_file(name)) return from_onnx(name, given);
   LoadedModel model = load_as_given(name);
   if (!given.empty()) model.module = freeze_shapes(model.module, given);

@@ -1,11 +1,12 @@
 #pragma once
-// Loads the MODEL argument of the command line: the name of a workload, a .relay file, or "-" for
-// Relay text on standard input.
+// Loads the MODEL argument of the command line: the name of a workload, a file (Relay text, TVM's JSON or
+// ONNX, told apart by what is in it), or "-" for Relay text on standard input.
 #include <string>
 #include <vector>
 
 #include "baton/ir/module.h"
 #include "baton/support/base/params_blob.h"
+#include "baton/transform/freeze_shapes.h"
 
 namespace baton {
 
@@ -29,6 +30,7 @@ std::string model_text(const IRModuleNode& module, bool origins = false);
 /// parse or type-check.
 /// `shapes`: "x=1,3,224,224" or "n=4", as for freeze_shapes.
 LoadedModel load_model(const std::string& name_or_path, const std::vector<std::string>& shapes = {});
+LoadedModel load_model_of(const std::string& name_or_path, const std::vector<GivenShape>& shapes);
 
 /// Values for all non-input parameters of main: from an .npz when `path` is not empty (each of its arrays
 /// must be a parameter of main of the same shape and type), the rest those that came with the model, and the

@@ -1,5 +1,6 @@
 // Importers.
 #include "baton/driver/initialize.h"
+#include "baton/driver/load_model.h"
 #include "baton/frontend/onnx/import.h"
 
 #include "python/bind.h"
@@ -21,6 +22,12 @@ onnx::ImportOptions options_of(const Shapes& shapes) {
 }  // namespace
 
 void bind_onnx(nb::module_& m) {
+  m.def(
+      "load_model",
+      [](const std::string& path, const Shapes& shapes) {
+        return load_model_of(path, options_of(shapes).shapes).module;
+      },
+      nb::arg("path"), nb::arg("shapes"), "The module of a model: as MODEL on the command line.");
   m.def(
       "import_onnx",
       [](const std::string& path, const Shapes& shapes) {

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import baton as tvm
 import numpy as np
@@ -133,3 +134,27 @@ def test_windows_that_begin_behind_the_data_are_left_out(op):
 def test_what_would_be_computed_otherwise_is_refused(nodes, inputs, why):
     with pytest.raises(Exception, match=why):
         relay.frontend.from_onnx(model_of(nodes, inputs))
+
+
+def test_load_tells_files_apart_by_content(tmp_path):
+    """What a file holds decides, not what it is called."""
+    text = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(?, 3), float32]) {\n  nn.relu(%x)\n}\n'
+    (tmp_path / "relay.onnx2").write_text(text)
+    (tmp_path / "json.txt").write_text(tvm.ir.save_json(tvm.parser.fromtext(text)))
+    (tmp_path / "onnx.txt").write_bytes(MODEL)
+    (tmp_path / "none").write_bytes(b"\x7fELF\0\0")
+    for name in ("relay.onnx2", "json.txt", "onnx.txt"):
+        function = tvm.load(tmp_path / name, shape={"x": (2, 3)})["main"]
+        assert function.body.op.name == "nn.relu" and [int(extent) for extent in function.params[0].checked_type.shape] == [2, 3], name
+    symbolic = tvm.load(tmp_path / "onnx.txt", shape={"batch": 5})["main"]
+    assert [int(extent) for extent in symbolic.params[0].checked_type.shape] == [5, 3]
+    with pytest.raises(tvm.TVMError, match="neither Relay text, nor TVM's JSON, nor an ONNX file"):
+        tvm.load(tmp_path / "none")
+    with pytest.raises(tvm.TVMError, match="there is no model"):
+        tvm.load("nothing-of-this-name")
+
+
+def test_from_torch_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxscript", None)
+    with pytest.raises(ImportError, match="pip install torch onnxscript"):
+        tvm.from_torch(None, ())

@@ -197,12 +197,14 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
   }
   const bool loaded = !report.under_load.empty();
   const char* kind = loaded ? "least disturbed" : "median";
-  total("end to end, profiling off", e2e,
+  // Other engines time their steps in every run that a profile of theirs has.
+  const bool both = !report.profiled_us.empty();
+  total(both ? "end to end, profiling off" : "end to end, steps timed", e2e,
         report.end_to_end_plus_minus_us
             ? std::string(kind) + ", +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
             : formatted("%s of %zu runs", kind, report.plain_us.size()));
   if (report.between_us) total("between kernels", *report.between_us, "profiling on");
-  if (!loaded)
+  if (!loaded && both)
     total("end to end, profiling on", median(report.profiled_us),
           formatted("overhead %.3fx", report.overhead()));
   if (!loaded && !report.plain_us.empty())
@@ -320,9 +322,8 @@ void write_heading(std::ostream& out, const ProfileReport& report, const TableOp
   const std::string machine = report.machine.empty() ? "" : ", " + report.machine;
   const std::string text =
       report.model + " on " + report.target +
-      formatted(", %d thread%s%s%s, baton %s", report.threads, report.threads == 1 ? "" : "s", level.c_str(),
-                precision.c_str(), report.version.c_str()) +
-      machine;
+      (report.threads > 0 ? formatted(", %d thread%s", report.threads, report.threads == 1 ? "" : "s") : "") +
+      formatted("%s%s, baton %s", level.c_str(), precision.c_str(), report.version.c_str()) + machine;
   const int width = std::max(options.width, kNarrow);
   std::string head = wrapped(text, 0, width);
   head.pop_back();

@@ -75,6 +75,20 @@ class HeadsProduct {
 
 }  // namespace
 
+namespace {
+
+/// Over the last axis of short floats, rounded to them after each step, as ONNX defines it.
+Expr short_softmax(const Conversion& c, const Expr& x) {
+  const Formulas f(c);
+  const DType type = f.dtype_of(x);
+  const std::vector<int64_t> last{tensor_type(x).rank() - 1};
+  const auto rounded = [&](const Expr& value) { return f.cast(value, type); };
+  const Expr powers = rounded(f.of("exp", f.cast(f.sub(x, f.most(x, last)), kFloat32)));
+  return f.div(powers, rounded(f.sum(f.cast(powers, kFloat32), last)));
+}
+
+}  // namespace
+
 AttentionResult attention_of(const Conversion& c, const HeadsAttention& how) {
   const Formulas f(c);
   const DType type = f.dtype_of(how.query);
@@ -91,8 +105,11 @@ AttentionResult attention_of(const Conversion& c, const HeadsAttention& how) {
           ? made.scores
           : f.scaled(how.softcap, f.of("tanh", f.div(made.scores, f.number(how.softcap, made.scores))));
   made.biased = how.bias ? f.add(made.capped, how.bias) : made.capped;
-  const Expr wide = f.cast(made.biased, stash_for(how.softmax_dtype.value_or(type)));
-  made.probabilities = f.cast(c.call("nn.softmax", {wide}, {{"axis", -1}}), type);
+  const DType dtype = how.softmax_dtype.value_or(type);
+  made.probabilities =
+      f.cast(dtype.bits == 16 ? short_softmax(c, f.cast(made.biased, dtype))
+                              : c.call("nn.softmax", {f.cast(made.biased, dtype)}, {{"axis", -1}}),
+             type);
   if (how.hides_all) {
     const Expr most = f.most(how.bias, {tensor_type(how.bias).rank() - 1});
     const Expr hidden = f.of("equal", most, f.number(-std::numeric_limits<double>::infinity(), most));
