@@ -202,3 +202,17 @@ def test_what_cannot_be_had_is_refused_by_name(op, domain, why):
 def test_random_zeros_are_refused():
     with pytest.raises(Exception, match="random zeros"):
         relay.frontend.from_onnx(Case("Dropout", [real(2, 3), scalar(0.5), np.array(True)], weights=[1, 2], domain="").model()[0])
+
+
+def test_sequences_of_any_length_are_loops():
+    weights = dict(zip("wrb", lstm(2)))
+    node = helper.make_node("LSTM", ["x", *"wrb"], ["y", "h"], hidden_size=4, direction="bidirectional")
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["time", "batch", 5])],
+                              [onnx.ValueInfoProto(name=name) for name in ("y", "h")], [onnx.numpy_helper.from_array(each, name) for name, each in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    module, _ = relay.frontend.from_onnx(model)
+    function = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()
+    session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    for x in (real(1, 2, 5), real(7, 1, 5)):
+        for ours, theirs in zip(function(x), session.run(None, {"x": x}), strict=True):
+            np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-4, atol=1e-5)
