@@ -8,7 +8,6 @@ from baton import relay
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 onnx = pytest.importorskip("onnx")
-ort = pytest.importorskip("onnxruntime")
 helper = onnx.helper
 
 RANDOM = np.random.default_rng(7)
@@ -55,7 +54,7 @@ class Case:
             got = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()(*inputs.values())
         return [each.numpy() for each in (got if isinstance(module["main"].ret_type, tvm.ir.TupleType) else [got])]
 
-    def check(self):
+    def check(self, ort):
         model, inputs = self.model()
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
@@ -179,9 +178,10 @@ CASES = [
 ]
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_it_computes_what_onnx_runtime_does(case):
-    case.check()
+def test_it_computes_what_onnx_runtime_does(case, onnxruntime):
+    case.check(onnxruntime)
 
 
 def test_packed_queries_keys_and_values_are_taken_apart():
@@ -204,7 +204,8 @@ def test_random_zeros_are_refused():
         relay.frontend.from_onnx(Case("Dropout", [real(2, 3), scalar(0.5), np.array(True)], weights=[1, 2], domain="").model()[0])
 
 
-def test_sequences_of_any_length_are_loops():
+@pytest.mark.peers
+def test_sequences_of_any_length_are_loops(onnxruntime):
     weights = dict(zip("wrb", lstm(2)))
     node = helper.make_node("LSTM", ["x", *"wrb"], ["y", "h"], hidden_size=4, direction="bidirectional")
     graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["time", "batch", 5])],
@@ -212,7 +213,7 @@ def test_sequences_of_any_length_are_loops():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
     module, _ = relay.frontend.from_onnx(model)
     function = relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()
-    session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     for x in (real(1, 2, 5), real(7, 1, 5)):
         for ours, theirs in zip(function(x), session.run(None, {"x": x}), strict=True):
             np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-4, atol=1e-5)
