@@ -15,6 +15,8 @@ OTHER_ATTRS = {"nn.contrib_dense_pack": ("relay.attrs.DensePackAttrs", ["weight_
                # Kernels of one row or column are transformed along the other axis only (Baton's own).
                "nn.contrib_conv2d_winograd_weight_transform": ("relay.attrs.ConvWinogradWeightTransformAttrs", ["skip_unit_axes"]),
                "nn.contrib_conv3d_winograd_weight_transform": ("relay.attrs.ConvWinogradWeightTransformAttrs", ["skip_unit_axes"]),
+               # Halves to even, as ONNX quantises (Baton's own).
+               "qnn.quantize": ("relay.attrs.QuantizeAttrs", ["rounding"]),
                # Registered with MaxPool2DAttrs, called with AvgPool2DAttrs: the goldens show them.
                "nn.avg_pool2d_grad": ("relay.attrs.AvgPool2DAttrs", ["count_include_pad"]),
                # Two structures of one name in TVM: the table shows that of qnn.simulated_quantize.

@@ -218,6 +218,7 @@ BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInst
   Progress progress(io);
   BuiltModel built;
   built.model = load_model(flags.model, flags.shapes);
+  for (const std::string& note : built.model.notes) io.err << "note: " << note << '\n';
   std::vector<std::string> by_rule;
   built.params = load_params(built.model, flags.params, flags.inputs, &by_rule);
   if (!flags.params.empty()) note_missing(flags.params, by_rule, io);

@@ -130,6 +130,7 @@ class ProfileVerb final : public Verb {
     return measured(named, io, [&](const ExecutorReady& ready) {
       ProfileReport report = compared_ ? compared_->profile(built, command_, ready)
                                        : run_profile(built.build, command_, {}, ready);
+      report.notes.insert(report.notes.begin(), built.model.notes.begin(), built.model.notes.end());
       keep(report, {&built.build, built.model.module});
       return report;
     });

@@ -91,7 +91,7 @@ namespace {
 
 LoadedModel from_onnx(const std::string& path, const std::vector<GivenShape>& shapes) {
   onnx::Imported imported = onnx::import_file(path, {shapes}, host_context());
-  return {path, std::move(imported.module), nullptr};
+  return {path, std::move(imported.module), nullptr, {}, std::move(imported.notes)};
 }
 
 /// What TVM's save_json wrote begins as an object, which no Relay text does.

@@ -18,6 +18,7 @@ struct LoadedModel {
   IRModule module;           ///< types inferred; every operator has a line in `source`, if there is one
   Ref<const Source> source;  ///< null: a model that is no text
   NamedArrays params = {};   ///< weights that came with it
+  std::vector<std::string> notes = {};  ///< what a user should know
 };
 
 /// The text of a module as shown by the command line: with types, without spans and constants. For a workload

@@ -101,7 +101,6 @@ def test_windows_that_begin_behind_the_data_are_left_out(op):
     (with_attributes("Cast", ["x"], ["y"], to=22), {"x": (1, [2])}, "casts to int4 are not supported"),
     (with_attributes("SpaceToDepth", ["x"], ["y"], blocksize=2, mode="CRD"), {"x": (1, [1, 1, 2, 2])}, "CRD"),
     (node("Relu", ["x"], ["y"]), {"x": (21, [2])}, "`x` is of type uint4"),
-    (node("Dropout", ["x", "", "t"], ["y"]), {"x": (1, [2]), "t": (9, [])}, "training_mode"),
 ])
 def test_what_would_be_computed_otherwise_is_refused(nodes, inputs, why):
     with pytest.raises(Exception, match=why):

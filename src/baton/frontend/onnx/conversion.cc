@@ -75,6 +75,9 @@ const Value& Conversion::value(size_t i) const {
 Expr Conversion::operator[](size_t i) const {
   const Value& given = value(i);
   if (given.sequence) throw error("input " + std::to_string(i) + " is a sequence where a tensor should be");
+  if (given.packed_bits != 0)
+    throw not_supported("elements of " + std::to_string(given.packed_bits) + " bits (input " +
+                        std::to_string(i) + ")");
   return around_.tensor(given);
 }
 
@@ -133,6 +136,14 @@ int64_t Conversion::required_integer(std::string_view name) const {
 double Conversion::number(std::string_view name, double otherwise) const {
   const AttributeFile* found = attribute(name, AttributeFile::Kind::kFloat);
   return found ? static_cast<double>(found->f) : otherwise;
+}
+DType Conversion::element_type(std::string_view name, DType otherwise) const {
+  const AttributeFile* found = attribute(name, AttributeFile::Kind::kInt);
+  if (!found || found->i == 0) return otherwise;
+  const auto element = static_cast<Element>(found->i);
+  const std::optional<DType> dtype = dtype_of(element);
+  if (!dtype || is_packed(element)) throw not_supported("results of type " + element_name(element));
+  return *dtype;
 }
 std::string Conversion::text(std::string_view name, std::string_view otherwise) const {
   const AttributeFile* found = attribute(name, AttributeFile::Kind::kString);

@@ -27,7 +27,7 @@ class Surroundings {
   virtual Expr tensor(const Value& value) = 0;
   /// "model.onnx: Conv `c1`".
   virtual std::string place(const NodeFile& node) const = 0;
-  /// The elements of a constant. Throws NotSupported for those of 4 and 2 bits, which no rule computes with.
+  /// The elements of a constant, those of 4 and 2 bits in a byte each.
   virtual NDArray elements(const TensorFile& tensor) = 0;
   virtual NDArray elements(const SparseTensorFile& tensor) = 0;
 
@@ -48,6 +48,12 @@ class Conversion {
   Conversion(Surroundings& around, const NodeFile& node, int64_t version, Values inputs)
       : node(node), version(version), around_(around), inputs_(std::move(inputs)) {}
 
+  /// The same node with other inputs, as an operator of that version of ai.onnx.
+  Conversion with(int64_t version, Values inputs) const {
+    return {around_, node, version, std::move(inputs)};
+  }
+  const Values& inputs() const { return inputs_; }
+
   const NodeFile& node;
   /// Of the node's domain in this model: rules choose by it.
   const int64_t version;
@@ -57,7 +63,11 @@ class Conversion {
   bool has(size_t i) const { return i < inputs_.size() && !inputs_[i].is_absent(); }
   /// Throws Error where the input is not given.
   const Value& value(size_t i) const;
-  Expr operator[](size_t i) const;  ///< its tensor
+  Expr operator[](size_t i) const;  ///< its tensor; throws NotSupported for elements of 4 and 2 bits
+  /// The tensor, whose elements may be held in a byte each and have `bits_of` it.
+  Expr packed(size_t i) const { return around_.tensor(value(i)); }
+  /// 0: the elements have all bits of their type.
+  int bits_of(size_t i) const { return value(i).packed_bits; }
   const TensorTypeNode& type(size_t i) const;
   DType dtype(size_t i) const { return type(i).dtype(); }
   int rank(size_t i) const { return type(i).rank(); }
@@ -75,6 +85,8 @@ class Conversion {
   int64_t integer(std::string_view name, int64_t otherwise) const;
   int64_t required_integer(std::string_view name) const;
   double number(std::string_view name, double otherwise) const;
+  /// The element type that an attribute names by its number. Throws NotSupported for one without arithmetic.
+  DType element_type(std::string_view name, DType otherwise) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   /// nullopt: it is not there.
   std::optional<std::vector<int64_t>> integers_of(std::string_view name) const;

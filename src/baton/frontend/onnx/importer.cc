@@ -6,6 +6,7 @@
 
 #include "baton/frontend/onnx/module_path.h"
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/quantized_regions.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
@@ -80,7 +81,7 @@ IRModule Importer::run() {
   if (results.empty()) throw Error(file_->path + ": its graph has no outputs");
   module_->set("main", function(params, results.size() == 1 ? results[0] : tuple(results)));
   retire_rest();
-  return infer_types(module_);
+  return with_integer_regions(infer_types(module_), context_);
 }
 
 /// A sequence is a tuple.
@@ -198,12 +199,16 @@ void Importer::check_given() const {
 // ---- Graphs.
 
 void Importer::read_initializers(const GraphFile& graph, Scope& scope) {
-  const auto enter = [&](std::string_view name, NDArray value) {
-    if (!scope.names.try_emplace(name, constant(std::move(value))).second)
+  const auto enter = [&](std::string_view name, NDArray value, int bits) {
+    Value one = constant(std::move(value));
+    one.packed_bits = bits;
+    if (!scope.names.try_emplace(name, std::move(one)).second)
       throw Error(file_->path + ": there are two initializers " + quoted(name));
   };
-  for (const TensorFile& each : graph.initializers) enter(each.name, elements(each));
-  for (const SparseTensorFile& each : graph.sparse_initializers) enter(each.values.name, tensors_.read(each));
+  for (const TensorFile& each : graph.initializers)
+    enter(each.name, tensors_.read(each), packed_bits(each.element));
+  for (const SparseTensorFile& each : graph.sparse_initializers)
+    enter(each.values.name, tensors_.read(each), 0);
 }
 
 Values Importer::outputs_of(const GraphFile& graph, Scope& scope, const std::string& path) {
@@ -415,12 +420,7 @@ Values Importer::folded(const Conversion& conversion, Values results) {
 
 // ---- For rules.
 
-NDArray Importer::elements(const TensorFile& tensor) {
-  if (is_packed(tensor.element))
-    throw NotSupported(file_->path + ": tensor " + quoted(tensor.name) + " is of type " +
-                       element_name(tensor.element) + ": elements of 4 and 2 bits are not supported");
-  return tensors_.read(tensor);
-}
+NDArray Importer::elements(const TensorFile& tensor) { return tensors_.read(tensor); }
 
 Expr Importer::constant(NDArray value) { return infer_type(Expr(baton::constant(std::move(value)))); }
 
@@ -486,14 +486,27 @@ std::string Importer::place(const NodeFile& node) const {
                                  : " that makes " + quoted(node.outputs.front()));
 }
 
+namespace {
+
+Imported with_notes(IRModule module) {
+  std::vector<std::string> notes;
+  std::string names;
+  const std::vector<std::string> left = nodes_left_in_float(module);
+  for (const std::string& each : left) names += (names.empty() ? "" : ", ") + each;
+  if (!left.empty()) notes.push_back("on quantised tensors, these nodes compute in float32: " + names);
+  return {std::move(module), std::move(notes)};
+}
+
+}  // namespace
+
 Imported import_file(const std::string& path, const ImportOptions& options, const BuildContext& context) {
-  return {Importer(read_model_file(path), options, context).run(), {}};
+  return with_notes(Importer(read_model_file(path), options, context).run());
 }
 
 Imported import_bytes(std::string bytes, std::string name, const ImportOptions& options,
                       const BuildContext& context) {
   const auto owner = std::make_shared<const std::string>(std::move(bytes));
-  return {Importer(read_model_bytes(*owner, std::move(name), owner), options, context).run(), {}};
+  return with_notes(Importer(read_model_bytes(*owner, std::move(name), owner), options, context).run());
 }
 
 }  // namespace baton::onnx

@@ -20,22 +20,14 @@ constexpr size_t kPage = 4096;
 constexpr size_t kGivenBackFrom = 64 * kPage;  // smaller tensors share their pages with others
 
 /// Bits of an element in raw data.
-int packed_bits(Element element) {
-  switch (element) {
-    case Element::kUInt4:
-    case Element::kInt4:
-      return 4;
-    case Element::kUInt2:
-    case Element::kInt2:
-      return 2;
-    default:
-      return static_cast<int>(dtype_of(element)->bytes()) * 8;
-  }
+int raw_bits(Element element) {
+  const int packed = packed_bits(element);
+  return packed != 0 ? packed : static_cast<int>(dtype_of(element)->bytes()) * 8;
 }
 
 /// Elements of 4 and 2 bits, the lowest bits first, as bytes; signed ones extended.
 void unpack(std::string_view raw, Element element, NDArray& to) {
-  const int bits = packed_bits(element), per_byte = 8 / bits;
+  const int bits = raw_bits(element), per_byte = 8 / bits;
   const bool is_signed = element == Element::kInt4 || element == Element::kInt2;
   auto* out = static_cast<uint8_t*>(to.data());
   for (int64_t i = 0; i < to.size(); ++i) {
@@ -78,7 +70,7 @@ const PackedValues& typed_values(const TensorFile& tensor) {
 }
 
 void fill_typed(const TensorFile& tensor, NDArray& to) {
-  const int bits = packed_bits(tensor.element);
+  const int bits = raw_bits(tensor.element);
   const auto elements = static_cast<size_t>(to.size());
   const size_t count = bits < 8 ? (elements * static_cast<size_t>(bits) + 7) / 8 : elements;
   const std::vector<uint64_t> values = typed_values(tensor).values(count);
@@ -103,7 +95,7 @@ void fill_typed(const TensorFile& tensor, NDArray& to) {
 }
 
 void fill_raw(std::string_view raw, Element element, NDArray& to) {
-  const auto bits = static_cast<size_t>(packed_bits(element));
+  const auto bits = static_cast<size_t>(raw_bits(element));
   const size_t wanted = (static_cast<size_t>(to.size()) * bits + 7) / 8;
   if (raw.size() != wanted)
     throw Error("it has " + std::to_string(raw.size()) + " bytes of data; " +
@@ -223,10 +215,11 @@ std::string_view TensorReader::external(const TensorFile& tensor) {
   return bytes.substr(offset, length);
 }
 
-bool is_packed(Element element) {
-  return element == Element::kInt4 || element == Element::kUInt4 || element == Element::kInt2 ||
-         element == Element::kUInt2;
+int packed_bits(Element element) {
+  if (element == Element::kInt4 || element == Element::kUInt4) return 4;
+  return element == Element::kInt2 || element == Element::kUInt2 ? 2 : 0;
 }
+bool is_packed(Element element) { return packed_bits(element) != 0; }
 
 NDArray TensorReader::read(const TensorFile& tensor) {
   return named(*model_, tensor.name, [&] {

@@ -15,7 +15,8 @@ namespace baton::onnx {
 /// what it has no arithmetic for: texts, complex numbers, floats of 8 bits and fewer.
 std::optional<DType> dtype_of(Element element);
 
-/// Whether elements are of 4 or 2 bits, several in a byte of the file.
+/// 4 or 2, where several elements are in a byte of the file; 0 for others.
+int packed_bits(Element element);
 bool is_packed(Element element);
 
 /// Reads tensors of one model. Files of external data are mapped once, and pages that were copied are given

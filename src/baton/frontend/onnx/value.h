@@ -31,6 +31,8 @@ struct Value {
   Expr tensor;                                    ///< typed; null while only `integers` are known
   std::shared_ptr<const KnownIntegers> integers;  ///< null: not known
   std::shared_ptr<const Values> sequence;         ///< null: no sequence
+  /// How many bits the tensor's elements have that are held in a byte each; 0: all of theirs.
+  int packed_bits = 0;
 
   /// Of a bool that is computed at run time: it is true exactly where these extents are equal. Null: not
   /// known.

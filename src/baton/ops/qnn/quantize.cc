@@ -11,6 +11,7 @@ namespace baton {
 struct QuantizeAttrs {
   DType out_dtype = {};
   int64_t axis = -1;  ///< the channels, when scale and zero point are vectors
+  std::string rounding = "TONEAREST";
 };
 
 struct DequantizeAttrs {
@@ -40,7 +41,9 @@ const AttrSchema& attr_schema<QuantizeAttrs>() {
   using A = QuantizeAttrs;
   static const AttrSchema schema = make_schema<A>(
       "relay.attrs.QuantizeAttrs",
-      {{"out_dtype", &A::out_dtype, "element type of the result", kNoDefault}, {"axis", &A::axis, kAxisDoc}});
+      {{"out_dtype", &A::out_dtype, "element type of the result", kNoDefault},
+       {"axis", &A::axis, kAxisDoc},
+       {"rounding", &A::rounding, "TONEAREST (halves away from zero) or TONEVEN (halves to even)"}});
   return schema;
 }
 
@@ -58,7 +61,8 @@ const AttrSchema& attr_schema<RequantizeAttrs>() {
   static const AttrSchema schema = make_schema<A>(
       "relay.attrs.RequantizeAttrs",
       {{"axis", &A::axis, kAxisDoc},
-       {"rounding", &A::rounding, "UPWARD or TONEAREST (halves away from zero); None: the configured one"},
+       {"rounding", &A::rounding,
+        "UPWARD, TONEAREST (halves away from zero) or TONEVEN (halves to even); None: the configured one"},
        {"compute_dtype", &A::compute_dtype,
         "type of the arithmetic in between: int64, float32 or float64; None: the configured one"},
        {"out_dtype", &A::out_dtype, "element type of the result"}});
@@ -82,7 +86,8 @@ LegalizeRule quantize_rule() {
           {},
           [](const CallNode& call, const std::vector<Type>& types, const Type& type, const LegalizeTarget&) {
             return lower_quantize(call.args()[0], tensor_of(types[0]), pair_at(call, 1), pair_types(types, 1),
-                                  int_attr(call, "axis"), tensor_of(type).dtype());
+                                  int_attr(call, "axis"), tensor_of(type).dtype(),
+                                  text_attr(call, "rounding") == "TONEVEN");
           }};
 }
 
@@ -111,6 +116,8 @@ RelationStatus quantize_relation(RelationContext& ctx, const QuantizeAttrs& attr
   if (!tensors_known(ctx, 0, 2)) return kDefer;
   if (!check_dtype(ctx, 0, {DType::float_(32)})) return kFailed;
   if (!check_out_dtype(ctx, attrs.out_dtype, {kInt8, kUInt8, kInt16, kInt32})) return kFailed;
+  if (attrs.rounding != "TONEAREST" && attrs.rounding != "TONEVEN")
+    return fail_attr(ctx, "rounding", "\"" + attrs.rounding + "\"", "it must be TONEAREST or TONEVEN");
   if (!check_pair_along(ctx, 1, 0, attrs.axis)) return kFailed;
   return same_shape_relation(ctx, attrs.out_dtype);
 }

@@ -9,6 +9,9 @@ namespace {
 
 constexpr int kMultiplierBits = 31;
 
+/// What halves become: the larger number, that further from zero, or the even one.
+enum class Rounding : uint8_t { kUpward, kNearest, kEven };
+
 // x * 2^left * multiplier, then a right shift that rounds; all in 64 bits. The numbers are scalars or vectors
 // that broadcast with x.
 struct Shifts {
@@ -18,15 +21,19 @@ struct Shifts {
   Expr right;
 };
 
-Expr scaled_in_64_bits(const Expr& x, const Shifts& by, bool upward) {
+Expr scaled_in_64_bits(const Expr& x, const Shifts& by, Rounding rounding) {
   Expr y = cast_to(x, kInt64);
   if (by.left) y = multiply(y, by.left);
   y = multiply(y, by.multiplier);
-  // Upward: halves go up. To nearest: halves go away from zero, so one less is added for negative values.
+  // Upward: halves go up. To nearest: halves go away from zero, so one less is added for negative values. To
+  // even: one less is added unless the quotient is odd.
   Expr rounder = by.half;
-  if (!upward) {
+  if (rounding == Rounding::kNearest) {
     const Expr positive = apply("greater_equal", {y, scalar(0, kInt64)});
     rounder = apply("where", {positive, by.half, by.less});
+  } else if (rounding == Rounding::kEven) {
+    const Expr odd = apply("bitwise_and", {apply("right_shift", {y, by.right}), scalar(1, kInt64)});
+    rounder = add(by.less, odd);
   }
   return cast_to(apply("right_shift", {add(y, rounder), by.right}), kInt32);
 }
@@ -35,9 +42,9 @@ Expr int64_scalar(int64_t value) {
   return constant(NDArray::of<int64_t>({}, std::vector<int64_t>{value}, kInt64));
 }
 
-Expr scale_by(const Expr& x, double factor, bool upward, bool wide) {
+Expr scale_by(const Expr& x, double factor, Rounding rounding, bool wide) {
   const FixedPoint fixed = fixed_point(factor);
-  if (upward && !wide)
+  if (rounding == Rounding::kUpward && !wide)
     return apply("fixed_point_multiply", {x}, {{"multiplier", fixed.multiplier}, {"shift", fixed.shift}});
   const int right = kMultiplierBits + std::max(-fixed.shift, 0);
   const int64_t half = int64_t{1} << (right - 1);
@@ -47,11 +54,11 @@ Expr scale_by(const Expr& x, double factor, bool upward, bool wide) {
   by.half = int64_scalar(half);
   by.less = int64_scalar(half - 1);
   by.right = int64_scalar(right);
-  return scaled_in_64_bits(x, by, upward);
+  return scaled_in_64_bits(x, by, rounding);
 }
 
-Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int rank, int axis, bool upward,
-                      bool wide) {
+Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int rank, int axis,
+                      Rounding rounding, bool wide) {
   std::vector<int64_t> multiplier, left, right;
   for (const double factor : factors) {
     const FixedPoint fixed = fixed_point(factor);
@@ -62,7 +69,7 @@ Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int ran
   const auto some = [](const std::vector<int64_t>& shifts) {
     return std::any_of(shifts.begin(), shifts.end(), [](int64_t shift) { return shift != 0; });
   };
-  if (upward && !wide)
+  if (rounding == Rounding::kUpward && !wide)
     return apply(
         "fixed_point_multiply_per_axis",
         {x, integer_vector(multiplier, kInt32), integer_vector(left, kInt32), integer_vector(right, kInt32)},
@@ -85,7 +92,7 @@ Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int ran
   by.half = spread_out(half);
   by.less = spread_out(less);
   by.right = spread_out(right);
-  return scaled_in_64_bits(x, by, upward);
+  return scaled_in_64_bits(x, by, rounding);
 }
 
 // The factor between the scales: numbers where both are constants, else an expression.
@@ -121,22 +128,30 @@ Expr spread_any(const Expr& member, int rank, int axis) {
 }
 
 Expr in_fixed_point(const Expr& data, const TensorTypeNode& type, const Requantize& how, const Factor& factor,
-                    bool upward) {
+                    Rounding rounding) {
   const int rank = type.rank(), axis = channel_axis(how.axis, rank);
   const bool wide = type.dtype() == kInt64;
   Expr x = cast_to(data, wide ? kInt64 : kInt32);
   if (!is_scalar(how.from.zero_point, 0))
     x = subtract(x, cast_to(spread_any(how.from.zero_point, rank, axis), wide ? kInt64 : kInt32));
   if (!factor.one)
-    x = factor.per_channel ? scale_by_channel(x, factor.values, rank, axis, upward, wide)
-                           : scale_by(x, factor.values[0], upward, wide);
+    x = factor.per_channel ? scale_by_channel(x, factor.values, rank, axis, rounding, wide)
+                           : scale_by(x, factor.values[0], rounding, wide);
   else if (wide)
     x = cast_to(x, kInt32);
   return is_scalar(how.to.zero_point, 0) ? x : add(cast_to(how.to.zero_point, kInt32), x);
 }
 
+// Relay's round takes halves away from zero; half of the number tells which one is even.
+Expr round_even(const Expr& x, DType dtype) {
+  const Expr half = scalar(0.5, dtype);
+  const Expr is_half = apply("equal", {apply("abs", {subtract(x, apply("trunc", {x}))}), half});
+  const Expr even = multiply(apply("round", {multiply(x, half)}), scalar(2, dtype));
+  return apply("where", {is_half, even, apply("round", {x})});
+}
+
 Expr in_floating_point(const Expr& data, const TensorTypeNode& type, const Requantize& how,
-                       const Factor& factor, bool upward, DType dtype) {
+                       const Factor& factor, Rounding rounding, DType dtype) {
   const int rank = type.rank(), axis = channel_axis(how.axis, rank);
   Expr x = cast_to(data, dtype);
   if (!is_scalar(how.from.zero_point, 0))
@@ -149,8 +164,13 @@ Expr in_floating_point(const Expr& data, const TensorTypeNode& type, const Requa
   } else if (!factor.one) {
     x = multiply(scalar(factor.values[0], dtype), x);
   }
-  if (!is_scalar(how.to.zero_point, 0)) x = add(x, cast_to(how.to.zero_point, dtype));
-  x = upward ? apply("floor", {add(x, scalar(0.5, dtype))}) : apply("round", {x});
+  const bool moved = !is_scalar(how.to.zero_point, 0);
+  // Whether a number is even is asked before the zero point moves it.
+  if (moved && rounding != Rounding::kEven) x = add(x, cast_to(how.to.zero_point, dtype));
+  x = rounding == Rounding::kUpward ? apply("floor", {add(x, scalar(0.5, dtype))})
+      : rounding == Rounding::kEven ? round_even(x, dtype)
+                                    : apply("round", {x});
+  if (moved && rounding == Rounding::kEven) x = add(x, cast_to(how.to.zero_point, dtype));
   return cast_to(x, kInt32);
 }
 
@@ -159,8 +179,9 @@ Expr in_floating_point(const Expr& data, const TensorTypeNode& type, const Requa
 namespace {
 
 void check_rounding(const std::string& rounding) {
-  if (rounding != "UPWARD" && rounding != "TONEAREST")
-    throw UsageError("qnn.requantize: rounding is \"" + rounding + "\"; there are UPWARD and TONEAREST");
+  if (rounding != "UPWARD" && rounding != "TONEAREST" && rounding != "TONEVEN")
+    throw UsageError("qnn.requantize: rounding is \"" + rounding +
+                     "\"; there are UPWARD, TONEAREST and TONEVEN");
 }
 
 void check_compute_dtype(const std::string& compute) {
@@ -193,7 +214,9 @@ FixedPoint fixed_point(double factor) {
   return fixed;
 }
 
-Expr multiply_to_nearest(const Expr& x, double factor) { return scale_by(x, factor, false, true); }
+Expr multiply_to_nearest(const Expr& x, double factor) {
+  return scale_by(x, factor, Rounding::kNearest, true);
+}
 
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how,
                       const LegalizeTarget& target) {
@@ -205,11 +228,13 @@ Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requan
   check_rounding(rounding);
   check_compute_dtype(compute);
   const Factor factor = factor_of(how);
-  const bool upward = rounding == "UPWARD";
+  const Rounding halves = rounding == "UPWARD"    ? Rounding::kUpward
+                          : rounding == "TONEVEN" ? Rounding::kEven
+                                                  : Rounding::kNearest;
   const bool fixed =
       compute == "int64" && !factor.computed && std::all_of(factor.values.begin(), factor.values.end(), fits);
-  const Expr x = fixed ? in_fixed_point(data, type, how, factor, upward)
-                       : in_floating_point(data, type, how, factor, upward,
+  const Expr x = fixed ? in_fixed_point(data, type, how, factor, halves)
+                       : in_floating_point(data, type, how, factor, halves,
                                            compute == "float64" ? DType::float_(64) : kFloat32);
   return how.out_dtype == kInt32 ? x : cast_to(clip_to(x, how.out_dtype), how.out_dtype);
 }
@@ -222,9 +247,10 @@ Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& 
 }
 
 Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to,
-                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype) {
+                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype, bool to_even) {
   const int rank = type.rank();
-  const Expr rounded = apply("round", {divide(data, spread(to.scale, pair_types[0], rank, axis))});
+  const Expr scaled = divide(data, spread(to.scale, pair_types[0], rank, axis));
+  const Expr rounded = to_even ? round_even(scaled, kFloat32) : apply("round", {scaled});
   const Expr moved = add(rounded, cast_to(spread(to.zero_point, pair_types[1], rank, axis), kFloat32));
   return cast_to(clip_to(moved, out_dtype), out_dtype);
 }

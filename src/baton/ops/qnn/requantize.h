@@ -30,7 +30,7 @@ Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requan
 Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from,
                       const std::vector<Type>& pair_types, int64_t axis);
 Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to,
-                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype);
+                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype, bool to_even = false);
 
 /// `factor` (>= 0) as multiplier * 2^(shift - 31), where the multiplier has 31 bits, or is 0.
 struct FixedPoint {

@@ -27,15 +27,16 @@ def test_quantized_dense_is_the_product_of_the_numbers():
     np.testing.assert_array_equal(run(relay.Function([x, w], product), x=a, w=b), expected)
 
 
-@pytest.mark.parametrize("rounding, expected", [("UPWARD", [3, -2, 1]), ("TONEAREST", [3, -3, 1])])
-def test_requantize_rounds_halves(rounding, expected):
-    x = relay.var("x", shape=(3,), dtype="int32")
+@pytest.mark.parametrize("compute_dtype", ["int64", "float32"])
+@pytest.mark.parametrize("rounding, expected", [("UPWARD", [3, -2, 1, 2, -1]), ("TONEAREST", [3, -3, 1, 2, -2]), ("TONEVEN", [2, -2, 1, 2, -2])])
+def test_requantize_rounds_halves(rounding, expected, compute_dtype):
+    x = relay.var("x", shape=(5,), dtype="int32")
     half = relay.qnn.op.requantize(x, relay.const(0.5), relay.const(0), relay.const(1.0), relay.const(0))
-    with relay.qnn.op.requantize_config(rounding=rounding):
+    with relay.qnn.op.requantize_config(rounding=rounding, compute_dtype=compute_dtype):
         assert relay.qnn.op.current_requantize_config().rounding == rounding
         module = relay.qnn.transform.CanonicalizeOps()(relay.transform.InferType()(baton.IRModule.from_expr(relay.Function([x], half))))
     assert relay.qnn.op.current_requantize_config().rounding == "UPWARD"
-    np.testing.assert_array_equal(run(module, x=np.array([5, -5, 2], "int32")), expected)
+    np.testing.assert_array_equal(run(module, x=np.array([5, -5, 2, 3, -3], "int32")), expected)
 
 
 def test_requantize_config_refuses_other_roundings():

@@ -158,6 +158,8 @@ Values swish(Conversion& c) {
   const Expr scaled = c.has_attribute("alpha") ? c.call("multiply", {c[0], number(c, "alpha", 1)}) : c[0];
   return {c.call("multiply", {c[0], c.call("sigmoid", {scaled})})};
 }
+/// The second operand, gated by the first.
+Values swiglu(Conversion& c) { return {c.call("multiply", {swish(c).front().tensor, c[1]})}; }
 Values shrink(Conversion& c) {
   const DType type = c.dtype(0);
   const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
@@ -332,6 +334,7 @@ const std::vector<Operator>& elementwise_operators() {
       {"", "Sqrt", {1, 6, 13}, &unary<kSqrt>},
       {"", "Sub", {1, 6, 7, 13, 14}, &binary<kSubtract>},
       {"", "Sum", {1, 6, 8, 13}, &variadic<kAdd>},
+      {"", "SwiGLU", {28}, &swiglu},
       {"", "Swish", {24}, &swish},
       {"", "Tan", {7, 22}, &unary<kTan>},
       {"", "Tanh", {1, 6, 13}, &unary<kTanh>},

@@ -1,9 +1,12 @@
-// Layers with weights: convolutions, products of matrices, normalizations; and pools, softmax, reductions.
+// Layers with weights: convolutions, products of matrices; and pools, softmax, reductions.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/formulas.h"
+#include "baton/frontend/onnx/ops/products.h"
 #include "baton/frontend/onnx/ops/symbolic_batches.h"
 #include "baton/frontend/onnx/ops/windows.h"
 #include "baton/ir/extent.h"
@@ -36,7 +39,7 @@ Values conv(Conversion& c) {
   const Window window = window_of(c, spatial_of(c, 1));
   const size_t axes = checked_axes(c, window.axes());
   const Dim channels = c.type(1).shape()[0];
-  const Expr result = c.call(by_axes("nn.conv", axes), {c[0], c[1]},
+  const Expr result = summed(c, by_axes("nn.conv", axes), {c[0], c[1]},
                              {{"strides", window.strides},
                               {"padding", window.padding()},
                               {"dilation", window.dilations},
@@ -85,7 +88,7 @@ Values conv_transpose(Conversion& c) {
   std::vector<int64_t> padding = before;
   padding.insert(padding.end(), after.begin(), after.end());
   const int64_t groups = c.integer("group", 1);
-  const Expr result = c.call(by_axes("nn.conv", axes, "_transpose"), {c[0], c[1]},
+  const Expr result = summed(c, by_axes("nn.conv", axes, "_transpose"), {c[0], c[1]},
                              {{"strides", strides},
                               {"padding", padding},
                               {"dilation", dilations},
@@ -105,8 +108,8 @@ Values gemm(Conversion& c) {
   if (c.rank(0) != 2 || c.rank(1) != 2) throw c.error("its operands are no matrices");
   const Expr a = trans_a ? c.transpose(c[0], {1, 0}) : c[0], b = trans_b ? c[1] : c.transpose(c[1], {1, 0});
   const Dim units = tensor_type(b).shape()[0];
-  Expr result =
-      c.call(op_names::kDense, {a, b}, {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
+  Expr result = summed(c, op_names::kDense, {a, b},
+                       {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   if (alpha != 1) result = c.call("multiply", {result, c.scalar(alpha, c.dtype(0))});
   if (!c.has(2) || beta == 0) return {result};
   const Expr added = beta == 1 ? c[2] : c.call("multiply", {c[2], c.scalar(beta, c.dtype(2))});
@@ -118,10 +121,10 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
   const std::vector<Dim>&shape_a = tensor_type(a).shape(), &shape_b = tensor_type(b).shape();
   const size_t outer = shape_a.size() - 2;
   if (outer == 1)
-    return c.call(op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
+    return summed(c, op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
   if (has_symbolic_batches(a, b))
     return over_symbolic_batches(c, a, b, [&](const Expr& one, const Expr& other) {
-      return c.call(op_names::kBatchMatmul, {one, other}, {{"transpose_a", false}, {"transpose_b", false}});
+      return summed(c, op_names::kBatchMatmul, {one, other}, {{"transpose_a", false}, {"transpose_b", false}});
     });
   std::vector<int64_t> common;
   for (size_t i = 0; i < outer; ++i) {
@@ -143,7 +146,7 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
          full[outer], full[outer + 1]});
   };
   const Expr result =
-      c.call(op_names::kBatchMatmul, {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
+      summed(c, op_names::kBatchMatmul, {flat(a), flat(b)}, {{"transpose_a", false}, {"transpose_b", false}});
   common.push_back(shape_a[outer].value()), common.push_back(shape_b[outer + 1].value());
   return c.reshape(result, common);
 }
@@ -160,7 +163,7 @@ Expr product(Conversion& c, Expr a, Expr b) {
     // One matrix for all rows: a dense layer over the last axis.
     const Expr weight = c.transpose(b, {1, 0});
     const Dim units = tensor_type(weight).shape()[0];
-    result = c.call(op_names::kDense, {a, weight},
+    result = summed(c, op_names::kDense, {a, weight},
                     {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   } else {
     result = batches(c, c.at_rank(a, std::max(rank, 3)), c.at_rank(b, std::max(rank, 3)));
@@ -175,79 +178,7 @@ Expr product(Conversion& c, Expr a, Expr b) {
 
 Values matmul(Conversion& c) { return {product(c, c[0], c[1])}; }
 
-// ---- Normalizations.
-
-/// By the mean and variance of the batch itself, which also update the running ones.
-Values training_batch_norm(Conversion& c) {
-  const DType type = c.dtype(0);
-  const int rank = c.rank(0);
-  std::vector<int64_t> axes;
-  for (int i = 0; i < rank; ++i)
-    if (i != 1) axes.push_back(i);
-  const NamedAttrs over{{"axis", axes}, {"keepdims", false}};
-  const Expr mean = c.call("mean", {c[0]}, over);
-  const auto along = [&](const Expr& vector) {
-    return rank > 2 ? c.call("expand_dims", {vector}, {{"axis", 1}, {"num_newaxis", rank - 2}}) : vector;
-  };
-  const Expr centred = c.call("subtract", {c[0], along(mean)});
-  const Expr variance = c.call("mean", {c.call("multiply", {centred, centred})}, over);
-  const Expr spread = c.call("sqrt", {c.call("add", {variance, c.scalar(c.number("epsilon", 1e-5), type)})});
-  const Expr normal = c.call("divide", {centred, along(c.cast(spread, type))});
-  const double momentum = c.number("momentum", 0.9);
-  const auto running = [&](size_t input, const Expr& now) {
-    const DType own = c.dtype(input);
-    return c.call("add", {c.call("multiply", {c[input], c.scalar(momentum, own)}),
-                          c.call("multiply", {c.cast(now, own), c.scalar(1 - momentum, own)})});
-  };
-  const Expr result =
-      c.call("add", {c.call("multiply", {normal, along(c.cast(c[1], type))}), along(c.cast(c[2], type))});
-  return {result, running(3, mean), running(4, variance)};
-}
-
-Values batch_norm(Conversion& c) {
-  if (c.integer("training_mode", 0) != 0) return training_batch_norm(c);
-  if (c.version < 9 && c.integer("spatial", 1) == 0)
-    throw c.not_supported("normalizations of single elements (`spatial` 0)");
-  const Expr all = c.call("nn.batch_norm", {c[0], c[1], c[2], c[3], c[4]},
-                          {{"axis", 1}, {"epsilon", c.number("epsilon", 1e-5)}});
-  return {c.item(all, 0)};
-}
-
-Values instance_norm(Conversion& c) {
-  return {
-      c.call("nn.instance_norm", {c[0], c[1], c[2]}, {{"axis", 1}, {"epsilon", c.number("epsilon", 1e-5)}})};
-}
-
-/// Over the last axes from `axis` on; scale and shift broadcast.
-Values layer_norm(Conversion& c) {
-  const int rank = c.rank(0), axis = c.axis(c.integer("axis", -1), rank);
-  const DType type = c.dtype(0);
-  std::vector<int64_t> axes;
-  for (int i = axis; i < rank; ++i) axes.push_back(i);
-  const double epsilon = c.number("epsilon", 1e-5);
-  if (axes.size() == 1 && !c.wants(1) && c.has(2) && c.rank(1) == 1 && c.rank(2) == 1 &&
-      type == DType::float_(32))
-    return {c.call("nn.layer_norm", {c[0], c[1], c[2]}, {{"axis", axis}, {"epsilon", epsilon}})};
-  const DType stash = c.integer("stash_type", 1) == 1 ? DType::float_(32) : type;
-  const Expr x = c.cast(c[0], stash);
-  const NamedAttrs over{{"axis", axes}, {"keepdims", true}};
-  const Expr mean = c.call("mean", {x}, over), centred = c.call("subtract", {x, mean});
-  const Expr variance = c.call("mean", {c.call("multiply", {centred, centred})}, over);
-  const Expr inverse = c.call(
-      "divide", {c.scalar(1, stash), c.call("sqrt", {c.call("add", {variance, c.scalar(epsilon, stash)})})});
-  Expr result = c.call("multiply", {c.cast(c.call("multiply", {centred, inverse}), type), c[1]});
-  if (c.has(2)) result = c.call("add", {result, c[2]});
-  return {result, mean, inverse};
-}
-
-Values lrn(Conversion& c) {
-  return {c.call("nn.lrn", {c[0]},
-                 {{"size", c.required_integer("size")},
-                  {"axis", 1},
-                  {"bias", c.number("bias", 1)},
-                  {"alpha", c.number("alpha", 1e-4)},
-                  {"beta", c.number("beta", 0.75)}})};
-}
+// ---- Normalizations by length.
 
 Values lp_normalization(Conversion& c) {
   const int axis = c.axis(c.integer("axis", -1), c.rank(0));
@@ -263,32 +194,30 @@ Values lp_normalization(Conversion& c) {
 
 // ---- Softmax: until version 13 over all axes from `axis` on, as one.
 
-Values softmax_by(Conversion& c, const char* op) {
+/// `along` of the data and an axis; all axes from there on are one where they count as one.
+Values over_rest(Conversion& c, const std::function<Expr(const Expr& data, int axis)>& along) {
   const int rank = c.rank(0);
   const int axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
-  if (c.version >= 13 || axis == rank - 1) return {c.call(op, {c[0]}, {{"axis", axis}})};
+  if (c.version >= 13 || axis == rank - 1) return {along(c[0], axis)};
   std::vector<int64_t> shape(static_cast<size_t>(axis), 0);
   shape.push_back(-1);
-  std::vector<int64_t> back;
-  for (const Dim each : c.type(0).shape()) {
-    if (each.is_any()) throw c.not_supported("softmax over several axes of extents that are not known");
-    back.push_back(each.value());
-  }
-  return {c.reshape(c.call(op, {c.reshape(c[0], shape)}, {{"axis", axis}}), back)};
+  return {c.call("reshape_like", {along(c.reshape(c[0], shape), axis), c[0]})};
+}
+
+Values softmax_by(Conversion& c, const char* op) {
+  return over_rest(c, [&](const Expr& data, int axis) { return c.call(op, {data}, {{"axis", axis}}); });
 }
 Values softmax(Conversion& c) { return softmax_by(c, "nn.softmax"); }
 Values log_softmax(Conversion& c) { return softmax_by(c, "nn.log_softmax"); }
 /// 1 at the first of the largest.
 Values hardmax(Conversion& c) {
-  const int rank = c.rank(0), axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
-  if (c.version < 13 && axis != rank - 1)
-    throw c.not_supported("hardmax over several axes (before version 13)");
-  const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
-  if (extent.is_any()) throw c.not_supported("hardmax over extents that are not known");
-  const DType type = c.dtype(0);
-  const Expr first = c.call("argmax", {c[0]}, {{"axis", std::vector<int64_t>{axis}}, {"keepdims", false}});
-  return {c.call("one_hot", {first, c.scalar(1, type), c.scalar(0, type)},
-                 {{"depth", extent.value()}, {"axis", axis}, {"dtype", type}})};
+  const Formulas f(c);
+  return over_rest(c, [&](const Expr& data, int axis) {
+    const NamedAttrs over{{"axis", std::vector<int64_t>{axis}}, {"keepdims", true}};
+    const Expr first = f.cast(c.call("argmax", {data}, over), kInt64);
+    const Expr places = f.expanded(f.positions(data, axis), 1, tensor_type(data).rank() - 1 - axis);
+    return f.cast(f.of("equal", places, first), f.dtype_of(data));
+  });
 }
 
 // ---- Pools.
@@ -417,21 +346,26 @@ constexpr char kMax[] = "max", kMin[] = "min", kMean[] = "mean", kProd[] = "prod
 
 }  // namespace
 
+Expr summed(const Conversion& c, std::string_view op, std::vector<Expr> args, NamedAttrs attrs) {
+  const DType type = tensor_type(args.front()).dtype();
+  if (type.bits != 16 || !(type.is_float() || type.is_bfloat())) return c.call(op, std::move(args), attrs);
+  attrs.emplace_back("out_dtype", kFloat32);
+  return c.cast(c.call(op, std::move(args), attrs), type);
+}
+
+Expr matrix_product(Conversion& c, const Expr& a, const Expr& b) { return product(c, a, b); }
+
 const std::vector<Operator>& layer_operators() {
   static const std::vector<Operator> all = {
       {"", "ArgMax", {1, 11, 12, 13}, &arg<kArgMax>},
       {"", "ArgMin", {1, 11, 12, 13}, &arg<kArgMin>},
       {"", "AveragePool", {1, 7, 10, 11, 19, 22}, &average_pool},
-      {"", "BatchNormalization", {1, 6, 7, 9, 14, 15}, &batch_norm},
       {"", "Conv", {1, 11, 22}, &conv},
       {"", "ConvTranspose", {1, 11, 22}, &conv_transpose},
       {"", "Gemm", {1, 6, 7, 9, 11, 13}, &gemm},
       {"", "GlobalAveragePool", {1, 22}, &global_average_pool},
       {"", "GlobalMaxPool", {1, 22}, &global_max_pool},
       {"", "Hardmax", {1, 11, 13}, &hardmax},
-      {"", "InstanceNormalization", {1, 6, 22}, &instance_norm},
-      {"", "LRN", {1, 13}, &lrn},
-      {"", "LayerNormalization", {17}, &layer_norm},
       {"", "LogSoftmax", {1, 11, 13}, &log_softmax},
       {"", "LpNormalization", {1, 22}, &lp_normalization},
       {"", "MatMul", {1, 9, 13}, &matmul},

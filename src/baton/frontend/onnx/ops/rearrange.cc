@@ -319,8 +319,11 @@ Values size_of(Conversion& c) { return {c.call("ndarray_size", {c[0]}, {{"dtype"
 Values constant(Conversion& c) {
   using Kind = AttributeFile::Kind;
   for (const AttributeFile& each : c.node.attributes) {
-    if (each.kind == Kind::kTensor && each.name == "value")
-      return {c.constant(c.elements(each.tensors.at(0)))};
+    if (each.kind == Kind::kTensor && each.name == "value") {
+      Value value(c.constant(c.elements(each.tensors.at(0))));
+      value.packed_bits = packed_bits(each.tensors.at(0).element);
+      return {value};
+    }
     if (each.kind == Kind::kSparseTensor) return {c.constant(c.elements(*each.sparse))};
     const auto floats = [&](Shape shape, std::vector<float> values) {
       return Values{c.constant(NDArray::of<float>(std::move(shape), values, DType::float_(32)))};
@@ -353,16 +356,6 @@ Values constant_of_shape(Conversion& c) {
 
 Values range(Conversion& c) { return {c.call("arange", {c[0], c[1], c[2]}, {{"dtype", c.dtype(0)}})}; }
 
-Values dropout(Conversion& c) {
-  // An input from version 12 on: false where it is not given.
-  if (c.has(2) && !(c.constant(2) && c.constant(2)->value().as<uint8_t>()[0] == 0))
-    throw c.not_supported("random zeros (`training_mode`)");
-  Values results{c.value(0)};
-  if (c.wants(1))
-    results.emplace_back(c.call("ones_like", {c.call("cast", {c[0]}, {{"dtype", DType::bool_()}})}));
-  return results;
-}
-
 // ---- Blocks of pixels.
 
 Values depth_to_space(Conversion& c) {
@@ -387,7 +380,6 @@ const std::vector<Operator>& rearranging_operators() {
       {"", "Constant", {1, 9, 11, 12, 13, 19, 21, 23, 24, 25}, &constant},
       {"", "ConstantOfShape", {9, 20, 21, 23, 24, 25}, &constant_of_shape},
       {"", "DepthToSpace", {1, 11, 13, 28}, &depth_to_space},
-      {"", "Dropout", {1, 6, 7, 10, 12, 13, 22}, &dropout},
       {"", "Expand", {8, 13}, &expand},
       {"", "Flatten", {1, 9, 11, 13, 21, 23, 24, 25}, &flatten},
       {"", "Range", {11, 27}, &range},
