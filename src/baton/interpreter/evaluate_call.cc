@@ -1,7 +1,9 @@
 #include "baton/interpreter/evaluate_call.h"
 
 #include "baton/codegen/evaluate/evaluator.h"
+#include "baton/interpreter/interpreted_program.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/run_time_rule.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
 
@@ -52,12 +54,28 @@ Value value_of(const Expr& expr) {
   return tuple_value(std::move(fields));
 }
 
-/// Evaluates the lowered form of the call; e.g. qnn.dense has no compute of its own.
-Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
-  const auto passes = std::make_shared<PassContext>();  // without the user's instruments
+/// The passes' context without the user's instruments.
+PassContextRef quiet_passes(const BuildContext& around) {
+  const auto passes = std::make_shared<PassContext>();
   passes->config = around.passes->config;
   passes->evaluator = around.passes->evaluator;
-  BuildContext context = around.with_passes(passes);
+  return passes;
+}
+
+/// The result of a call that stands for others on these values: most are folded while it is replaced.
+Value replaced(const Call& call, const RunTimeRule& rule, const Lowering& lowering,
+               const BuildContext& around) {
+  BuildContext context = around.with_passes(quiet_passes(around));
+  const Expr body = rule.expand(*call, context);
+  if (is_value(body)) return value_of(body);
+  const IRModule module = make_module();
+  module->set("main", make_function({}, body, body->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
+  return InterpretedProgram(module, lowering, context).run({}, context);
+}
+
+/// Evaluates the lowered form of the call; e.g. qnn.dense has no compute of its own.
+Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
+  BuildContext context = around.with_passes(quiet_passes(around));
   context.targets.clear();  // runs on the host, whatever the targets of builds
   const IRModule module = make_module();
   module->set("main",
@@ -73,6 +91,8 @@ Value lowered(const Call& call, const Lowering& lowering, const BuildContext& ar
 Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering,
                     const BuildContext& context) {
   const Call made = closed(call, args);
+  if (const auto* rule = made->op()->rules.get<RunTimeRule>())
+    return replaced(made, *rule, lowering, context);
   if (!made->op()->compute) return lowered(made, lowering, context);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
   const std::shared_ptr<Evaluator>& given = context.passes->evaluator;

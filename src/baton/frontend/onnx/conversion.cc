@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/frontend/onnx/kept_node.h"
 #include "baton/ir/inspect.h"
 #include "baton/types/infer_type.h"
 
@@ -93,6 +94,32 @@ std::optional<std::vector<int64_t>> Conversion::numbers(size_t i) const {
 std::vector<int64_t> Conversion::required_numbers(size_t i, const char* what) const {
   if (auto values = numbers(i)) return *values;
   throw not_supported(std::string(what) + " that are computed at run time");
+}
+
+bool Conversion::knows(std::initializer_list<size_t> inputs) const {
+  return std::ranges::all_of(
+      inputs, [&](size_t i) { return !has(i) || constant(i) != nullptr || numbers(i).has_value(); });
+}
+
+bool Conversion::has_known_shape(size_t i) const { return type(i).is_static(); }
+
+Values Conversion::later(const std::vector<Type>& types) const {
+  std::vector<Type> wanted;
+  for (size_t i = 0; i < types.size(); ++i)
+    if (wants(i)) wanted.push_back(types[i]);
+  const Expr kept = kept_node(*this, around_.path(), wanted);
+  Values results;
+  for (size_t i = 0, next = 0; i < types.size(); ++i) {
+    if (!wants(i))
+      results.emplace_back();
+    else
+      results.emplace_back(wanted.size() == 1 ? kept : item(kept, static_cast<int>(next++)));
+  }
+  return results;
+}
+
+Values Conversion::later(int rank, DType dtype) const {
+  return later({baton::tensor_type(std::vector<Dim>(static_cast<size_t>(rank), Dim::any()), dtype)});
 }
 
 // ---- Attributes.

@@ -27,6 +27,8 @@ class Surroundings {
   /// The elements of a constant. Throws NotSupported for those of 4 and 2 bits, which no rule computes with.
   virtual NDArray elements(const TensorFile& tensor) = 0;
   virtual NDArray elements(const SparseTensorFile& tensor) = 0;
+  /// The model's file, as errors name it.
+  virtual const std::string& path() const = 0;
 };
 
 class Conversion {
@@ -84,6 +86,16 @@ class Conversion {
   Expr tensor(const Value& value) const { return around_.tensor(value); }
   NDArray elements(const TensorFile& tensor) const { return around_.elements(tensor); }
   NDArray elements(const SparseTensorFile& tensor) const { return around_.elements(tensor); }
+
+  /// Whether importing knows all elements of those of these inputs that are given.
+  bool knows(std::initializer_list<size_t> inputs) const;
+  /// Whether the shape of the input has no extent that is only known at run time.
+  bool has_known_shape(size_t i) const;
+  /// The node as it is, to be converted at run time, when the values of all inputs are known: for what Relay
+  /// has as attributes and static shapes. `types`: of all outputs; extents that are not known are `?`.
+  Values later(const std::vector<Type>& types) const;
+  /// The same, with one result of `rank` axes of which nothing is known.
+  Values later(int rank, DType dtype) const;
 
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   Error error(const std::string& why) const;

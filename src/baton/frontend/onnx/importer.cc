@@ -75,6 +75,19 @@ IRModule Importer::run() {
   return infer_types(module_);
 }
 
+Expr Importer::applied(const ExprList& values) {
+  opsets_ = &file_->opsets;
+  const GraphFile& graph = file_->graph;
+  if (values.size() != graph.inputs.size())
+    throw Error(file_->path + ": its graph has " + std::to_string(graph.inputs.size()) + " inputs, and " +
+                std::to_string(values.size()) + " values are given");
+  Scope scope;
+  for (size_t i = 0; i < values.size(); ++i) scope.names[graph.inputs[i].name] = infer_type(values[i]);
+  std::vector<Expr> results;
+  for (const Value& each : outputs_of(graph, scope, "")) results.push_back(tensor(each));
+  return infer_type(results.size() == 1 ? results[0] : Expr(tuple(results)));
+}
+
 /// Nodes that left nothing behind are retired with the reason.
 void Importer::retire_rest() {
   std::set<const Origin*> alive;

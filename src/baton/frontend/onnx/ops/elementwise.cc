@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/numbers.h"
 
 namespace baton::onnx {
 
@@ -198,15 +199,7 @@ Values is_inf(Conversion& c) {
   return {c.call("logical_and", {infinite, c.call(positive ? "greater" : "less", {c[0], zero})})};
 }
 
-/// To the nearest, halves to the even one: Relay's rounds them away from zero, but not their half.
-Values round_even(Conversion& c) {
-  const DType type = c.dtype(0);
-  const Expr x = c[0], half = c.scalar(0.5, type), two = c.scalar(2, type);
-  const Expr is_half =
-      c.call("equal", {c.call("abs", {c.call("subtract", {x, c.call("trunc", {x})})}), half});
-  const Expr even = c.call("multiply", {c.call("round", {c.call("multiply", {x, half})}), two});
-  return {c.call("where", {is_half, even, c.call("round", {x})})};
-}
+Values round_even(Conversion& c) { return {rounded_to_even(c, c[0])}; }
 
 Values reciprocal(Conversion& c) { return {c.call("divide", {c.scalar(1, c.dtype(0)), c[0]})}; }
 

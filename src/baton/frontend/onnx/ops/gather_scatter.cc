@@ -122,6 +122,11 @@ Values scatter_elements(Conversion& c) {
 
 Values top_k(Conversion& c) {
   const int axis = c.axis(c.integer("axis", -1), c.rank(0));
+  if (c.version >= 10 && !c.knows({1})) {
+    std::vector<Dim> shape = c.type(0).shape();
+    shape[static_cast<size_t>(axis)] = Dim::any();
+    return c.later({baton::tensor_type(shape, c.dtype(0)), baton::tensor_type(shape, int64())});
+  }
   const int64_t k =
       c.version < 10 ? c.required_integer("k") : c.required_numbers(1, "numbers of elements").at(0);
   const bool largest = c.integer("largest", 1) != 0;
@@ -131,17 +136,22 @@ Values top_k(Conversion& c) {
   return {c.item(both, 0), c.item(both, 1)};
 }
 
-Values cum_sum(Conversion& c) {
+template <const char* kOp>
+Values running(Conversion& c) {
+  if (!c.knows({1})) return c.later({Type(&c.type(0))});
   const int axis = c.axis(c.required_numbers(1, "axes").at(0), c.rank(0));
   const bool exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
   const auto turned = [&](const Expr& value) {
     return reverse ? c.call("reverse", {value}, {{"axis", axis}}) : value;
   };
   return {turned(
-      c.call("cumsum", {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
+      c.call(kOp, {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
 }
 
+constexpr char kSum[] = "cumsum", kProduct[] = "cumprod";
+
 Values one_hot(Conversion& c) {
+  if (!c.knows({1})) return c.later(c.rank(0) + 1, c.dtype(2));
   const std::vector<int64_t> depth = c.required_numbers(1, "depths");
   const int rank = c.rank(0) + 1, axis = c.axis(c.integer("axis", -1), rank);
   const Expr values = c[2];
@@ -158,6 +168,7 @@ Values one_hot(Conversion& c) {
 }
 
 Values trilu(Conversion& c) {
+  if (!c.knows({1})) return c.later({Type(&c.type(0))});
   const int64_t k = c.has(1) ? c.required_numbers(1, "diagonals").at(0) : 0;
   return {c.call("trilu", {c[0], c.scalar(static_cast<double>(k), int64())},
                  {{"upper", c.integer("upper", 1) != 0}})};
@@ -165,11 +176,11 @@ Values trilu(Conversion& c) {
 
 Values eye_like(Conversion& c) {
   const std::vector<Dim>& shape = c.type(0).shape();
-  if (shape.size() != 2 || shape[0].is_any() || shape[1].is_any())
-    throw c.not_supported("unit matrices of a shape that is not known");
+  if (shape.size() != 2) throw c.error("it has rank " + std::to_string(shape.size()) + ", and should have 2");
   const AttributeFile* to = c.attribute("dtype");
   const std::optional<DType> type = to ? dtype_of(static_cast<Element>(to->i)) : c.dtype(0);
   if (!type) throw c.not_supported("unit matrices of " + element_name(static_cast<Element>(to->i)));
+  if (!c.has_known_shape(0)) return c.later({baton::tensor_type(shape, *type)});
   const int64_t k = c.integer("k", 0), rows = shape[0].value(), columns = shape[1].value();
   std::vector<int64_t> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));
   std::iota(row.begin(), row.end(), k);
@@ -202,6 +213,7 @@ Values reverse_sequence(Conversion& c) {
 Values pad(Conversion& c) {
   const int rank = c.rank(0);
   const std::string mode = c.text("mode", "constant");
+  if (c.version >= 11 && !c.knows({1, 3})) return c.later(rank, c.dtype(0));
   const std::optional<std::vector<int64_t>> given =
       c.version < 11 ? (c.version < 2 ? c.integers_of("paddings") : c.integers_of("pads"))
                      : std::optional(c.required_numbers(1, "paddings"));
@@ -227,7 +239,7 @@ Values pad(Conversion& c) {
     const auto at = static_cast<size_t>(i);
     if (before[at] >= 0 && after[at] >= 0) continue;
     const Dim extent = extent_of(data, i);
-    if (extent.is_any()) throw c.not_supported("negative paddings of an extent that is not known");
+    if (extent.is_any()) return c.later(rank, c.dtype(0));
     begin.push_back(std::max<int64_t>(0, -before[at])),
         end.push_back(extent.value() - std::max<int64_t>(0, -after[at])), cut.push_back(i);
     before[at] = std::max<int64_t>(0, before[at]), after[at] = std::max<int64_t>(0, after[at]);
@@ -258,8 +270,8 @@ Values pad(Conversion& c) {
     const auto at = static_cast<size_t>(i);
     const Dim extent = extent_of(data, i);
     if (before[at] == 0 && after[at] == 0) continue;
-    if (extent.is_any() || extent.value() == 0)
-      throw c.not_supported("wrapped paddings of an extent that is not known, or 0");
+    if (extent.is_any()) return c.later(rank, c.dtype(0));
+    if (extent.value() == 0) throw c.error("an axis without elements cannot be padded by its own elements");
     std::vector<int64_t> places;
     for (int64_t k = -before[at]; k < extent.value() + after[at]; ++k)
       places.push_back((k % extent.value() + extent.value()) % extent.value());
@@ -272,7 +284,8 @@ Values pad(Conversion& c) {
 
 const std::vector<Operator>& indexing_operators() {
   static const std::vector<Operator> all = {
-      {"", "CumSum", {11, 14}, &cum_sum},
+      {"", "CumSum", {11, 14}, &running<kSum>},
+      {"", "CumProd", {26}, &running<kProduct>},
       {"", "Einsum", {12, 28}, &einsum},
       {"", "EyeLike", {9, 22}, &eye_like},
       {"", "Gather", {1, 11, 13}, &gather},
