@@ -5,6 +5,7 @@
 
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 #include "baton/support/diagnostic.h"
 #include "baton/transform/fold_constant.h"
@@ -254,6 +255,7 @@ void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const s
 Values Importer::folded(const Conversion& conversion, Values results) {
   for (size_t i = 0; i < conversion.count(); ++i)
     if (conversion.has(i) && !conversion.constant(i) && !conversion.numbers(i)) return results;
+  const RetireLog ignored;  // what goes away here is retired with its node
   for (Value& each : results)
     if (each.tensor && !as<ConstantNode>(each.tensor)) each.tensor = fold_constants(each.tensor, context_);
   return results;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/numbers.h"
 #include "baton/ir/extent.h"
 
 namespace baton::onnx {
@@ -13,8 +14,14 @@ DType int64() { return DType::int_(64); }
 
 Dim extent_of(const Expr& value, int axis) { return tensor_type(value).shape()[static_cast<size_t>(axis)]; }
 
+Expr extent_at_run_time(const Conversion& c, const Expr& data, int axis) {
+  const Expr shape = c.call("shape_of", {data}, {{"dtype", int64()}});
+  return c.call("take", {shape, c.scalar(static_cast<double>(axis), int64())}, {{"axis", 0}});
+}
+
 /// Negative indices count from the end. Constant ones are counted here, and have to lie within the extent.
-Expr from_front(Conversion& c, const Expr& indices, Dim extent, size_t input) {
+Expr from_front(const Conversion& c, const Expr& indices, const Expr& data, int axis, size_t input) {
+  const Dim extent = extent_of(data, axis);
   if (const ConstantNode* known = c.constant(input); known && !extent.is_any()) {
     const NDArray& array = known->value();
     const bool wide = array.dtype().bits == 64;
@@ -30,20 +37,21 @@ Expr from_front(Conversion& c, const Expr& indices, Dim extent, size_t input) {
     if (!any) return indices;
   }
   const DType type = tensor_type(indices).dtype();
-  if (extent.is_any()) throw c.not_supported("indices along an extent that is not known");
-  const Expr zero = c.scalar(0, type), count = c.scalar(static_cast<double>(extent.value()), type);
+  const Expr zero = c.scalar(0, type), count = extent.is_any()
+                                                   ? c.cast(extent_at_run_time(c, data, axis), type)
+                                                   : c.scalar(static_cast<double>(extent.value()), type);
   return c.call("where", {c.call("less", {indices, zero}), c.call("add", {indices, count}), indices});
 }
 
 Values gather(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  return {c.call("take", {c[0], from_front(c, c[1], extent_of(c[0], axis), 1)},
+  return {c.call("take", {c[0], from_front(c, c[1], c[0], axis, 1)},
                  {{"axis", axis}, {"mode", "clip"}})};
 }
 
 Values gather_elements(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  return {c.call("gather", {c[0], from_front(c, c[1], extent_of(c[0], axis), 1)}, {{"axis", axis}})};
+  return {c.call("gather", {c[0], from_front(c, c[1], c[0], axis, 1)}, {{"axis", axis}})};
 }
 
 /// Relay's indices have the axis of coordinates first.
@@ -57,15 +65,22 @@ Expr coordinates_first(Conversion& c, const Expr& indices) {
 /// Coordinates of which some may be negative; `batch`: axes in front that both tensors share.
 Expr coordinates(Conversion& c, const Expr& data, const Expr& indices, int batch) {
   const Dim depth = tensor_type(indices).shape().back();
-  if (depth.is_any()) throw c.not_supported("coordinates whose number is not known");
+  if (depth.is_any()) throw c.not_supported("coordinates whose number is only known at run time");
   std::vector<int64_t> extents;
+  bool is_known = true;
   for (int64_t i = 0; i < depth.value(); ++i) {
     const Dim extent = extent_of(data, batch + static_cast<int>(i));
-    if (extent.is_any()) throw c.not_supported("coordinates along an extent that is not known");
-    extents.push_back(extent.value());
+    is_known &= !extent.is_any();
+    extents.push_back(extent.is_any() ? 0 : extent.value());
   }
   const DType type = tensor_type(indices).dtype();
-  const Expr counts = c.vector(extents, type);
+  const Expr shape = c.call("shape_of", {data}, {{"dtype", int64()}});
+  const Expr counts = is_known ? c.vector(extents, type)
+                               : c.cast(c.call("strided_slice", {shape},
+                                               {{"begin", std::vector<int64_t>{batch}},
+                                                {"end", std::vector<int64_t>{batch + depth.value()}},
+                                                {"strides", std::vector<int64_t>{1}}}),
+                                        type);
   return c.call("where",
                 {c.call("less", {indices, c.scalar(0, type)}), c.call("add", {indices, counts}), indices});
 }
@@ -92,16 +107,14 @@ Values scatter_nd(Conversion& c) {
 Values scatter_elements(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
   const std::string reduction = c.text("reduction", "none");
-  const Expr indices = from_front(c, c[1], extent_of(c[0], axis), 1);
+  const Expr indices = from_front(c, c[1], c[0], axis, 1);
   if (reduction == "none") return {c.call("scatter", {c[0], indices, c[2]}, {{"axis", axis}})};
   if (reduction == "add") return {c.call("scatter_add", {c[0], indices, c[2]}, {{"axis", axis}})};
+  if (!c.has_known_shape(1)) return c.later({Type(&c.type(0))});
   // By coordinates of each element: its own along the other axes.
   const std::vector<Dim>& shape = tensor_type(indices).shape();
   std::vector<int64_t> extents;
-  for (const Dim each : shape) {
-    if (each.is_any()) throw c.not_supported("reductions over indices of a shape that is not known");
-    extents.push_back(each.value());
-  }
+  for (const Dim each : shape) extents.push_back(each.value());
   std::vector<Expr> along;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
     if (i == axis) {
@@ -152,7 +165,7 @@ constexpr char kSum[] = "cumsum", kProduct[] = "cumprod";
 
 Values one_hot(Conversion& c) {
   if (!c.knows({1})) return c.later(c.rank(0) + 1, c.dtype(2));
-  const std::vector<int64_t> depth = c.required_numbers(1, "depths");
+  const std::vector<int64_t> depth{static_cast<int64_t>(reals_of(c, 1).at(0))};
   const int rank = c.rank(0) + 1, axis = c.axis(c.integer("axis", -1), rank);
   const Expr values = c[2];
   const DType type = tensor_type(values).dtype();

@@ -271,25 +271,31 @@ Values softmax_by(Conversion& c, const char* op) {
   std::vector<int64_t> shape(static_cast<size_t>(axis), 0);
   shape.push_back(-1);
   std::vector<int64_t> back;
-  for (const Dim each : c.type(0).shape()) {
-    if (each.is_any()) throw c.not_supported("softmax over several axes of extents that are not known");
-    back.push_back(each.value());
-  }
+  if (!c.has_known_shape(0)) return c.later({Type(&c.type(0))});
+  for (const Dim each : c.type(0).shape()) back.push_back(each.value());
   return {c.reshape(c.call(op, {c.reshape(c[0], shape)}, {{"axis", axis}}), back)};
 }
 Values softmax(Conversion& c) { return softmax_by(c, "nn.softmax"); }
 Values log_softmax(Conversion& c) { return softmax_by(c, "nn.log_softmax"); }
 /// 1 at the first of the largest.
 Values hardmax(Conversion& c) {
+  if (!c.has_known_shape(0)) return c.later({Type(&c.type(0))});
   const int rank = c.rank(0), axis = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
-  if (c.version < 13 && axis != rank - 1)
-    throw c.not_supported("hardmax over several axes (before version 13)");
-  const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
-  if (extent.is_any()) throw c.not_supported("hardmax over extents that are not known");
   const DType type = c.dtype(0);
-  const Expr first = c.call("argmax", {c[0]}, {{"axis", std::vector<int64_t>{axis}}, {"keepdims", false}});
-  return {c.call("one_hot", {first, c.scalar(1, type), c.scalar(0, type)},
-                 {{"depth", extent.value()}, {"axis", axis}, {"dtype", type}})};
+  std::vector<int64_t> shape;
+  for (const Dim each : c.type(0).shape()) shape.push_back(each.value());
+  const bool is_flat = c.version < 13;  // over all axes from `axis` on, as one
+  const int64_t outer =
+      std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+  const int64_t extent =
+      is_flat ? std::accumulate(shape.begin() + axis, shape.end(), int64_t{1}, std::multiplies<>())
+              : shape[static_cast<size_t>(axis)];
+  const int at = is_flat ? 1 : axis;
+  const Expr data = is_flat ? c.reshape(c[0], {outer, extent}) : c[0];
+  const Expr first = c.call("argmax", {data}, {{"axis", std::vector<int64_t>{at}}, {"keepdims", false}});
+  const Expr result = c.call("one_hot", {first, c.scalar(1, type), c.scalar(0, type)},
+                             {{"depth", extent}, {"axis", at}, {"dtype", type}});
+  return {is_flat ? c.reshape(result, shape) : result};
 }
 
 }  // namespace

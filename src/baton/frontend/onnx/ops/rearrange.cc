@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/numbers.h"
 #include "baton/ir/extent.h"
 
 namespace baton::onnx {
@@ -201,6 +202,20 @@ Values concat(Conversion& c) {
   return {c.call("concatenate", {tuple(parts)}, {{"axis", axis}})};
 }
 
+/// From each edge to the next, and from the last one to the end.
+Values parts_between(const Conversion& c, int axis, const std::vector<int64_t>& edges) {
+  Values results;
+  for (size_t i = 0; i < edges.size(); ++i)
+    results.emplace_back(
+        c.call("strided_slice", {c[0]},
+               {{"begin", std::vector<int64_t>{edges[i]}},
+                {"end", std::vector<int64_t>{i + 1 < edges.size() ? edges[i + 1] : INT64_MAX}},
+                {"strides", std::vector<int64_t>{1}},
+                {"slice_mode", "end"},
+                {"axes", std::vector<int64_t>{axis}}}));
+  return results;
+}
+
 Values split(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
   const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
@@ -235,6 +250,11 @@ Values split(Conversion& c) {
     for (int64_t i = 0; i + 1 < count; ++i) places.push_back(at += (*parts)[static_cast<size_t>(i)]);
   }
   if (count == 1) return {c[0]};
+  // Relay's split has no parts without elements.
+  std::vector<int64_t> edges{0};
+  edges.insert(edges.end(), places.begin(), places.end());
+  if (std::ranges::adjacent_find(edges) != edges.end() || Dim(edges.back()) == extent)
+    return parts_between(c, axis, edges);
   AttrList sections;
   for (const int64_t place : places) sections.emplace_back(place);
   const Expr all = c.call("split", {c[0]}, {{"indices_or_sections", sections}, {"axis", axis}});
@@ -392,7 +412,12 @@ Values range(Conversion& c) { return {c.call("arange", {c[0], c[1], c[2]}, {{"dt
 
 Values dropout(Conversion& c) {
   // An input from version 12 on: false where it is not given.
-  if (c.has(2) && !(c.constant(2) && c.constant(2)->value().as<uint8_t>()[0] == 0))
+  if (c.has(2) && !(c.constant(2) && (!c.has(1) || c.constant(1)))) {
+    const std::vector<Dim>& shape = c.type(0).shape();
+    return c.later({Type(&c.type(0)), baton::tensor_type(shape, DType::bool_())});
+  }
+  const bool trains = c.has(2) && c.constant(2)->value().as<uint8_t>()[0] != 0;
+  if (trains && (c.has(1) ? reals_of(c, 1).at(0) : 0.5) != 0)
     throw c.not_supported("random zeros (`training_mode`)");
   Values results{c.value(0)};
   if (c.wants(1))

@@ -91,6 +91,17 @@ Values reduce_log_sum_exp(Conversion& c) {
   return {axes->keeps ? result : c.call("squeeze", {result}, {{"axis", axes->axes}})};
 }
 
+/// (x - mean) / (deviation + 1e-9)
+Values mean_variance_normalization(Conversion& c) {
+  const DType type = c.dtype(0);
+  const std::vector<int64_t> axes =
+      c.axes(c.integers_of("axes").value_or(std::vector<int64_t>{0, 2, 3}), c.rank(0));
+  const NamedAttrs over{{"axis", axes}, {"keepdims", true}};
+  const Expr centred = c.call("subtract", {c[0], c.call("mean", {c[0]}, over)});
+  const Expr deviation = root(c, c.call("mean", {square(c, centred)}, over));
+  return {c.call("divide", {centred, c.call("add", {deviation, c.scalar(1e-9, type)})})};
+}
+
 template <const char* kOp>
 Values arg(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
@@ -110,6 +121,7 @@ const std::vector<Operator>& reducing_operators() {
   static const std::vector<Operator> all = {
       {"", "ArgMax", {1, 11, 12, 13}, &arg<kArgMax>},
       {"", "ArgMin", {1, 11, 12, 13}, &arg<kArgMin>},
+      {"", "MeanVarianceNormalization", {9, 13}, &mean_variance_normalization},
       {"", "ReduceL1", {1, 11, 13, 18}, &reduce_l1},
       {"", "ReduceL2", {1, 11, 13, 18}, &reduce_l2},
       {"", "ReduceLogSum", {1, 11, 13, 18, 28}, &reduce_log_sum},
