@@ -72,9 +72,21 @@ Values divide(Conversion& c) {
   return broadcast(c, c.dtype(0), [&] { return Values{c.call(op, {c[0], second_operand(c)})}; });
 }
 
+/// Of reals, with the sign of the divisor, also where it is 0.
+Expr floor_remainder(const Conversion& c, const Expr& a, const Expr& b) {
+  const DType type = c.dtype(0);
+  const Expr zero = c.scalar(0, type), rest = c.call("mod", {a, b});
+  const Expr is_below = c.call("less", {b, zero});
+  const Expr differs = c.call("logical_xor", {c.call("less", {rest, zero}), is_below});
+  const Expr moved = c.call("where", {differs, c.call("add", {rest, b}), rest});
+  const Expr none = c.call("where", {is_below, c.call("negative", {zero}), zero});
+  return c.call("where", {c.call("equal", {rest, zero}), none, moved});
+}
+
 Values mod(Conversion& c) {
   const bool truncated = c.integer("fmod", 0) != 0;
-  if (!truncated && c.dtype(0).is_float()) throw c.error("`fmod` is 0, which is for integers");
+  if (!truncated && (c.dtype(0).is_float() || c.dtype(0).is_bfloat()))
+    return broadcast(c, c.dtype(0), [&] { return Values{floor_remainder(c, c[0], c[1])}; });
   return broadcast(c, c.dtype(0),
                    [&] { return Values{c.call(truncated ? "mod" : "floor_mod", {c[0], c[1]})}; });
 }

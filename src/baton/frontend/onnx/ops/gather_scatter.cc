@@ -1,5 +1,6 @@
 // Elements by index: gathered, scattered, sorted, selected.
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
@@ -208,12 +209,52 @@ Values non_zero(Conversion& c) {
   return {c.cast(c.transpose(places, {1, 0}), int64())};
 }
 
+/// The equation with letters for each "...", from those that it does not use; ascending axes, the last one the
+/// same for all operands.
+std::string without_ellipsis(const Conversion& c, const std::string& equation) {
+  std::string unused;
+  for (char letter = 'A'; letter <= 'z'; letter = static_cast<char>(letter == 'Z' ? 'a' : letter + 1))
+    if (equation.find(letter) == std::string::npos) unused += letter;
+  const size_t arrow = equation.find("->");
+  const std::string operands = equation.substr(0, arrow);
+  std::string result;
+  size_t most = 0, operand = 0;
+  std::map<char, int> uses;
+  for (size_t begin = 0; begin <= operands.size(); ++operand) {
+    const size_t end = std::min(operands.find(',', begin), operands.size());
+    std::string letters = operands.substr(begin, end - begin);
+    for (const char letter : letters)
+      if (letter != '.') ++uses[letter];
+    if (const size_t at = letters.find("..."); at != std::string::npos && c.has(operand)) {
+      const int axes = c.rank(operand) - static_cast<int>(letters.size() - 3);
+      if (axes < 0 || static_cast<size_t>(axes) > unused.size())
+        throw c.error("`equation` does not fit the rank of operand " + std::to_string(operand));
+      most = std::max(most, static_cast<size_t>(axes));
+      letters.replace(at, 3, unused.substr(unused.size() - static_cast<size_t>(axes)));
+    }
+    result += (operand ? "," : "") + letters;
+    begin = end + 1;
+  }
+  const std::string all = unused.substr(unused.size() - most);
+  result += "->";
+  if (arrow != std::string::npos) {
+    std::string to = equation.substr(arrow + 2);
+    if (const size_t at = to.find("..."); at != std::string::npos) to.replace(at, 3, all);
+    return result + to;
+  }
+  result += all;
+  for (const auto& [letter, count] : uses)
+    if (count == 1) result += letter;
+  return result;
+}
+
 Values einsum(Conversion& c) {
   std::vector<Expr> operands;
   for (size_t i = 0; i < c.count(); ++i) operands.push_back(c[i]);
   std::string equation;
   for (const char letter : c.text("equation", ""))
     if (letter != ' ') equation += letter;
+  if (equation.find('.') != std::string::npos) equation = without_ellipsis(c, equation);
   return {c.call("einsum", {tuple(operands)}, {{"equation", equation}})};
 }
 

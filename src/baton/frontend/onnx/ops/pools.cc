@@ -141,9 +141,13 @@ int64_t column_major(int64_t place, const std::vector<int64_t>& extents) {
   return at;
 }
 
-Expr lowest_of(const Conversion& c, DType type) {
-  if (type.is_float() || type.is_bfloat()) return c.scalar(-INFINITY, type);
-  return c.scalar(type.is_int() ? -std::ldexp(1.0, type.bits - 1) : 0, type);
+/// Padding is never the largest: in its places stands an element of the same window, the first one.
+void use_data_for_padding(std::vector<int32_t>& places, int64_t taps) {
+  for (size_t window = 0; window < places.size(); window += static_cast<size_t>(taps)) {
+    const auto begin = places.begin() + static_cast<std::ptrdiff_t>(window), end = begin + taps;
+    const auto first = std::find_if(begin, end, [](int32_t place) { return place >= 0; });
+    std::replace(begin, end, -1, first == end ? 0 : *first);
+  }
 }
 
 /// Positions of the largest elements in the whole tensor: the first of equals.
@@ -156,20 +160,13 @@ Expr largest_places(Conversion& c, const Window& window) {
   const int64_t batch = shape[0], channels = shape[1], size = product_of(extents),
                 windows = product_of(counts), taps = product_of(window.kernel);
   const bool by_columns = c.integer("storage_order", 0) != 0;
+  use_data_for_padding(places, taps);
   std::vector<int64_t> numbers;
-  std::vector<uint8_t> is_inside;
-  for (int32_t& place : places) {
-    is_inside.push_back(place >= 0);
-    place = std::max(place, 0);
-    numbers.push_back(by_columns ? column_major(place, extents) : place);
-  }
-  const DType type = c.dtype(0);
+  for (const int32_t place : places) numbers.push_back(by_columns ? column_major(place, extents) : place);
   const Expr flat = c.reshape(c[0], {batch, channels, size});
   const Expr table = c.constant(NDArray::of<int32_t>({windows, taps}, places, DType::int_(32)));
-  const Expr inside = c.constant(NDArray::of<uint8_t>({windows, taps}, is_inside, DType::bool_()));
   const Expr taken = c.call("take", {flat, table}, {{"axis", 2}, {"mode", "clip"}});
-  const Expr first = c.call("argmax", {c.call("where", {inside, taken, lowest_of(c, type)})},
-                            {{"axis", std::vector<int64_t>{3}}, {"keepdims", false}});
+  const Expr first = c.call("argmax", {taken}, {{"axis", std::vector<int64_t>{3}}, {"keepdims", false}});
   std::vector<int32_t> rows(static_cast<size_t>(windows));
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int32_t>(static_cast<int64_t>(i) * taps);
   const Expr at =

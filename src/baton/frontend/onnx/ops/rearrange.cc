@@ -408,7 +408,14 @@ Values constant_of_shape(Conversion& c) {
   return {c.call("dyn.full", {fill, c[0]}, {{"dtype", dtype}})};
 }
 
-Values range(Conversion& c) { return {c.call("arange", {c[0], c[1], c[2]}, {{"dtype", c.dtype(0)}})}; }
+/// Floats of 16 bits in float32, in which none of them loses a digit.
+Values range(Conversion& c) {
+  const DType type = c.dtype(0);
+  const bool is_short = (type.is_float() || type.is_bfloat()) && type.bits == 16;
+  const DType wide = is_short ? DType::float_(32) : type;
+  const auto bound = [&](size_t i) { return c.cast(c[i], wide); };
+  return {c.cast(c.call("arange", {bound(0), bound(1), bound(2)}, {{"dtype", wide}}), type)};
+}
 
 Values dropout(Conversion& c) {
   // An input from version 12 on: false where it is not given.
