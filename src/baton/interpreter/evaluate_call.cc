@@ -1,9 +1,8 @@
 #include "baton/interpreter/evaluate_call.h"
 
 #include "baton/codegen/evaluate/evaluator.h"
-#include "baton/interpreter/interpreted_program.h"
 #include "baton/ir/op.h"
-#include "baton/ir/rules/run_time_rule.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
 
@@ -62,28 +61,23 @@ PassContextRef quiet_passes(const BuildContext& around) {
   return passes;
 }
 
-/// The result of a call that stands for others on these values: most are folded while it is replaced.
-Value replaced(const Call& call, const RunTimeRule& rule, const Lowering& lowering,
-               const BuildContext& around) {
-  BuildContext context = around.with_passes(quiet_passes(around));
-  const Expr body = rule.expand(*call, context);
-  if (is_value(body)) return value_of(body);
-  const IRModule module = make_module();
-  module->set("main", make_function({}, body, body->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
-  return InterpretedProgram(module, lowering, context).run({}, context);
-}
-
-/// Evaluates the lowered form of the call; e.g. qnn.dense has no compute of its own.
-Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
+/// Evaluates the lowered form of an expression without variables; e.g. qnn.dense has no compute of its own.
+Value lowered(const Expr& expr, const CallNode& call, const Lowering& lowering, const BuildContext& around) {
   BuildContext context = around.with_passes(quiet_passes(around));
   context.targets.clear();  // runs on the host, whatever the targets of builds
   const IRModule module = make_module();
-  module->set("main",
-              make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
+  module->set("main", make_function({}, expr, expr->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
   const Expr body = lowering(infer_types(module), context)->find("main")->body();
   if (!is_value(body))
-    throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
+    throw NotSupported("operator " + call.op()->name + " cannot be run: it has no compute");
   return value_of(body);
+}
+
+/// The result of a call that stands for others on these values: most are folded while it is replaced.
+Value replaced(const Call& call, const RunTimeRule& rule, const Lowering& lowering,
+               const BuildContext& around) {
+  const Expr body = rule.expand(*call, around.with_passes(quiet_passes(around)));
+  return is_value(body) ? value_of(body) : lowered(body, *call, lowering, around);
 }
 
 }  // namespace
@@ -93,7 +87,7 @@ Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const 
   const Call made = closed(call, args);
   if (const auto* rule = made->op()->rules.get<RunTimeRule>())
     return replaced(made, *rule, lowering, context);
-  if (!made->op()->compute) return lowered(made, lowering, context);
+  if (!made->op()->compute) return lowered(Expr(made), *made, lowering, context);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
   const std::shared_ptr<Evaluator>& given = context.passes->evaluator;
   std::vector<NDArray> outputs = (given ? *given : *repeated).evaluate(*made, context);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "baton/frontend/onnx/kept_node.h"
 #include "baton/ir/inspect.h"
 #include "baton/types/infer_type.h"
 
@@ -107,7 +106,7 @@ Values Conversion::later(const std::vector<Type>& types) const {
   std::vector<Type> wanted;
   for (size_t i = 0; i < types.size(); ++i)
     if (wants(i)) wanted.push_back(types[i]);
-  const Expr kept = kept_node(*this, around_.path(), wanted);
+  const Expr kept = around_.keep(*this, wanted);
   Values results;
   for (size_t i = 0, next = 0; i < types.size(); ++i) {
     if (!wants(i))

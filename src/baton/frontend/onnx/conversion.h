@@ -15,6 +15,8 @@
 
 namespace baton::onnx {
 
+class Conversion;
+
 /// What a rule needs of the graph around its node.
 class Surroundings {
  public:
@@ -27,8 +29,9 @@ class Surroundings {
   /// The elements of a constant. Throws NotSupported for those of 4 and 2 bits, which no rule computes with.
   virtual NDArray elements(const TensorFile& tensor) = 0;
   virtual NDArray elements(const SparseTensorFile& tensor) = 0;
-  /// The model's file, as errors name it.
-  virtual const std::string& path() const = 0;
+  /// A call that stands for the node until the values of its inputs are known, with results of these types:
+  /// a tensor, or a tuple of them.
+  virtual Expr keep(const Conversion& node, const std::vector<Type>& types) const = 0;
 };
 
 class Conversion {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/frontend/onnx/kept_node.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/origin_scope.h"
@@ -315,6 +316,10 @@ Expr Importer::tensor(const Value& value) {
   for (const Dim each : known.values) elements.push_back(extent_value(each));
   if (known.is_scalar) return cast(elements.front());
   return cast(infer_type(Expr(call_op("stack", {tuple(elements)}, {{"axis", 0}}))));
+}
+
+Expr Importer::keep(const Conversion& node, const std::vector<Type>& types) const {
+  return kept_node(node, file_->path, types);
 }
 
 std::string Importer::place(const NodeFile& node) const {

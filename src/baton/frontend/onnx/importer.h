@@ -34,7 +34,7 @@ class Importer final : public Surroundings {
 
   Expr tensor(const Value& value) override;
   std::string place(const NodeFile& node) const override;
-  const std::string& path() const override { return file_->path; }
+  Expr keep(const Conversion& node, const std::vector<Type>& types) const override;
   NDArray elements(const TensorFile& tensor) override;
   NDArray elements(const SparseTensorFile& tensor) override { return tensors_.read(tensor); }
 

@@ -8,9 +8,6 @@
 
 namespace baton::onnx {
 
-/// Registers `onnx.node`; repeated calls have no effect. Called by driver/initialize.
-void register_kept_node();
-
 /// A call of `onnx.node`: the node of `c`, of the model `path`, with results of these types. Its attributes
 /// are the node as an ONNX model of its own; once its arguments are known, that is imported. Throws
 /// NotSupported for nodes with graphs.

@@ -163,9 +163,9 @@ struct Regions {
 struct Sampling {
   std::vector<int64_t> pooled_size;
   int64_t sample_ratio;
-  bool mean;          ///< of the samples; else the largest
-  bool half_pixel;    ///< regions lie half a pixel before their coordinates, and may be smaller than a pixel
-  bool pixels;        ///< the largest pixel times its weight, not the largest sample
+  bool mean;        ///< of the samples; else the largest
+  bool half_pixel;  ///< regions lie half a pixel before their coordinates, and may be smaller than a pixel
+  bool pixels;      ///< the largest pixel times its weight, not the largest sample
 };
 
 // Without sample_ratio a bin has as many samples as it covers pixels, rounded up.
@@ -191,16 +191,14 @@ void sample_regions(Compute& c, const Regions& in, const Sampling& attrs) {
   Halide::RDom r(0, most(in.width, bins_x), 0, most(in.height, bins_y), "r");
   if (!counted) r.where(r.x < samples_x && r.y < samples_y);
   const Halide::Expr bin_y = extent(1) / in.number(bins_y), bin_x = extent(0) / in.number(bins_x);
-  const Halide::Expr y =
-      in.edge(1) - shift +
-      (Halide::cast(in.real, in.y) +
-                    (Halide::cast(in.real, r.y) + in.number(0.5)) / Halide::cast(in.real, samples_y)) *
-                       bin_y;
-  const Halide::Expr x =
-      in.edge(0) - shift +
-      (Halide::cast(in.real, in.x) +
-                    (Halide::cast(in.real, r.x) + in.number(0.5)) / Halide::cast(in.real, samples_x)) *
-                       bin_x;
+  const Halide::Expr y = in.edge(1) - shift +
+                         (Halide::cast(in.real, in.y) +
+                          (Halide::cast(in.real, r.y) + in.number(0.5)) / Halide::cast(in.real, samples_y)) *
+                             bin_y;
+  const Halide::Expr x = in.edge(0) - shift +
+                         (Halide::cast(in.real, in.x) +
+                          (Halide::cast(in.real, r.x) + in.number(0.5)) / Halide::cast(in.real, samples_x)) *
+                             bin_x;
   const Halide::Expr outside =
       y < in.number(-1.0) || y > in.number(in.height) || x < in.number(-1.0) || x > in.number(in.width);
   const Halide::Expr cy = clamp(y, in.number(0.0), in.number(in.height - 1)),
@@ -213,8 +211,8 @@ void sample_regions(Compute& c, const Regions& in, const Sampling& attrs) {
       ieee_maximum(in.pixel(iy + 1, ix) * (dy * whole_x), in.pixel(iy + 1, ix + 1) * (dy * dx)));
   const Halide::Expr top = in.pixel(iy, ix) * (in.number(1.0) - dx) + in.pixel(iy, ix + 1) * dx;
   const Halide::Expr bottom = in.pixel(iy + 1, ix) * (in.number(1.0) - dx) + in.pixel(iy + 1, ix + 1) * dx;
-  Halide::Expr value = select(outside, in.number(0.0),
-                              attrs.pixels ? largest : top * (in.number(1.0) - dy) + bottom * dy);
+  Halide::Expr value =
+      select(outside, in.number(0.0), attrs.pixels ? largest : top * (in.number(1.0) - dy) + bottom * dy);
   // For integers: 7 or just below it, depending on which multiplications and additions are fused, would
   // become 7 or 6.
   if (!halide_type(c.out().dtype()).is_float()) value = rounded_products(value);

@@ -96,8 +96,7 @@ Values power(Conversion& c) {
   const DType base = c.dtype(0), exponent = c.dtype(1);
   const auto is_real = [](DType type) { return type.is_float() || type.is_bfloat(); };
   // Integers to a real power are computed as reals.
-  const DType common =
-      base == exponent || is_real(base) || !is_real(exponent) ? base : DType::float_(64);
+  const DType common = base == exponent || is_real(base) || !is_real(exponent) ? base : DType::float_(64);
   return broadcast(c, base, [&] {
     return Values{c.cast(c.call("power", {c.cast(c[0], common), c.cast(second_operand(c), common)}), base)};
   });
@@ -211,8 +210,10 @@ Values shrink(Conversion& c) {
   const DType type = c.dtype(0);
   const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
   const Expr zero = c.scalar(0, type);
-  const Expr low = c.call("where", {c.call("less", {c[0], c.scalar(-lambda, type)}),
-                                    c.call("add", {c[0], c.scalar(bias, type)}), zero});
+  const bool is_signed = type.is_int() || type.is_float() || type.is_bfloat();
+  const Expr low = !is_signed ? zero
+                              : c.call("where", {c.call("less", {c[0], c.scalar(-lambda, type)}),
+                                                 c.call("add", {c[0], c.scalar(bias, type)}), zero});
   return {c.call("where", {c.call("greater", {c[0], c.scalar(lambda, type)}),
                            c.call("subtract", {c[0], c.scalar(bias, type)}), low})};
 }

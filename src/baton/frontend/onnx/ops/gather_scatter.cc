@@ -46,8 +46,7 @@ Expr from_front(const Conversion& c, const Expr& indices, const Expr& data, int 
 
 Values gather(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  return {c.call("take", {c[0], from_front(c, c[1], c[0], axis, 1)},
-                 {{"axis", axis}, {"mode", "clip"}})};
+  return {c.call("take", {c[0], from_front(c, c[1], c[0], axis, 1)}, {{"axis", axis}, {"mode", "clip"}})};
 }
 
 Values gather_elements(Conversion& c) {
@@ -158,8 +157,8 @@ Values running(Conversion& c) {
   const auto turned = [&](const Expr& value) {
     return reverse ? c.call("reverse", {value}, {{"axis", axis}}) : value;
   };
-  return {turned(
-      c.call(kOp, {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
+  return {
+      turned(c.call(kOp, {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
 }
 
 constexpr char kSum[] = "cumsum", kProduct[] = "cumprod";
@@ -209,8 +208,8 @@ Values non_zero(Conversion& c) {
   return {c.cast(c.transpose(places, {1, 0}), int64())};
 }
 
-/// The equation with letters for each "...", from those that it does not use; ascending axes, the last one the
-/// same for all operands.
+/// The equation with letters for each "...", from those that it does not use; ascending axes, the last one
+/// the same for all operands.
 std::string without_ellipsis(const Conversion& c, const std::string& equation) {
   std::string unused;
   for (char letter = 'A'; letter <= 'z'; letter = static_cast<char>(letter == 'Z' ? 'a' : letter + 1))

@@ -285,8 +285,7 @@ Values hardmax(Conversion& c) {
   std::vector<int64_t> shape;
   for (const Dim each : c.type(0).shape()) shape.push_back(each.value());
   const bool is_flat = c.version < 13;  // over all axes from `axis` on, as one
-  const int64_t outer =
-      std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+  const int64_t outer = std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
   const int64_t extent =
       is_flat ? std::accumulate(shape.begin() + axis, shape.end(), int64_t{1}, std::multiplies<>())
               : shape[static_cast<size_t>(axis)];

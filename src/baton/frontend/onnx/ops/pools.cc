@@ -96,13 +96,13 @@ Values lp_pool(Conversion& c) {
   if (c.integer("ceil_mode", 0) != 0) {
     const std::vector<int64_t> counts = window_counts(c, window);
     for (size_t i = 0; i < window.axes(); ++i)  // all windows are whole
-      window.after[i] = std::max<int64_t>(
-          0, (counts[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] + 1 -
-                 c.type(0).shape()[i + 2].value() - window.before[i]);
+      window.after[i] = std::max<int64_t>(0, (counts[i] - 1) * window.strides[i] +
+                                                 (window.kernel[i] - 1) * window.dilations[i] + 1 -
+                                                 c.type(0).shape()[i + 2].value() - window.before[i]);
   }
   const Expr mean = pooled(c, "nn.avg_pool", window, powers(c, p), false, true);
-  const Expr sum = c.call(
-      "multiply", {mean, c.scalar(static_cast<double>(product_of(window.kernel)), c.dtype(0))});
+  const Expr sum =
+      c.call("multiply", {mean, c.scalar(static_cast<double>(product_of(window.kernel)), c.dtype(0))});
   return {root_of(c, sum, p)};
 }
 
@@ -120,7 +120,8 @@ std::vector<int32_t> places_of(const std::vector<int64_t>& extents, const std::v
     std::vector<int32_t> more(static_cast<size_t>(windows * count * taps * kernel));
     for (int64_t w = 0; w < windows * count; ++w)
       for (int64_t t = 0; t < taps * kernel; ++t) {
-        const int64_t at = w % count * window.strides[i] + t % kernel * window.dilations[i] - window.before[i];
+        const int64_t at =
+            w % count * window.strides[i] + t % kernel * window.dilations[i] - window.before[i];
         const int32_t outer = places[static_cast<size_t>(w / count * taps + t / kernel)];
         const bool inside = outer >= 0 && at >= 0 && at < extents[i];
         more[static_cast<size_t>(w * taps * kernel + t)] =
@@ -169,8 +170,7 @@ Expr largest_places(Conversion& c, const Window& window) {
   const Expr first = c.call("argmax", {taken}, {{"axis", std::vector<int64_t>{3}}, {"keepdims", false}});
   std::vector<int32_t> rows(static_cast<size_t>(windows));
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int32_t>(static_cast<int64_t>(i) * taps);
-  const Expr at =
-      c.call("add", {first, c.constant(NDArray::of<int32_t>({windows}, rows, DType::int_(32)))});
+  const Expr at = c.call("add", {first, c.constant(NDArray::of<int32_t>({windows}, rows, DType::int_(32)))});
   const Expr place = c.call("take", {c.vector(numbers), at}, {{"axis", 0}, {"mode", "clip"}});
   std::vector<int64_t> offsets;
   for (int64_t i = 0; i < batch * channels; ++i) offsets.push_back(i * size);
@@ -187,8 +187,7 @@ Values max_pool(Conversion& c) {
     return c.later({baton::tensor_type(shape, c.dtype(0)), baton::tensor_type(shape, int64)});
   }
   const Window window = window_of(c);
-  const Expr all =
-      pooled(c, "nn.max_pool", window, c[0], c.integer("ceil_mode", 0) != 0, std::nullopt);
+  const Expr all = pooled(c, "nn.max_pool", window, c[0], c.integer("ceil_mode", 0) != 0, std::nullopt);
   Values results{without_late_windows(c, all, window)};
   if (c.wants(1)) results.emplace_back(largest_places(c, window));
   return results;
@@ -205,7 +204,8 @@ Values max_unpool(Conversion& c) {
   const int64_t size = product_of(shape);
   const DType type = c.dtype(0);
   if (c.type(0).shape() != c.type(1).shape()) throw c.error("its elements and places are not equally many");
-  const Expr zeros = c.call("full", {c.scalar(0, type)}, {{"shape", std::vector<int64_t>{size}}, {"dtype", type}});
+  const Expr zeros =
+      c.call("full", {c.scalar(0, type)}, {{"shape", std::vector<int64_t>{size}}, {"dtype", type}});
   const Expr flat = c.call("scatter", {zeros, c.reshape(c[1], {-1}), c.reshape(c[0], {-1})}, {{"axis", 0}});
   const Expr result = c.reshape(flat, shape);
   if (!c.has(2)) return {result};
@@ -243,10 +243,10 @@ Values col2im(Conversion& c) {
   if (image.size() != window.axes()) throw c.error("`image_shape` and `block_shape` are not equally long");
   std::vector<int64_t> counts;
   for (size_t i = 0; i < image.size(); ++i)
-    counts.push_back((image[i] + window.before[i] + window.after[i] -
-                      (window.kernel[i] - 1) * window.dilations[i] - 1) /
-                         window.strides[i] +
-                     1);
+    counts.push_back(
+        (image[i] + window.before[i] + window.after[i] - (window.kernel[i] - 1) * window.dilations[i] - 1) /
+            window.strides[i] +
+        1);
   const int64_t taps = product_of(window.kernel), windows = product_of(counts), size = product_of(image);
   const std::vector<Dim>& shape = c.type(0).shape();
   if (shape.size() != 3 || shape[1].value() % taps != 0 || shape[2].value() != windows)
@@ -256,10 +256,11 @@ Values col2im(Conversion& c) {
   const DType type = c.dtype(0);
   AttrList widths;
   for (const int64_t behind : {0, 0, 1}) widths.emplace_back(std::vector<int64_t>{0, behind});
-  const Expr columns = c.call("nn.pad", {c.reshape(c[0], {batch, channels, taps * windows}), c.scalar(0, type)},
-                              {{"pad_width", widths}, {"pad_mode", "constant"}});
-  const Expr table = c.constant(
-      NDArray::of<int32_t>({size, taps}, contributions(image, counts, window), DType::int_(32)));
+  const Expr columns =
+      c.call("nn.pad", {c.reshape(c[0], {batch, channels, taps * windows}), c.scalar(0, type)},
+             {{"pad_width", widths}, {"pad_mode", "constant"}});
+  const Expr table =
+      c.constant(NDArray::of<int32_t>({size, taps}, contributions(image, counts, window), DType::int_(32)));
   const Expr parts = c.call("take", {columns, table}, {{"axis", 2}, {"mode", "clip"}});
   const Expr sum = c.call("sum", {parts}, {{"axis", std::vector<int64_t>{3}}, {"keepdims", false}});
   std::vector<int64_t> result{batch, channels};

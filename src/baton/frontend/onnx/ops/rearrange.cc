@@ -54,7 +54,8 @@ Expr reshaped_by(Conversion& c, const Expr& data, const KnownIntegers& to, bool 
     return c.call("full", {c.scalar(0, tensor_type(data).dtype())},
                   {{"shape", shape}, {"dtype", tensor_type(data).dtype()}});
   }
-  return c.call("dyn.reshape", {data, c.tensor(KnownIntegers{wanted, false, int64()})}, {});
+  // An extent of 0 that is still there is none that copies.
+  return c.call("dyn.reshape", {data, c.tensor(KnownIntegers{wanted, false, int64()})}, {{"allowzero", 1}});
 }
 
 /// How many elements a vector of extents or axes has: the rank of a result, which Relay has to know.
@@ -73,8 +74,7 @@ Values reshape(Conversion& c) {
     return {reshaped_by(c, c[0], {{shape->begin(), shape->end()}, false, int64()}, zero_copies)};
   }
   if (const auto shape = c.integers(1)) return {reshaped_by(c, c[0], *shape, zero_copies)};
-  if (zero_copies) return {c.call("dyn.reshape", {c[0], c[1]})};
-  return c.later(static_cast<int>(length_of(c, 1)), c.dtype(0));
+  return {c.call("dyn.reshape", {c[0], c[1]}, {{"allowzero", zero_copies ? 0 : 1}})};
 }
 
 Values flatten(Conversion& c) {
@@ -451,8 +451,7 @@ Values pixels_behind_channels(Conversion& c, int64_t block) {
                   std::to_string(of[3]) + " pixels");
   const int64_t rows = of[2] / block, columns = of[3] / block;
   const Expr blocks = c.reshape(c[0], {of[0], of[1], rows, block, columns, block});
-  return {c.reshape(c.transpose(blocks, {0, 1, 3, 5, 2, 4}),
-                    {of[0], of[1] * block * block, rows, columns})};
+  return {c.reshape(c.transpose(blocks, {0, 1, 3, 5, 2, 4}), {of[0], of[1] * block * block, rows, columns})};
 }
 Values space_to_depth(Conversion& c) {
   const std::string mode = c.text("mode", "DCR");

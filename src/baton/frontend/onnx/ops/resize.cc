@@ -182,7 +182,8 @@ Expr resized(const Conversion& c, const Expr& data, int axis, const ResizeForm& 
       }
       Expr part = c.call("take", {data, c.vector(from, DType::int_(32))}, {{"axis", axis}, {"mode", "clip"}});
       if (!weights.empty())
-        part = c.call("multiply", {part, c.constant(reals_array(along_axis(rank, axis, of.to), weights, type))});
+        part =
+            c.call("multiply", {part, c.constant(reals_array(along_axis(rank, axis, of.to), weights, type))});
       result = result ? c.call("add", {result, part}) : part;
     }
   }
@@ -222,12 +223,12 @@ NamedAttrs image_attrs(const ResizeForm& form) {
 
 /// Whether image.resize2d can say it, of whatever extents.
 bool is_image_form(const Conversion& c, const ResizeForm& form) {
-  const bool has_positions =
-      form.positions == "half_pixel" || form.positions == "asymmetric" || form.positions == "align_corners" ||
-      (form.positions == "pytorch_half_pixel" && form.mode == Interpolation::kLinear);
+  const bool has_positions = form.positions == "half_pixel" || form.positions == "asymmetric" ||
+                             form.positions == "align_corners" ||
+                             (form.positions == "pytorch_half_pixel" && form.mode == Interpolation::kLinear);
   const DType type = c.dtype(0);
-  const bool has_type = type == DType::float_(32) || type == DType::float_(16) ||
-                        form.mode == Interpolation::kNearest;
+  const bool has_type =
+      type == DType::float_(32) || type == DType::float_(16) || form.mode == Interpolation::kNearest;
   return c.rank(0) == 4 && has_positions && has_type && !form.antialias &&
          !(form.exclude_outside && form.mode == Interpolation::kLinear);
 }
@@ -288,7 +289,8 @@ void scale_by_sizes(const ResizeForm& form, const std::vector<int64_t>& names,
                     const std::vector<int64_t>& sizes, std::vector<ResizedAxis>& axes) {
   std::vector<double> scales;
   for (size_t i = 0; i < names.size(); ++i)
-    scales.push_back(static_cast<double>(sizes[i]) / static_cast<double>(axes[static_cast<size_t>(names[i])].from));
+    scales.push_back(static_cast<double>(sizes[i]) /
+                     static_cast<double>(axes[static_cast<size_t>(names[i])].from));
   if (form.policy != "stretch" && !scales.empty())
     scales.assign(names.size(), form.policy == "not_larger" ? *std::ranges::min_element(scales)
                                                             : *std::ranges::max_element(scales));
@@ -365,8 +367,7 @@ Values resize(Conversion& c) {
   const ResizeForm form = resize_form(c);
   const bool by_attribute = c.node.op_type == "Upsample" && c.version < 9;
   const ResizeInputs in = by_attribute ? ResizeInputs() : resize_inputs(c);
-  if (!by_attribute && !in.scales == !in.sizes)
-    throw c.error("it needs either scales or sizes");
+  if (!by_attribute && !in.scales == !in.sizes) throw c.error("it needs either scales or sizes");
   const bool is_known = (!in.scales || c.constant(*in.scales)) && (!in.sizes || c.numbers(*in.sizes)) &&
                         (!form.crops() || (in.roi && c.constant(*in.roi)));
   if (!is_known || !c.has_known_shape(0)) {

@@ -23,7 +23,9 @@ Values grid_sample(Conversion& c) {
   std::vector<int64_t> order{0, rank - 1};
   for (int i = 1; i < rank - 1; ++i) order.push_back(i);
   return {c.call("image.grid_sample", {c[0], c.transpose(c[1], order)},
-                 {{"method", linear ? "bilinear" : cubic ? "bicubic" : "nearest"},
+                 {{"method", linear  ? "bilinear"
+                             : cubic ? "bicubic"
+                                     : "nearest"},
                   {"layout", rank == 4 ? "NCHW" : "NCDHW"},
                   {"padding_mode", c.text("padding_mode", "zeros")},
                   {"align_corners", c.integer("align_corners", 0) != 0}})};
@@ -50,7 +52,8 @@ Values affine_grid(Conversion& c) {
   const size_t axes = spatial.size();
   const int64_t points = std::accumulate(spatial.begin(), spatial.end(), int64_t{1}, std::multiplies<>());
   std::vector<std::vector<double>> along;
-  for (const int64_t extent : spatial) along.push_back(even_points(extent, c.integer("align_corners", 0) != 0));
+  for (const int64_t extent : spatial)
+    along.push_back(even_points(extent, c.integer("align_corners", 0) != 0));
   std::vector<double> grid;  // of each point x, y, (z,) 1
   for (int64_t point = 0; point < points; ++point) {
     int64_t rest = point;
@@ -61,7 +64,8 @@ Values affine_grid(Conversion& c) {
   const auto count = static_cast<int64_t>(axes);
   const DType type = c.dtype(0);
   const Expr table = c.constant(reals_array({points, count + 1}, grid, type));
-  const Expr moved = c.call("nn.dense", {c.reshape(c[0], {size[0] * count, count + 1}), table}, {{"units", points}});
+  const Expr moved =
+      c.call("nn.dense", {c.reshape(c[0], {size[0] * count, count + 1}), table}, {{"units", points}});
   std::vector<int64_t> result{size[0]};
   result.insert(result.end(), spatial.begin(), spatial.end());
   result.push_back(count);
@@ -77,15 +81,16 @@ Expr numbered_regions(const Conversion& c) {
 }
 
 Values roi_align(Conversion& c) {
-  const std::string positions = c.version < 16 ? "output_half_pixel"
-                                               : c.text("coordinate_transformation_mode", "half_pixel");
+  const std::string positions =
+      c.version < 16 ? "output_half_pixel" : c.text("coordinate_transformation_mode", "half_pixel");
   if (positions != "half_pixel" && positions != "output_half_pixel")
     throw c.error("`coordinate_transformation_mode` is \"" + positions +
                   "\", and should be half_pixel or output_half_pixel");
   const std::vector<int64_t> size{c.integer("output_height", 1), c.integer("output_width", 1)};
   if (!c.has_known_shape(0)) {
     const std::vector<Dim>& shape = c.type(0).shape();
-    return c.later({baton::tensor_type({c.type(1).shape().at(0), shape.at(1), size[0], size[1]}, c.dtype(0))});
+    return c.later(
+        {baton::tensor_type({c.type(1).shape().at(0), shape.at(1), size[0], size[1]}, c.dtype(0))});
   }
   const int64_t samples = c.integer("sampling_ratio", 0);
   return {c.call("vision.sampled_regions", {c[0], numbered_regions(c)},
@@ -99,8 +104,9 @@ Values roi_align(Conversion& c) {
 Values max_roi_pool(Conversion& c) {
   const auto size = c.integers_of("pooled_shape");
   if (!size || size->size() != 2) throw c.error("`pooled_shape` is not two numbers");
-  return {c.call("vision.roi_pool", {c[0], c[1]},
-                 {{"pooled_size", *size}, {"spatial_scale", c.number("spatial_scale", 1)}, {"layout", "NCHW"}})};
+  return {
+      c.call("vision.roi_pool", {c[0], c[1]},
+             {{"pooled_size", *size}, {"spatial_scale", c.number("spatial_scale", 1)}, {"layout", "NCHW"}})};
 }
 
 // ---- Convolutions whose windows' places are moved.
@@ -118,8 +124,15 @@ Deformed deformed(const Conversion& c) {
   if (data.size() != 4 || weight.size() != 4 || offset.size() != 4)
     throw c.not_supported("deformed convolutions over another number of axes than 2");
   Deformed d{window_of(c, {weight[2].value(), weight[3].value()}),
-             data[0].value(), data[1].value(), data[2].value(), data[3].value(), offset[2].value(),
-             offset[3].value(), c.integer("group", 1), c.integer("offset_group", 1), weight[0].value()};
+             data[0].value(),
+             data[1].value(),
+             data[2].value(),
+             data[3].value(),
+             offset[2].value(),
+             offset[3].value(),
+             c.integer("group", 1),
+             c.integer("offset_group", 1),
+             weight[0].value()};
   if (d.groups < 1 || d.offset_groups < 1 || d.channels % d.groups != 0 || d.results % d.groups != 0 ||
       d.channels % d.offset_groups != 0 || weight[1].value() * d.groups != d.channels ||
       offset[1].value() != d.offset_groups * d.taps() * 2)
@@ -149,8 +162,8 @@ Neighbour neighbour(const Conversion& c, const Expr& position, int64_t extent, b
   const Expr first = c.call("floor", {position}), share = c.call("subtract", {position, first}),
              one = c.scalar(1, type), last = c.scalar(static_cast<double>(extent - 1), type);
   const Expr at = second ? c.call("add", {first, one}) : first;
-  const Expr inside = c.call("logical_and", {c.call("greater_equal", {at, c.scalar(0, type)}),
-                                             c.call("less_equal", {at, last})});
+  const Expr inside = c.call(
+      "logical_and", {c.call("greater_equal", {at, c.scalar(0, type)}), c.call("less_equal", {at, last})});
   const Expr weight = second ? share : c.call("subtract", {one, share});
   const Expr bounded = c.call("minimum", {c.call("maximum", {at, c.scalar(0, type)}), last});
   return {c.cast(bounded, int32), c.call("where", {inside, weight, c.scalar(0, type)})};
@@ -174,11 +187,12 @@ Expr sampled_columns(const Conversion& c, const Deformed& d) {
     for (const bool right : {false, true}) {
       const Neighbour row = neighbour(c, y, d.height, below), column = neighbour(c, x, d.width, right);
       const Expr at = c.call(
-          "add", {c.call("multiply", {row.at, c.scalar(static_cast<double>(d.width), DType::int_(32))}), column.at});
+          "add",
+          {c.call("multiply", {row.at, c.scalar(static_cast<double>(d.width), DType::int_(32))}), column.at});
       const Expr index = c.call("broadcast_to", {c.reshape(at, {d.batch, d.offset_groups, 1, read})},
                                 {{"shape", wide}, {"dtype", ""}});
-      const Expr weight = c.reshape(c.call("multiply", {row.weight, column.weight}),
-                                    {d.batch, d.offset_groups, 1, read});
+      const Expr weight =
+          c.reshape(c.call("multiply", {row.weight, column.weight}), {d.batch, d.offset_groups, 1, read});
       const Expr part = c.call("multiply", {c.call("gather", {data, index}, {{"axis", 3}}), weight});
       sum = sum ? c.call("add", {sum, part}) : part;
     }
@@ -192,10 +206,12 @@ Values deform_conv(Conversion& c) {
   const Deformed d = deformed(c);
   const int64_t inner = d.channels / d.groups * d.taps(), outer = d.results / d.groups;
   const Expr columns = c.reshape(sampled_columns(c, d), {d.batch * d.groups, inner, d.positions()});
-  const Expr weights = c.call("broadcast_to", {c.reshape(c[1], {1, d.groups, outer, inner})},
-                              {{"shape", std::vector<int64_t>{d.batch, d.groups, outer, inner}}, {"dtype", ""}});
-  const Expr product = c.call("nn.batch_matmul", {c.reshape(weights, {d.batch * d.groups, outer, inner}), columns},
-                              {{"transpose_a", false}, {"transpose_b", false}});
+  const Expr weights =
+      c.call("broadcast_to", {c.reshape(c[1], {1, d.groups, outer, inner})},
+             {{"shape", std::vector<int64_t>{d.batch, d.groups, outer, inner}}, {"dtype", ""}});
+  const Expr product =
+      c.call("nn.batch_matmul", {c.reshape(weights, {d.batch * d.groups, outer, inner}), columns},
+             {{"transpose_a", false}, {"transpose_b", false}});
   const Expr result = c.reshape(product, {d.batch, d.results, d.rows, d.columns});
   return {c.has(3) ? c.call("nn.bias_add", {result, c[3]}, {{"axis", 1}}) : result};
 }
@@ -229,17 +245,19 @@ Values non_max_suppression(Conversion& c) {
   if (!c.has_known_shape(0) || !c.has_known_shape(1))
     return c.later({baton::tensor_type({Dim::any(), Dim(3)}, int64)});
   // No more than there are: a larger number may not fit into 32 bits.
-  const Expr most = c.has(2) ? c.call("minimum", {c.reshape(c[2], {}), c.scalar(static_cast<double>(boxes.value()), int64)})
-                             : c.scalar(0, int64);
+  const Expr most =
+      c.has(2) ? c.call("minimum", {c.reshape(c[2], {}), c.scalar(static_cast<double>(boxes.value()), int64)})
+               : c.scalar(0, int64);
   Expr threshold = c.has(3) ? c.reshape(c[3], {}) : c.scalar(0, float32);
   // Boxes that share exactly the threshold stay, and Relay's operator drops them: the next larger number.
   const Expr bits = c.call("reinterpret", {threshold}, {{"dtype", int32}});
   const Expr next = c.call("reinterpret", {c.call("add", {bits, c.scalar(1, int32)})}, {{"dtype", float32}});
   threshold = c.call("maximum", {next, c.scalar(1.17549435e-38, float32)});
   const Expr least = c.has(4) ? c.reshape(c[4], {}) : c.scalar(-INFINITY, float32);
-  const Expr both = c.call("vision.all_class_non_max_suppression",
-                           {corners(c), c[1], c.call("maximum", {most, c.scalar(0, int64)}), threshold, least},
-                           {{"output_format", "onnx"}});
+  const Expr both =
+      c.call("vision.all_class_non_max_suppression",
+             {corners(c), c[1], c.call("maximum", {most, c.scalar(0, int64)}), threshold, least},
+             {{"output_format", "onnx"}});
   const auto rows = [&](int64_t value) { return c.vector({value}); };
   return {c.call("dyn.strided_slice", {c.item(both, 0), rows(0), c.item(both, 1), rows(1)},
                  {{"slice_mode", "end"}})};

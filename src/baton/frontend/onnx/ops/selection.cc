@@ -65,8 +65,8 @@ Values unique(Conversion& c) {
     for (size_t i = 0; i < shape.size(); ++i) m *= static_cast<int>(i) == axis ? 1 : shape[i].value();
     keys = order_of_rows(c, c.reshape(c.transpose(c[0], order), {n, m}), n, m);
   }
-  const Expr all = c.call("unique", {keys},
-                          {{"sorted", c.integer("sorted", 1) != 0}, {"return_counts", true}});
+  const Expr all =
+      c.call("unique", {keys}, {{"sorted", c.integer("sorted", 1) != 0}, {"return_counts", true}});
   const Expr count = c.item(all, 3);
   const Expr indices = first_of(c, c.item(all, 1), count);
   return {c.call("take", {data, indices}, {{"axis", axis}, {"mode", "clip"}}), c.cast(indices, int64),
@@ -86,7 +86,8 @@ Values tensor_scatter(Conversion& c) {
   const DType int64 = DType::int_(64);
   std::vector<int64_t> shape;
   for (const Dim each : c.type(0).shape()) shape.push_back(each.value());
-  const int64_t size = shape[static_cast<size_t>(axis)], added = c.type(1).shape()[static_cast<size_t>(axis)].value();
+  const int64_t size = shape[static_cast<size_t>(axis)],
+                added = c.type(1).shape()[static_cast<size_t>(axis)].value();
   if (added == 0) return {c[0]};
   std::vector<int64_t> places(static_cast<size_t>(size)), along(static_cast<size_t>(rank), 1),
       batch(static_cast<size_t>(rank), 1);
@@ -125,7 +126,8 @@ Values center_crop_pad(Conversion& c) {
   }
   AttrList pairs;
   for (const auto& each : widths) pairs.emplace_back(each);
-  return {c.call("nn.pad", {c[0], c.scalar(0, c.dtype(0))}, {{"pad_width", pairs}, {"pad_mode", "constant"}})};
+  return {
+      c.call("nn.pad", {c[0], c.scalar(0, c.dtype(0))}, {{"pad_width", pairs}, {"pad_mode", "constant"}})};
 }
 
 Values bit_cast(Conversion& c) {
@@ -146,10 +148,8 @@ Values bit_cast(Conversion& c) {
 
 const std::vector<Operator>& selecting_operators() {
   static const std::vector<Operator> all = {
-      {"", "BitCast", {26}, &bit_cast},
-      {"", "CenterCropPad", {18}, &center_crop_pad},
-      {"", "Compress", {9, 11, 28}, &compress},
-      {"", "TensorScatter", {24}, &tensor_scatter},
+      {"", "BitCast", {26}, &bit_cast},         {"", "CenterCropPad", {18}, &center_crop_pad},
+      {"", "Compress", {9, 11, 28}, &compress}, {"", "TensorScatter", {24}, &tensor_scatter},
       {"", "Unique", {11, 28}, &unique},
   };
   return all;

@@ -77,7 +77,7 @@ Complex transformed(const Conversion& c, const Complex& x, int64_t rows, int64_t
   const auto flat = [&](const Complex& of, int64_t last) {
     return each(of, [&](const Expr& part) { return c.reshape(part, {-1, last}); });
   };
-  Complex part = flat(reshaped(x, a, b, true), a);              // rows b, a
+  Complex part = flat(reshaped(x, a, b, true), a);                       // rows b, a
   part = reshaped(transformed(c, part, rows * b, a, sign), b, a, true);  // rows, a (k), b (j)
   part = product(c, part, turns(c, a, b, n, sign),
                  [&](const Expr& data, const Expr& turn) { return times(c, data, turn); });
@@ -271,10 +271,10 @@ Expr eliminated(const Conversion& c, const Expr& matrix, int64_t batch, int64_t 
   const Expr column = c.call("abs", {part(matrix, {0, 0, 0}, {batch, m, 1})});
   const Expr place =
       c.call("argmax", {column}, {{"axis", std::vector<int64_t>{1}}, {"keepdims", true}});  // (batch, 1, 1)
-  const Expr row = c.call(
-      "gather",
-      {matrix, c.call("broadcast_to", {place}, {{"shape", std::vector<int64_t>{batch, 1, m}}, {"dtype", ""}})},
-      {{"axis", 1}});
+  const Expr row = c.call("gather",
+                          {matrix, c.call("broadcast_to", {place},
+                                          {{"shape", std::vector<int64_t>{batch, 1, m}}, {"dtype", ""}})},
+                          {{"axis", 1}});
   std::vector<int64_t> numbers(static_cast<size_t>(m));
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
   const Expr is_pivot = c.call("equal", {c.reshape(c.vector(numbers, DType::int_(32)), {1, m, 1}), place});
@@ -284,8 +284,8 @@ Expr eliminated(const Conversion& c, const Expr& matrix, int64_t batch, int64_t 
   const Expr is_first = c.call("equal", {place, c.scalar(0, DType::int_(32))});
   factor = times(c, factor, times(c, pivot, c.call("where", {is_first, one, c.scalar(-1, type)})));
   const Expr is_zero = c.call("equal", {pivot, zero});
-  const Expr share = c.call("divide", {part(rest, {0, 0, 0}, {batch, m - 1, 1}),
-                                       c.call("where", {is_zero, one, pivot})});
+  const Expr share =
+      c.call("divide", {part(rest, {0, 0, 0}, {batch, m - 1, 1}), c.call("where", {is_zero, one, pivot})});
   return minus(c, part(rest, {0, 0, 1}, {batch, m - 1, m}),
                times(c, share, part(row, {0, 0, 1}, {batch, 1, m})));
 }
@@ -306,8 +306,8 @@ Values determinant(Conversion& c) {
   const DType type = c.dtype(0);
   if (n == 0 || batch == 0) return {c.call("full", {c.scalar(1, type)}, {{"shape", shape}, {"dtype", type}})};
   Expr matrix = c.reshape(c[0], {batch, n, n});
-  Expr result = c.call("full", {c.scalar(1, type)},
-                       {{"shape", std::vector<int64_t>{batch, 1, 1}}, {"dtype", type}});
+  Expr result =
+      c.call("full", {c.scalar(1, type)}, {{"shape", std::vector<int64_t>{batch, 1, 1}}, {"dtype", type}});
   for (int64_t m = n; m > 1; --m) matrix = eliminated(c, matrix, batch, m, result);
   return {c.reshape(times(c, result, matrix), shape)};
 }
