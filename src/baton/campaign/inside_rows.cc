@@ -3,7 +3,7 @@
 #include "baton/driver/cut/cut_values.h"
 #include "baton/profile/record/record.h"
 #include "baton/profile/report/profile.h"
-#include "baton/store/machine.h"
+#include "baton/target/machine_name.h"
 
 namespace baton {
 

@@ -8,8 +8,8 @@
 #include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
 #include "baton/profile/report/report.h"
-#include "baton/store/machine.h"
 #include "baton/support/error.h"
+#include "baton/target/machine_name.h"
 
 namespace baton {
 

@@ -9,8 +9,8 @@
 #include "baton/farm/measure/measure_job.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/plugin.h"
-#include "baton/store/machine.h"
 #include "baton/support/require.h"
+#include "baton/target/machine_name.h"
 
 namespace baton {
 namespace {

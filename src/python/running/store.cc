@@ -4,8 +4,8 @@
 #include <ctime>
 
 #include "baton/profile/record/record.h"
-#include "baton/store/machine.h"
 #include "baton/store/measurement_json.h"
+#include "baton/target/machine_name.h"
 
 #include "python/door.h"
 #include "python/running/profile_report.h"

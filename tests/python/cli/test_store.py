@@ -76,6 +76,19 @@ def test_a_saved_profile_has_the_same_works(folder, tmp_path):
     assert works(store) == works(folder / "m.db")
 
 
+def test_a_saved_profile_is_of_the_machine_that_measured_it(folder, tmp_path):
+    """Imported profiles were of another machine and device than rows of a campaign on the same computer."""
+    store = tmp_path / "saved.db"
+    good("store", "import", folder / "p.json", "--store", store)
+
+    def devices(path, *columns):
+        sql = f"SELECT DISTINCT {', '.join(columns)} FROM rows"
+        return json.loads(good("store", "query", "--store", path, "--json", "--sql", sql))
+
+    assert devices(store, "sheet", "device") == devices(folder / "m.db", "sheet", "device")
+    assert devices(store, "machine") == [{"machine": json.loads((folder / "p.json").read_text())["host"]}]
+
+
 def test_merge(folder, tmp_path):
     for name, operator in (("a", "add"), ("b", "nn.relu")):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines(folder / "m.db", "--op", operator)))

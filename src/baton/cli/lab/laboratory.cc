@@ -6,9 +6,9 @@
 #include "baton/driver/initialize.h"
 #include "baton/profile/compare/compare.h"
 #include "baton/profile/record/record.h"
-#include "baton/store/machine.h"
 #include "baton/store/store.h"
 #include "baton/support/error.h"
+#include "baton/target/machine_name.h"
 
 namespace baton::cli {
 

@@ -77,9 +77,9 @@ class StoreVerb final : public Verb {
     flags.flag("csv", &csv_, "of query: CSV on standard output");
     flags.option("o,output", &output_, "of export: .jsonl (with all samples), .csv or .parquet");
     flags.flag("check", &check_, "of stats: read everything, and list what is damaged");
-    flags.option(
-        "as-machine", &facts_.machine,
-        "of import: the name of the machine that the profiles are of (default: that of its processor)");
+    flags.option("as-machine", &facts_.machine,
+                 "of import: the name of the machine that the profiles are of (default: the host's that "
+                 "measured them)");
     flags.option("as-family", &facts_.family, "of import: the family of the profiles' models");
   }
 

@@ -68,7 +68,9 @@ Imported import_profiles(Store& store, const std::string& plain, const std::stri
   for (const ProfileReport& report : read_reports(*text, "`" + path + "`")) {
     RecordSource source;
     source.live = false;
-    source.machine = facts.machine.empty() ? report.machine : facts.machine;
+    source.machine = !facts.machine.empty() ? facts.machine
+                     : report.host.empty()  ? report.machine
+                                            : report.host;
     source.family = facts.family.empty() ? family_of_workload(report.model) : facts.family;
     source.begun_s = changed_s(path);
     const std::vector<Measurement> more = measurements_of(report, source);

@@ -96,7 +96,7 @@ class Recorder {
 
   DeviceSheet processor() const {
     if (report_.device) return *report_.device;
-    if (source_.context) return source_.context->host();
+    if (report_.sheet) return *report_.sheet;
     DeviceSheet sheet;
     sheet.name = report_.machine;
     return sheet;

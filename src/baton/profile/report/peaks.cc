@@ -15,6 +15,7 @@
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
+#include "baton/target/machine_name.h"
 
 namespace baton {
 
@@ -67,9 +68,7 @@ class Field {
 };
 
 KernelKey entry_key(const DeviceSheet& sheet, int threads) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  const std::string text = std::string("sheet 2/") + std::string(version()) + '/' + host + '/' +
+  const std::string text = "sheet 2/" + std::string(version()) + '/' + machine_name() + '/' +
                            std::to_string(threads) + '\n' + sheet.text();
   return digest128(text.data(), text.size());
 }

@@ -14,6 +14,7 @@
 #include "baton/support/interrupt.h"
 #include "baton/support/json.h"
 #include "baton/support/version.h"
+#include "baton/target/machine_name.h"
 
 namespace baton {
 
@@ -220,6 +221,8 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
   ProfileReport report = make_report(built, executor.plan(), times[0], inside);
   report.threads = executor.threads();
   report.machine = options.context.host().name;
+  report.host = machine_name();
+  report.sheet = options.context.host();
   report.timeline = std::move(timeline);
   add_memory(report, executor);
   if (unfused) add_unfused(report, *unfused, times[1]);
@@ -275,6 +278,8 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
   }
   report.threads = executor.threads();
   report.machine = options.context.host().name;
+  report.host = machine_name();
+  report.sheet = options.context.host();
   report.timeline = profiler.timeline();
   add_memory(report, executor);
   report.opt_level = -1;  // not stored in the file

@@ -151,6 +151,7 @@ struct ProfileReport : ReportHead {
   std::string target, version;
   std::string precision;  ///< of the build: "f32", "strict", "bf16"; empty: not known
   std::string machine;    ///< the processor: "AMD EPYC 9R14"; empty: unknown
+  std::string host;       ///< machine_name() of the machine it was measured on; empty: not known
   /// Times were predicted for another machine than this one was: `machine` names it.
   bool other_machine = false;
   int threads = 1;
@@ -170,11 +171,12 @@ struct ProfileReport : ReportHead {
   std::map<std::string, FunctionRow> functions;  ///< by func_name
   std::vector<UnfusedRow> unfused;               ///< empty: not measured
   double unfused_us = 0;                         ///< the whole unfused build, median; 0: not measured
-  std::optional<DeviceSheet> device;             ///< with its peaks; nullopt: not measured
-  std::optional<MemoryUse> memory;               ///< nullopt: not known
-  std::optional<RunTimeline> timeline;           ///< of one run on several threads; nullopt: not recorded
-  std::optional<Comparison> comparison;          ///< with other backends; nullopt: not asked for
-  std::vector<std::string> notes;                ///< caveats: a loaded machine, a clock that stepped
+  std::optional<DeviceSheet> sheet;      ///< the processor that it was measured on; nullopt: not known
+  std::optional<DeviceSheet> device;     ///< with its peaks; nullopt: not measured
+  std::optional<MemoryUse> memory;       ///< nullopt: not known
+  std::optional<RunTimeline> timeline;   ///< of one run on several threads; nullopt: not recorded
+  std::optional<Comparison> comparison;  ///< with other backends; nullopt: not asked for
+  std::vector<std::string> notes;        ///< caveats: a loaded machine, a clock that stepped
   /// By which predictor times are predicted, "cpu.predictor of 2026-11-24, trained on ..."; empty: measured.
   std::string predicted;
   double level = 0;                                             ///< of its intervals

@@ -5,14 +5,13 @@
 #include <cstdio>
 #include <vector>
 
-#include <unistd.h>
-
 #include "baton/profile/report/device_rates.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/json.h"
 #include "baton/support/version.h"
+#include "baton/target/machine_name.h"
 
 namespace baton {
 namespace {
@@ -58,16 +57,10 @@ class Survey {
  private:
   /// All that is known without measuring.
   Json described() const {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    Json survey{{"schema", kSchema},
-                {"version", version()},
-                {"host", host},
-                {"machine", context_.host().name},
-                {"threads", options_.threads},
-                {"measured_s", nullptr},
-                {"targets", Json::array()},
-                {"links", Json::array()}};
+    Json survey{{"schema", kSchema},           {"version", version()},
+                {"host", machine_name()},      {"machine", context_.host().name},
+                {"threads", options_.threads}, {"measured_s", nullptr},
+                {"targets", Json::array()},    {"links", Json::array()}};
     for (const FoundTarget& target : targets_) {
       const Backend& backend = *target.backend;
       Json each{{"name", backend.name}, {"doc", backend.doc}, {"runs", target.why_not.empty()}};

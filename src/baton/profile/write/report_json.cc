@@ -269,6 +269,18 @@ constexpr fields::Field<Report> group(const char* name) {
           name};
 }
 
+/// Without peaks, which stand apart.
+void write_sheet(const char* key, const Report& report, Json& json) {
+  if (!report.sheet) return;
+  DeviceSheet facts = *report.sheet;
+  facts.peaks.reset();
+  json[key] = facts.text();
+}
+void read_sheet(const char* key, const Json& json, Report& report) {
+  // Facts that this version does not know: the profile is read without a sheet, as those of older versions.
+  if (json.contains(key)) report.sheet = DeviceSheet::from_text(json.at(key).get<std::string>());
+}
+
 /// Writes the device's name and peaks only.
 void write_peaks(const char* key, const Report& report, Json& json) {
   if (!report.device) {
@@ -283,7 +295,8 @@ void write_peaks(const char* key, const Report& report, Json& json) {
 void read_peaks(const char* key, const Json& json, Report& report) {
   const Json& peaks = json.at(key);
   if (peaks.is_null()) return;
-  peaks.at("name").get_to(report.device.emplace().name);
+  report.device = report.sheet.value_or(DeviceSheet());
+  peaks.at("name").get_to(report.device->name);
   fields::read<DevicePeaks>(kPeakFields, peaks, report.device->peaks.emplace());
 }
 
@@ -350,6 +363,8 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::model>("model"),
     required<Report, &Report::target>("target"),
     may_lack<Report, &Report::machine>("machine"),
+    may_lack<Report, &Report::host>("host"),
+    {write_sheet, read_sheet, "sheet"},
     {write_other_machine, read_other_machine, "other_machine"},
     required<Report, &Report::threads>("threads"),
     required<Report, &Report::version>("version"),

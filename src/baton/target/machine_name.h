@@ -3,7 +3,7 @@
 
 namespace baton {
 
-/// What the store calls this machine: $BATON_MACHINE, else the host's name.
+/// What reports and the store call this machine: $BATON_MACHINE, else the host's name.
 std::string machine_name();
 
 }  // namespace baton

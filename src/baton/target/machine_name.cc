@@ -1,4 +1,4 @@
-#include "baton/store/machine.h"
+#include "baton/target/machine_name.h"
 
 #include <array>
 
