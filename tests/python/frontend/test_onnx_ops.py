@@ -9,6 +9,7 @@ import pytest
 from baton import relay
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: ./baton bench installs it")
+reference = pytest.importorskip("onnx.reference")
 helper = onnx.helper
 
 
@@ -55,7 +56,7 @@ CASES = [
                                ints(2 ** 40), reals(0.3), reals(0.2)], {}, 1),
     ("CenterCropPad", 18, [CUBE, ints(7, 2)], {"axes": [-1, 0]}, 1),
     ("Pad", 21, [CUBE, ints(1, 2, 1, 1), None, ints(-1, 1)], {"mode": "wrap"}, 1),
-    ("Pad", 21, [some(2, 0, 3), ints(0, 1, -1, 0, 1, 1), np.float32(2)], {}, 1),
+    ("Pad", 21, [some(2, 0, 3), ints(0, 1, 0, 0, 1, 1), np.float32(2)], {}, 1),
     ("ReduceSum", 13, [CUBE, ints(-1, 0)], {"keepdims": 0}, 1),
     ("ReduceMax", 20, [some(2, 0, 3), ints(1)], {}, 1),
     ("ReduceL2", 18, [abs(CUBE).astype("int32"), ints(1)], {}, 1),
@@ -110,7 +111,7 @@ def computed(model, arrays):
 
 @pytest.mark.parametrize("op, version, inputs, attributes, outputs", CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)])
 def test_inputs_may_be_constants_or_come_at_run_time(op, version, inputs, attributes, outputs):
-    wanted = onnx.reference.ReferenceEvaluator(model_of(op, version, inputs, attributes, outputs, "run time")[0]).run(
+    wanted = reference.ReferenceEvaluator(model_of(op, version, inputs, attributes, outputs, "run time")[0]).run(
         None, {f"i{k}": array for k, array in enumerate(inputs) if array is not None})
     for way in ("constant", "run time", "symbolic"):
         for ours, theirs in zip(computed(*model_of(op, version, inputs, attributes, outputs, way)), wanted):
