@@ -144,6 +144,8 @@ Constant scalar(double value, DType dtype) {
     store(static_cast<float>(value));
   else if (dtype.is_float() && bits == 16)
     store(half_from_double(value));
+  else if (dtype.is_bfloat())
+    store(bfloat_from_double(value));
   else if (bits == 64)
     store(static_cast<int64_t>(value));
   else if (bits == 32)

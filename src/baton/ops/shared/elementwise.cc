@@ -41,13 +41,7 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules
     const Axes i(c.out().rank());
     const Index at = i.exprs();
     Halide::Func both = c.stage(stage);
-    // bfloat16 is computed in float32, as its emulation does: of equal operands Halide makes twice the one,
-    // and has a wrong 2.
-    const auto operand = [&](int input) {
-      const Halide::Expr value = broadcast_at(c.in(input), at);
-      return value.type().is_bfloat() ? Halide::cast<float>(value) : value;
-    };
-    both(i.reversed()) = cast_to(c.out().dtype(), f(operand(0), operand(1)));
+    both(i.reversed()) = cast_to(c.out().dtype(), f(broadcast_at(c.in(0), at), broadcast_at(c.in(1), at)));
     c.result(both);
   };
   def.python = "tensor";
