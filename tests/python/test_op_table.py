@@ -23,6 +23,8 @@ OTHER_ATTRS = {"nn.contrib_dense_pack": ("relay.attrs.DensePackAttrs", ["weight_
                "relay.op.annotation.simulated_quantize": ("relay.attrs.QuantizeAnnotationAttrs", ["kind", "sign", "rounding"])}
 # An empty map and the open device have no JSON: what stands for them in the table, and in Python.
 OTHER_DEFAULTS = {"Map<String, ObjectRef>()": None, "VirtualDevice(?)": core.VirtualDevice()}
+# Baton's own: what ONNX files become that Relay has no operator for.
+OWN = {"onnx.node", "vision.sampled_regions"}
 UNDECLARED = {"nn.avg_pool2d_grad"}
 
 
@@ -62,7 +64,7 @@ def test_operators_that_are_missing(capsys):
     missing = sorted(set(TABLE) - REGISTERED)
     with capsys.disabled():
         print(f"\n{len(missing)} of Relay's {len(TABLE)} operators are not registered")
-    assert REGISTERED <= set(TABLE), sorted(REGISTERED - set(TABLE))
+    assert REGISTERED - OWN <= set(TABLE), sorted(REGISTERED - OWN - set(TABLE))
     if missing:
         pytest.skip(f"{len(missing)} of {len(TABLE)} operators are not registered yet")
 

@@ -42,6 +42,8 @@ def _in_memory(arr):
             arr = np.from_dlpack(arr) if hasattr(arr, "__dlpack__") and not isinstance(arr, np.generic) else np.array(arr)
         except (BufferError, RuntimeError, ValueError) as why:
             raise TypeError(f"nd.array cannot read the given {type(arr).__name__}: {why}") from why
+    if arr.dtype.name == "bfloat16":  # of ml_dtypes
+        return _bfloat16(np.asarray(arr, order="C").view("uint16"))
     if arr.dtype.kind not in "iufb" or not arr.dtype.isnative:
         raise TypeError(f"arrays of dtype {arr.dtype} cannot be used; cast to a native number type first")
     return core.NDArray.from_dense(np.asarray(arr, order="C"))
@@ -107,6 +109,8 @@ def as_numpy(value, dtype, name):
     try:
         if not isinstance(value, np.ndarray):
             value = np.asarray(value)
+        if dtype == value.dtype.name == "bfloat16":
+            return np.asarray(value, order="C").view("uint16")
         if value.dtype.kind not in "iufb":
             raise TypeError(f"numbers are expected, not dtype {value.dtype}")
         return np.asarray(value, dtype=wanted, order="C")

@@ -4,6 +4,7 @@
 #include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/codegen/own_backend.h"
+#include "baton/frontend/onnx/node_operator.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
 #include "baton/transform/register.h"
@@ -13,6 +14,7 @@ namespace baton {
 void initialize() {
   static const bool once = [] {
     register_all_ops();
+    onnx::register_node_operator();
     register_all_passes();
     register_byoc_passes();
     register_built_in_backends();

@@ -2,6 +2,7 @@
 
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
 
@@ -52,20 +53,31 @@ Value value_of(const Expr& expr) {
   return tuple_value(std::move(fields));
 }
 
-/// Evaluates the lowered form of the call; e.g. qnn.dense has no compute of its own.
-Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
-  const auto passes = std::make_shared<PassContext>();  // without the user's instruments
+/// The passes' context without the user's instruments.
+PassContextRef quiet_passes(const BuildContext& around) {
+  const auto passes = std::make_shared<PassContext>();
   passes->config = around.passes->config;
   passes->evaluator = around.passes->evaluator;
-  BuildContext context = around.with_passes(passes);
+  return passes;
+}
+
+/// Evaluates the lowered form of an expression without variables; e.g. qnn.dense has no compute of its own.
+Value lowered(const Expr& expr, const CallNode& call, const Lowering& lowering, const BuildContext& around) {
+  BuildContext context = around.with_passes(quiet_passes(around));
   context.targets.clear();  // runs on the host, whatever the targets of builds
   const IRModule module = make_module();
-  module->set("main",
-              make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
+  module->set("main", make_function({}, expr, expr->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
   const Expr body = lowering(infer_types(module), context)->find("main")->body();
   if (!is_value(body))
-    throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
+    throw NotSupported("operator " + call.op()->name + " cannot be run: it has no compute");
   return value_of(body);
+}
+
+/// The result of a call that stands for others on these values: most are folded while it is replaced.
+Value replaced(const Call& call, const RunTimeRule& rule, const Lowering& lowering,
+               const BuildContext& around) {
+  const Expr body = rule.expand(*call, around.with_passes(quiet_passes(around)));
+  return is_value(body) ? value_of(body) : lowered(body, *call, lowering, around);
 }
 
 }  // namespace
@@ -73,7 +85,9 @@ Value lowered(const Call& call, const Lowering& lowering, const BuildContext& ar
 Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering,
                     const BuildContext& context) {
   const Call made = closed(call, args);
-  if (!made->op()->compute) return lowered(made, lowering, context);
+  if (const auto* rule = made->op()->rules.get<RunTimeRule>())
+    return replaced(made, *rule, lowering, context);
+  if (!made->op()->compute) return lowered(Expr(made), *made, lowering, context);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
   const std::shared_ptr<Evaluator>& given = context.passes->evaluator;
   std::vector<NDArray> outputs = (given ? *given : *repeated).evaluate(*made, context);

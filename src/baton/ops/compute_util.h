@@ -20,6 +20,7 @@ inline Index broadcast_index(const Tensor& in, const Index& out) {
 }
 inline Halide::Expr broadcast_at(const Tensor& in, const Index& out) { return in(broadcast_index(in, out)); }
 
+/// From float64 to a float of 16 bits: by float32, as there are no instructions for it.
 /// To bool: whether it is not 0. Halide would take the lowest bit of a constant.
 /// From a float to a signed integer: 0.0 is told apart, as a barrier. Halide leaves out the inner one of two
 /// casts to integers, also where that one is from a float: of uint32(int32(-3.0f)), as sums that wrap have
@@ -27,6 +28,8 @@ inline Halide::Expr broadcast_at(const Tensor& in, const Index& out) { return in
 inline Halide::Expr cast_to(DType dtype, const Halide::Expr& value) {
   const Halide::Type from = value.type(), type = halide_type(dtype);
   if (dtype.is_bool() && !from.is_bool()) return value != Halide::Internal::make_zero(from);
+  if (from == Halide::Float(64) && type.is_float() && type.bits() == 16)
+    return Halide::cast(type, to_odd_float(value));
   const Halide::Expr number = Halide::cast(type, value);
   if (!from.is_float() || !type.is_int() || type.bits() < 16) return number;
   const Halide::Type word = from.with_code(Halide::Type::UInt);

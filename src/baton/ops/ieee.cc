@@ -29,6 +29,15 @@ FusedMultiplyAdd::FusedMultiplyAdd(bool used) : outer_(fused_multiply_add) { fus
 FusedMultiplyAdd::~FusedMultiplyAdd() { fused_multiply_add = outer_; }
 bool FusedMultiplyAdd::is_used() { return fused_multiply_add; }
 
+Halide::Expr to_odd_float(const Halide::Expr& value) {
+  const Halide::Expr near = Halide::cast<float>(value), back = Halide::cast<double>(near);
+  const Halide::Expr bits = Halide::reinterpret<uint32_t>(near);
+  // Away from 0 by one unit where the rounding went there; then odd. Infinity becomes the largest number.
+  const Halide::Expr toward_zero = select(abs(back) > abs(value), bits - 1, bits);
+  return select(back == value || value != value, near,
+                Halide::reinterpret<float>(toward_zero | Halide::Expr(uint32_t{1})));
+}
+
 Halide::Expr rounded_products(const Halide::Expr& value) { return RoundProducts().mutate(value); }
 
 }  // namespace baton

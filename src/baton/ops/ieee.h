@@ -98,6 +98,10 @@ inline Halide::Expr sorts_before(const Halide::Expr& a, const Halide::Expr& b) {
   return a < b || (a == a && b != b);
 }
 
+/// A float64 as float32, rounded to an odd last bit where it is not exact (von Neumann rounding): a second
+/// rounding, to a float of 16 bits, is then that of the float64. NaN stays NaN.
+Halide::Expr to_odd_float(const Halide::Expr& value);
+
 /// `value` with each product rounded by itself, in all precisions: a sum that takes a product is never one
 /// rounding with it. For what decides between neighbouring integers or pixels: it must not depend on whether
 /// a processor has fused multiply-adds, nor on the schedule. A product beyond the finite numbers is the

@@ -62,7 +62,7 @@ def test_its_report_names_nodes_and_no_lines(tmp_path):
 def model_of(nodes, inputs, opset=22):
     """`inputs`: {name: (element, dims)}; the output is `y`."""
     def typed(number, name, element, dims):
-        shape = b"".join(field(1, integer(1, dim)) for dim in dims)
+        shape = b"".join(field(1, field(2, dim) if isinstance(dim, str) else integer(1, dim)) for dim in dims)
         return field(number, field(1, name) + field(2, field(1, integer(1, element) + field(2, shape))))
 
     return integer(1, 8) + field(8, integer(2, opset)) + field(
@@ -99,8 +99,10 @@ def test_windows_that_begin_behind_the_data_are_left_out(op):
 
 @pytest.mark.parametrize("nodes, inputs, why", [
     (with_attributes("Cast", ["x"], ["y"], to=22), {"x": (1, [2])}, "casts to int4 are not supported"),
-    (with_attributes("SpaceToDepth", ["x"], ["y"], blocksize=2, mode="CRD"), {"x": (1, [1, 1, 2, 2])}, "CRD"),
+    (with_attributes("SpaceToDepth", ["x"], ["y"], blocksize=2, mode="RCD"), {"x": (1, [1, 1, 2, 2])}, "RCD"),
+    (node("ImageDecoder", ["x"], ["y"]), {"x": (2, [9])}, "ai.onnx.ImageDecoder"),
     (node("Relu", ["x"], ["y"]), {"x": (21, [2])}, "`x` is of type uint4"),
+    (node("Unsqueeze", ["x", "a"], ["y"]), {"x": (1, [2]), "a": (7, ["?"])}, "rank is only known at run time"),
 ])
 def test_what_would_be_computed_otherwise_is_refused(nodes, inputs, why):
     with pytest.raises(Exception, match=why):
@@ -185,3 +187,32 @@ def test_batches_of_which_one_may_be_broadcast_are_refused():
     graph = node("MatMul", ["a", "b"], ["y"]) + value(11, "a", ["n", 2, 3, 4]) + value(11, "b", ["m", 2, 4, 3]) + value(12, "y", [])
     with pytest.raises(NotImplementedError, match="batches are n and m, of which one may be 1"):
         relay.frontend.from_onnx(integer(1, 8) + field(8, integer(2, 17)) + field(7, graph))
+
+
+def at_run_time(nodes, *arrays):
+    """With the inputs `a`, `b`, ... of these arrays, whose values nothing of the model says."""
+    names = "abc"[:len(arrays)]
+    elements = {"float32": 1, "int64": 7, "bool": 9}
+    module, _ = relay.frontend.from_onnx(model_of(nodes, {name: (elements[each.dtype.name], each.shape) for name, each in zip(names, arrays)}))
+    return relay.create_executor("vm", module, tvm.cpu(), "llvm").evaluate()(*arrays).numpy()
+
+
+def test_axes_and_sizes_may_come_at_run_time():
+    x = np.arange(24, dtype="float32").reshape(2, 3, 4)
+    reduced = with_attributes("ReduceSum", ["a", "b"], ["y"], keepdims=0)
+    np.testing.assert_allclose(at_run_time(reduced, x, np.array([0, -1])), x.sum((0, 2)))
+    np.testing.assert_array_equal(at_run_time(node("Unsqueeze", ["a", "b"], ["y"]), x, np.array([-1, 0])), x[None, ..., None])
+    np.testing.assert_array_equal(at_run_time(node("Expand", ["a", "b"], ["y"]), x, np.array([2, 1, 1, 1])), np.stack([x, x]))
+    resized = with_attributes("Resize", ["a", "", "", "b"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    np.testing.assert_array_equal(at_run_time(resized, x, np.array([2, 6, 4])), x.repeat(2, 1))
+
+
+def test_what_is_wrong_at_run_time_is_said():
+    with pytest.raises(Exception, match=r"(?s)Unsqueeze.*axis 7 of a tensor of rank 2"):
+        at_run_time(node("Unsqueeze", ["a", "b"], ["y"]), np.ones(2, "float32"), np.array([7]))
+
+
+def test_padding_is_never_the_largest_element():
+    pool = with_attributes("MaxPool", ["a"], ["", "y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    np.testing.assert_array_equal(at_run_time(pool, np.full((1, 1, 2, 2), -np.inf, "float32")), np.zeros((1, 1, 2, 2)))
+    np.testing.assert_array_equal(at_run_time(pool, np.arange(4, dtype="float32").reshape(1, 1, 2, 2)), np.full((1, 1, 2, 2), 3))

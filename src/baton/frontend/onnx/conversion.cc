@@ -115,6 +115,32 @@ std::vector<int64_t> Conversion::required_numbers(size_t i, const char* what) co
   throw not_supported(std::string(what) + " that are computed at run time");
 }
 
+bool Conversion::knows(std::initializer_list<size_t> inputs) const {
+  return std::ranges::all_of(
+      inputs, [&](size_t i) { return !has(i) || constant(i) != nullptr || numbers(i).has_value(); });
+}
+
+bool Conversion::has_known_shape(size_t i) const { return type(i).is_static(); }
+
+Values Conversion::later(const std::vector<Type>& types) const {
+  std::vector<Type> wanted;
+  for (size_t i = 0; i < types.size(); ++i)
+    if (wants(i)) wanted.push_back(types[i]);
+  const Expr kept = around_.keep(*this, wanted);
+  Values results;
+  for (size_t i = 0, next = 0; i < types.size(); ++i) {
+    if (!wants(i))
+      results.emplace_back();
+    else
+      results.emplace_back(wanted.size() == 1 ? kept : item(kept, static_cast<int>(next++)));
+  }
+  return results;
+}
+
+Values Conversion::later(int rank, DType dtype) const {
+  return later({baton::tensor_type(std::vector<Dim>(static_cast<size_t>(rank), Dim::any()), dtype)});
+}
+
 // ---- Attributes.
 
 const AttributeFile* Conversion::attribute(std::string_view name, AttributeFile::Kind kind) const {

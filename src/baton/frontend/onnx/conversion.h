@@ -17,6 +17,7 @@ namespace baton::onnx {
 
 /// Names of an inner graph, and what they stand for in it.
 using Bindings = std::vector<std::pair<std::string_view, Value>>;
+class Conversion;
 
 /// What a rule needs of the graph around its node.
 class Surroundings {
@@ -41,6 +42,10 @@ class Surroundings {
   virtual Bindings outer_values(const AttributeFile& graph) const = 0;
   /// Why the node has no operator in the module, where it leaves none.
   virtual void explain(const std::string& why) = 0;
+
+  /// A call that stands for the node until the values of its inputs are known, with results of these types:
+  /// a tensor, or a tuple of them.
+  virtual Expr keep(const Conversion& node, const std::vector<Type>& types) const = 0;
 };
 
 class Conversion {
@@ -113,6 +118,16 @@ class Conversion {
   NDArray elements(const TensorFile& tensor) const { return around_.elements(tensor); }
   NDArray elements(const SparseTensorFile& tensor) const { return around_.elements(tensor); }
   Surroundings& around() const { return around_; }
+
+  /// Whether importing knows all elements of those of these inputs that are given.
+  bool knows(std::initializer_list<size_t> inputs) const;
+  /// Whether the shape of the input has no extent that is only known at run time.
+  bool has_known_shape(size_t i) const;
+  /// The node as it is, to be converted at run time, when the values of all inputs are known: for what Relay
+  /// has as attributes and static shapes. `types`: of all outputs; extents that are not known are `?`.
+  Values later(const std::vector<Type>& types) const;
+  /// The same, with one result of `rank` axes of which nothing is known.
+  Values later(int rank, DType dtype) const;
 
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   Error error(const std::string& why) const;

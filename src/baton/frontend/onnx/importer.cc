@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "baton/frontend/onnx/kept_node.h"
 #include "baton/frontend/onnx/module_path.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/quantized_regions.h"
@@ -93,6 +94,19 @@ Expr Importer::result(const Value& value) {
   std::vector<Expr> elements;
   for (const Value& each : *value.sequence) elements.push_back(result(each));
   return infer_type(baton::tuple(elements));
+}
+
+Expr Importer::applied(const ExprList& values) {
+  opsets_ = &file_->opsets;
+  const GraphFile& graph = file_->graph;
+  if (values.size() != graph.inputs.size())
+    throw Error(file_->path + ": its graph has " + std::to_string(graph.inputs.size()) + " inputs, and " +
+                std::to_string(values.size()) + " values are given");
+  Scope scope;
+  for (size_t i = 0; i < values.size(); ++i) scope.names[graph.inputs[i].name] = infer_type(values[i]);
+  std::vector<Expr> results;
+  for (const Value& each : outputs_of(graph, scope, "")) results.push_back(tensor(each));
+  return infer_type(results.size() == 1 ? results[0] : Expr(tuple(results)));
 }
 
 /// Nodes that left nothing behind are retired with the reason.
@@ -403,6 +417,7 @@ Bindings Importer::outer_values(const AttributeFile& attribute) const {
 Values Importer::folded(const Conversion& conversion, Values results) {
   for (size_t i = 0; i < conversion.count(); ++i)
     if (conversion.has(i) && !conversion.constant(i) && !conversion.numbers(i)) return results;
+  const RetireLog ignored;  // what goes away here is retired with its node
   if (std::ranges::any_of(conversion.node.attributes, [](const auto& each) { return !each.graphs.empty(); }))
     return results;
   for (Value& each : results) {
@@ -474,6 +489,10 @@ Expr Importer::tensor(const Value& value) {
   for (const Dim each : known.values) elements.push_back(extent_value(each));
   if (known.is_scalar) return cast(elements.front());
   return cast(infer_type(Expr(call_op("stack", {tuple(elements)}, {{"axis", 0}}))));
+}
+
+Expr Importer::keep(const Conversion& node, const std::vector<Type>& types) const {
+  return kept_node(node, file_->path, types);
 }
 
 /// Within graphs and functions the path says where; a node without a name is found by what it makes.

@@ -31,9 +31,12 @@ class Importer final : public Surroundings {
   Importer(std::shared_ptr<const ModelFile> file, const ImportOptions& options, const BuildContext& context);
 
   IRModule run();
+  /// What the graph's outputs are for these values of its inputs, constants: a tensor, or a tuple of them.
+  Expr applied(const ExprList& values);
 
   Expr tensor(const Value& value) override;
   std::string place(const NodeFile& node) const override;
+  Expr keep(const Conversion& node, const std::vector<Type>& types) const override;
   NDArray elements(const TensorFile& tensor) override;
   NDArray elements(const SparseTensorFile& tensor) override { return tensors_.read(tensor); }
   Values run_graph(const AttributeFile& graph, const Values& inputs, const Bindings& bindings) override;

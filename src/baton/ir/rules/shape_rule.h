@@ -1,6 +1,6 @@
 #pragma once
-// Shapes of results that depend on input values. Attached through OpDef::rules, read by evaluators of calls
-// whose type has a `?`.
+// What depends on input values: shapes of results, and what a call stands for. Attached through OpDef::rules,
+// read by evaluators of calls whose type has a `?`.
 #include <cstdint>
 #include <vector>
 
@@ -9,11 +9,20 @@
 
 namespace baton {
 
+struct BuildContext;
+
 struct ShapeRule {
   /// One shape per output of the operator, tuples flattened like the inputs. Throws NotSupported for invalid
   /// values.
   std::vector<std::vector<int64_t>> (*shapes)(const Attrs& attrs,
                                               const std::vector<NDArray>& inputs) = nullptr;
+};
+
+/// For operators that become others once the values of their arguments are known.
+struct RunTimeRule {
+  /// What the call, whose arguments are constants, stands for; typed, and computed as far as constants go.
+  /// Throws Error for values that it cannot have.
+  Expr (*expand)(const CallNode& call, const BuildContext& context) = nullptr;
 };
 
 /// The type, without `?`, of a typed operator call on these values. Throws NotSupported when it cannot be

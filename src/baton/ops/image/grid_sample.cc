@@ -115,7 +115,7 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
              mirror = padding_mode == "reflection";
   if (!zeros && !mirror && padding_mode != "border")
     throw NotSupported("padding_mode \"" + padding_mode + "\" is not known");
-  if (method != "nearest" && method != "bilinear" && !(cubic && count == 2))
+  if (method != "nearest" && method != "bilinear" && !cubic)
     throw NotSupported("interpolation method \"" + method + "\" is not known");
 
   const bool wide = data.dtype() == DType::float_(64) || grid.dtype() == DType::float_(64);

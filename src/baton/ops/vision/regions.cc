@@ -17,6 +17,15 @@ struct ROIAlignAttrs {
   std::string mode = "avg";
 };
 
+/// ONNX's RoiAlign.
+struct SampledRegionsAttrs {
+  std::vector<int64_t> pooled_size = {};
+  double spatial_scale = 0;
+  int64_t sample_ratio = -1;
+  std::string mode = "avg";
+  bool half_pixel = true;
+};
+
 struct ROIPoolAttrs {
   std::vector<int64_t> pooled_size = {};
   double spatial_scale = 0;
@@ -39,6 +48,23 @@ const AttrSchema& attr_schema<ROIAlignAttrs>() {
                        "samples per element, along each axis; -1: from the size of the region"},
                       {"layout", &A::layout, "layout of the data: NCHW or NHWC"},
                       {"mode", &A::mode, "what is made of the samples: avg or max"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<SampledRegionsAttrs>() {
+  using A = SampledRegionsAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "baton.attrs.SampledRegionsAttrs",
+      {{"pooled_size", &A::pooled_size, "height and width of the result", kNoDefault},
+       {"spatial_scale", &A::spatial_scale, "from the coordinates of a region to those of the data",
+        kNoDefault},
+       {"sample_ratio", &A::sample_ratio,
+        "samples per element, along each axis; -1: from the size of the region"},
+       {"mode", &A::mode, "avg: of the samples; max: the largest pixel, times its weight in a sample"},
+       {"half_pixel", &A::half_pixel,
+        "whether regions lie half a pixel before their coordinates; otherwise they are at least one pixel "
+        "large"}});
   return schema;
 }
 
@@ -133,14 +159,25 @@ struct Regions {
   int height, width;
 };
 
+/// How regions are sampled.
+struct Sampling {
+  std::vector<int64_t> pooled_size;
+  int64_t sample_ratio;
+  bool mean;        ///< of the samples; else the largest
+  bool half_pixel;  ///< regions lie half a pixel before their coordinates, and may be smaller than a pixel
+  bool pixels;      ///< the largest pixel times its weight, not the largest sample
+};
+
 // Without sample_ratio a bin has as many samples as it covers pixels, rounded up.
-void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
-  const Regions in(c, attrs.layout, attrs.spatial_scale);
+void sample_regions(Compute& c, const Regions& in, const Sampling& attrs) {
   const int bins_y = std::max(as_int(attrs.pooled_size[0]), 1),
             bins_x = std::max(as_int(attrs.pooled_size[1]), 1);
-  const bool mean = attrs.mode == "avg";
-  if (!mean && attrs.mode != "max") throw NotSupported("vision.roi_align has no mode \"" + attrs.mode + "\"");
-  auto extent = [&](int axis) { return max(in.edge(2 + axis) - in.edge(axis), in.number(1)); };  // 0: x, 1: y
+  const bool mean = attrs.mean;
+  auto extent = [&](int axis) -> Halide::Expr {  // 0: x, 1: y
+    const Halide::Expr size = in.edge(2 + axis) - in.edge(axis);
+    return attrs.half_pixel ? size : max(size, in.number(1));
+  };
+  const Halide::Expr shift = in.number(attrs.half_pixel ? 0.5 : 0.0);
   const bool counted = attrs.sample_ratio > 0;
   // Loops need a bound that is known beforehand: it is enough for regions twice as large as the data.
   auto most = [&](int pixels, int bins) {
@@ -148,29 +185,34 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   };
   auto samples = [&](int axis, int pixels, int bins) {
     if (counted) return Halide::Expr(as_int(attrs.sample_ratio));
-    return min(Halide::cast<int>(ceil(extent(axis) / in.number(bins))), most(pixels, bins));
+    return clamp(Halide::cast<int>(ceil(extent(axis) / in.number(bins))), 0, most(pixels, bins));
   };
   const Halide::Expr samples_y = samples(1, in.height, bins_y), samples_x = samples(0, in.width, bins_x);
   Halide::RDom r(0, most(in.width, bins_x), 0, most(in.height, bins_y), "r");
   if (!counted) r.where(r.x < samples_x && r.y < samples_y);
   const Halide::Expr bin_y = extent(1) / in.number(bins_y), bin_x = extent(0) / in.number(bins_x);
-  const Halide::Expr y =
-      in.edge(1) + (Halide::cast(in.real, in.y) +
-                    (Halide::cast(in.real, r.y) + in.number(0.5)) / Halide::cast(in.real, samples_y)) *
-                       bin_y;
-  const Halide::Expr x =
-      in.edge(0) + (Halide::cast(in.real, in.x) +
-                    (Halide::cast(in.real, r.x) + in.number(0.5)) / Halide::cast(in.real, samples_x)) *
-                       bin_x;
+  const Halide::Expr y = in.edge(1) - shift +
+                         (Halide::cast(in.real, in.y) +
+                          (Halide::cast(in.real, r.y) + in.number(0.5)) / Halide::cast(in.real, samples_y)) *
+                             bin_y;
+  const Halide::Expr x = in.edge(0) - shift +
+                         (Halide::cast(in.real, in.x) +
+                          (Halide::cast(in.real, r.x) + in.number(0.5)) / Halide::cast(in.real, samples_x)) *
+                             bin_x;
   const Halide::Expr outside =
       y < in.number(-1.0) || y > in.number(in.height) || x < in.number(-1.0) || x > in.number(in.width);
   const Halide::Expr cy = clamp(y, in.number(0.0), in.number(in.height - 1)),
                      cx = clamp(x, in.number(0.0), in.number(in.width - 1));
   const Halide::Expr y0 = floor(cy), x0 = floor(cx), dy = cy - y0, dx = cx - x0, iy = Halide::cast<int>(y0),
                      ix = Halide::cast<int>(x0);
+  const Halide::Expr whole_x = in.number(1.0) - dx, whole_y = in.number(1.0) - dy;
+  const Halide::Expr largest = ieee_maximum(
+      ieee_maximum(in.pixel(iy, ix) * (whole_y * whole_x), in.pixel(iy, ix + 1) * (whole_y * dx)),
+      ieee_maximum(in.pixel(iy + 1, ix) * (dy * whole_x), in.pixel(iy + 1, ix + 1) * (dy * dx)));
   const Halide::Expr top = in.pixel(iy, ix) * (in.number(1.0) - dx) + in.pixel(iy, ix + 1) * dx;
   const Halide::Expr bottom = in.pixel(iy + 1, ix) * (in.number(1.0) - dx) + in.pixel(iy + 1, ix + 1) * dx;
-  Halide::Expr value = select(outside, in.number(0.0), top * (in.number(1.0) - dy) + bottom * dy);
+  Halide::Expr value =
+      select(outside, in.number(0.0), attrs.pixels ? largest : top * (in.number(1.0) - dy) + bottom * dy);
   // For integers: 7 or just below it, depending on which multiplications and additions are fused, would
   // become 7 or 6.
   if (!halide_type(c.out().dtype()).is_float()) value = rounded_products(value);
@@ -179,8 +221,26 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   pooled(i) = mean ? Halide::Expr(in.number(0.0)) : lowest(in.real);
   pooled(i) = mean ? pooled(i) + value : ieee_maximum(pooled(i), value);
   const Halide::Expr folded = pooled(i);
-  out(i) = cast_to(c.out().dtype(), mean ? folded / Halide::cast(in.real, samples_y * samples_x) : folded);
+  // A region without samples gives 0.
+  const Halide::Expr count = samples_y * samples_x;
+  const Halide::Expr all = mean ? folded / Halide::cast(in.real, max(count, 1)) : folded;
+  out(i) = cast_to(c.out().dtype(), mean || counted ? all : select(count == 0, in.number(0.0), all));
   c.result(out);
+}
+
+void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
+  const bool mean = attrs.mode == "avg";
+  if (!mean && attrs.mode != "max") throw NotSupported("vision.roi_align has no mode \"" + attrs.mode + "\"");
+  sample_regions(c, Regions(c, attrs.layout, attrs.spatial_scale),
+                 {attrs.pooled_size, attrs.sample_ratio, mean, false, false});
+}
+
+void sampled_regions_compute(Compute& c, const SampledRegionsAttrs& attrs) {
+  const bool mean = attrs.mode == "avg";
+  if (!mean && attrs.mode != "max")
+    throw NotSupported("vision.sampled_regions has no mode \"" + attrs.mode + "\"");
+  sample_regions(c, Regions(c, "NCHW", attrs.spatial_scale),
+                 {attrs.pooled_size, attrs.sample_ratio, mean, attrs.half_pixel, !mean});
 }
 
 // Corners are rounded to pixels, both inside the region. Empty bins give 0.
@@ -271,6 +331,28 @@ const OpDef& op_vision_roi_pool() {
       .declares_attrs = false,
       .rules = op_rules(regions_layout_flow(), ConvertedLayout::kWindows),
       .test_shapes = {"(1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 6, 6}, pooled_size=[3, 3], spatial_scale=1."},
+  };
+  return def;
+}
+
+const OpDef& op_vision_sampled_regions() {
+  static const OpDef def = OpSpec<SampledRegionsAttrs>{
+      .name = "vision.sampled_regions",
+      .doc = "vision.roi_align as ONNX has it: regions at half pixels, the largest of weighted pixels.",
+      .inputs = {{"data", "4-D tensor, NCHW"}, {"rois", "(regions, 5): which image, two corners"}},
+      .fuse = Fuse::kOutFusable,
+      .relation =
+          [](RelationContext& ctx, const SampledRegionsAttrs& attrs) {
+            return regions_relation(ctx, attrs.pooled_size, "NCHW");
+          },
+      .compute = sampled_regions_compute,
+      .declares_attrs = false,
+      .test_shapes =
+          {"(1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[2, 2], spatial_scale=1., mode=max",
+           "(2, 3, 6, 6)f32, (2, 5)f32{0, 0.5, 0.5, 4, 5, 1, 1, 2, 1.25, 3}, pooled_size=[2, 3], "
+           "spatial_scale=0.5, sample_ratio=2",
+           "(1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[2, 2], spatial_scale=0.5, "
+           "half_pixel=False"},
   };
   return def;
 }

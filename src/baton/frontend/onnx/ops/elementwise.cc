@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/numbers.h"
 
 namespace baton::onnx {
 
@@ -14,6 +15,37 @@ Values unary(Conversion& c) {
 }
 
 // ---- Pairs.
+
+/// Whether the shapes say what the operands broadcast to, `dynamic`: which of two extents is 1, if one is,
+/// only their values say. (Numbers that do not fit are an error of the operator.)
+bool broadcasts_as_typed(const Conversion& c, std::vector<Dim>& dynamic) {
+  bool is_known = true;
+  for (size_t i = 0; i < c.count(); ++i) {
+    std::vector<Dim> shape = c.type(i).shape();
+    const size_t rank = std::max(shape.size(), dynamic.size());
+    shape.insert(shape.begin(), rank - shape.size(), Dim(1));
+    dynamic.insert(dynamic.begin(), rank - dynamic.size(), Dim(1));
+    for (size_t k = 0; k < rank; ++k) {
+      if (dynamic[k] == shape[k] || shape[k] == Dim(1)) continue;
+      if (dynamic[k] != Dim(1) && (dynamic[k].is_symbolic() || shape[k].is_symbolic())) {
+        is_known = false;
+        dynamic[k] = Dim::any();
+      } else if (dynamic[k] == Dim(1)) {
+        dynamic[k] = shape[k];
+      }
+    }
+  }
+  return is_known;
+}
+
+/// `convert`, at run time where the shapes need that; `dtype`: of the result.
+template <class Convert>
+Values broadcast(Conversion& c, DType dtype, const Convert& convert) {
+  std::vector<Dim> shape;
+  if ((c.version >= 7 || !c.has_attribute("axis")) && !broadcasts_as_typed(c, shape))
+    return c.later({baton::tensor_type(shape, dtype)});
+  return convert();
+}
 
 /// Until version 7, B is broadcast only where `broadcast` says so, its first axis at `axis` of A.
 Expr second_operand(Conversion& c) {
@@ -27,53 +59,78 @@ Expr second_operand(Conversion& c) {
 
 template <const char* kOp>
 Values binary(Conversion& c) {
-  return {c.call(kOp, {c[0], second_operand(c)})};
+  return broadcast(c, c.dtype(0), [&] { return Values{c.call(kOp, {c[0], second_operand(c)})}; });
+}
+template <const char* kOp>
+Values compare(Conversion& c) {
+  return broadcast(c, DType::bool_(), [&] { return Values{c.call(kOp, {c[0], second_operand(c)})}; });
 }
 
 /// Integers round to zero, as in C.
 Values divide(Conversion& c) {
-  return {c.call(c.dtype(0).is_float() || c.dtype(0).is_bfloat() ? "divide" : "trunc_divide",
-                 {c[0], second_operand(c)})};
+  const char* op = c.dtype(0).is_float() || c.dtype(0).is_bfloat() ? "divide" : "trunc_divide";
+  return broadcast(c, c.dtype(0), [&] { return Values{c.call(op, {c[0], second_operand(c)})}; });
+}
+
+/// Of reals, with the sign of the divisor, also where it is 0.
+Expr floor_remainder(const Conversion& c, const Expr& a, const Expr& b) {
+  const DType type = c.dtype(0);
+  const Expr zero = c.scalar(0, type), rest = c.call("mod", {a, b});
+  const Expr is_below = c.call("less", {b, zero});
+  const Expr differs = c.call("logical_xor", {c.call("less", {rest, zero}), is_below});
+  const Expr moved = c.call("where", {differs, c.call("add", {rest, b}), rest});
+  const Expr none = c.call("where", {is_below, c.call("negative", {zero}), zero});
+  return c.call("where", {c.call("equal", {rest, zero}), none, moved});
 }
 
 Values mod(Conversion& c) {
   const bool truncated = c.integer("fmod", 0) != 0;
-  if (!truncated && c.dtype(0).is_float()) throw c.error("`fmod` is 0, which is for integers");
-  return {c.call(truncated ? "mod" : "floor_mod", {c[0], c[1]})};
+  if (!truncated && (c.dtype(0).is_float() || c.dtype(0).is_bfloat()))
+    return broadcast(c, c.dtype(0), [&] { return Values{floor_remainder(c, c[0], c[1])}; });
+  return broadcast(c, c.dtype(0),
+                   [&] { return Values{c.call(truncated ? "mod" : "floor_mod", {c[0], c[1]})}; });
 }
 
 /// The result has the type of the base, whatever the exponent's is.
 Values power(Conversion& c) {
   const DType base = c.dtype(0), exponent = c.dtype(1);
-  if (base == exponent) return {c.call("power", {c[0], second_operand(c)})};
   const auto is_real = [](DType type) { return type.is_float() || type.is_bfloat(); };
   // Integers to a real power are computed as reals.
-  const DType common = is_real(base) ? base : is_real(exponent) ? DType::float_(64) : base;
-  return {c.cast(c.call("power", {c.cast(c[0], common), c.cast(second_operand(c), common)}), base)};
+  const DType common = base == exponent || is_real(base) || !is_real(exponent) ? base : DType::float_(64);
+  return broadcast(c, base, [&] {
+    return Values{c.cast(c.call("power", {c.cast(c[0], common), c.cast(second_operand(c), common)}), base)};
+  });
 }
 
 Values shift(Conversion& c) {
   const std::string direction = c.text("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     throw c.error("`direction` is \"" + direction + "\", and should be LEFT or RIGHT");
-  return {c.call(direction == "LEFT" ? "left_shift" : "right_shift", {c[0], c[1]})};
+  const char* op = direction == "LEFT" ? "left_shift" : "right_shift";
+  return broadcast(c, c.dtype(0), [&] { return Values{c.call(op, {c[0], c[1]})}; });
 }
 
-Values where(Conversion& c) { return {c.call("where", {c[0], c[1], c[2]})}; }
+Values where(Conversion& c) {
+  return broadcast(c, c.dtype(1), [&] { return Values{c.call("where", {c[0], c[1], c[2]})}; });
+}
 
 // ---- Any number of operands.
 
 template <const char* kOp>
 Values variadic(Conversion& c) {
-  Expr result = c[0];
-  for (size_t i = 1; i < c.count(); ++i) result = c.call(kOp, {result, c[i]});
-  return {result};
+  return broadcast(c, c.dtype(0), [&] {
+    Expr result = c[0];
+    for (size_t i = 1; i < c.count(); ++i) result = c.call(kOp, {result, c[i]});
+    return Values{result};
+  });
 }
 
 Values mean(Conversion& c) {
-  Expr sum = c[0];
-  for (size_t i = 1; i < c.count(); ++i) sum = c.call("add", {sum, c[i]});
-  return {c.call("divide", {sum, c.scalar(static_cast<double>(c.count()), tensor_type(sum).dtype())})};
+  return broadcast(c, c.dtype(0), [&] {
+    Expr sum = c[0];
+    for (size_t i = 1; i < c.count(); ++i) sum = c.call("add", {sum, c[i]});
+    return Values{c.call("divide", {sum, c.scalar(static_cast<double>(c.count()), c.dtype(0))})};
+  });
 }
 
 // ---- Activations. `number`: the default of the newest version; none has changed.
@@ -164,8 +221,10 @@ Values shrink(Conversion& c) {
   const DType type = c.dtype(0);
   const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
   const Expr zero = c.scalar(0, type);
-  const Expr low = c.call("where", {c.call("less", {c[0], c.scalar(-lambda, type)}),
-                                    c.call("add", {c[0], c.scalar(bias, type)}), zero});
+  const bool is_signed = type.is_int() || type.is_float() || type.is_bfloat();
+  const Expr low = !is_signed ? zero
+                              : c.call("where", {c.call("less", {c[0], c.scalar(-lambda, type)}),
+                                                 c.call("add", {c[0], c.scalar(bias, type)}), zero});
   return {c.call("where", {c.call("greater", {c[0], c.scalar(lambda, type)}),
                            c.call("subtract", {c[0], c.scalar(bias, type)}), low})};
 }
@@ -209,15 +268,7 @@ Values is_inf(Conversion& c) {
   return {c.call("logical_and", {infinite, c.call(positive ? "greater" : "less", {c[0], zero})})};
 }
 
-/// To the nearest, halves to the even one: Relay's rounds them away from zero, but not their half.
-Values round_even(Conversion& c) {
-  const DType type = c.dtype(0);
-  const Expr x = c[0], half = c.scalar(0.5, type), two = c.scalar(2, type);
-  const Expr is_half =
-      c.call("equal", {c.call("abs", {c.call("subtract", {x, c.call("trunc", {x})})}), half});
-  const Expr even = c.call("multiply", {c.call("round", {c.call("multiply", {x, half})}), two});
-  return {c.call("where", {is_half, even, c.call("round", {x})})};
-}
+Values round_even(Conversion& c) { return {rounded_to_even(c, c[0])}; }
 
 Values reciprocal(Conversion& c) { return {c.call("divide", {c.scalar(1, c.dtype(0)), c[0]})}; }
 
@@ -276,7 +327,7 @@ const std::vector<Operator>& elementwise_operators() {
       {"", "Acos", {7, 22}, &unary<kAcos>},
       {"", "Acosh", {9, 22}, &unary<kAcosh>},
       {"", "Add", {1, 6, 7, 13, 14}, &binary<kAdd>},
-      {"", "And", {1, 7}, &binary<kAnd>},
+      {"", "And", {1, 7}, &compare<kAnd>},
       {"", "Asin", {7, 22}, &unary<kAsin>},
       {"", "Asinh", {9, 22}, &unary<kAsinh>},
       {"", "Atan", {7, 22}, &unary<kAtan>},
@@ -293,21 +344,21 @@ const std::vector<Operator>& elementwise_operators() {
       {"", "Cosh", {9, 22}, &unary<kCosh>},
       {"", "Div", {1, 6, 7, 13, 14}, &divide},
       {"", "Elu", {1, 6, 22}, &elu},
-      {"", "Equal", {1, 7, 11, 13, 19}, &binary<kEqual>},
+      {"", "Equal", {1, 7, 11, 13, 19}, &compare<kEqual>},
       {"", "Erf", {9, 13}, &unary<kErf>},
       {"", "Exp", {1, 6, 13}, &unary<kExp>},
       {"", "Floor", {1, 6, 13}, &unary<kFloor>},
       {"", "Gelu", {20}, &gelu},
-      {"", "Greater", {1, 7, 9, 13}, &binary<kGreater>},
-      {"", "GreaterOrEqual", {12, 16}, &binary<kGreaterEqual>},
+      {"", "Greater", {1, 7, 9, 13}, &compare<kGreater>},
+      {"", "GreaterOrEqual", {12, 16}, &compare<kGreaterEqual>},
       {"", "HardSigmoid", {1, 6, 22}, &hard_sigmoid},
       {"", "HardSwish", {14, 22}, &hard_swish},
       {"", "Identity", {1, 13, 14, 16, 19, 21, 23, 24, 25}, &identity},
       {"", "IsInf", {10, 20}, &is_inf},
       {"", "IsNaN", {9, 13, 20}, &unary<kIsNan>},
       {"", "LeakyRelu", {1, 6, 16}, &leaky_relu},
-      {"", "Less", {1, 7, 9, 13}, &binary<kLess>},
-      {"", "LessOrEqual", {12, 16}, &binary<kLessEqual>},
+      {"", "Less", {1, 7, 9, 13}, &compare<kLess>},
+      {"", "LessOrEqual", {12, 16}, &compare<kLessEqual>},
       {"", "Log", {1, 6, 13}, &unary<kLog>},
       {"", "Max", {1, 6, 8, 12, 13}, &variadic<kMaximum>},
       {"", "Mean", {1, 6, 8, 13}, &mean},
@@ -317,7 +368,7 @@ const std::vector<Operator>& elementwise_operators() {
       {"", "Mul", {1, 6, 7, 13, 14}, &binary<kMultiply>},
       {"", "Neg", {1, 6, 13}, &unary<kNegative>},
       {"", "Not", {1}, &unary<kNot>},
-      {"", "Or", {1, 7}, &binary<kOr>},
+      {"", "Or", {1, 7}, &compare<kOr>},
       {"", "PRelu", {1, 6, 7, 9, 16}, &prelu},
       {"", "Pow", {1, 7, 12, 13, 15}, &power},
       {"", "Reciprocal", {1, 6, 13}, &reciprocal},
@@ -340,7 +391,7 @@ const std::vector<Operator>& elementwise_operators() {
       {"", "Tanh", {1, 6, 13}, &unary<kTanh>},
       {"", "ThresholdedRelu", {10, 22}, &thresholded_relu},
       {"", "Where", {9, 16}, &where},
-      {"", "Xor", {1, 7}, &binary<kXor>},
+      {"", "Xor", {1, 7}, &compare<kXor>},
   };
   return all;
 }

@@ -1,8 +1,10 @@
 // Elements by index: gathered, scattered, sorted, selected.
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/numbers.h"
 #include "baton/ir/extent.h"
 
 namespace baton::onnx {
@@ -13,8 +15,14 @@ DType int64() { return DType::int_(64); }
 
 Dim extent_of(const Expr& value, int axis) { return tensor_type(value).shape()[static_cast<size_t>(axis)]; }
 
+Expr extent_at_run_time(const Conversion& c, const Expr& data, int axis) {
+  const Expr shape = c.call("shape_of", {data}, {{"dtype", int64()}});
+  return c.call("take", {shape, c.scalar(static_cast<double>(axis), int64())}, {{"axis", 0}});
+}
+
 /// Negative indices count from the end. Constant ones are counted here, and have to lie within the extent.
-Expr from_front(Conversion& c, const Expr& indices, Dim extent, size_t input) {
+Expr from_front(const Conversion& c, const Expr& indices, const Expr& data, int axis, size_t input) {
+  const Dim extent = extent_of(data, axis);
   if (const ConstantNode* known = c.constant(input); known && !extent.is_any()) {
     const NDArray& array = known->value();
     const bool wide = array.dtype().bits == 64;
@@ -30,20 +38,20 @@ Expr from_front(Conversion& c, const Expr& indices, Dim extent, size_t input) {
     if (!any) return indices;
   }
   const DType type = tensor_type(indices).dtype();
-  if (extent.is_any()) throw c.not_supported("indices along an extent that is not known");
-  const Expr zero = c.scalar(0, type), count = c.scalar(static_cast<double>(extent.value()), type);
+  const Expr zero = c.scalar(0, type), count = extent.is_any()
+                                                   ? c.cast(extent_at_run_time(c, data, axis), type)
+                                                   : c.scalar(static_cast<double>(extent.value()), type);
   return c.call("where", {c.call("less", {indices, zero}), c.call("add", {indices, count}), indices});
 }
 
 Values gather(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  return {c.call("take", {c[0], from_front(c, c[1], extent_of(c[0], axis), 1)},
-                 {{"axis", axis}, {"mode", "clip"}})};
+  return {c.call("take", {c[0], from_front(c, c[1], c[0], axis, 1)}, {{"axis", axis}, {"mode", "clip"}})};
 }
 
 Values gather_elements(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  return {c.call("gather", {c[0], from_front(c, c[1], extent_of(c[0], axis), 1)}, {{"axis", axis}})};
+  return {c.call("gather", {c[0], from_front(c, c[1], c[0], axis, 1)}, {{"axis", axis}})};
 }
 
 /// Relay's indices have the axis of coordinates first.
@@ -57,15 +65,22 @@ Expr coordinates_first(Conversion& c, const Expr& indices) {
 /// Coordinates of which some may be negative; `batch`: axes in front that both tensors share.
 Expr coordinates(Conversion& c, const Expr& data, const Expr& indices, int batch) {
   const Dim depth = tensor_type(indices).shape().back();
-  if (depth.is_any()) throw c.not_supported("coordinates whose number is not known");
+  if (depth.is_any()) throw c.not_supported("coordinates whose number is only known at run time");
   std::vector<int64_t> extents;
+  bool is_known = true;
   for (int64_t i = 0; i < depth.value(); ++i) {
     const Dim extent = extent_of(data, batch + static_cast<int>(i));
-    if (extent.is_any()) throw c.not_supported("coordinates along an extent that is not known");
-    extents.push_back(extent.value());
+    is_known &= !extent.is_any();
+    extents.push_back(extent.is_any() ? 0 : extent.value());
   }
   const DType type = tensor_type(indices).dtype();
-  const Expr counts = c.vector(extents, type);
+  const Expr shape = c.call("shape_of", {data}, {{"dtype", int64()}});
+  const Expr counts = is_known ? c.vector(extents, type)
+                               : c.cast(c.call("strided_slice", {shape},
+                                               {{"begin", std::vector<int64_t>{batch}},
+                                                {"end", std::vector<int64_t>{batch + depth.value()}},
+                                                {"strides", std::vector<int64_t>{1}}}),
+                                        type);
   return c.call("where",
                 {c.call("less", {indices, c.scalar(0, type)}), c.call("add", {indices, counts}), indices});
 }
@@ -92,16 +107,14 @@ Values scatter_nd(Conversion& c) {
 Values scatter_elements(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
   const std::string reduction = c.text("reduction", "none");
-  const Expr indices = from_front(c, c[1], extent_of(c[0], axis), 1);
+  const Expr indices = from_front(c, c[1], c[0], axis, 1);
   if (reduction == "none") return {c.call("scatter", {c[0], indices, c[2]}, {{"axis", axis}})};
   if (reduction == "add") return {c.call("scatter_add", {c[0], indices, c[2]}, {{"axis", axis}})};
+  if (!c.has_known_shape(1)) return c.later({Type(&c.type(0))});
   // By coordinates of each element: its own along the other axes.
   const std::vector<Dim>& shape = tensor_type(indices).shape();
   std::vector<int64_t> extents;
-  for (const Dim each : shape) {
-    if (each.is_any()) throw c.not_supported("reductions over indices of a shape that is not known");
-    extents.push_back(each.value());
-  }
+  for (const Dim each : shape) extents.push_back(each.value());
   std::vector<Expr> along;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
     if (i == axis) {
@@ -122,6 +135,11 @@ Values scatter_elements(Conversion& c) {
 
 Values top_k(Conversion& c) {
   const int axis = c.axis(c.integer("axis", -1), c.rank(0));
+  if (c.version >= 10 && !c.knows({1})) {
+    std::vector<Dim> shape = c.type(0).shape();
+    shape[static_cast<size_t>(axis)] = Dim::any();
+    return c.later({baton::tensor_type(shape, c.dtype(0)), baton::tensor_type(shape, int64())});
+  }
   const int64_t k =
       c.version < 10 ? c.required_integer("k") : c.required_numbers(1, "numbers of elements").at(0);
   const bool largest = c.integer("largest", 1) != 0;
@@ -131,18 +149,23 @@ Values top_k(Conversion& c) {
   return {c.item(both, 0), c.item(both, 1)};
 }
 
-Values cum_sum(Conversion& c) {
+template <const char* kOp>
+Values running(Conversion& c) {
+  if (!c.knows({1})) return c.later({Type(&c.type(0))});
   const int axis = c.axis(c.required_numbers(1, "axes").at(0), c.rank(0));
   const bool exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
   const auto turned = [&](const Expr& value) {
     return reverse ? c.call("reverse", {value}, {{"axis", axis}}) : value;
   };
-  return {turned(
-      c.call("cumsum", {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
+  return {
+      turned(c.call(kOp, {turned(c[0])}, {{"axis", axis}, {"dtype", c.dtype(0)}, {"exclusive", exclusive}}))};
 }
 
+constexpr char kSum[] = "cumsum", kProduct[] = "cumprod";
+
 Values one_hot(Conversion& c) {
-  const std::vector<int64_t> depth = c.required_numbers(1, "depths");
+  if (!c.knows({1})) return c.later(c.rank(0) + 1, c.dtype(2));
+  const std::vector<int64_t> depth{static_cast<int64_t>(reals_of(c, 1).at(0))};
   const int rank = c.rank(0) + 1, axis = c.axis(c.integer("axis", -1), rank);
   const Expr values = c[2];
   const DType type = tensor_type(values).dtype();
@@ -158,6 +181,7 @@ Values one_hot(Conversion& c) {
 }
 
 Values trilu(Conversion& c) {
+  if (!c.knows({1})) return c.later({Type(&c.type(0))});
   const int64_t k = c.has(1) ? c.required_numbers(1, "diagonals").at(0) : 0;
   return {c.call("trilu", {c[0], c.scalar(static_cast<double>(k), int64())},
                  {{"upper", c.integer("upper", 1) != 0}})};
@@ -165,11 +189,11 @@ Values trilu(Conversion& c) {
 
 Values eye_like(Conversion& c) {
   const std::vector<Dim>& shape = c.type(0).shape();
-  if (shape.size() != 2 || shape[0].is_any() || shape[1].is_any())
-    throw c.not_supported("unit matrices of a shape that is not known");
+  if (shape.size() != 2) throw c.error("it has rank " + std::to_string(shape.size()) + ", and should have 2");
   const AttributeFile* to = c.attribute("dtype");
   const std::optional<DType> type = to ? dtype_of(static_cast<Element>(to->i)) : c.dtype(0);
   if (!type) throw c.not_supported("unit matrices of " + element_name(static_cast<Element>(to->i)));
+  if (!c.has_known_shape(0)) return c.later({baton::tensor_type(shape, *type)});
   const int64_t k = c.integer("k", 0), rows = shape[0].value(), columns = shape[1].value();
   std::vector<int64_t> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));
   std::iota(row.begin(), row.end(), k);
@@ -184,12 +208,52 @@ Values non_zero(Conversion& c) {
   return {c.cast(c.transpose(places, {1, 0}), int64())};
 }
 
+/// The equation with letters for each "...", from those that it does not use; ascending axes, the last one
+/// the same for all operands.
+std::string without_ellipsis(const Conversion& c, const std::string& equation) {
+  std::string unused;
+  for (char letter = 'A'; letter <= 'z'; letter = static_cast<char>(letter == 'Z' ? 'a' : letter + 1))
+    if (equation.find(letter) == std::string::npos) unused += letter;
+  const size_t arrow = equation.find("->");
+  const std::string operands = equation.substr(0, arrow);
+  std::string result;
+  size_t most = 0, operand = 0;
+  std::map<char, int> uses;
+  for (size_t begin = 0; begin <= operands.size(); ++operand) {
+    const size_t end = std::min(operands.find(',', begin), operands.size());
+    std::string letters = operands.substr(begin, end - begin);
+    for (const char letter : letters)
+      if (letter != '.') ++uses[letter];
+    if (const size_t at = letters.find("..."); at != std::string::npos && c.has(operand)) {
+      const int axes = c.rank(operand) - static_cast<int>(letters.size() - 3);
+      if (axes < 0 || static_cast<size_t>(axes) > unused.size())
+        throw c.error("`equation` does not fit the rank of operand " + std::to_string(operand));
+      most = std::max(most, static_cast<size_t>(axes));
+      letters.replace(at, 3, unused.substr(unused.size() - static_cast<size_t>(axes)));
+    }
+    result += (operand ? "," : "") + letters;
+    begin = end + 1;
+  }
+  const std::string all = unused.substr(unused.size() - most);
+  result += "->";
+  if (arrow != std::string::npos) {
+    std::string to = equation.substr(arrow + 2);
+    if (const size_t at = to.find("..."); at != std::string::npos) to.replace(at, 3, all);
+    return result + to;
+  }
+  result += all;
+  for (const auto& [letter, count] : uses)
+    if (count == 1) result += letter;
+  return result;
+}
+
 Values einsum(Conversion& c) {
   std::vector<Expr> operands;
   for (size_t i = 0; i < c.count(); ++i) operands.push_back(c[i]);
   std::string equation;
   for (const char letter : c.text("equation", ""))
     if (letter != ' ') equation += letter;
+  if (equation.find('.') != std::string::npos) equation = without_ellipsis(c, equation);
   return {c.call("einsum", {tuple(operands)}, {{"equation", equation}})};
 }
 
@@ -202,6 +266,7 @@ Values reverse_sequence(Conversion& c) {
 Values pad(Conversion& c) {
   const int rank = c.rank(0);
   const std::string mode = c.text("mode", "constant");
+  if (c.version >= 11 && !c.knows({1, 3})) return c.later(rank, c.dtype(0));
   const std::optional<std::vector<int64_t>> given =
       c.version < 11 ? (c.version < 2 ? c.integers_of("paddings") : c.integers_of("pads"))
                      : std::optional(c.required_numbers(1, "paddings"));
@@ -227,7 +292,7 @@ Values pad(Conversion& c) {
     const auto at = static_cast<size_t>(i);
     if (before[at] >= 0 && after[at] >= 0) continue;
     const Dim extent = extent_of(data, i);
-    if (extent.is_any()) throw c.not_supported("negative paddings of an extent that is not known");
+    if (extent.is_any()) return c.later(rank, c.dtype(0));
     begin.push_back(std::max<int64_t>(0, -before[at])),
         end.push_back(extent.value() - std::max<int64_t>(0, -after[at])), cut.push_back(i);
     before[at] = std::max<int64_t>(0, before[at]), after[at] = std::max<int64_t>(0, after[at]);
@@ -258,8 +323,8 @@ Values pad(Conversion& c) {
     const auto at = static_cast<size_t>(i);
     const Dim extent = extent_of(data, i);
     if (before[at] == 0 && after[at] == 0) continue;
-    if (extent.is_any() || extent.value() == 0)
-      throw c.not_supported("wrapped paddings of an extent that is not known, or 0");
+    if (extent.is_any()) return c.later(rank, c.dtype(0));
+    if (extent.value() == 0) throw c.error("an axis without elements cannot be padded by its own elements");
     std::vector<int64_t> places;
     for (int64_t k = -before[at]; k < extent.value() + after[at]; ++k)
       places.push_back((k % extent.value() + extent.value()) % extent.value());
@@ -272,7 +337,8 @@ Values pad(Conversion& c) {
 
 const std::vector<Operator>& indexing_operators() {
   static const std::vector<Operator> all = {
-      {"", "CumSum", {11, 14}, &cum_sum},
+      {"", "CumSum", {11, 14}, &running<kSum>},
+      {"", "CumProd", {26}, &running<kProduct>},
       {"", "Einsum", {12, 28}, &einsum},
       {"", "EyeLike", {9, 22}, &eye_like},
       {"", "Gather", {1, 11, 13}, &gather},

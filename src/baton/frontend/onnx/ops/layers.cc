@@ -26,16 +26,12 @@ std::vector<int64_t> spatial_of(const Conversion& c, size_t input) {
   return extents;
 }
 
-size_t checked_axes(const Conversion& c, size_t axes) {
-  if (axes < 1 || axes > 3) throw c.not_supported("layers over " + std::to_string(axes) + " spatial axes");
-  return axes;
-}
-
 Expr biased(Conversion& c, const Expr& data, size_t input, int axis = 1) {
   return c.has(input) ? c.call("nn.bias_add", {data, c[input]}, {{"axis", axis}}) : data;
 }
 
 Values conv(Conversion& c) {
+  if (windows_wait(c)) return c.later(c.rank(0), c.dtype(0));
   const Window window = window_of(c, spatial_of(c, 1));
   const size_t axes = checked_axes(c, window.axes());
   const Dim channels = c.type(1).shape()[0];
@@ -50,6 +46,8 @@ Values conv(Conversion& c) {
 }
 
 Values conv_transpose(Conversion& c) {
+  if (windows_wait(c) || (c.has_attribute("output_shape") && !c.has_known_shape(0)))
+    return c.later(c.rank(0), c.dtype(0));
   const std::vector<int64_t> kernel = spatial_of(c, 1);
   const size_t axes = checked_axes(c, kernel.size());
   const std::string automatic = c.text("auto_pad", "NOTSET");
@@ -96,7 +94,8 @@ Values conv_transpose(Conversion& c) {
                               {"groups", groups},
                               {"channels", c.type(1).shape()[1].value() * groups},
                               {"kernel_size", kernel},
-                              {"kernel_layout", layout_of("IO", axes)}});
+                              // With 1 and 3 axes the weight that is called OI is taken as IO.
+                              {"kernel_layout", layout_of(axes == 2 ? "IO" : "OI", axes)}});
   return {biased(c, result, 2)};
 }
 
@@ -220,130 +219,6 @@ Values hardmax(Conversion& c) {
   });
 }
 
-// ---- Pools.
-
-Values global_pool_by(Conversion& c, const char* op) {
-  std::vector<int64_t> axes(static_cast<size_t>(std::max(0, c.rank(0) - 2)));
-  std::iota(axes.begin(), axes.end(), int64_t{2});
-  if (axes.size() == 2)
-    return {c.call(std::string(op) == "max" ? "nn.global_max_pool2d" : "nn.global_avg_pool2d", {c[0]})};
-  return {axes.empty() ? c[0] : c.call(op, {c[0]}, {{"axis", axes}, {"keepdims", true}})};
-}
-Values global_average_pool(Conversion& c) { return global_pool_by(c, "mean"); }
-Values global_max_pool(Conversion& c) { return global_pool_by(c, "max"); }
-
-/// With ceil_mode, ONNX leaves out a last window that begins in the padding behind; Relay keeps it.
-Expr without_late_windows(Conversion& c, const Expr& pooled, const Window& window) {
-  if (c.integer("ceil_mode", 0) == 0) return pooled;
-  std::vector<int64_t> ends, axes;
-  for (size_t i = 0; i < window.axes(); ++i) {
-    const Dim extent = c.type(0).shape()[i + 2], results = tensor_type(pooled).shape()[i + 2];
-    if (extent.is_any() || results.is_any())
-      throw c.not_supported("pools with `ceil_mode` over extents that are not known");
-    if ((results.value() - 1) * window.strides[i] < extent.value() + window.before[i]) continue;
-    ends.push_back(results.value() - 1), axes.push_back(static_cast<int64_t>(i) + 2);
-  }
-  if (axes.empty()) return pooled;
-  return c.call("strided_slice", {pooled},
-                {{"begin", std::vector<int64_t>(axes.size(), 0)},
-                 {"end", ends},
-                 {"strides", std::vector<int64_t>(axes.size(), 1)},
-                 {"slice_mode", "end"},
-                 {"axes", axes}});
-}
-
-Values average_pool(Conversion& c) {
-  const Window window = window_of(c);
-  const size_t axes = checked_axes(c, window.axes());
-  const Expr pooled = c.call(by_axes("nn.avg_pool", axes), {c[0]},
-                             {{"pool_size", window.kernel},
-                              {"strides", window.strides},
-                              {"dilation", window.dilations},
-                              {"padding", window.padding()},
-                              {"ceil_mode", c.integer("ceil_mode", 0) != 0},
-                              {"count_include_pad", c.integer("count_include_pad", 0) != 0}});
-  return {without_late_windows(c, pooled, window)};
-}
-
-Values max_pool(Conversion& c) {
-  const Window window = window_of(c);
-  const size_t axes = checked_axes(c, window.axes());
-  const Expr pooled = c.call(by_axes("nn.max_pool", axes), {c[0]},
-                             {{"pool_size", window.kernel},
-                              {"strides", window.strides},
-                              {"dilation", window.dilations},
-                              {"padding", window.padding()},
-                              {"ceil_mode", c.integer("ceil_mode", 0) != 0}});
-  return {without_late_windows(c, pooled, window)};
-}
-
-// ---- Reductions. Axes are an attribute, an input from version 18 on (ReduceSum: 13).
-
-struct Axes {
-  std::vector<int64_t> axes;
-  bool keeps, is_identity;
-};
-
-Axes reduced_axes(Conversion& c, int64_t since) {
-  const bool keeps = c.integer("keepdims", 1) != 0;
-  std::optional<std::vector<int64_t>> given = c.version < since ? c.integers_of("axes") : std::nullopt;
-  if (c.version >= since && c.has(1)) given = c.required_numbers(1, "axes");
-  if (given && !given->empty()) return {c.axes(*given, c.rank(0)), keeps, false};
-  if (c.integer("noop_with_empty_axes", 0) != 0) return {{}, keeps, true};
-  std::vector<int64_t> all(static_cast<size_t>(c.rank(0)));
-  std::iota(all.begin(), all.end(), int64_t{0});
-  return {all, keeps, false};
-}
-
-Expr reduced(Conversion& c, const char* op, const Expr& data, const Axes& axes) {
-  if (axes.is_identity || axes.axes.empty()) return data;
-  return c.call(op, {data}, {{"axis", axes.axes}, {"keepdims", axes.keeps}});
-}
-
-constexpr int64_t kAxesAsInput = 18;
-
-template <const char* kOp>
-Values reduce(Conversion& c) {
-  return {reduced(c, kOp, c[0], reduced_axes(c, kAxesAsInput))};
-}
-Values reduce_sum(Conversion& c) { return {reduced(c, "sum", c[0], reduced_axes(c, 13))}; }
-Values reduce_l1(Conversion& c) {
-  return {reduced(c, "sum", c.call("abs", {c[0]}), reduced_axes(c, kAxesAsInput))};
-}
-Expr squares(Conversion& c) {
-  return reduced(c, "sum", c.call("multiply", {c[0], c[0]}), reduced_axes(c, kAxesAsInput));
-}
-Values reduce_sum_square(Conversion& c) { return {squares(c)}; }
-Values reduce_l2(Conversion& c) { return {c.call("sqrt", {squares(c)})}; }
-Values reduce_log_sum(Conversion& c) {
-  return {c.call("log", {reduced(c, "sum", c[0], reduced_axes(c, kAxesAsInput))})};
-}
-/// Less the largest, so that exp does not overflow.
-Values reduce_log_sum_exp(Conversion& c) {
-  const Axes axes = reduced_axes(c, kAxesAsInput);
-  if (axes.is_identity || axes.axes.empty()) return {c[0]};
-  const Expr most = c.call("max", {c[0]}, {{"axis", axes.axes}, {"keepdims", true}});
-  const Expr zero = c.scalar(0, c.dtype(0));
-  const Expr finite = c.call("where", {c.call("isfinite", {most}), most, zero});
-  const Expr sum = c.call("sum", {c.call("exp", {c.call("subtract", {c[0], finite})})},
-                          {{"axis", axes.axes}, {"keepdims", true}});
-  const Expr result = c.call("add", {c.call("log", {sum}), finite});
-  return {axes.keeps ? result : c.call("squeeze", {result}, {{"axis", axes.axes}})};
-}
-
-template <const char* kOp>
-Values arg(Conversion& c) {
-  const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  const Expr found = c.call(kOp, {c[0]},
-                            {{"axis", std::vector<int64_t>{axis}},
-                             {"keepdims", c.integer("keepdims", 1) != 0},
-                             {"select_last_index", c.integer("select_last_index", 0) != 0}});
-  return {c.cast(found, DType::int_(64))};
-}
-
-constexpr char kMax[] = "max", kMin[] = "min", kMean[] = "mean", kProd[] = "prod", kArgMax[] = "argmax",
-               kArgMin[] = "argmin";
-
 }  // namespace
 
 Expr summed(const Conversion& c, std::string_view op, std::vector<Expr> args, NamedAttrs attrs) {
@@ -357,29 +232,13 @@ Expr matrix_product(Conversion& c, const Expr& a, const Expr& b) { return produc
 
 const std::vector<Operator>& layer_operators() {
   static const std::vector<Operator> all = {
-      {"", "ArgMax", {1, 11, 12, 13}, &arg<kArgMax>},
-      {"", "ArgMin", {1, 11, 12, 13}, &arg<kArgMin>},
-      {"", "AveragePool", {1, 7, 10, 11, 19, 22}, &average_pool},
       {"", "Conv", {1, 11, 22}, &conv},
       {"", "ConvTranspose", {1, 11, 22}, &conv_transpose},
       {"", "Gemm", {1, 6, 7, 9, 11, 13}, &gemm},
-      {"", "GlobalAveragePool", {1, 22}, &global_average_pool},
-      {"", "GlobalMaxPool", {1, 22}, &global_max_pool},
       {"", "Hardmax", {1, 11, 13}, &hardmax},
       {"", "LogSoftmax", {1, 11, 13}, &log_softmax},
       {"", "LpNormalization", {1, 22}, &lp_normalization},
       {"", "MatMul", {1, 9, 13}, &matmul},
-      {"", "MaxPool", {1, 8, 10, 11, 12, 22}, &max_pool},
-      {"", "ReduceL1", {1, 11, 13, 18}, &reduce_l1},
-      {"", "ReduceL2", {1, 11, 13, 18}, &reduce_l2},
-      {"", "ReduceLogSum", {1, 11, 13, 18, 28}, &reduce_log_sum},
-      {"", "ReduceLogSumExp", {1, 11, 13, 18, 28}, &reduce_log_sum_exp},
-      {"", "ReduceMax", {1, 11, 12, 13, 18, 20}, &reduce<kMax>},
-      {"", "ReduceMean", {1, 11, 13, 18}, &reduce<kMean>},
-      {"", "ReduceMin", {1, 11, 12, 13, 18, 20}, &reduce<kMin>},
-      {"", "ReduceProd", {1, 11, 13, 18}, &reduce<kProd>},
-      {"", "ReduceSum", {1, 11, 13}, &reduce_sum},
-      {"", "ReduceSumSquare", {1, 11, 13, 18}, &reduce_sum_square},
       {"", "Softmax", {1, 11, 13}, &softmax},
   };
   return all;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/numbers.h"
 #include "baton/ir/extent.h"
 
 namespace baton::onnx {
@@ -53,7 +54,16 @@ Expr reshaped_by(Conversion& c, const Expr& data, const KnownIntegers& to, bool 
     return c.call("full", {c.scalar(0, tensor_type(data).dtype())},
                   {{"shape", shape}, {"dtype", tensor_type(data).dtype()}});
   }
-  return c.call("dyn.reshape", {data, c.tensor(KnownIntegers{wanted, false, int64()})}, {});
+  // An extent of 0 that is still there is none that copies.
+  return c.call("dyn.reshape", {data, c.tensor(KnownIntegers{wanted, false, int64()})}, {{"allowzero", 1}});
+}
+
+/// How many elements a vector of extents or axes has: the rank of a result, which Relay has to know.
+int64_t length_of(const Conversion& c, size_t input) {
+  const std::vector<Dim>& shape = c.type(input).shape();
+  if (shape.size() != 1 || shape[0].is_any())
+    throw c.not_supported("results whose rank is only known at run time");
+  return shape[0].value();
 }
 
 Values reshape(Conversion& c) {
@@ -64,7 +74,7 @@ Values reshape(Conversion& c) {
     return {reshaped_by(c, c[0], {{shape->begin(), shape->end()}, false, int64()}, zero_copies)};
   }
   if (const auto shape = c.integers(1)) return {reshaped_by(c, c[0], *shape, zero_copies)};
-  return {c.call("dyn.reshape", {c[0], c[1]})};
+  return {c.call("dyn.reshape", {c[0], c[1]}, {{"allowzero", zero_copies ? 0 : 1}})};
 }
 
 Values flatten(Conversion& c) {
@@ -86,7 +96,16 @@ std::optional<std::vector<int64_t>> axes_of(Conversion& c) {
   return c.has(1) ? std::optional(c.required_numbers(1, "axes")) : std::nullopt;
 }
 
+/// Axes that come at run time change the rank by their number.
+Values with_axes_later(Conversion& c, int sign) {
+  const std::vector<Dim>& axes = c.type(1).shape();
+  if (axes.size() > 1 || (axes.size() == 1 && axes[0].is_any()))
+    throw c.not_supported("results whose rank is only known at run time (a number of axes)");
+  return c.later(c.rank(0) + sign * static_cast<int>(axes.empty() ? 1 : axes[0].value()), c.dtype(0));
+}
+
 Values squeeze(Conversion& c) {
+  if (c.version >= 13 && !c.knows({1})) return with_axes_later(c, -1);
   const auto given = axes_of(c);
   if (!given) {
     std::vector<int64_t> axes;
@@ -103,6 +122,7 @@ Values squeeze(Conversion& c) {
 }
 
 Values unsqueeze(Conversion& c) {
+  if (c.version >= 13 && !c.knows({1})) return with_axes_later(c, 1);
   const auto given = axes_of(c);
   if (!given) throw c.error("its axes are missing");
   // Positions in the result, whatever their order.
@@ -129,13 +149,16 @@ Values transpose(Conversion& c) {
 /// Both broadcast: an extent of 1 in the shape leaves the tensor's.
 Values expand(Conversion& c) {
   const auto shape = c.integers(1);
-  if (!shape) return {c.call("dyn.broadcast_to", {c[0], c[1]})};
+  if (!shape) return c.later(std::max(c.rank(0), static_cast<int>(length_of(c, 1))), c.dtype(0));
   const std::vector<Dim>& from = c.type(0).shape();
   std::vector<Dim> to = shape->values;
   if (to.size() < from.size()) to.insert(to.begin(), from.size() - to.size(), Dim(1));
   for (size_t i = 0; i < from.size(); ++i) {
     Dim& each = to[to.size() - from.size() + i];
     if (each == Dim(1)) each = from[i];
+    // Which of two unknown extents is 1, only their values say.
+    if (each != from[i] && (from[i].is_any() || (each.is_any() && from[i] != Dim(1))))
+      return c.later(static_cast<int>(to.size()), c.dtype(0));
     if (from[i] != Dim(1) && from[i] != each && !from[i].is_any() && !each.is_any())
       throw c.error("a tensor of " + std::to_string(from[i].value()) +
                     " elements along an axis cannot be expanded to " + std::to_string(each.value()));
@@ -150,6 +173,7 @@ Values expand(Conversion& c) {
 
 Values tile(Conversion& c) {
   if (c.version < 6) {  // tiles along one axis
+    if (!c.knows({1, 2})) return c.later(c.rank(0), c.dtype(0));
     const auto tiles = c.required_numbers(1, "tiles"), axis = c.required_numbers(2, "axes");
     std::vector<int64_t> reps(static_cast<size_t>(c.rank(0)), 1);
     reps[static_cast<size_t>(c.axis(axis.at(0), c.rank(0)))] = tiles.at(0);
@@ -161,12 +185,13 @@ Values tile(Conversion& c) {
     std::vector<int64_t> shape;
     for (size_t i = 0; i < reps->size(); ++i) {
       const Dim extent = c.type(0).shape()[i];
-      if (extent.is_any()) throw c.not_supported("repetitions of 0 along extents that are not known");
+      if (extent.is_any()) return c.later(c.rank(0), c.dtype(0));
       shape.push_back(extent.value() * (*reps)[i]);
     }
     return {c.call("full", {c.scalar(0, c.dtype(0))}, {{"shape", shape}, {"dtype", c.dtype(0)}})};
   }
-  return {c.call("dyn.tile", {c[0], c[1]})};
+  if (c.type(1).shape() == std::vector<Dim>{c.rank(0)}) return {c.call("dyn.tile", {c[0], c[1]})};
+  return c.later(c.rank(0), c.dtype(0));
 }
 
 Values concat(Conversion& c) {
@@ -177,18 +202,41 @@ Values concat(Conversion& c) {
   return {c.call("concatenate", {tuple(parts)}, {{"axis", axis}})};
 }
 
+/// From each edge to the next, and from the last one to the end.
+Values parts_between(const Conversion& c, int axis, const std::vector<int64_t>& edges) {
+  Values results;
+  for (size_t i = 0; i < edges.size(); ++i)
+    results.emplace_back(
+        c.call("strided_slice", {c[0]},
+               {{"begin", std::vector<int64_t>{edges[i]}},
+                {"end", std::vector<int64_t>{i + 1 < edges.size() ? edges[i + 1] : INT64_MAX}},
+                {"strides", std::vector<int64_t>{1}},
+                {"slice_mode", "end"},
+                {"axes", std::vector<int64_t>{axis}}}));
+  return results;
+}
+
 Values split(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
   const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
   const auto count = static_cast<int64_t>(c.outputs());
   std::optional<std::vector<int64_t>> parts = c.version < 13 ? c.integers_of("split") : std::nullopt;
+  if (!parts && c.version >= 13 && !c.knows({1})) {
+    std::vector<Dim> shape = c.type(0).shape();
+    shape[static_cast<size_t>(axis)] = Dim::any();
+    return c.later(std::vector<Type>(c.outputs(), baton::tensor_type(shape, c.dtype(0))));
+  }
   if (!parts && c.has(1)) parts = c.required_numbers(1, "parts");
   if (parts && static_cast<int64_t>(parts->size()) != count)
     throw c.error("it has " + std::to_string(count) + " outputs and the sizes of " +
                   std::to_string(parts->size()));
   std::vector<int64_t> places;
   if (!parts) {
-    if (extent.is_any()) throw c.not_supported("equal parts of an extent that is not known");
+    if (extent.is_any()) {
+      std::vector<Dim> shape = c.type(0).shape();
+      shape[static_cast<size_t>(axis)] = Dim::any();
+      return c.later(std::vector<Type>(c.outputs(), baton::tensor_type(shape, c.dtype(0))));
+    }
     // The last part is smaller where they do not come out even.
     const int64_t each = (extent.value() + count - 1) / count;
     for (int64_t i = 1; i < count; ++i) places.push_back(std::min(i * each, extent.value()));
@@ -202,6 +250,11 @@ Values split(Conversion& c) {
     for (int64_t i = 0; i + 1 < count; ++i) places.push_back(at += (*parts)[static_cast<size_t>(i)]);
   }
   if (count == 1) return {c[0]};
+  // Relay's split has no parts without elements.
+  std::vector<int64_t> edges{0};
+  edges.insert(edges.end(), places.begin(), places.end());
+  if (std::ranges::adjacent_find(edges) != edges.end() || Dim(edges.back()) == extent)
+    return parts_between(c, axis, edges);
   AttrList sections;
   for (const int64_t place : places) sections.emplace_back(place);
   const Expr all = c.call("split", {c[0]}, {{"indices_or_sections", sections}, {"axis", axis}});
@@ -214,7 +267,7 @@ Values split(Conversion& c) {
 Values slice_by_tensors(Conversion& c, const std::optional<std::vector<int64_t>>& axes,
                         const std::optional<std::vector<int64_t>>& steps) {
   const auto rank = static_cast<size_t>(c.rank(0));
-  std::vector<int64_t> along(rank);
+  std::vector<int64_t> along(static_cast<size_t>(length_of(c, 1)));
   std::iota(along.begin(), along.end(), int64_t{0});
   if (axes) {
     along = *axes;
@@ -250,9 +303,13 @@ Values slice(Conversion& c) {
     if (!starts || !ends) throw c.error("`starts` or `ends` is missing");
   } else {
     starts = c.numbers(1), ends = c.numbers(2);
+    if (!c.knows({3, 4})) return c.later(c.rank(0), c.dtype(0));
     if (c.has(3)) axes = c.required_numbers(3, "axes");
     if (c.has(4)) steps = c.required_numbers(4, "steps");
-    if (!starts || !ends) return slice_by_tensors(c, axes, steps);
+    if (!starts || !ends) {
+      const bool forward = !steps || std::ranges::all_of(*steps, [](int64_t step) { return step > 0; });
+      return forward ? slice_by_tensors(c, axes, steps) : c.later(c.rank(0), c.dtype(0));
+    }
   }
   if (!axes) {
     axes.emplace(starts->size());
@@ -354,7 +411,14 @@ Values constant_of_shape(Conversion& c) {
   return {c.call("dyn.full", {fill, c[0]}, {{"dtype", dtype}})};
 }
 
-Values range(Conversion& c) { return {c.call("arange", {c[0], c[1], c[2]}, {{"dtype", c.dtype(0)}})}; }
+/// Floats of 16 bits in float32, in which none of them loses a digit.
+Values range(Conversion& c) {
+  const DType type = c.dtype(0);
+  const bool is_short = (type.is_float() || type.is_bfloat()) && type.bits == 16;
+  const DType wide = is_short ? DType::float_(32) : type;
+  const auto bound = [&](size_t i) { return c.cast(c[i], wide); };
+  return {c.cast(c.call("arange", {bound(0), bound(1), bound(2)}, {{"dtype", wide}}), type)};
+}
 
 // ---- Blocks of pixels.
 
@@ -364,9 +428,23 @@ Values depth_to_space(Conversion& c) {
   return {
       c.call("nn.depth_to_space", {c[0]}, {{"block_size", c.required_integer("blocksize")}, {"mode", mode}})};
 }
+/// The new channels of one old channel side by side: (n, c, h, b, w, b) -> (n, c, b, b, h, w).
+Values pixels_behind_channels(Conversion& c, int64_t block) {
+  if (!c.has_known_shape(0)) return c.later(c.rank(0), c.dtype(0));
+  if (c.rank(0) != 4) throw c.error("it has rank " + std::to_string(c.rank(0)) + ", and should have 4");
+  std::vector<int64_t> of;
+  for (const Dim each : c.type(0).shape()) of.push_back(each.value());
+  if (block < 1 || of[2] % block != 0 || of[3] % block != 0)
+    throw c.error("blocks of " + std::to_string(block) + " do not divide " + std::to_string(of[2]) + " x " +
+                  std::to_string(of[3]) + " pixels");
+  const int64_t rows = of[2] / block, columns = of[3] / block;
+  const Expr blocks = c.reshape(c[0], {of[0], of[1], rows, block, columns, block});
+  return {c.reshape(c.transpose(blocks, {0, 1, 3, 5, 2, 4}), {of[0], of[1] * block * block, rows, columns})};
+}
 Values space_to_depth(Conversion& c) {
-  if (const std::string mode = c.text("mode", "DCR"); mode != "DCR")
-    throw c.not_supported("other orders of pixels than DCR (`mode` \"" + mode + "\")");
+  const std::string mode = c.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") throw c.error("`mode` is \"" + mode + "\", and should be DCR or CRD");
+  if (mode == "CRD") return pixels_behind_channels(c, c.required_integer("blocksize"));
   return {c.call("nn.space_to_depth", {c[0]}, {{"block_size", c.required_integer("blocksize")}})};
 }
 

@@ -10,7 +10,7 @@ std::vector<int64_t> Window::padding() const {
   return all;
 }
 
-Window window_of(const Conversion& c, std::vector<int64_t> kernel) {
+Window window_of_axes(const Conversion& c, std::vector<int64_t> kernel) {
   Window window;
   if (auto given = c.integers_of("kernel_shape")) kernel = *given;
   if (kernel.empty()) throw c.error("attribute `kernel_shape` is missing");
@@ -25,21 +25,26 @@ Window window_of(const Conversion& c, std::vector<int64_t> kernel) {
   window.kernel = std::move(kernel);
   window.strides = each_axis("strides");
   window.dilations = each_axis("dilations");
+  window.before.assign(axes, 0), window.after.assign(axes, 0);
+  if (const auto pads = c.integers_of("pads")) {
+    if (pads->size() != 2 * axes)
+      throw c.error("attribute `pads` is not " + std::to_string(2 * axes) + " numbers");
+    window.before.assign(pads->begin(), pads->begin() + static_cast<std::ptrdiff_t>(axes));
+    window.after.assign(pads->begin() + static_cast<std::ptrdiff_t>(axes), pads->end());
+  }
+  return window;
+}
+
+Window window_of(const Conversion& c, std::vector<int64_t> kernel) {
+  Window window = window_of_axes(c, std::move(kernel));
+  const size_t axes = window.axes();
   if (c.rank(0) != static_cast<int>(axes) + 2)
     throw c.error("a window of " + std::to_string(axes) + " axes over a tensor of rank " +
                   std::to_string(c.rank(0)));
   const std::string automatic = c.text("auto_pad", "NOTSET");
+  if (automatic == "NOTSET" || automatic.empty()) return window;
   window.before.assign(axes, 0), window.after.assign(axes, 0);
   if (automatic == "VALID") return window;
-  if (automatic == "NOTSET" || automatic.empty()) {
-    if (const auto pads = c.integers_of("pads")) {
-      if (pads->size() != 2 * axes)
-        throw c.error("attribute `pads` is not " + std::to_string(2 * axes) + " numbers");
-      window.before.assign(pads->begin(), pads->begin() + static_cast<std::ptrdiff_t>(axes));
-      window.after.assign(pads->begin() + static_cast<std::ptrdiff_t>(axes), pads->end());
-    }
-    return window;
-  }
   if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
     throw c.error("`auto_pad` is \"" + automatic +
                   "\", and should be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
@@ -53,6 +58,31 @@ Window window_of(const Conversion& c, std::vector<int64_t> kernel) {
     (automatic == "SAME_UPPER" ? window.after : window.before)[i] = both - both / 2;
   }
   return window;
+}
+
+std::vector<int64_t> window_counts(const Conversion& c, const Window& window) {
+  const bool ceil = c.integer("ceil_mode", 0) != 0;
+  std::vector<int64_t> counts;
+  for (size_t i = 0; i < window.axes(); ++i) {
+    const int64_t extent = c.type(0).shape()[i + 2].value(), stride = window.strides[i],
+                  reach = (window.kernel[i] - 1) * window.dilations[i] + 1,
+                  room = extent + window.before[i] + window.after[i] - reach;
+    int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
+    if (ceil && (count - 1) * stride >= extent + window.before[i]) --count;
+    if (room < 0 && !ceil) throw c.error("a window is larger than the data and its padding");
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+bool windows_wait(const Conversion& c) {
+  return !c.has_known_shape(0) &&
+         (c.integer("ceil_mode", 0) != 0 || c.text("auto_pad", "NOTSET").starts_with("SAME"));
+}
+
+size_t checked_axes(const Conversion& c, size_t axes) {
+  if (axes < 1 || axes > 3) throw c.not_supported("layers over " + std::to_string(axes) + " spatial axes");
+  return axes;
 }
 
 std::string layout_of(const char* channels, size_t axes) {

@@ -1,0 +1,94 @@
+#include "baton/frontend/onnx/node_operator.h"
+
+#include "baton/frontend/onnx/importer.h"
+#include "baton/ir/rules/shape_rule.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+struct OnnxNodeAttrs {
+  std::string path, model;
+  std::vector<std::vector<int64_t>> shapes = {};
+  std::vector<std::string> dtypes = {};
+};
+
+template <>
+const AttrSchema& attr_schema<OnnxNodeAttrs>() {
+  using A = OnnxNodeAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "baton.attrs.OnnxNodeAttrs",
+      {{"path", &A::path, "the file that the node comes from", kNoDefault},
+       {"model", &A::model, "an ONNX model of this node alone, its bytes as hexadecimal digits", kNoDefault},
+       {"shapes", &A::shapes, "of each result; -1: known at run time", kNoDefault},
+       {"dtypes", &A::dtypes, "of each result", kNoDefault}});
+  return schema;
+}
+
+namespace onnx {
+
+namespace {
+
+std::string from_hex(std::string_view text) {
+  const auto digit = [](char c) -> int {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  std::string bytes;
+  for (size_t i = 0; i + 1 < text.size(); i += 2) {
+    const int high = digit(text[i]), low = digit(text[i + 1]);
+    if (high < 0 || low < 0) throw Error("`model` of onnx.node is not written in hexadecimal digits");
+    bytes += static_cast<char>(high << 4 | low);
+  }
+  return bytes;
+}
+
+RelationStatus node_relation(RelationContext& ctx, const OnnxNodeAttrs& attrs) {
+  if (attrs.shapes.empty() || attrs.shapes.size() != attrs.dtypes.size())
+    return fail_attr(ctx, "dtypes", std::to_string(attrs.dtypes.size()) + " types",
+                     "one is needed for each shape");
+  std::vector<Type> types;
+  for (size_t i = 0; i < attrs.shapes.size(); ++i) {
+    std::vector<Dim> shape;
+    for (const int64_t extent : attrs.shapes[i]) shape.push_back(extent < 0 ? Dim::any() : Dim(extent));
+    const std::optional<DType> dtype = DType::parse(attrs.dtypes[i]);
+    if (!dtype) return fail_attr(ctx, "dtypes", "\"" + attrs.dtypes[i] + "\"", "it is no element type");
+    types.push_back(baton::tensor_type(std::move(shape), *dtype));
+  }
+  return ctx.assign_result(types.size() == 1 ? types[0] : tuple_type(std::move(types)));
+}
+
+Expr expanded(const CallNode& call, const BuildContext& context) {
+  const auto& attrs = attrs_as<OnnxNodeAttrs>(call.attrs());
+  const auto bytes = std::make_shared<const std::string>(from_hex(attrs.model));
+  const OriginScope origins(call.origins());
+  return Importer(read_model_bytes(*bytes, attrs.path, bytes), {}, context).applied(call.args());
+}
+
+const OpDef& op_onnx_node() {
+  static const OpDef def = OpSpec<OnnxNodeAttrs>{
+      .name = "onnx.node",
+      .doc = "A node of an ONNX file, converted once the values of its inputs are known.",
+      .inputs = {{"inputs", "those that are given"}},
+      .variadic = true,
+      .relation = node_relation,
+      .non_computational = true,
+      .data_dependent = true,
+      .declares_attrs = false,
+      .rules = op_rules(RunTimeRule{expanded}),
+  };
+  return def;
+}
+
+}  // namespace
+
+void register_node_operator() {
+  static const bool once = [] {
+    register_ops({&op_onnx_node()});
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+}  // namespace onnx
+
+}  // namespace baton
