@@ -126,6 +126,9 @@ def test_profile_by_sampling(model, tmp_path):
     assert conv["samples"] == sum(stage["samples"] for stage in conv["stages"])
     assert "conv2d" in [stage["stage"] for stage in conv["stages"]]
     assert data["runs"] > 0 and data["plain_us"] > 0
+
+
+def test_sampling_as_a_table(model, tmp_path):
     text = baton("profile", model, "--sample", cwd=tmp_path).stdout
     assert "sampling adds" in text and "outside of kernels" in text
     assert max(map(len, text.splitlines())) <= 120

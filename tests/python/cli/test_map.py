@@ -268,6 +268,9 @@ def test_a_given_mapping_is_measured_too(vgg, mapped, tmp_path):
     assert models[str(tmp_path / "all.json")]["regions"] == 0 and models[str(mapped[1])]["regions"] >= 1
     assert all(each["measured_us"] > 0 for each in models.values())
     assert found["without_links_us"] >= found["bound_us"] * 0.999
+
+
+def test_a_given_mapping_of_other_targets_is_refused(vgg, mapped):
     assert "--also" in refused("map", vgg, "--targets", "dnnl", "--also", mapped[1]) and "sim_in_memory is not among" in refused(
         "map", vgg, "--targets", "dnnl", "--max-seconds", 1, "--also", mapped[1])
 
@@ -440,10 +443,17 @@ def test_real_devices_are_run_side_by_side(vgg, objective):
         if not each["why_not"]:
             assert each["measured_us"] > 0 and each["computed_us"] > 0 and each["serial_us"] > 0
     assert 0 <= found["overlap_share"] <= 1
+    assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
+
+
+@pytest.mark.parametrize("objective", ["latency", "throughput"])
+def test_the_overlap_of_simulated_devices_is_computed(vgg, objective):
     computed = report(vgg, "--targets", "llvm,sim_fast_gpu", "--objective", objective)
     assert computed["overlap"] == "computed" and computed["overlap_share"] == 1
+
+
+def test_without_an_objective_nothing_overlaps(vgg):
     assert report(vgg, "--targets", "llvm,mirror")["overlap"] == ""
-    assert "; runs are timed" in good("map", vgg, *words, "--max-seconds", 1, "--threads", 1)
 
 
 @pytest.fixture

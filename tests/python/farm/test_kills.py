@@ -57,8 +57,9 @@ def killed(tmp_path, victims, patterns, seed):
         assert hit >= len(victims) * 3 // 4, "the campaign had ended before it was hit"
 
 
-def test_kills_lose_nothing(tmp_path):
-    killed(tmp_path, VICTIMS * 2, patterns=60, seed=7)
+@pytest.mark.parametrize("victims", [VICTIMS[:2], VICTIMS[2:]])
+def test_kills_lose_nothing(tmp_path, victims):
+    killed(tmp_path, victims, patterns=16, seed=7)
 
 
 @pytest.mark.slow

@@ -95,9 +95,10 @@ def small_vgg():
     return module, params, run(module, params)[1]
 
 
-@pytest.mark.parametrize("convolutions, dense", [("dnnl", "dnnl"), ("opencl", "opencl"), ("mirror", "mirror"), ("opencl", "dnnl"),
-                                                 ("dnnl", "mirror"), ("mirror", "opencl"), ("sim_fast_gpu", "sim_fast_gpu"),
-                                                 ("opencl", "sim_in_memory"), ("sim_slow_gpu", "openblas")])
+@pytest.mark.parametrize("convolutions, dense", [
+    ("dnnl", "dnnl"), ("mirror", "mirror"), ("dnnl", "mirror"), ("sim_fast_gpu", "sim_fast_gpu"), ("sim_slow_gpu", "openblas"),
+    *(pytest.param(*pair, marks=pytest.mark.slow)
+      for pair in [("opencl", "opencl"), ("opencl", "dnnl"), ("mirror", "opencl"), ("opencl", "sim_in_memory")])])
 def test_vgg_in_eight_regions(convolutions, dense):
     need(convolutions, dense)
     module, params, expected = small_vgg()
@@ -211,8 +212,12 @@ NETWORKS = {
 QUICK = ("mlp", "resnet-18", "dqn", "lstm")
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("network", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NETWORKS])
+def is_quick(network, backend):
+    return network in QUICK and (network, backend) != ("resnet-18", "opencl")
+
+
+@pytest.mark.parametrize("network, backend", [pytest.param(network, backend, marks=[] if is_quick(network, backend) else [pytest.mark.slow])
+                                              for network in NETWORKS for backend in BACKENDS])
 def test_network(network, backend):
     need(backend)
     module, params = NETWORKS[network]()
