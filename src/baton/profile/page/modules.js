@@ -66,14 +66,14 @@ function moduleTable(state, model) {
     {key: "name", label: "module", tip: "A module of the user's program; unfolded, those inside it and its operators", fold: true,
      value: (row) => row.module?.path ?? "", cell: (row) => (row.module ? nameCell(row.module.name, alikeText(row.module), row.module.path)
        : row.part ? nameCell(row.part.name, "") : nameCell(row.op.brief || row.op.op, placeText(row.op) || row.op.source, row.op.type))},
-    {key: "bar", drop: 2, label: "time", tip: "Beside the whole model's", width: 240, num: true, value: time, cell: (row) => (time(row) > 0 ?
+    {key: "bar", drop: 3, label: "time", tip: "Beside the whole model's", width: 240, num: true, value: time, cell: (row) => (time(row) > 0 ?
       bar([{part: 1, colour: row.module ? row.module.colour : row.part ? "--own" : kindColour(model, [row.id])}], time(row), total) : null)},
     {key: "us", label: "µs", tip: "A module's parts add up to it; ~: kernels that were not split count for their operators alike", width: 96, num: true,
      value: time, cell: (row) => (row.module ? moduleTime(row.module) : row.op ? ownText(row.op) : usText(row.part.us))},
     {key: "share", label: "share", tip: "Of the sum of all kernels", width: 72, num: true, value: time, cell: (row) => (time(row) > 0 ? percent(time(row) / total) : "")},
-    {key: "count", drop: 1, label: "operators", tip: "With those of the modules inside", width: 98, num: true,
+    {key: "count", drop: 2, label: "operators", tip: "With those of the modules inside", width: 98, num: true,
      value: (row) => (row.module ? operatorsIn(row.module).length : null)},
-    {key: "where", drop: 3, label: "source", tip: "The line of the user's program", width: 190, value: (row) => (row.op ? whereText(row.op) : "")},
+    {key: "where", drop: 1, label: "source", tip: "The line of the user's program", width: 190, value: (row) => (row.op ? whereText(row.op) : "")},
   ];
   const grid = new Grid(state, {name: "modules", columns, top: () => [moduleRow(model, model.modules[0])]});
   grid.open.add("m0");
