@@ -192,7 +192,7 @@ def test_packed_queries_keys_and_values_are_taken_apart():
 
 
 @pytest.mark.parametrize("op, domain, why", [
-    ("Inverse", MS, "inverses of matrices are not supported"), ("ReorderInput", "com.microsoft.nchwc", "optimised for one machine by ONNX Runtime; export it again"),
+    ("Inverse", MS, "inverses of matrices are not supported"), ("ReorderInput", "com.microsoft.nchwc", "ONNX Runtime optimised it for one machine; export it again"),
     ("RandomNormalLike", "", "random numbers are not supported")])
 def test_what_cannot_be_had_is_refused_by_name(op, domain, why):
     with pytest.raises(Exception, match=f"{op} `it`: .*{why}"):

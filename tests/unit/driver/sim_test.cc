@@ -155,7 +155,9 @@ TEST(Sim, EveryOutputSaysThatItIsSimulated) {
   EXPECT_EQ(simulated, 3) << "a kernel, and copies there and back";
   EXPECT_THAT(report.notes, testing::Contains(HasSubstr("simulated, not measured: 3 rows of sim_fast_gpu")));
   EXPECT_THAT(trace_json(report, 0), HasSubstr(R"("simulated":"sim_fast_gpu")"));
-  EXPECT_EQ(kernels_table(report).columns.back().name, std::string("simulated"));
+  const auto table = kernels_table(report);
+  EXPECT_TRUE(std::ranges::any_of(table.columns,
+                                  [](const auto& each) { return each.name == std::string("simulated"); }));
 }
 
 TEST(Sim, MeasuredTimesAreSimulatedOnes) {

@@ -123,7 +123,8 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
     return summed(c, op_names::kBatchMatmul, {a, b}, {{"transpose_a", false}, {"transpose_b", false}});
   if (has_symbolic_batches(a, b))
     return over_symbolic_batches(c, a, b, [&](const Expr& one, const Expr& other) {
-      return summed(c, op_names::kBatchMatmul, {one, other}, {{"transpose_a", false}, {"transpose_b", false}});
+      return summed(c, op_names::kBatchMatmul, {one, other},
+                    {{"transpose_a", false}, {"transpose_b", false}});
     });
   std::vector<int64_t> common;
   for (size_t i = 0; i < outer; ++i) {

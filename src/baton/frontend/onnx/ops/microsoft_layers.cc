@@ -149,11 +149,6 @@ Values expand_dims(Conversion& c) {
   return {c.call("expand_dims", {c[0]}, {{"axis", c.axis(axis, c.rank(0) + 1)}})};
 }
 
-/// Layouts in blocks, which ONNX Runtime writes when it saves a model that it has optimised.
-Values of_one_machine(Conversion& c) {
-  throw c.error("this file was optimised for one machine by ONNX Runtime; export it again");
-}
-
 Values inverse(Conversion& c) { throw c.not_supported("inverses of matrices"); }
 
 Values crop_and_resize(Conversion& c) {
@@ -205,14 +200,6 @@ const std::vector<Operator>& microsoft_layers() {
       {"com.microsoft", "QuickGelu", {1}, &quick_gelu},
       {"com.microsoft", "SkipLayerNormalization", {1}, &skip_layer_norm},
       {"com.microsoft", "SkipSimplifiedLayerNormalization", {1}, &skip_rms_norm},
-      {"com.microsoft.nchwc", "AveragePool", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "Conv", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "GlobalAveragePool", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "GlobalMaxPool", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "MaxPool", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "ReorderInput", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "ReorderOutput", {1}, &of_one_machine},
-      {"com.microsoft.nchwc", "Upsample", {1}, &of_one_machine},
   };
   return all;
 }

@@ -416,7 +416,11 @@ Values range(Conversion& c) {
   const DType type = c.dtype(0);
   const bool is_short = (type.is_float() || type.is_bfloat()) && type.bits == 16;
   const DType wide = is_short ? DType::float_(32) : type;
-  const auto bound = [&](size_t i) { return c.cast(c[i], wide); };
+  // Bounds are scalars; files have lists of one number, too, which other engines take.
+  const auto bound = [&](size_t i) {
+    return c.cast(c.rank(i) == 1 ? c.call("squeeze", {c[i]}, {{"axis", std::vector<int64_t>{0}}}) : c[i],
+                  wide);
+  };
   return {c.cast(c.call("arange", {bound(0), bound(1), bound(2)}, {{"dtype", wide}}), type)};
 }
 

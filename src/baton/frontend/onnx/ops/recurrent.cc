@@ -111,13 +111,17 @@ class Recurrent {
 
   /// The state before the first step: input `index`, or zeros like the first elements of `products`.
   Expr initial(size_t index, int64_t direction, const Expr& products) const {
-    if (c_.has(index)) return f_.taken(c_[index], batch_first_ ? 1 : 0, direction);
     const std::vector<Dim>& shape = tensor_type(products).shape();
-    if (!shape[1].is_any())
+    const auto zeros = [&] {
+      if (shape[1].is_any()) return f_.of("zeros_like", f_.sliced(f_.taken(products, 0, 0), 1, 0, hidden_));
       return c_.call(
           "zeros", {},
           {{"shape", std::vector<int64_t>{shape[1].value(), hidden_}}, {"dtype", f_.dtype_of(products)}});
-    return f_.of("zeros_like", f_.sliced(f_.taken(products, 0, 0), 1, 0, hidden_));
+    };
+    if (!c_.has(index)) return zeros();
+    const Expr given = f_.taken(c_[index], batch_first_ ? 1 : 0, direction);
+    // A file may call the state's batch otherwise than the data's: it is the same number at run time.
+    return tensor_type(given).shape()[0] == shape[1] ? given : f_.of("broadcast_to_like", given, zeros());
   }
 
   /// Runs one direction; behind the end of a sequence (input `lengths`) states stay and outputs are 0.

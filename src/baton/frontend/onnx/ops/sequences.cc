@@ -127,10 +127,10 @@ Values split_at_run_time(Conversion& c, int axis) {
   Expr begin = c.vector({0});
   for (int64_t i = 0; i < count.value(); ++i) {
     const Expr end = c.call("add", {begin, one_of(lengths, i)});
-    elements.emplace_back(c.call("dyn.strided_slice",
-                                 {c[0], over_all(begin, 0), over_all(end, INT64_MAX),
-                                  c.vector(std::vector<int64_t>(rank, 1))},
-                                 {{"slice_mode", "end"}}));
+    elements.emplace_back(
+        c.call("dyn.strided_slice",
+               {c[0], over_all(begin, 0), over_all(end, INT64_MAX), c.vector(std::vector<int64_t>(rank, 1))},
+               {{"slice_mode", "end"}}));
     begin = end;
   }
   return {Value::of_sequence(std::move(elements))};
