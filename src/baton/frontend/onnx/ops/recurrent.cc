@@ -121,7 +121,7 @@ class Recurrent {
     if (!c_.has(index)) return zeros();
     const Expr given = f_.taken(c_[index], batch_first_ ? 1 : 0, direction);
     // A file may call the state's batch otherwise than the data's: it is the same number at run time.
-    return tensor_type(given).shape()[0] == shape[1] ? given : f_.of("broadcast_to_like", given, zeros());
+    return tensor_type(given).shape()[0] == shape[1] ? given : f_.of("reshape_like", given, zeros());
   }
 
   /// Runs one direction; behind the end of a sequence (input `lengths`) states stay and outputs are 0.
