@@ -8,6 +8,7 @@
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/numbers.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/op_names.h"
 
 namespace baton::onnx {
 
@@ -160,7 +161,7 @@ Expr by_matrix(const Conversion& c, const Expr& data, int axis, const ResizedAxi
   std::iota(last.begin(), last.end(), int64_t{0});
   std::swap(last[static_cast<size_t>(axis)], last.back());
   const Expr weights = c.constant(reals_array({of.to, of.from}, matrix, type));
-  const Expr product = c.call("nn.dense", {c.transpose(data, last), weights}, {{"units", of.to}});
+  const Expr product = c.call(op_names::kDense, {c.transpose(data, last), weights}, {{"units", of.to}});
   return c.transpose(product, last);
 }
 

@@ -6,6 +6,7 @@
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/numbers.h"
 #include "baton/frontend/onnx/ops/windows.h"
+#include "baton/ir/op_names.h"
 
 namespace baton::onnx {
 
@@ -65,7 +66,7 @@ Values affine_grid(Conversion& c) {
   const DType type = c.dtype(0);
   const Expr table = c.constant(reals_array({points, count + 1}, grid, type));
   const Expr moved =
-      c.call("nn.dense", {c.reshape(c[0], {size[0] * count, count + 1}), table}, {{"units", points}});
+      c.call(op_names::kDense, {c.reshape(c[0], {size[0] * count, count + 1}), table}, {{"units", points}});
   std::vector<int64_t> result{size[0]};
   result.insert(result.end(), spatial.begin(), spatial.end());
   result.push_back(count);

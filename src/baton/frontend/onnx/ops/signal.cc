@@ -6,6 +6,7 @@
 
 #include "baton/frontend/onnx/operators.h"
 #include "baton/frontend/onnx/ops/numbers.h"
+#include "baton/ir/op_names.h"
 
 namespace baton::onnx {
 
@@ -50,7 +51,7 @@ Complex product(const Conversion& c, const Complex& a, const Complex& b,
 /// The first `bins` of the frequencies of a signal of n elements, by one matrix.
 Complex by_matrix_of_turns(const Conversion& c, const Complex& x, int64_t n, int64_t bins, double sign) {
   return product(c, x, turns(c, bins, n, n, sign), [&](const Expr& data, const Expr& matrix) {
-    return c.call("nn.dense", {data, matrix}, {{"units", bins}});
+    return c.call(op_names::kDense, {data, matrix}, {{"units", bins}});
   });
 }
 
@@ -122,7 +123,8 @@ Expr real_signal(const Conversion& c, const Complex& x, int64_t bins, int64_t n)
       sines.push_back(k == 0 || 2 * k == n ? 0 : -weight * std::sin(angle));
     }
   const auto by = [&](const Expr& data, const std::vector<double>& matrix) {
-    return c.call("nn.dense", {data, c.constant(reals_array({n, bins}, matrix, kReal))}, {{"units", n}});
+    return c.call(op_names::kDense, {data, c.constant(reals_array({n, bins}, matrix, kReal))},
+                  {{"units", n}});
   };
   const Expr real = by(x.real, cosines);
   return x.imaginary ? plus(c, real, by(x.imaginary, sines)) : real;
