@@ -454,8 +454,9 @@ bool is_model_file(const std::string& path) {
   return file.read(begin, sizeof begin) && begin[0] == 0x08 && begin[1] > 0;
 }
 
-std::shared_ptr<const ModelFile> read_model_bytes(std::string_view bytes, std::string path,
-                                                  std::shared_ptr<const void> owner) {
+namespace {
+
+std::shared_ptr<ModelFile> read(std::string_view bytes, std::string path, std::shared_ptr<const void> owner) {
   auto model = std::make_shared<ModelFile>();
   model->path = std::move(path);
   model->memory = std::move(owner);
@@ -463,9 +464,18 @@ std::shared_ptr<const ModelFile> read_model_bytes(std::string_view bytes, std::s
   return model;
 }
 
+}  // namespace
+
+std::shared_ptr<const ModelFile> read_model_bytes(std::string_view bytes, std::string path,
+                                                  std::shared_ptr<const void> owner) {
+  return read(bytes, std::move(path), std::move(owner));
+}
+
 std::shared_ptr<const ModelFile> read_model_file(const std::string& path) {
   const MappedFile file = map_file(path);
-  return read_model_bytes(file.bytes, path, file.owner);
+  auto model = read(file.bytes, path, file.owner);
+  model->mapped = file.bytes;
+  return model;
 }
 
 }  // namespace baton::onnx

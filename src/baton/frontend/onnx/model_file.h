@@ -147,6 +147,7 @@ struct FunctionFile {
 struct ModelFile {
   std::string path;
   std::shared_ptr<const void> memory;  ///< that all views are of
+  std::string_view mapped;             ///< the mapped file; empty: it was given as bytes
   int64_t ir_version = 0;
   OpsetVersions opsets;
   std::string_view producer, producer_version;

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPage = 4096;
+constexpr size_t kLargePage = size_t{2} << 20;
 constexpr size_t kGivenBackFrom = 64 * kPage;  // smaller tensors share their pages with others
 
 /// Bits of an element in raw data.
@@ -38,11 +39,16 @@ void unpack(std::string_view raw, Element element, NDArray& to) {
   }
 }
 
-/// A clean page of a private mapping is read again from the file when it is needed again.
-void give_back(std::string_view bytes) {
-  if (bytes.size() < kGivenBackFrom) return;
-  const auto begin = (reinterpret_cast<uintptr_t>(bytes.data()) + kPage - 1) / kPage * kPage;
-  const auto end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / kPage * kPage;
+/// A clean page of a private mapping is read again from the file when it is needed again; other memory would
+/// be lost. The kernel maps whole large pages of the file, so that what lies before `bytes` may be there
+/// again.
+void give_back(std::string_view bytes, std::string_view mapped) {
+  const auto at = [](const char* place) { return reinterpret_cast<uintptr_t>(place); };
+  if (bytes.size() < kGivenBackFrom || bytes.data() < mapped.data() ||
+      bytes.data() + bytes.size() > mapped.data() + mapped.size())
+    return;
+  const uintptr_t begin = std::max(at(bytes.data()) / kLargePage * kLargePage, at(mapped.data()));
+  const uintptr_t end = (at(bytes.data()) + bytes.size()) / kPage * kPage;
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
@@ -94,7 +100,7 @@ void fill_typed(const TensorFile& tensor, NDArray& to) {
   }
 }
 
-void fill_raw(std::string_view raw, Element element, NDArray& to) {
+void fill_raw(std::string_view raw, Element element, std::string_view mapped, NDArray& to) {
   const auto bits = static_cast<size_t>(raw_bits(element));
   const size_t wanted = (static_cast<size_t>(to.size()) * bits + 7) / 8;
   if (raw.size() != wanted)
@@ -102,7 +108,7 @@ void fill_raw(std::string_view raw, Element element, NDArray& to) {
                 describe(to.shape(), to.dtype()) + " has " + std::to_string(wanted));
   if (bits < 8) return unpack(raw, element, to);
   if (!raw.empty()) std::memcpy(to.data(), raw.data(), raw.size());
-  give_back(raw);
+  give_back(raw, mapped);
 }
 
 uint64_t decimal(std::string_view text, const char* what) {
@@ -215,6 +221,12 @@ std::string_view TensorReader::external(const TensorFile& tensor) {
   return bytes.substr(offset, length);
 }
 
+std::string_view TensorReader::mapped_around(const TensorFile& tensor) const {
+  if (!tensor.is_external) return model_->mapped;
+  const auto at = files_.find(std::string(text_of(tensor.external, "location")));
+  return at == files_.end() ? std::string_view() : at->second.bytes;
+}
+
 int packed_bits(Element element) {
   if (element == Element::kInt4 || element == Element::kUInt4) return 4;
   return element == Element::kInt2 || element == Element::kUInt2 ? 2 : 0;
@@ -234,7 +246,7 @@ NDArray TensorReader::read(const TensorFile& tensor) {
                   " elements");
     NDArray array = room_for(tensor.dims, dtype);
     if (is_raw)
-      fill_raw(raw, tensor.element, array);
+      fill_raw(raw, tensor.element, mapped_around(tensor), array);
     else
       fill_typed(tensor, array);
     if (tensor.element == Element::kBool) make_bools(array);

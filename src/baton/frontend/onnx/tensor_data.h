@@ -36,6 +36,8 @@ class TensorReader {
 
  private:
   std::string_view external(const TensorFile& tensor);
+  /// The mapped file that holds the tensor's data; empty: they are in other memory.
+  std::string_view mapped_around(const TensorFile& tensor) const;
   std::shared_ptr<const ModelFile> model_;
   std::map<std::string, MappedFile> files_;
 };

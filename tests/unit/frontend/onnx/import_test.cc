@@ -8,6 +8,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/tensor_data.h"
 #include "baton/ir/visit.h"
 #include "baton/support/base/files.h"
 #include "baton/support/error.h"
@@ -100,6 +101,18 @@ TEST_F(OnnxImport, WhatFollowsFromConstantsIsFolded) {
              input("x", kFloat, {"2"}) + output("y"));
   EXPECT_THAT(text(module), Not(HasSubstr("exp(")));
   EXPECT_THAT(nodes_of(module), ElementsAre(std::pair("Exp_0", ""), std::pair("Mul_1", "")));
+}
+
+TEST_F(OnnxImport, WeightsInMemoryCanBeReadTwice) {
+  const std::vector<float> values(1 << 18, 3);
+  const std::string bytes = proto::model(
+      proto::bytes(5, proto::tensor("w", kFloat, {1 << 18}, proto::raw_data(proto::raw(values)))));
+  const auto file = read_model_bytes(bytes, "test.onnx", nullptr);
+  TensorReader reader(file);
+  for (int i = 0; i < 2; ++i) {
+    const NDArray read = reader.read(file->graph.initializers[0]);
+    EXPECT_EQ(std::ranges::count(read.as<float>(), 3.0F), 1 << 18);
+  }
 }
 
 TEST_F(OnnxImport, NumbersOfRulesAreRightInAllFloats) {
