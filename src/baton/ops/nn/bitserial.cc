@@ -187,9 +187,12 @@ void bitserial_conv2d_compute(Compute& c, const BinaryConv2DAttrs& attrs) {
     throw NotSupported("nn.bitserial_conv2d of data " + describe(data.shape(), data.dtype()) + " in " +
                        attrs.data_layout + " with a weight " + describe(weight.shape(), weight.dtype()) +
                        " in " + attrs.kernel_layout);
+  if (convert_shape(c.out().extents(), layout, nchw)[1] != *attrs.channels)
+    throw NotSupported("nn.bitserial_conv2d of " + std::to_string(*attrs.channels) + " channels in " +
+                       attrs.data_layout + ", whose blocks they do not fill");
   std::vector<int64_t> before, after;
   split_padding(attrs.padding, 2, &before, &after);
-  const Axes i(4);
+  const Axes i(data.rank());
   const Index to = convert_index<Halide::Expr>(i.exprs(), layout, nchw);
   const Domain r({in[1], kernel[2], kernel[3]});
   Index from{to[0], r[0]};

@@ -101,7 +101,8 @@ void resize_compute(Compute& c, const Resize& resize) {
   const std::function<Halide::Expr(int, Index)> interpolated = [&](int k, Index at) -> Halide::Expr {
     if (k == resize.count) {
       const Halide::Expr value = data(convert_index<Halide::Expr>(at, canonical, resize.layout));
-      return nearest ? value : cast<float>(value);
+      // Weights are float32, as in TVM; elements of float64 keep their digits.
+      return nearest || value.type() == Halide::Float(64) ? value : cast<float>(value);
     }
     Halide::Expr sum;
     for (const Tap& tap : taps[k]) {

@@ -120,6 +120,9 @@ TEST_P(KernelFuzzCases, Agree) {
            "variance: (2, 1)f32, (2, 1)f32, axis=[1], unbiased=True",
            "nn.conv2d_transpose: (1, 2, 4, 10)f32, (2, 17, 3, 4)f32, channels=17, kernel_size=[3, 4], "
            "strides=[1, 3], padding=[1, 0, 1, 0], kernel_layout=IOHW",
+           "nn.upsampling3d: (1, 2, 2, 1, 2)f64, scale_d=2., scale_h=2., scale_w=2., method=trilinear",
+           "nn.bitserial_conv2d: (1, 4, 6, 5, 8)u8[0, 2], (3, 3, 32, 16)u8[0, 2], channels=16, "
+           "pack_dtype=uint32, out_dtype=int16, data_layout=NCHW8c, kernel_layout=HWIO",
            "image.resize2d: (1, 1, 31, 5, 16)u32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NCHW16c",
        }) {
     if (!is_mine(index++)) continue;
@@ -134,6 +137,15 @@ TEST_F(KernelFuzz, TensorsOfManyAxesAreRefused) {
   const Verdict verdict = run_case(parse_case("expand_dims: (4)f32, axis=0, num_newaxis=256"));
   EXPECT_EQ(verdict.kind, Verdict::Kind::kRefused);
   EXPECT_NE(verdict.text.find("tensors of 257 axes: at most 32"), std::string::npos) << verdict.text;
+}
+
+// Its blocks had channels that the weight has not.
+TEST_F(KernelFuzz, BlocksThatChannelsDoNotFillAreRefused) {
+  const Verdict verdict =
+      run_case(parse_case("nn.bitserial_conv2d: (1, 4, 6, 5, 8)u8[0, 2], (3, 3, 32, 4)u8[0, 2], channels=4, "
+                          "pack_dtype=uint32, out_dtype=int16, data_layout=NCHW8c, kernel_layout=HWIO"));
+  EXPECT_EQ(verdict.kind, Verdict::Kind::kRefused);
+  EXPECT_NE(verdict.text.find("4 channels in NCHW8c"), std::string::npos) << verdict.text;
 }
 
 TEST_F(KernelFuzz, SlowRandomSeeds) {
