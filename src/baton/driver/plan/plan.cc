@@ -11,6 +11,7 @@
 #include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ir/placement.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 
@@ -18,6 +19,17 @@ namespace baton {
 namespace {
 
 using Entries = std::vector<EntryId>;
+
+constexpr const char* kInterpreted =
+    ": `baton run MODEL --executor interpreter`, in Python relay.create_executor(\"vm\"), evaluates such "
+    "programs";
+
+/// " of `conv1`", where the source names what the call comes from.
+std::string at_origin(const CallNode& call) {
+  for (const Origin* each : call.origins().origins())
+    if (!each->source_name().empty()) return " of `" + each->source_name() + "`";
+  return "";
+}
 
 void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
   if (const auto* tuple = as_type<TupleTypeNode>(type)) {
@@ -31,8 +43,8 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
   if (!tensor->is_static())
     throw NotSupported("the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
                        "; give every extent a number, with relay.transform.FreezeShapes or --shape; shapes "
-                       "that are only known at run time are not built yet: `baton run MODEL --executor "
-                       "interpreter`, in Python relay.create_executor(\"vm\"), evaluates such programs");
+                       "that are only known at run time are not built yet" +
+                       kInterpreted);
   if (!fits_executor(tensor->extents(), tensor->dtype()))
     throw NotSupported(
         "the graph executor holds tensors of up to 64 axes of 2147483647 elements and 64 TiB, found " +
@@ -186,15 +198,11 @@ class Planner {
         if (is_on_device(node)) return;
         return add_call(*as<CallNode>(node));
       case ExprKind::kIf:
-        throw NotSupported(
-            "the graph executor does not support control flow (found an if): `baton run MODEL --executor "
-            "interpreter`, in "
-            "Python relay.create_executor(\"vm\"), evaluates such programs");
+        throw NotSupported(std::string("the graph executor does not support control flow (found an if)") +
+                           kInterpreted);
       case ExprKind::kMatch:
-        throw NotSupported(
-            "the graph executor does not support control flow (found a match): `baton run MODEL --executor "
-            "interpreter`, "
-            "in Python relay.create_executor(\"vm\"), evaluates such programs");
+        throw NotSupported(std::string("the graph executor does not support control flow (found a match)") +
+                           kInterpreted);
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
       case ExprKind::kRefWrite:
@@ -267,6 +275,11 @@ class Planner {
 
   Function callee_of(const CallNode& call) const {
     if (const Function function = kernel_called(*module_, call)) return function;
+    if (call.op() && call.op()->rules.get<RunTimeRule>())
+      throw NotSupported("operator " + call.op()->name + at_origin(call) +
+                         " needs the values of its inputs, such as axes or sizes, which are not known before "
+                         "the program runs; make them constants of the model" +
+                         kInterpreted);
     if (call.op())
       throw NotSupported("operator " + call.op()->name + " stands outside of any kernel: run FuseOps first");
     throw NotSupported("the graph executor calls kernels only, not functions");
