@@ -244,15 +244,9 @@ size_t Importer::made_for(const NodeFile& node, size_t index, const std::string&
   std::vector<size_t>& known = made_of_[path];
   if (known.size() <= index) known.resize(index + 1, SIZE_MAX);
   if (known[index] != SIZE_MAX) return known[index];
-  std::string name = path + label_of(node, index);
-  while (true) {  // "a#2" may be a name of the file, too
-    const int count = ++seen_names_[name];
-    if (count == 1) break;
-    name += "#" + std::to_string(count);
-  }
   known[index] = made_.size();
   const Ref<const Origin> origin =
-      Origin::create(std::string(node.op_type), nullptr, {}, name,
+      Origin::create(std::string(node.op_type), nullptr, {}, labels_.unique(node, index, path),
                      places_.place(within_current_module(module_path(node, path)), source_line(node)));
   made_.push_back({origin, reason_of(node)});
   module_->origins().add(made_.back().origin);

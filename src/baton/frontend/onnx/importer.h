@@ -11,6 +11,7 @@
 #include "baton/frontend/onnx/conversion.h"
 #include "baton/frontend/onnx/functions.h"
 #include "baton/frontend/onnx/import.h"
+#include "baton/frontend/onnx/node_labels.h"
 #include "baton/frontend/onnx/operator_check.h"
 #include "baton/frontend/onnx/tensor_data.h"
 #include "baton/ir/module.h"
@@ -92,7 +93,7 @@ class Importer final : public Surroundings {
   std::map<std::string, Dim> symbols_;
   std::vector<std::pair<Dim, std::pair<Var, int>>> extent_sources_;  ///< where the number of a symbol is read
   PlaceTable places_;
-  std::unordered_map<std::string, int> seen_names_;
+  NodeLabels labels_;
   std::vector<Made> made_;
   size_t converted_ = 0;  ///< nodes, in each turn of a loop
   /// By the path of a graph or call, the places in made_ of its nodes: a graph can be converted several

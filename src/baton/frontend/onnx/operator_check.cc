@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/frontend/onnx/node_labels.h"
 #include "baton/frontend/onnx/operators.h"
 #include "baton/support/error.h"
 
@@ -15,16 +16,6 @@ constexpr std::string_view kForOneMachine = "com.microsoft.nchwc";
 std::string domain_text(std::string_view domain) { return std::string(domain.empty() ? "ai.onnx" : domain); }
 
 }  // namespace
-
-std::string label_of(const NodeFile& node, size_t index) {
-  return node.name.empty() ? std::string(node.op_type) + "_" + std::to_string(index) : std::string(node.name);
-}
-
-std::string label_of(const AttributeFile& graph) {
-  if (graph.name == "then_branch") return "then";
-  if (graph.name == "else_branch") return "else";
-  return std::string(graph.name);
-}
 
 OperatorCheck::OperatorCheck(const ModelFile& file, const FunctionTable& functions)
     : file_(file), functions_(functions) {

@@ -42,9 +42,4 @@ class OperatorCheck {
   std::string without_version_;  ///< a node of ONNX's own domain where the file has no version of it
 };
 
-/// "Conv_3" for a node without a name, the fourth of its graph.
-std::string label_of(const NodeFile& node, size_t index);
-/// How paths call a graph that is an attribute: "then" for "then_branch".
-std::string label_of(const AttributeFile& graph);
-
 }  // namespace baton::onnx

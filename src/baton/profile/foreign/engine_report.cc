@@ -40,6 +40,7 @@ void add_operators(ProfileReport& report, const std::vector<onnx::SourceNode>& n
     if (!row.nodes.empty()) continue;
     row.retired_by = engine;
     row.retired_why = nodes[i].is_constant ? "follows from constants: computed before the run"
+                      : nodes[i].is_call   ? "a call of a function of the model, whose nodes stand for it"
                                            : "no step of the profile is named after it, or reads its result";
   }
 }

@@ -17,7 +17,7 @@ class Joiner {
   Joiner(const EngineProfile& profile, const std::vector<onnx::SourceNode>& nodes)
       : profile_(profile), nodes_(nodes), row_of_(nodes.size(), kNone) {
     for (uint32_t i = 0; i < nodes.size(); ++i) {
-      if (!nodes[i].name.empty()) by_name_.try_emplace(nodes[i].name, i);
+      if (!nodes[i].name.empty() && !nodes[i].is_call) by_name_.try_emplace(nodes[i].name, i);
       for (const std::string& each : nodes[i].outputs) by_tensor_.try_emplace(each, i);
     }
     for (uint32_t i = 0; i < profile.rows.size(); ++i) rows_by_name_.try_emplace(profile.rows[i].name, i);
@@ -47,7 +47,7 @@ class Joiner {
   static bool changes_layout(const EngineRow& row) { return row.op.starts_with("Reorder"); }
 
   void claim(uint32_t node, uint32_t row) {
-    if (row_of_[node] != kNone || nodes_[node].is_constant) return;
+    if (row_of_[node] != kNone || !nodes_[node].is_computed()) return;
     row_of_[node] = row;
     claimed_.push_back(node);
   }
@@ -68,7 +68,7 @@ class Joiner {
     for (const std::string& member : row.members) add_members(member, found);
     if (found.empty())
       if (const auto node = named(row.name)) found.insert(*node);
-    std::erase_if(found, [&](uint32_t node) { return nodes_[node].is_constant; });
+    std::erase_if(found, [&](uint32_t node) { return !nodes_[node].is_computed(); });
     return {found.begin(), found.end()};
   }
 
@@ -123,7 +123,7 @@ class Joiner {
   std::vector<uint32_t> neighbours_of(const EngineRow& row,
                                       const std::vector<std::vector<uint32_t>>& anchors) const {
     for (const std::string& tensor : row.inputs)
-      if (const auto at = by_tensor_.find(tensor); at != by_tensor_.end() && !nodes_[at->second].is_constant)
+      if (const auto at = by_tensor_.find(tensor); at != by_tensor_.end() && nodes_[at->second].is_computed())
         return {at->second};
     for (const std::string& tensor : row.outputs)
       for (uint32_t i = 0; i < profile_.rows.size(); ++i)

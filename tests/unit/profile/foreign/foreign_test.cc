@@ -76,6 +76,26 @@ TEST(SourceNodes, OfABranchAreBehindTheNodeAndFeedIt) {
   EXPECT_THAT(nodes[2].inputs, ElementsAre(0));
 }
 
+TEST(SourceNodes, OfAFunctionStandForItsCall) {
+  const std::string function = bytes(1, "F") + bytes(4, "p") + bytes(5, "q") +
+                               bytes(7, node("Relu", {"p"}, {"m"}, named("in"))) +
+                               bytes(7, node("Neg", {"m"}, {"q"})) + bytes(10, "local");
+  const std::string graph = bytes(1, node("Abs", {"x"}, {"t"}, named("a"))) +
+                            bytes(1, node("F", {"t"}, {"u"}, named("call") + bytes(7, "local"))) +
+                            bytes(1, node("Exp", {"u"}, {"y"}, named("e")));
+  static const std::string kept = onnx::proto::model(graph) + bytes(25, function);
+  const auto nodes = onnx::source_nodes(*onnx::read_model_bytes(kept, "test.onnx", nullptr));
+  ASSERT_EQ(nodes.size(), 5u);
+  EXPECT_TRUE(nodes[1].is_call);
+  EXPECT_EQ(nodes[2].label, "call/in");
+  EXPECT_EQ(nodes[3].label, "call/Neg_1");
+  EXPECT_THAT(nodes[2].inputs, ElementsAre(0));
+  EXPECT_THAT(nodes[4].inputs, ElementsAre(3));
+  // The engine takes the function apart, and names a step after the tensor that the call makes.
+  const auto rows = join({"engine", "1", 1, {}, {row("a", 1), row("u_nchwc", 1), row("e", 1)}}, nodes);
+  EXPECT_THAT(rows[1].nodes, ElementsAre(2, 3));
+}
+
 TEST(Join, WhatIsNotNamedBelongsToTheStepThatReadsIt) {
   const auto rows = joined({row("r", 1), row("a", 1)});
   EXPECT_THAT(rows[0].nodes, ElementsAre(kC, kB, kR));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/ops/formulas.h"
 #include "baton/frontend/onnx/ops/numbers.h"
 
 namespace baton::onnx {
@@ -268,7 +269,7 @@ Values is_inf(Conversion& c) {
   return {c.call("logical_and", {infinite, c.call(positive ? "greater" : "less", {c[0], zero})})};
 }
 
-Values round_even(Conversion& c) { return {rounded_to_even(c, c[0])}; }
+Values round_even(Conversion& c) { return {Formulas(c).round_even(c[0])}; }
 
 Values reciprocal(Conversion& c) { return {c.call("divide", {c.scalar(1, c.dtype(0)), c[0]})}; }
 

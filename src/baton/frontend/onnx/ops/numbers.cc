@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "baton/frontend/onnx/ops/formulas.h"
 #include "baton/support/base/float16.h"
 
 namespace baton::onnx {
@@ -45,14 +46,6 @@ NDArray reals_array(const Shape& shape, const std::vector<double>& values, DType
 }
 
 /// Relay's `round` takes halves away from zero, but not their half.
-Expr rounded_to_even(const Conversion& c, const Expr& x) {
-  const DType type = tensor_type(x).dtype();
-  const Expr half = c.scalar(0.5, type), two = c.scalar(2, type);
-  const Expr is_half =
-      c.call("equal", {c.call("abs", {c.call("subtract", {x, c.call("trunc", {x})})}), half});
-  const Expr even = c.call("multiply", {c.call("round", {c.call("multiply", {x, half})}), two});
-  return c.call("where", {is_half, even, c.call("round", {x})});
-}
 
 Expr saturated(const Conversion& c, const Expr& value, DType type) {
   if (tensor_type(value).dtype() == type) return value;
@@ -61,7 +54,7 @@ Expr saturated(const Conversion& c, const Expr& value, DType type) {
                end = std::ldexp(1.0, type.bits - (is_signed ? 1 : 0));
   // The largest of 64 bits is no double: the one below it bounds.
   const double most = type.bits > 32 ? std::nextafter(end, 0.0) : end - 1;
-  return c.cast(c.call("clip", {rounded_to_even(c, value)}, {{"a_min", least}, {"a_max", most}}), type);
+  return c.cast(c.call("clip", {Formulas(c).round_even(value)}, {{"a_min", least}, {"a_max", most}}), type);
 }
 
 }  // namespace baton::onnx

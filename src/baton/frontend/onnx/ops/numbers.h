@@ -16,7 +16,4 @@ NDArray reals_array(const Shape& shape, const std::vector<double>& values, DType
 /// `value`, of reals, as integers: rounded to the nearest, halves to even numbers, and bounded.
 Expr saturated(const Conversion& c, const Expr& value, DType type);
 
-/// To the nearest whole number, halves to the even one.
-Expr rounded_to_even(const Conversion& c, const Expr& value);
-
 }  // namespace baton::onnx
