@@ -207,6 +207,14 @@ def test_axes_and_sizes_may_come_at_run_time():
     np.testing.assert_array_equal(at_run_time(resized, x, np.array([2, 6, 4])), x.repeat(2, 1))
 
 
+def test_a_plan_says_which_node_needs_values_and_what_to_do(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model_of(node("ReduceSum", ["a", "b"], ["y"], "red"), {"a": (1, [2, 3]), "b": (7, [1])}))
+    done = subprocess.run([os.environ["BATON_PROGRAM"], "build", path, "-o", tmp_path / "m.baton"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "of `red` needs the values of its inputs" in done.stderr and "--executor interpreter" in done.stderr
+    assert not (tmp_path / "m.baton").exists()
+
+
 def test_what_is_wrong_at_run_time_is_said():
     with pytest.raises(Exception, match=r"(?s)Unsqueeze.*axis 7 of a tensor of rank 2"):
         at_run_time(node("Unsqueeze", ["a", "b"], ["y"]), np.ones(2, "float32"), np.array([7]))

@@ -11,7 +11,6 @@
 #include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ir/placement.h"
-#include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 
@@ -275,7 +274,7 @@ class Planner {
 
   Function callee_of(const CallNode& call) const {
     if (const Function function = kernel_called(*module_, call)) return function;
-    if (call.op() && call.op()->rules.get<RunTimeRule>())
+    if (call.op() && call.op()->data_dependent)
       throw NotSupported("operator " + call.op()->name + at_origin(call) +
                          " needs the values of its inputs, such as axes or sizes, which are not known before "
                          "the program runs; make them constants of the model" +

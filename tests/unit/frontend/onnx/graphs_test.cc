@@ -8,6 +8,7 @@
 #include "baton/support/error.h"
 #include "baton/transform/freeze_shapes.h"
 
+#include "frontend/onnx/origins_of.h"
 #include "frontend/onnx/proto.h"
 
 namespace baton::onnx {
@@ -30,15 +31,6 @@ class OnnxGraphs : public ::testing::Test {
   static IRModule import(const std::string& graph, const std::string& more = {},
                          std::vector<GivenShape> shapes = {}) {
     return import_bytes(proto::model(graph) + more, "test.onnx", {std::move(shapes)}, host_context()).module;
-  }
-  /// By id: name, and why it is retired ("" while it is there).
-  static std::vector<std::pair<std::string, std::string>> nodes_of(const IRModule& module) {
-    std::vector<std::pair<std::string, std::string>> nodes;
-    for (uint32_t i = 0; i < module->origins().size(); ++i) {
-      const Retired* retired = module->origins().retired(OriginId(i));
-      nodes.emplace_back(module->origins().at(OriginId(i)).source_name(), retired ? retired->reason : "");
-    }
-    return nodes;
   }
   static std::string in(const std::string& name, int element = kFloat,
                         const std::vector<std::string>& dims = {"2"}) {

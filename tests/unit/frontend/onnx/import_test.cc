@@ -14,6 +14,7 @@
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
 
+#include "frontend/onnx/origins_of.h"
 #include "frontend/onnx/proto.h"
 #include "test_paths.h"
 
@@ -41,15 +42,6 @@ class OnnxImport : public ::testing::Test {
     PrintOptions options;
     options.spans = false;
     return print(*module, options);
-  }
-  /// By id: name, and why it is retired ("" while it is there).
-  static std::vector<std::pair<std::string, std::string>> nodes_of(const IRModule& module) {
-    std::vector<std::pair<std::string, std::string>> nodes;
-    for (uint32_t i = 0; i < module->origins().size(); ++i) {
-      const Retired* retired = module->origins().retired(OriginId(i));
-      nodes.emplace_back(module->origins().at(OriginId(i)).source_name(), retired ? retired->reason : "");
-    }
-    return nodes;
   }
   static std::string input(const std::string& name, int element, const std::vector<std::string>& dims) {
     return bytes(11, value(name, element, dims));
