@@ -10,7 +10,8 @@ baton_sources(codegen_sources "*.cc" src/baton/schedule src/baton/codegen)
 list(REMOVE_ITEM codegen_sources ${halide_sources})
 baton_sources(ops_sources "*.cc" src/baton/ops)
 baton_sources(cold_sources "*.cc" src/baton/byoc src/baton/driver src/baton/frontend src/baton/interpreter src/baton/page
-              src/baton/clock src/baton/profile/inside src/baton/profile/report src/baton/profile/write)
+              src/baton/clock src/baton/profile/inside src/baton/profile/report src/baton/profile/write
+              src/baton/profile/foreign src/baton/profile/views)
 list(FILTER cold_sources EXCLUDE REGEX "/src/baton/(${baton_lab_folders})/")
 list(REMOVE_ITEM core_sources ${cold_sources} "${CMAKE_SOURCE_DIR}/src/baton/support/version.cc")
 

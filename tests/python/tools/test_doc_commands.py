@@ -108,7 +108,11 @@ def adapted(command):
 
 
 def prepare(clone):
-    """What the reader has: files of a model, of a design, of a sheet; another store."""
+    """What the reader has: files of a model, of a design, of a sheet; another store; what another engine wrote."""
+    for name in ("model.onnx", "optimized.onnx"):
+        shutil.copyfile(ROOT / "tests/fuzz/corpus/onnx/gemm", clone / name)
+    event = {"cat": "Node", "tid": 1, "ts": 0, "dur": 5, "name": "Gemm_0_kernel_time", "args": {"op_name": "Gemm", "provider": "CPU"}}
+    (clone / "onnxruntime_profile.json").write_text(json.dumps([event]), encoding="utf-8")
     (clone / "net.relay").write_text((ROOT / "tests/python/cli/models/small.relay").read_text(encoding="utf-8"), encoding="utf-8")
     sheet = json.loads((ROOT / SHEET).read_text(encoding="utf-8"))
     (clone / "mine.json").write_text(json.dumps({**sheet, "name": "mine"}), encoding="utf-8")
