@@ -71,7 +71,7 @@ void add_note(ProfileReport& report) {
   char text[200];
   std::snprintf(text, sizeof text,
                 "%.1f %% of the time is of steps of known nodes, %.1f %% of changes of layout made for them; "
-                "%zu steps of %zu could not be joined",
+                "%zu of %zu steps could not be joined",
                 100 * named / report.sum_us, 100 * caused / report.sum_us, unknown, report.kernels.size());
   report.notes.emplace_back(text);
   report.notes.emplace_back("times are those that the engine measured and wrote: medians of its runs");

@@ -203,7 +203,8 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
   total(both ? "end to end, profiling off" : "end to end, steps timed", e2e,
         report.end_to_end_plus_minus_us
             ? std::string(kind) + ", +- " + plus_minus(report.end_to_end_plus_minus_us, e2e)
-            : formatted("%s of %zu runs", kind, report.plain_us.size()));
+        : report.plain_us.empty() ? "of the steps: no whole runs"
+                                  : formatted("%s of %zu runs", kind, report.plain_us.size()));
   if (report.between_us) total("between kernels", *report.between_us, "profiling on");
   if (!loaded && both)
     total("end to end, profiling on", median(report.profiled_us),
@@ -221,7 +222,7 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
                    7, width);
   if (loaded)
     out << wrapped(formatted("load average was %.1f; %s", report.load, report.under_load.c_str()), 7, width);
-  else
+  else if (both)
     out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
                      report.cv * 100, report.load);
   if (!report.exchange_ns.empty())

@@ -204,7 +204,7 @@ TEST(EngineReport, AccountsForEveryNodeAndAddsUp) {
   EXPECT_THAT(report.operators[kS].retired_why, HasSubstr("constants"));
   EXPECT_THAT(report.operators[kC].fused_with, ElementsAre(kB, kR));
   EXPECT_THAT(report.kernels[2].inputs, ElementsAre(0));
-  EXPECT_THAT(report.notes.front(), HasSubstr("1 steps of 3 could not be joined"));
+  EXPECT_THAT(report.notes.front(), HasSubstr("1 of 3 steps could not be joined"));
 }
 
 TEST(EngineReport, NodesHaveTheirModulesAndLines) {
