@@ -28,13 +28,13 @@ using namespace onnx::proto;
 constexpr int kLayers = 12, kWidth = 384, kHeads = 12, kNodes = 1411;
 constexpr int kFloat = 1, kInt64 = 7;
 
-/// Writes the fields of a graph; names count up.
+/// Writes the fields of a graph, in the order of their numbers as protobuf's writers do; names count up.
 class Graph {
  public:
   std::string node_of(const std::string& op, const std::vector<std::string>& inputs,
                       const std::string& more = {}) {
     const std::string made = "v" + std::to_string(nodes_++);
-    text_ += bytes(1, node(op, inputs, {made}, bytes(3, "/layer/" + op + "_" + made) + more));
+    text_of_nodes_ += bytes(1, node(op, inputs, {made}, bytes(3, "/layer/" + op + "_" + made) + more));
     return made;
   }
   std::string constant(const std::vector<int64_t>& values, bool is_scalar = false) {
@@ -48,21 +48,21 @@ class Graph {
     const std::string name = "w" + std::to_string(weights_++);
     int64_t count = 1;
     for (const int64_t dim : dims) count *= dim;
-    text_ +=
+    tensors_ +=
         bytes(5, tensor(name, kFloat, dims, raw_data(std::string(static_cast<size_t>(count) * 4, '\x3c'))));
     return name;
   }
   std::string scalar(float value) {
     const std::string name = "w" + std::to_string(weights_++);
-    text_ += bytes(5, tensor(name, kFloat, {}, raw_data(raw<float>({value}))));
+    tensors_ += bytes(5, tensor(name, kFloat, {}, raw_data(raw<float>({value}))));
     return name;
   }
   int nodes() const { return nodes_; }
-  void add(const std::string& field) { text_ += field; }
-  const std::string& text() const { return text_; }
+  void add(const std::string& field) { rest_ += field; }
+  std::string text() const { return text_of_nodes_ + tensors_ + rest_; }
 
  private:
-  std::string text_;
+  std::string text_of_nodes_, tensors_, rest_;
   int nodes_ = 0, weights_ = 0;
 };
 

@@ -161,7 +161,7 @@ def protocols(program, network):
     with tempfile.TemporaryDirectory() as folder:
         store, design = os.path.join(folder, "m.db"), os.path.join(folder, "design.json")
         pathlib.Path(design).write_text(json.dumps({"models": [network]}))
-        profile(program, network, "--no-inside", "--threads", "1", "--store", store)
+        profile(program, network, "--no-inside", *([] if THREADS else ["--threads", "1"]), "--store", store)
         baton(program, "measure", "--design", design, "--store", store)
         rows = json.loads(baton(program, "store", "query", "--store", store, "--json", "--sql", IN_BOTH))
     report(f"{network}: kernels of both protocols without an interval or a clock", 0, 0,

@@ -24,7 +24,7 @@ OTHER_ATTRS = {"nn.contrib_dense_pack": ("relay.attrs.DensePackAttrs", ["weight_
 # An empty map and the open device have no JSON: what stands for them in the table, and in Python.
 OTHER_DEFAULTS = {"Map<String, ObjectRef>()": None, "VirtualDevice(?)": core.VirtualDevice()}
 # Baton's own: what ONNX files become that Relay has no operator for.
-OWN = {"onnx.node", "vision.sampled_regions"}
+OWN = {"onnx.error", "onnx.node", "vision.sampled_regions"}
 UNDECLARED = {"nn.avg_pool2d_grad"}
 
 

@@ -14,7 +14,7 @@ namespace baton {
 void initialize() {
   static const bool once = [] {
     register_all_ops();
-    onnx::register_node_operator();
+    onnx::register_node_operators();
     register_all_passes();
     register_byoc_passes();
     register_built_in_backends();

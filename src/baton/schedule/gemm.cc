@@ -15,7 +15,7 @@ using Halide::RVar;
 using Halide::Var;
 
 struct GemmExtents {
-  int rows, blocks, block;
+  int rows, blocks, block;  ///< rows: along the innermost of their axes
   int depth;                   ///< steps of a sum
   int units;                   ///< the last block may have fewer features than its weights
   int together;                ///< terms in a step: 1, or those of integers that one instruction sums
@@ -26,11 +26,11 @@ struct GemmExtents {
 
 GemmExtents gemm_extents_of(const LoweredKernel& kernel) {
   const Tensor& weight = anchor_of(kernel).inputs[1];
-  return {result_extent(kernel, 0),
+  return {result_extent(kernel, -2),
           static_cast<int>(weight.extent(0)),
           static_cast<int>(weight.extent(2)),
           static_cast<int>(weight.extent(1)),
-          result_extent(kernel, 1),
+          result_extent(kernel, -1),
           weight.rank() == 5   ? 4
           : weight.rank() == 4 ? static_cast<int>(weight.extent(3))
                                : 1,
@@ -52,6 +52,13 @@ constexpr int kShortSum = 1024;
 
 bool is_streamed(const GemmExtents& e, const DeviceSheet& sheet) {
   return weight_bytes(e, e.blocks) > sheet.l2_bytes;
+}
+
+/// Rows that the epilogue keeps on several axes (join_rows.h): loops around the tiles.
+bool has_outer_rows(const LoweredKernel& kernel) {
+  for (int axis = output_of(kernel).dimensions() - 3; axis >= 0; --axis)
+    if (result_extent(kernel, axis) != 1) return true;
+  return false;
 }
 
 /// Whether the next panel is fetched while one is used: the weights come from behind the second-level cache.
@@ -89,7 +96,7 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
   if (copy) tile = free_tile;
-  const bool stream = streams_panels(e, tile, sheet);
+  const bool stream = !has_outer_rows(kernel) && streams_panels(e, tile, sheet);
   return {{"tile_m", tile.rows},
           {"tile_n", tile.columns},
           {"unroll", stream && e.rows < kManyRows ? 4
@@ -112,7 +119,7 @@ std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const D
                                  {"tile_n", n},
                                  {"unroll", unroll},
                                  {"copy_rows", 0},
-                                 {"stream", streams_panels(e, {m, n}, sheet)}};
+                                 {"stream", !has_outer_rows(kernel) && streams_panels(e, {m, n}, sheet)}};
         if (rows_conflict(m, e.row_bytes(), sheet)) params["copy_rows"] = 1;
         if (params != all.front()) all.push_back(std::move(params));
       }
@@ -124,19 +131,23 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const int tile_m = std::min(params.at("tile_m"), e.rows), tile_n = std::min(params.at("tile_n"), e.blocks);
   const bool ragged = e.units % e.block != 0;
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
-  const Var x = out.args()[0], y = out.args()[1];
+  const std::vector<Var> axes = out.args();  // the innermost first
+  const Var x = axes[0], y = axes[1];
   const Var block("block"), lane("lane"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
 
+  std::vector<Halide::VarOrRVar> order{lane, xi, yi, yo};
+  order.insert(order.end(), axes.begin() + 2, axes.end());
+  order.emplace_back(xo);
   out.split(x, block, lane, e.block, ragged ? Halide::TailStrategy::Predicate : Halide::TailStrategy::RoundUp)
       .split(block, xo, xi, tile_n, inside(e.blocks, tile_n))
       .split(y, yo, yi, tile_m, inside(e.rows, tile_m))
-      .reorder(lane, xi, yi, yo, xo)
+      .reorder(order)
       .vectorize(lane)
       .unroll(xi)
       .unroll(yi)
       .parallel(xo);
 
-  const std::vector<Var> d = dense.args();  // o, ob, y
+  const std::vector<Var> d = dense.args();  // o, ob, rows
   const RVar together(dense.rvars().front().name()), r(dense.rvars().back().name());
   dense.compute_at(out, yo)
       .bound_extent(d[0], e.block)

@@ -1,4 +1,4 @@
-// 1x1 convolutions with height and width as one axis.
+// 1x1 convolutions with height and width, and products with all axes of rows, as one axis.
 #include "baton/codegen/kernel/join_rows.h"
 
 #include <gtest/gtest.h>
@@ -88,6 +88,73 @@ TEST(JoinRows, PlainLayouts) {
   EXPECT_EQ(joined_types(plain(none + ", strides=[2, 2]", per_channel)),
             "Tensor[(1, 5, 4, 7), float32] Tensor[(3, 5, 1, 1), float32] Tensor[(3, 1, 1), float32] -> "
             "Tensor[(1, 3, 1, 8), float32]");
+}
+
+const char kProduct[] = "nn.contrib_dense_pack(%x, %w, units=7, weight_layout=\"NC4n\")";
+
+std::string product(const std::string& data, const std::string& more, const std::string& body,
+                    const std::string& weight = "2, 5, 4") {
+  return "%x: Tensor[(" + data + "), float32], %w: Tensor[(" + weight + "), float32]" + more + ") {\n  " + body;
+}
+
+/// `body` with the product where it says %d, and an operand %r.
+std::string around_product(const std::string& data, const std::string& operand, std::string body) {
+  body.replace(body.find("%d"), 2, kProduct);
+  return product(data, ", %r: Tensor[(" + operand + "), float32]", body);
+}
+
+TEST(JoinRows, RowsOfProducts) {
+  EXPECT_EQ(joined_types(around_product("2, 3, 5", "2, 3, 7", "nn.relu(add(%d, %r))")),
+            "Tensor[(1, 6, 5), float32] Tensor[(2, 5, 4), float32] Tensor[(1, 6, 7), float32] -> "
+            "Tensor[(1, 6, 7), float32]");
+  EXPECT_EQ(joined_types(around_product("4, 1, 5", "7", "add(%d, %r)")),
+            "Tensor[(1, 4, 5), float32] Tensor[(2, 5, 4), float32] Tensor[(7), float32] -> Tensor[(1, 4, 7), "
+            "float32]");
+  EXPECT_EQ(joined_types(around_product("1, 2, 3, 5", "2, 3, 7", "multiply(%d, %r)")),
+            "Tensor[(1, 1, 6, 5), float32] Tensor[(2, 5, 4), float32] Tensor[(1, 6, 7), float32] -> "
+            "Tensor[(1, 1, 6, 7), float32]");
+  EXPECT_EQ(joined_types(product("2, 3, 5", "", "nn.dense(%x, %w)", "7, 5")),
+            "Tensor[(1, 6, 5), float32] Tensor[(7, 5), float32] -> Tensor[(1, 6, 7), float32]");
+  EXPECT_FALSE(is_joined(around_product("1, 3, 5", "3, 7", "add(%d, %r)"))) << "one row of rows";
+  EXPECT_FALSE(is_joined(around_product("2, 3, 5", "3, 7", "add(%d, %r)"))) << "repeats along the first axis";
+  EXPECT_FALSE(is_joined(around_product("2, 3, 5", "2, 1, 1", "add(%d, %r)")));
+  EXPECT_FALSE(is_joined(around_product("0, 3, 5", "7", "add(%d, %r)"))) << "no rows";
+  EXPECT_FALSE(is_joined(around_product("6, 5", "7", "add(%d, %r)")));
+}
+
+TEST(JoinRows, TheSameProductsWhereverRowsLie) {
+  for (const char* operand : {"7", "4, 3, 7", "3, 7", "4, 1, 7", "1"})
+    for (const char* name : {"gemm", "trivial"}) {
+      SCOPED_TRACE(std::string(operand) + " " + name);
+      KernelRequest request;
+      request.function = joined_kernel_of(around_product("4, 3, 5", operand, "add(%d, %r)"));
+      request.template_name = name;
+      const JitKernel kernel = jit_kernel(request, DeviceSheet::host());
+      std::vector<NDArray> all;
+      for (const NDArray& input : test::rule_inputs(request.function)) {
+        all.push_back(fuzz::guarded_copy(input, fuzz::GuardAt::kEnd));
+        fuzz::protect(all.back());
+      }
+      const auto x = all[0].as<float>(), w = all[1].as<float>(), r = all[2].as<float>();
+      const auto& shape = all[2].shape();
+      const auto along = [&](size_t from_back, int64_t at, int64_t stride) {
+        return shape.size() > from_back && shape[shape.size() - 1 - from_back] > 1 ? at * stride : 0;
+      };
+      NDArray want = NDArray::empty({4, 3, 7}, DType::float_(32));
+      for (int64_t row = 0; row < 12; ++row)
+        for (int64_t unit = 0; unit < 7; ++unit) {
+          double sum = 0;
+          for (int64_t k = 0; k < 5; ++k)
+            sum += double(x[row * 5 + k]) * double(w[(unit / 4 * 5 + k) * 4 + unit % 4]);
+          const int64_t inner = shape.size() > 1 && shape[shape.size() - 2] > 1 ? 21 : 7;
+          want.as<float>()[row * 7 + unit] = static_cast<float>(
+              sum + r[along(0, unit, 1) + along(1, row % 3, 7) + along(2, row / 3, inner)]);
+        }
+      all.push_back(fuzz::guarded_array(want.shape(), want.dtype(), fuzz::GuardAt::kEnd));
+      ASSERT_EQ(test::call_kernel(kernel.function, all), 0);
+      EXPECT_TRUE(fuzz::is_intact(all.back()));
+      EXPECT_LE(test::largest_difference(all.back(), want), 1e-6);
+    }
 }
 
 /// Sums of products, by definition, in the layouts of conv().

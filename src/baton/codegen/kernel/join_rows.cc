@@ -1,5 +1,8 @@
 #include "baton/codegen/kernel/join_rows.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -12,33 +15,35 @@
 namespace baton {
 namespace {
 
-constexpr int kPlain = 4, kPacked = 5;  // axes of (n, C, H, W) and (n, C, H, W, c)
-constexpr int kHeight = 2, kWidth = 3;
+struct Anchor {
+  const CallNode* call = nullptr;
+  AxisRange axes;
+};
 
-/// The first operator of the function with the rule, or null.
-const CallNode* one_pixel_call(const FunctionNode& function) {
-  const CallNode* found = nullptr;
+/// The first operator of the function with the rule; null where there is none.
+Anchor find_anchor(const FunctionNode& function) {
+  Anchor found;
   post_order(function.body(), [&](const Expr& node) {
     const auto* call = as<CallNode>(node);
-    if (found || !call || !call->op()) return;
-    const auto* rule = call->op()->rules.get<OnePixelRule>();
-    if (rule && rule->applies(*call)) found = call;
+    const auto* rule = !found.call && call && call->op() ? call->op()->rules.get<JoinableAxes>() : nullptr;
+    if (const auto axes = rule ? rule->of(*call) : std::nullopt) found = {call, *axes};
   });
   return found;
 }
 
 class RowJoiner {
  public:
-  RowJoiner(const FunctionNode& function, const CallNode& anchor) : function_(function), anchor_(anchor) {
-    const std::vector<int64_t> out = as_type<TensorTypeNode>(anchor.checked_type())->extents();
+  RowJoiner(const FunctionNode& function, const Anchor& anchor)
+      : function_(function), anchor_(*anchor.call), axes_(anchor.axes) {
+    const std::vector<int64_t> out = as_type<TensorTypeNode>(anchor_.checked_type())->extents();
     rank_ = static_cast<int>(out.size());
-    BATON_CHECK(rank_ == kPlain || rank_ == kPacked, "a convolution of other axes");
-    height_ = out[kHeight], width_ = out[kWidth];
-    const std::vector<int64_t> data = as_type<TensorTypeNode>(type_of(anchor.args()[0]))->extents();
-    strided_ = data[kHeight] != height_ || data[kWidth] != width_;
-    // What the convolution reads keeps its shape, except data that have the pixels of the result.
-    for (size_t i = strided_ ? 0 : 1; i < anchor.args().size(); ++i)
-      post_order(anchor.args()[i], [&](const Expr& node) { kept_.insert(node.get()); });
+    BATON_CHECK(axes_.first < axes_.last && axes_.last < rank_, "axes that can be joined");
+    full_ = joined_extents(out);
+    const std::vector<int64_t> data = as_type<TensorTypeNode>(type_of(anchor_.args()[0]))->extents();
+    strided_ = data.size() != out.size() || joined_extents(data) != full_;
+    // What the anchor reads keeps its shape, except data that have the positions of the result.
+    for (size_t i = strided_ ? 0 : 1; i < anchor_.args().size(); ++i)
+      post_order(anchor_.args()[i], [&](const Expr& node) { kept_.insert(node.get()); });
     // Shapes of these operands are not aligned with the result's.
     post_order(function.body(), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
@@ -49,7 +54,9 @@ class RowJoiner {
 
   /// Null where the rows cannot be joined.
   Function run() {
-    if (height_ <= 1 || width_ == 0) return {};
+    const bool is_one_row =
+        std::all_of(full_.begin(), full_.end() - 1, [](int64_t extent) { return extent == 1; });
+    if (is_one_row || std::ranges::count(full_, 0)) return {};
     std::vector<Var> params;
     for (const Var& param : function_.params()) {
       Var joined = param;
@@ -105,25 +112,35 @@ class RowJoiner {
     return rule ? rule->applies(call) : is_position_free(call);
   }
 
-  /// `type` itself where neither height nor width occurs in it; null where they cannot be joined.
+  /// The extents of the axes that are to be joined, of a tensor of the anchor's rank.
+  std::vector<int64_t> joined_extents(const std::vector<int64_t>& extents) const {
+    return {extents.begin() + axes_.first, extents.begin() + axes_.last + 1};
+  }
+
+  /// `type` itself where none of the axes occurs in it; null where they cannot be joined.
   Type joined_type(const Type& type) const {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    if (!tensor || !tensor->is_static()) return {};
-    std::vector<int64_t> extents = tensor->extents();
-    // Counted from the last axis, as broadcasts align shapes.
-    const int rank = tensor->rank(), height_back = rank_ - kHeight, width_back = rank_ - kWidth;
-    const int64_t height = rank >= height_back ? extents[rank - height_back] : 1,
-                  width = rank >= width_back ? extents[rank - width_back] : 1;
-    if (height == 1 && width == 1) return type;
-    if (rank != rank_ || height != height_ || width != width_) return {};
-    extents[kHeight] = 1, extents[kWidth] = height * width;
+    if (!tensor || !tensor->is_static() || tensor->rank() > rank_) return {};
+    // Aligned at the last axis, as broadcasts align shapes.
+    const int missing = rank_ - tensor->rank();
+    std::vector<int64_t> extents(static_cast<size_t>(missing), 1);
+    const std::vector<int64_t> own = tensor->extents();
+    extents.insert(extents.end(), own.begin(), own.end());
+    const std::vector<int64_t> across = joined_extents(extents);
+    if (std::ranges::all_of(across, [](int64_t extent) { return extent == 1; })) return type;
+    if (across != full_) return {};
+    std::fill(extents.begin() + axes_.first, extents.begin() + axes_.last, 1);
+    extents[static_cast<size_t>(axes_.last)] =
+        std::accumulate(full_.begin(), full_.end(), int64_t{1}, std::multiplies<>());
+    extents.erase(extents.begin(), extents.begin() + std::min(missing, axes_.last));
     return tensor_type(extents, tensor->dtype());
   }
 
   const FunctionNode& function_;
   const CallNode& anchor_;
+  const AxisRange axes_;
   int rank_ = 0;
-  int64_t height_ = 0, width_ = 0;
+  std::vector<int64_t> full_;  ///< extents of the axes that are joined
   bool strided_ = false, possible_ = true;
   std::unordered_set<const ExprNode*> kept_, unaligned_;
   std::unordered_map<const ExprNode*, Expr> made_;
@@ -132,9 +149,9 @@ class RowJoiner {
 }  // namespace
 
 Function join_rows(const Function& function) {
-  const CallNode* anchor = one_pixel_call(*function);
-  if (!anchor) return function;
-  Function joined = RowJoiner(*function, *anchor).run();
+  const Anchor anchor = find_anchor(*function);
+  if (!anchor.call) return function;
+  Function joined = RowJoiner(*function, anchor).run();
   return joined ? joined : function;
 }
 

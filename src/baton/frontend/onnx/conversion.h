@@ -19,6 +19,18 @@ namespace baton::onnx {
 using Bindings = std::vector<std::pair<std::string_view, Value>>;
 class Conversion;
 
+/// A node that cannot be computed on inputs of these types and values.
+class NodeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What a graph makes, or why it cannot be computed on its inputs.
+struct GraphAttempt {
+  Values results;
+  std::optional<std::string> error;
+};
+
 /// What a rule needs of the graph around its node.
 class Surroundings {
  public:
@@ -36,6 +48,8 @@ class Surroundings {
   /// The graph's results for `inputs`. It sees the names around the node; `bindings` replaces some of them. A
   /// graph can be converted several times: its nodes stay the same operators.
   virtual Values run_graph(const AttributeFile& graph, const Values& inputs, const Bindings& bindings) = 0;
+  /// The same for a graph without inputs that need not run. Throws only what is wrong with the file.
+  virtual GraphAttempt try_graph(const AttributeFile& graph) = 0;
   /// The graph is not there: its nodes are retired with the reason, and not looked at.
   virtual void skip_graph(const AttributeFile& graph, const std::string& why) = 0;
   /// What the graph, and those within it, read of the names around the node.
@@ -130,7 +144,7 @@ class Conversion {
   Values later(int rank, DType dtype) const;
 
   /// "Conv `c1`: ...", for what the node asks and cannot have.
-  Error error(const std::string& why) const;
+  NodeError error(const std::string& why) const;
   NotSupported not_supported(const std::string& what) const;
   /// `axis` from 0 on. Throws Error outside of -rank .. rank - 1.
   int axis(int64_t axis, int rank) const;

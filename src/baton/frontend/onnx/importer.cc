@@ -223,6 +223,7 @@ void Importer::read_initializers(const GraphFile& graph, Scope& scope) {
     enter(each.name, tensors_.read(each), packed_bits(each.element));
   for (const SparseTensorFile& each : graph.sparse_initializers)
     enter(each.values.name, tensors_.read(each), 0);
+  if (&graph == &file_->graph) tensors_.give_back_model();
 }
 
 Values Importer::outputs_of(const GraphFile& graph, Scope& scope, const std::string& path) {
@@ -301,7 +302,7 @@ Values Importer::results_of(const NodeFile& node, Values inputs) {
       results.front().equal = std::make_shared<const std::pair<Dim, Dim>>(*extents);
     return results;
   } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
-    throw Error(place(node) + ": " + error.what());
+    throw NodeError(place(node) + ": " + error.what());
   } catch (const std::out_of_range&) {  // rules read elements with at()
     throw Error(place(node) + ": an attribute, an input that gives numbers, or the list of its outputs has " +
                 "fewer elements than the operator needs");
@@ -361,6 +362,20 @@ Values Importer::run_graph(const AttributeFile& attribute, const Values& inputs,
   Scope scope{&bound, {}};
   for (size_t i = 0; i < inputs.size(); ++i) scope.names[graph.inputs[i].name] = inputs[i];
   return outputs_of(graph, scope, path);
+}
+
+GraphAttempt Importer::try_graph(const AttributeFile& attribute) {
+  const Frame frame = frame_;
+  const OpsetVersions* const opsets = opsets_;
+  const size_t calls = open_calls_.size();
+  try {
+    return {run_graph(attribute, {}, {}), std::nullopt};
+  } catch (const NodeError& error) {
+    frame_ = frame;
+    opsets_ = opsets;
+    open_calls_.resize(calls);
+    return {{}, error.what()};
+  }
 }
 
 void Importer::skip_graph(const AttributeFile& attribute, const std::string& why) {

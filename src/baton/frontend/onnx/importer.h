@@ -41,6 +41,7 @@ class Importer final : public Surroundings {
   NDArray elements(const TensorFile& tensor) override;
   NDArray elements(const SparseTensorFile& tensor) override { return tensors_.read(tensor); }
   Values run_graph(const AttributeFile& graph, const Values& inputs, const Bindings& bindings) override;
+  GraphAttempt try_graph(const AttributeFile& graph) override;
   void skip_graph(const AttributeFile& graph, const std::string& why) override;
   Bindings outer_values(const AttributeFile& graph) const override;
   void explain(const std::string& why) override { made_[frame_.made].why = why; }

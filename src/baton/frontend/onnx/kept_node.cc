@@ -76,13 +76,28 @@ std::string model_bytes(const Conversion& c) {
 
 }  // namespace
 
+namespace {
+
+/// -1 for an extent that is not a number.
+std::vector<int64_t> extents_or_minus_one(const TensorTypeNode& type) {
+  std::vector<int64_t> shape;
+  for (const Dim each : type.shape()) shape.push_back(each.is_any() ? -1 : each.value());
+  return shape;
+}
+
+}  // namespace
+
+Expr error_of_type(const Conversion& c, const Expr& on, const std::string& message, const Type& type) {
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  return c.call("onnx.error", {on},
+                {{"message", message}, {"shape", extents_or_minus_one(*tensor)}, {"dtype", tensor->dtype().str()}});
+}
+
 Expr kept_node(const Conversion& c, const std::string& path, const std::vector<Type>& types) {
   AttrList shapes, dtypes;
   for (const Type& type : types) {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    std::vector<int64_t> shape;
-    for (const Dim each : tensor->shape()) shape.push_back(each.is_any() ? -1 : each.value());
-    shapes.emplace_back(shape);
+    shapes.emplace_back(extents_or_minus_one(*tensor));
     dtypes.emplace_back(tensor->dtype().str());
   }
   std::vector<Expr> inputs;

@@ -13,4 +13,8 @@ namespace baton::onnx {
 /// NotSupported for nodes with graphs.
 Expr kept_node(const Conversion& c, const std::string& path, const std::vector<Type>& types);
 
+/// A call of `onnx.error`: a tensor of this type that raises an error when it is computed. `on`: any value
+/// that is known at run time only.
+Expr error_of_type(const Conversion& c, const Expr& on, const std::string& message, const Type& type);
+
 }  // namespace baton::onnx

@@ -1,6 +1,8 @@
 #include "baton/frontend/onnx/mapped_file.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include <fcntl.h>
@@ -11,6 +13,15 @@
 #include "baton/support/error.h"
 
 namespace baton::onnx {
+
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
+
+uintptr_t address(const char* at) { return reinterpret_cast<uintptr_t>(at); }
+
+}  // namespace
 
 MappedFile map_file(const std::string& path) {
   const auto failed = [&](const char* what) {
@@ -29,6 +40,15 @@ MappedFile map_file(const std::string& path) {
           std::shared_ptr<const void>(data, [bytes](const void* mapped) {
             if (mapped) munmap(const_cast<void*>(mapped), bytes);
           })};
+}
+
+/// A clean page of a private mapping is read again from the file; other memory would be lost. The kernel maps
+/// whole large pages of the file, so that what lies before `bytes` may be there again.
+void give_back(std::string_view bytes, std::string_view mapped) {
+  if (bytes.data() < mapped.data() || bytes.data() + bytes.size() > mapped.data() + mapped.size()) return;
+  const uintptr_t begin = std::max(address(bytes.data()) / kLargePage * kLargePage, address(mapped.data()));
+  const uintptr_t end = (address(bytes.data()) + bytes.size()) / kPage * kPage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 }  // namespace baton::onnx

@@ -12,4 +12,8 @@ struct MappedFile {
 };
 MappedFile map_file(const std::string& path);
 
+/// Takes the pages of `bytes`, within the mapped file `mapped`, out of memory: they are read from the file
+/// again when they are needed. Bytes that are not mapped, and parts of pages at the end, stay.
+void give_back(std::string_view bytes, std::string_view mapped);
+
 }  // namespace baton::onnx

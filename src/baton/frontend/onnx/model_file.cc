@@ -475,6 +475,8 @@ std::shared_ptr<const ModelFile> read_model_file(const std::string& path) {
   const MappedFile file = map_file(path);
   auto model = read(file.bytes, path, file.owner);
   model->mapped = file.bytes;
+  for (TensorFile& each : model->graph.initializers) each.name = model->names.emplace_back(each.name);
+  give_back(file.bytes, file.bytes);
   return model;
 }
 

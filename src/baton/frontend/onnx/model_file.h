@@ -2,6 +2,7 @@
 // An ONNX file as it says: messages as values, whose texts and data are views of the mapped file. What the
 // messages mean, import.h decides.
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -148,6 +149,8 @@ struct ModelFile {
   std::string path;
   std::shared_ptr<const void> memory;  ///< that all views are of
   std::string_view mapped;             ///< the mapped file; empty: it was given as bytes
+  /// Names of initializers: looking one up in the file would bring the pages around it, elements, to memory.
+  std::deque<std::string> names;
   int64_t ir_version = 0;
   OpsetVersions opsets;
   std::string_view producer, producer_version;

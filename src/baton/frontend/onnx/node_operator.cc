@@ -25,6 +25,22 @@ const AttrSchema& attr_schema<OnnxNodeAttrs>() {
   return schema;
 }
 
+struct OnnxErrorAttrs {
+  std::string message;
+  std::vector<int64_t> shape = {};
+  std::string dtype;
+};
+
+template <>
+const AttrSchema& attr_schema<OnnxErrorAttrs>() {
+  using A = OnnxErrorAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "baton.attrs.OnnxErrorAttrs", {{"message", &A::message, "why there is no result", kNoDefault},
+                                     {"shape", &A::shape, "of the result; -1: not known", kNoDefault},
+                                     {"dtype", &A::dtype, "of the result", kNoDefault}});
+  return schema;
+}
+
 namespace onnx {
 
 namespace {
@@ -42,17 +58,47 @@ std::string from_hex(std::string_view text) {
   return bytes;
 }
 
+/// nullptr where `dtype` names none.
+Type result_type(const std::vector<int64_t>& extents, const std::string& dtype) {
+  std::vector<Dim> shape;
+  for (const int64_t extent : extents) shape.push_back(extent < 0 ? Dim::any() : Dim(extent));
+  const std::optional<DType> known = DType::parse(dtype);
+  return known ? baton::tensor_type(std::move(shape), *known) : Type();
+}
+
+RelationStatus error_relation(RelationContext& ctx, const OnnxErrorAttrs& attrs) {
+  const Type type = result_type(attrs.shape, attrs.dtype);
+  if (!type) return fail_attr(ctx, "dtype", "\"" + attrs.dtype + "\"", "it is no element type");
+  return ctx.assign_result(type);
+}
+
+Expr raised(const CallNode& call, const BuildContext&) {
+  throw Error(attrs_as<OnnxErrorAttrs>(call.attrs()).message);
+}
+
+const OpDef& op_onnx_error() {
+  static const OpDef def = OpSpec<OnnxErrorAttrs>{
+      .name = "onnx.error",
+      .doc = "Raises an error: in the place of a branch that its inputs' types do not permit.",
+      .inputs = {{"on", "any value that is known at run time only"}},
+      .relation = error_relation,
+      .non_computational = true,
+      .data_dependent = true,
+      .declares_attrs = false,
+      .rules = op_rules(RunTimeRule{raised}),
+  };
+  return def;
+}
+
 RelationStatus node_relation(RelationContext& ctx, const OnnxNodeAttrs& attrs) {
   if (attrs.shapes.empty() || attrs.shapes.size() != attrs.dtypes.size())
     return fail_attr(ctx, "dtypes", std::to_string(attrs.dtypes.size()) + " types",
                      "one is needed for each shape");
   std::vector<Type> types;
   for (size_t i = 0; i < attrs.shapes.size(); ++i) {
-    std::vector<Dim> shape;
-    for (const int64_t extent : attrs.shapes[i]) shape.push_back(extent < 0 ? Dim::any() : Dim(extent));
-    const std::optional<DType> dtype = DType::parse(attrs.dtypes[i]);
-    if (!dtype) return fail_attr(ctx, "dtypes", "\"" + attrs.dtypes[i] + "\"", "it is no element type");
-    types.push_back(baton::tensor_type(std::move(shape), *dtype));
+    types.push_back(result_type(attrs.shapes[i], attrs.dtypes[i]));
+    if (!types.back())
+      return fail_attr(ctx, "dtypes", "\"" + attrs.dtypes[i] + "\"", "it is no element type");
   }
   return ctx.assign_result(types.size() == 1 ? types[0] : tuple_type(std::move(types)));
 }
@@ -81,9 +127,9 @@ const OpDef& op_onnx_node() {
 
 }  // namespace
 
-void register_node_operator() {
+void register_node_operators() {
   static const bool once = [] {
-    register_ops({&op_onnx_node()});
+    register_ops({&op_onnx_node(), &op_onnx_error()});
     return true;
   }();
   static_cast<void>(once);

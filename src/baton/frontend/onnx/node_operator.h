@@ -1,9 +1,10 @@
 #pragma once
-// The operator `onnx.node`, which keeps a node of a file until it runs; kept_node.h makes calls of it.
+// The operators `onnx.node`, which keeps a node of a file until it runs, and `onnx.error`, which stands for a
+// branch that cannot be computed; kept_node.h makes calls of them.
 
 namespace baton::onnx {
 
-/// Registers it; repeated calls have no effect. Called by driver/initialize.
-void register_node_operator();
+/// Registers them; repeated calls have no effect. Called by driver/initialize.
+void register_node_operators();
 
 }  // namespace baton::onnx

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include <sys/mman.h>
-
 #include "baton/support/error.h"
 
 namespace baton::onnx {
@@ -16,9 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPage = 4096;
-constexpr size_t kLargePage = size_t{2} << 20;
-constexpr size_t kGivenBackFrom = 64 * kPage;  // smaller tensors share their pages with others
+constexpr size_t kGivenBackFrom = size_t{256} << 10;  // smaller tensors share their pages with others
 
 /// Bits of an element in raw data.
 int raw_bits(Element element) {
@@ -37,19 +33,6 @@ void unpack(std::string_view raw, Element element, NDArray& to) {
     if (is_signed && value >> (bits - 1)) value = static_cast<uint8_t>(value | ~((1 << bits) - 1));
     out[i] = value;
   }
-}
-
-/// A clean page of a private mapping is read again from the file when it is needed again; other memory would
-/// be lost. The kernel maps whole large pages of the file, so that what lies before `bytes` may be there
-/// again.
-void give_back(std::string_view bytes, std::string_view mapped) {
-  const auto at = [](const char* place) { return reinterpret_cast<uintptr_t>(place); };
-  if (bytes.size() < kGivenBackFrom || bytes.data() < mapped.data() ||
-      bytes.data() + bytes.size() > mapped.data() + mapped.size())
-    return;
-  const uintptr_t begin = std::max(at(bytes.data()) / kLargePage * kLargePage, at(mapped.data()));
-  const uintptr_t end = (at(bytes.data()) + bytes.size()) / kPage * kPage;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 template <class T>
@@ -108,7 +91,7 @@ void fill_raw(std::string_view raw, Element element, std::string_view mapped, ND
                 describe(to.shape(), to.dtype()) + " has " + std::to_string(wanted));
   if (bits < 8) return unpack(raw, element, to);
   if (!raw.empty()) std::memcpy(to.data(), raw.data(), raw.size());
-  give_back(raw, mapped);
+  if (raw.size() >= kGivenBackFrom) give_back(raw, mapped);
 }
 
 uint64_t decimal(std::string_view text, const char* what) {

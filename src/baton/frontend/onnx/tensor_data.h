@@ -32,6 +32,9 @@ class TensorReader {
   /// With zeros where no value is given; at most `kMostDense` bytes.
   NDArray read(const SparseTensorFile& tensor);
 
+  /// Once all large tensors are read: the model's file need not stay in memory.
+  void give_back_model() const { give_back(model_->mapped, model_->mapped); }
+
   static constexpr size_t kMostDense = size_t{1} << 30;
 
  private:

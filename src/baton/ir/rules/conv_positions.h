@@ -20,7 +20,7 @@ struct ConvPositions {
 
   /// By spatial axis: phases that are stored, and the distance to the last tap in positions.
   Extents phases{1, 1, 1}, reach{0, 0, 0};
-  /// Each result is computed from one position of the data, and all of them are one row (OnePixelRule): there
+  /// Each result is computed from one position of the data, and all of them are one row (JoinableAxes): there
   /// is one band, and without strides the data need no copy.
   bool one_pixel = false;
   /// With strides and data that keep their rows: results per row of the data; else 0.
@@ -49,7 +49,7 @@ struct ConvPositionsOf {
 /// where all strides are 1: with the taps in reverse order.
 ConvPositionsOf as_convolution(ConvPositionsOf transposed);
 
-/// A convolution of windows of one pixel without padding, as OnePixelRule makes it: rows are joined.
+/// A convolution of windows of one pixel without padding, as JoinableAxes makes it: rows are joined.
 /// Others, and those with other than two spatial axes, are returned as they are.
 ConvPositionsOf join_pixels(ConvPositionsOf conv);
 

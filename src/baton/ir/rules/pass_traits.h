@@ -1,6 +1,7 @@
 #pragma once
 // Operator facts read by single passes and schedule templates, where they do not follow from types,
 // attributes or the fusion class.
+#include <optional>
 #include <string_view>
 
 namespace baton {
@@ -12,12 +13,18 @@ struct AnchorRule {
   std::string_view of_template;
 };
 
-/// Calls of a convolution on (n, C, H, W) or (n, C, H, W, c) that compute each pixel of the result from one
-/// pixel of the data: the same one, or with strides every s-th of each row. Its compute takes a result whose
-/// rows are joined, (n, C, 1, H * W) or (n, C, 1, H * W, c), of data that are joined too, or of data with
-/// strides as they are.
-struct OnePixelRule {
-  bool (*applies)(const CallNode&);
+/// Axes of a result, the first and the last of a row of neighbours.
+struct AxisRange {
+  int first = 0, last = 0;
+};
+
+/// Calls that compute each position along neighbouring axes of the result from one position of the data: the
+/// same one, or, for convolutions with strides, every s-th of each row. A convolution of one pixel joins H and
+/// W of (n, C, H, W) or (n, C, H, W, c), a product of many rows all axes but the last. The compute takes a
+/// result whose axes are joined, (n, C, 1, H * W, c), of data that are joined too, or of data with strides as
+/// they are.
+struct JoinableAxes {
+  std::optional<AxisRange> (*of)(const CallNode&);
 };
 
 /// A faster approximation of the operator, for FastMath.

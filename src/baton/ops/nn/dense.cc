@@ -78,6 +78,13 @@ void dense_compute(Compute& c, const DenseAttrs&) {
   c.result(copy_stage(c, dense));
 }
 
+/// All axes but the last; none where there is one row alone.
+std::optional<AxisRange> rows_of_product(const CallNode& call) {
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  if (!result || !result->is_static() || result->rank() < 3) return std::nullopt;
+  return AxisRange{0, result->rank() - 2};
+}
+
 /// The features of a packed weight: all of its blocks, unless `units` ends within the last one.
 Dim packed_units(const TensorTypeNode& weight, const std::optional<int64_t>& units) {
   const Dim blocks = weight.shape()[0], block = weight.shape()[2], all = times(blocks, block);
@@ -108,29 +115,44 @@ void dense_pack_compute(Compute& c, const DensePackAttrs&) {
   ranges.emplace_back(0, as_int(weight.extent(1)));
   const Halide::RDom r(ranges, "r");
   const Halide::Expr step = r[weight.rank() > 3 ? 1 : 0];
-  const Halide::Var o("o"), ob("ob"), x("x"), y("y"), k("k");
+  const Halide::Var o("o"), ob("ob"), x("x"), k("k"), q("q");
+  const Axes rows(data.rank() - 1, "y");
+  const std::vector<Halide::Var> y = rows.reversed();
+  const auto in_rows = [&](std::vector<Halide::Var> inner) {
+    inner.insert(inner.end(), y.begin(), y.end());
+    return inner;
+  };
+  const auto at_rows = [&](Index inner) {
+    inner.insert(inner.end(), y.begin(), y.end());
+    return inner;
+  };
+  Index term_of_row = rows.exprs();
+  term_of_row.emplace_back(k);
   // Blocks are a separate axis, so that schedules need not undo a division.
   Halide::Func left = c.stage("left"), dense = c.stage("dense"), out = c.stage("out");
-  left(k, y) = data(y, k);
-  dense(o, ob, y) = cast(type, 0);
+  left(in_rows({k})) = data(term_of_row);
+  dense(in_rows({o, ob})) = cast(type, 0);
   if (pairs) {
     // No stage: computed where it is read.
     const Halide::Type half = Halide::Int(16);
-    const Halide::Var q("q");
     const Halide::RDom p(0, 2, "p");
     Halide::Func sums(dense.name() + "_pairs");
-    sums(q, o, ob, y, k) = cast(half, 0);
-    sums(q, o, ob, y, k) =
-        saturating_add(sums(q, o, ob, y, k), cast(half, weight(ob, k, o, q, p.x)) *
-                                                 cast(half, left(k * together + q * 2 + p.x, y)));
-    dense(o, ob, y) += cast(type, sums(r[0], o, ob, y, step));
+    std::vector<Halide::Var> step_of_row = in_rows({q, o, ob});
+    step_of_row.push_back(k);
+    sums(step_of_row) = cast(half, 0);
+    sums(step_of_row) = saturating_add(
+        sums(step_of_row), cast(half, weight(ob, k, o, q, p.x)) *
+                               cast(half, left(at_rows({k * together + q * 2 + p.x}))));
+    Index now = at_rows({r[0], o, ob});
+    now.push_back(step);
+    dense(in_rows({o, ob})) += cast(type, sums(now));
   } else {
     Index term{ob, step, o};
     if (together > 1) term.push_back(r[0]);
     const Halide::Expr at = together > 1 ? step * together + r[0] : step;
-    dense(o, ob, y) += cast(type, weight(term)) * cast(type, left(at, y));
+    dense(in_rows({o, ob})) += cast(type, weight(term)) * cast(type, left(at_rows({at})));
   }
-  out(x, y) = dense(x % block, x / block, y);
+  out(in_rows({x})) = dense(at_rows({x % block, x / block}));
   c.result(out);
 }
 
@@ -179,7 +201,8 @@ const OpDef& op_nn_dense() {
       .rules = op_rules(dense_brief(), dense_scale_rule(), dense_gradient(), dense_layout_flow(),
                         int8_dense_rule(), MixedPrecision::kAlways,
                         FakeQuantizationRule{fake_quantized_dense}, product_macs(), AnchorRule{"rows"},
-                        NarrowWeight{}, QuantizationRule{QuantizationRule::Does::kLayer}, LayerKind::kDense),
+                        NarrowWeight{}, QuantizationRule{QuantizationRule::Does::kLayer}, LayerKind::kDense,
+                        JoinableAxes{rows_of_product}),
       .test_shapes = {"(1, 1)f32, (1, 1)f32, units=1", "(3, 7)f64, (5, 7)f64, units=None",
                       "(2, 3, 5)f32, (4, 5)f32, units=None",
                       "(2, 3)i8[-9, 9], (4, 3)i8[-9, 9], units=4, out_dtype=int32"},
@@ -191,12 +214,12 @@ const OpDef& op_nn_contrib_dense_pack() {
   static const OpDef def = OpSpec<DensePackAttrs>{
       .name = "nn.contrib_dense_pack",
       .doc =
-          "nn.dense with a packed weight: out[i, b * n + j] = sum over k of data[i, k] * weight[b, k, j], n "
-          "the block. The last block may be filled up: `units` says how many features there are. A weight of "
+          "nn.dense with a packed weight: out[..., b * n + j] = sum over k of data[..., k] * weight[b, k, j], "
+          "n the block. The last block may be filled up: `units` says how many features there are. A weight of "
           "integers may lie in groups of neighbours along k, NC16n2c: (ceil(units / n), k / 2, n, 2). In "
           "NC16n2c2c, of uint8 data and int8 weights, the products of neighbours are summed in int16, which "
           "saturates.",
-      .inputs = {{"data", "matrix (rows, k)"},
+      .inputs = {{"data", "tensor of rank >= 2, k innermost"},
                  {"weight", "tensor (ceil(units / n), k, n) or (ceil(units / n), k / c, n, c)"}},
       .fuse = Fuse::kOutFusable,
       .relation =
@@ -204,8 +227,10 @@ const OpDef& op_nn_contrib_dense_pack() {
             const TensorTypeNode *data = ctx.tensor(0), *weight = ctx.tensor(1);
             if (!data || !weight) return kDefer;
             const bool grouped = weight->rank() == 4 || weight->rank() == 5;  // the terms of a sum
-            if (!check_rank(ctx, *data, 2, 0) || !(grouped || check_rank(ctx, *weight, 3, 1))) return kFailed;
-            const Dim k = data->shape()[1];
+            if (data->rank() < 2)
+              return fail_arg(ctx, 0, "data of rank >= 2 are needed, got " + type_text(ctx.input(0)));
+            if (!grouped && !check_rank(ctx, *weight, 3, 1)) return kFailed;
+            const Dim k = data->shape().back();
             Dim depth = weight->shape()[1];
             for (int axis = 3; axis < weight->rank(); ++axis) depth = times(depth, weight->shape()[axis]);
             if (!k.is_any() && !depth.is_any() && k != depth)
@@ -214,14 +239,18 @@ const OpDef& op_nn_contrib_dense_pack() {
                                   extent_text(k) + ", got " + type_text(ctx.input(1)));
             const Dim units = packed_units(*weight, attrs.units);
             const DType dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
-            return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));
+            std::vector<Dim> shape = data->shape();
+            shape.back() = units;
+            return ctx.assign_result(tensor_type(std::move(shape), dtype));
           },
       .compute = dense_pack_compute,
       .cost = dense_cost,
       .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
       .rules =
-          op_rules(dense_brief(), dense_layout_flow(), product_macs(), AnchorRule{"gemm"}, NarrowWeight{}),
+          op_rules(dense_brief(), dense_layout_flow(), product_macs(), AnchorRule{"gemm"}, NarrowWeight{},
+                   JoinableAxes{rows_of_product}),
       .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
+                      "(2, 3, 5)f32, (3, 5, 4)f32, units=11, weight_layout=NC4n",
                       "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n",
                       "(3, 4)f32, (2, 4, 8)f32, units=11, weight_layout=NC8n",
                       "(5, 6)i16[-9, 9], (2, 3, 8, 2)i16[-9, 9], units=13, weight_layout=NC8n2c, "

@@ -82,6 +82,12 @@ std::optional<double> known_value(const Value& x) {
   return Halide::Internal::as_const_float(func.values()[0]);
 }
 
+// An operand that is a scalar constant as its number: an extremum with one that is no NaN is one instruction.
+Value as_number(const Value& x) {
+  const std::optional<double> value = x.type().is_float() ? known_value(x) : std::nullopt;
+  return value ? Halide::Internal::make_const(x.type(), *value) : x;
+}
+
 Value power(const Value& a, const Value& b) {
   // Exact, and the only one that networks use: the C library's function is scalar.
   if (a.type().is_float() && a.type().bits() >= 32 && known_value(b) == 2.0)
@@ -213,14 +219,14 @@ const OpDef& op_power() {
 
 const OpDef& op_maximum() {
   static const OpDef def = binary_op(
-      "maximum", "The larger one.", [](Value a, Value b) { return ieee_maximum(a, b); },
+      "maximum", "The larger one.", [](Value a, Value b) { return ieee_maximum(as_number(a), as_number(b)); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
 
 const OpDef& op_minimum() {
   static const OpDef def = binary_op(
-      "minimum", "The smaller one.", [](Value a, Value b) { return ieee_minimum(a, b); },
+      "minimum", "The smaller one.", [](Value a, Value b) { return ieee_minimum(as_number(a), as_number(b)); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }

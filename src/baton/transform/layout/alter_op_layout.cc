@@ -287,10 +287,11 @@ Expr filled(const Expr& weight, int64_t rows, const std::string& packed) {
   return call_op("layout_transform", {padded}, {{"src_layout", "NK"}, {"dst_layout", packed}});
 }
 
-/// `data` (rows, depth) with `columns` of zeros at the end of each row.
-Expr deepened(const Expr& data, DType dtype, int64_t columns) {
-  return call_op("nn.pad", {data, constant(NDArray::zeros({}, dtype))},
-                 {{"pad_width", AttrList{std::vector<int64_t>{0, 0}, std::vector<int64_t>{0, columns}}}});
+/// `data` (..., depth) of `rank` axes with `columns` of zeros at the end of each row.
+Expr deepened(const Expr& data, DType dtype, int rank, int64_t columns) {
+  AttrList width(static_cast<size_t>(rank), std::vector<int64_t>{0, 0});
+  width.back() = std::vector<int64_t>{0, columns};
+  return call_op("nn.pad", {data, constant(NDArray::zeros({}, dtype))}, {{"pad_width", width}});
 }
 
 /// Features in blocks of `size`, terms in groups that one instruction sums; both are filled up with zeros.
@@ -312,8 +313,9 @@ std::optional<PlannedCall> alter_integer_dense(const CallNode& call, const OpDef
       .inputs = {{}, packed("NK", kernel)},
       .outputs = {{}}};
   if (missing > 0)
-    planned.prepare[0] = [then = planned.prepare[0], dtype = data->dtype(), missing](const Expr& value) {
-      const Expr deep = deepened(value, dtype, missing);
+    planned.prepare[0] = [then = planned.prepare[0], dtype = data->dtype(), rank = data->rank(),
+                          missing](const Expr& value) {
+      const Expr deep = deepened(value, dtype, rank, missing);
       return then ? then(deep) : deep;
     };
   return planned;
@@ -326,7 +328,7 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const auto types = data && weight && result ? product_types(data->dtype(), weight->dtype(), result->dtype())
                                               : std::nullopt;
-  if (!op || !types || data->rank() != 2) return std::nullopt;
+  if (!op || !types || data->rank() < 2) return std::nullopt;
   const int64_t units = weight->extents()[0], size = choice.dense_block(units, sheet);
   if (size == 1) return std::nullopt;
   if (types == ProductTypes::kIntegers) return alter_integer_dense(call, *op, size, sheet);

@@ -1,6 +1,7 @@
 // If, Loop, Scan and SequenceMap: what is decided while importing leaves no control flow behind.
 #include <algorithm>
 
+#include "baton/frontend/onnx/kept_node.h"
 #include "baton/frontend/onnx/ops/loop.h"
 #include "baton/types/infer_type.h"
 
@@ -82,9 +83,35 @@ std::vector<Expr> chosen(const Conversion& c, std::vector<Expr> if_true, std::ve
   return tensors;
 }
 
+/// In the place of `graph`, which cannot be computed: an error where it is taken, of the types of the other
+/// branch.
+Values error_in_place(const Conversion& c, const AttributeFile& graph, const std::string& error,
+                      const Values& other) {
+  c.around().skip_graph(graph, "a branch that is an error where it is taken: " + error);
+  std::vector<Expr> tensors;
+  for (const Value& each : other) add_tensors(c, each, tensors);
+  for (Expr& each : tensors) each = error_of_type(c, c[0], error, each->checked_type());
+  Values results;
+  size_t at = 0;
+  for (const Value& each : other) results.push_back(rebuilt(each, tensors, at));
+  return results;
+}
+
+/// The results of both branches. One of them may be for inputs of another rank or size than those that the
+/// model gets: it counts only where it is taken.
+std::pair<Values, Values> both_branches(const Conversion& c, const AttributeFile& then_graph,
+                                        const AttributeFile& else_graph) {
+  GraphAttempt then = c.around().try_graph(then_graph), otherwise = c.around().try_graph(else_graph);
+  if (then.error && otherwise.error)
+    throw c.error("neither of its branches can be computed: " + *then.error + "; " + *otherwise.error);
+  if (then.error) then.results = error_in_place(c, then_graph, *then.error, otherwise.results);
+  if (otherwise.error)
+    otherwise.results = error_in_place(c, else_graph, *otherwise.error, then.results);
+  return {std::move(then.results), std::move(otherwise.results)};
+}
+
 Values chosen_at_run_time(Conversion& c, const AttributeFile& then_graph, const AttributeFile& else_graph) {
-  const Values then = c.around().run_graph(then_graph, {}, {}),
-               otherwise = c.around().run_graph(else_graph, {}, {});
+  const auto [then, otherwise] = both_branches(c, then_graph, else_graph);
   if (!std::ranges::equal(then, otherwise, &same_structure))
     throw c.error("its branches make another number of values, or sequences of other lengths");
   std::vector<Expr> if_true, if_false;

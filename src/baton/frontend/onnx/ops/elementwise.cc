@@ -247,12 +247,23 @@ Values gelu(Conversion& c) {
   return {times(times(c.scalar(0.5, type), x), c.call("add", {c.scalar(1, type), inner}))};
 }
 
+/// The number of a constant of one element that an attribute can hold exactly.
+std::optional<double> number_of(const Conversion& c, size_t input) {
+  const ConstantNode* constant = c.constant(input);
+  if (!constant || constant->value().size() != 1) return std::nullopt;
+  const std::optional<double> value = scalar_value(baton::constant(constant->value().reshaped({})));
+  const double exact = std::ldexp(1.0, 53);
+  return value && (std::abs(*value) < exact || c.dtype(0).is_float()) ? value : std::nullopt;
+}
+
 /// A bound that is not given does not bound; NaN stays NaN.
 Values clip(Conversion& c) {
   if (c.version < 11) {
     const double most = 3.402823466385288598e+38;
     return {clipped(c, c[0], c.number("min", -most), c.number("max", most))};
   }
+  const auto low = number_of(c, 1), high = number_of(c, 2);
+  if (low && high && !std::isnan(*low) && !std::isnan(*high)) return {clipped(c, c[0], *low, *high)};
   Expr result = c[0];
   if (c.has(1)) result = c.call("maximum", {result, c[1]});
   if (c.has(2)) result = c.call("minimum", {result, c[2]});

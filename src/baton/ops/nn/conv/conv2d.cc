@@ -216,17 +216,18 @@ namespace {
 
 // For float32 only: other types are not vectorised along a row. With strides where the data are summed by
 // positions.
-bool reads_one_pixel_of_rows(const CallNode& call) {
+std::optional<AxisRange> rows_of_pixels(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   if (!result || !result->is_static() || result->dtype() != DType::float_(32) ||
       attrs.data_layout != "NCHW" || !(attrs.out_layout.empty() || attrs.out_layout == "NCHW") ||
       !has_one_tap(attrs))
-    return false;
+    return std::nullopt;
   const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
-  return attrs.strides == std::vector<int64_t>{1, 1} ||
-         (data && weight && attrs.kernel_layout.find('G') == std::string::npos &&
-          sums_by_positions(conv_nd(attrs, 2), *data, *weight, *result));
+  const bool applies = attrs.strides == std::vector<int64_t>{1, 1} ||
+                       (data && weight && attrs.kernel_layout.find('G') == std::string::npos &&
+                        sums_by_positions(conv_nd(attrs, 2), *data, *weight, *result));
+  return applies ? std::optional(kPixelAxes) : std::nullopt;
 }
 
 // The data's adjoint is a transposed convolution of g with the weight; the weight's is a sum over all
@@ -299,7 +300,7 @@ const OpDef& op_nn_conv2d() {
       .rules =
           op_rules(conv_brief(), conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(),
                    MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(),
-                   conv_macs(), AnchorRule{"conv_plain"}, OnePixelRule{reads_one_pixel_of_rows},
+                   conv_macs(), AnchorRule{"conv_plain"}, JoinableAxes{rows_of_pixels},
                    ConvertedLayout::kConvolution, OwnPadding::kConvolution,
                    QuantizationRule{QuantizationRule::Does::kLayer, QuantizationRule::Kernel::kBegins},
                    LayerKind::kConvolution2D),

@@ -3,6 +3,7 @@
 #include "baton/ir/op.h"
 #include "baton/ops/compute.h"
 #include "baton/ops/shared/conv_attrs.h"
+#include "baton/ir/rules/pass_traits.h"
 
 namespace baton {
 
@@ -20,6 +21,9 @@ void conv2d_compute(Compute& compute, const Conv2DAttrs& attrs);
 
 /// Whether each result is a sum over one pixel of the data, none of them padding.
 bool has_one_tap(const Conv2DAttrs& attrs);
+
+/// H and W of (n, C, H, W) and (n, C, H, W, c).
+inline constexpr AxisRange kPixelAxes{2, 3};
 
 /// `data` (with height and width as axes 2 and 3) padded with zeros, as stage "pad" whose coordinates start
 /// at 0 in the corner of the padding; `data` itself when there is no padding.

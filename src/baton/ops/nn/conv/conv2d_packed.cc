@@ -91,16 +91,18 @@ Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* 
               "; name the layout that the weight has, for example OIHW4i4o");
 }
 
-bool reads_one_pixel(const CallNode& call) {
+std::optional<AxisRange> rows_of_packed_pixels(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  return result && result->is_static() && result->rank() == 5 && attrs.groups == 1 &&
-         channels_in_block(attrs.data_layout) &&
-         (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) && has_one_tap(attrs);
+  const bool applies = result && result->is_static() && result->rank() == 5 && attrs.groups == 1 &&
+                       channels_in_block(attrs.data_layout) &&
+                       (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) &&
+                       has_one_tap(attrs);
+  return applies ? std::optional(kPixelAxes) : std::nullopt;
 }
 
 /// The pixels of the data that a convolution with one tap and strides reads, where those of the result are
-/// one row (OnePixelRule): next to each other, as without strides.
+/// one row (JoinableAxes): next to each other, as without strides.
 Halide::Func strided_pixels(Compute& c, const Tensor& data, const Conv2DAttrs& attrs) {
   const int width = as_int((data.extent(3) - 1) / attrs.strides[1] + 1);
   const Axes i(data.rank(), "p");
@@ -209,7 +211,7 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
       .rules = op_rules(conv_brief(), conv_layout_flow(), conv_macs(), AnchorRule{"conv_direct"},
-                        NarrowWeight{}, OnePixelRule{reads_one_pixel}),
+                        NarrowWeight{}, JoinableAxes{rows_of_packed_pixels}),
       .test_shapes =
           {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
            "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
