@@ -140,7 +140,7 @@ def difference(got, wanted):
 
 def imported(model, shapes):
     begun = time.perf_counter()
-    module = core.import_onnx(model.path, {name: list(shape) for name, shape in shapes.items()})
+    module, _ = core.import_onnx(model.path, {name: list(shape) for name, shape in shapes.items()})
     return module, time.perf_counter() - begun
 
 
@@ -187,7 +187,7 @@ def with_data(path, inputs, outputs):
     try:
         model = Model(path)
         values = dict(zip(model.inputs, map(read_tensor, inputs)))
-        module = core.import_onnx(path, {name: list(value.shape) for name, value in values.items()})
+        module, _ = core.import_onnx(path, {name: list(value.shape) for name, value in values.items()})
         outcome = difference(results_of(module, model, values, "vm"), [read_tensor(each) for each in outputs])
     except Exception as why:  # pylint: disable=broad-exception-caught
         outcome = f"{type(why).__name__}: {' | '.join(str(why).splitlines()[:3])[:300]}"

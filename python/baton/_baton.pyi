@@ -2198,8 +2198,10 @@ def synthetic(arg0: Sequence[int], arg1: str, arg2: str, /) -> IRModule: ...
 
 def mlp(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, /) -> IRModule: ...
 
-def import_onnx(path: str, shapes: Mapping[str, Sequence[int]]) -> IRModule:
-    """The module of an ONNX file; shapes of inputs, and values of symbols."""
+def import_onnx(path: str, shapes: Mapping[str, Sequence[int]], opset: int | None = None, freeze_params: bool = True) -> tuple[IRModule, dict[str, NDArray]]:
+    """
+    The module of an ONNX file; shapes of inputs, and values of symbols. And, unless `freeze_params`, the values of the parameters that initializers are, by name.
+    """
 
-def import_onnx_bytes(bytes: bytes, name: str, shapes: Mapping[str, Sequence[int]]) -> IRModule:
+def import_onnx_bytes(bytes: bytes, name: str, shapes: Mapping[str, Sequence[int]], opset: int | None = None, freeze_params: bool = True) -> tuple[IRModule, dict[str, NDArray]]:
     """The same of a file's bytes; `name`: what errors say."""

@@ -130,7 +130,7 @@ class DiffVerb final : public Verb {
         saved ? Compare{load_report(first_), load_report(second_), first_, second_, false} : measured(io);
     const ProfileDiff difference = diff(both.a, both.b, both.a_label, both.b_label, both.paired);
     if (json_)
-      io.out << to_json(difference).dump() << '\n';
+      io.out << to_json(difference, both.a, both.b).dump() << '\n';
     else if (by_ == "module")
       write_by_module(io.out, both.a, both.b, io.columns);
     else
@@ -148,7 +148,7 @@ class DiffVerb final : public Verb {
   }
 
   static std::string bytes(const WantedFile& file, const ProfileDiff& difference, const Compare& both) {
-    if (file.suffix == ".json") return to_json(difference).dump() + "\n";
+    if (file.suffix == ".json") return to_json(difference, both.a, both.b).dump() + "\n";
     if (file.suffix == ".html") return page(both.a, both.b, difference);
     std::ostringstream out;
     write_table(out, difference, both.a, both.b);

@@ -103,7 +103,6 @@ Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targ
   std::vector<Pass> passes = passes_before_layouts();
   for (const Pass& pass : {
            alter_op_layout,
-           make_pass("ScalarConstants"),
            make_pass("FastMath"),
            make_pass("FoldConstant"),
            make_pass("SplitArgs"),

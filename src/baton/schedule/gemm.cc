@@ -15,7 +15,7 @@ using Halide::RVar;
 using Halide::Var;
 
 struct GemmExtents {
-  int rows, blocks, block;  ///< rows: along the innermost of their axes
+  int rows, blocks, block;     ///< rows: along the innermost of their axes
   int depth;                   ///< steps of a sum
   int units;                   ///< the last block may have fewer features than its weights
   int together;                ///< terms in a step: 1, or those of integers that one instruction sums

@@ -91,7 +91,7 @@ void bind_map(nb::module_& m) {
       .def_prop_ro(
           "mod", [](const SweptMap& r) { return r.result.module; },
           "IRModule: a function per region; weights are constants. relay.build takes it.")
-      .def("_report", [](const SweptMap& r) { return map_json(r.result.report, r.sweeps); })
+      .def("_report", [](const SweptMap& r) { return map_json(r.result, r.sweeps); })
       .def("_mapping", [](const SweptMap& r) { return mapping_value(r.result.report.mapping); })
       .def("_mapping_text", [](const SweptMap& r) { return mapping_json(r.result.report.mapping); })
       .def("_page", &mapping_page)

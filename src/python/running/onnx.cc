@@ -19,6 +19,12 @@ onnx::ImportOptions options_of(const Shapes& shapes) {
   return options;
 }
 
+using WithParameters = std::pair<IRModule, std::map<std::string, NDArray>>;
+
+WithParameters with_parameters(onnx::Imported imported) {
+  return {std::move(imported.module), {imported.parameters.begin(), imported.parameters.end()}};
+}
+
 }  // namespace
 
 void bind_onnx(nb::module_& m) {
@@ -30,22 +36,27 @@ void bind_onnx(nb::module_& m) {
       nb::arg("path"), nb::arg("shapes"), "The module of a model: as MODEL on the command line.");
   m.def(
       "import_onnx",
-      [](const std::string& path, const Shapes& shapes) {
+      [](const std::string& path, const Shapes& shapes, std::optional<int64_t> opset, bool freeze_params) {
         initialize();
-        return onnx::import_file(path, options_of(shapes), host_context()).module;
+        onnx::ImportOptions options = options_of(shapes);
+        options.opset = opset, options.initializers_are_parameters = !freeze_params;
+        return with_parameters(onnx::import_file(path, options, host_context()));
       },
-      nb::arg("path"), nb::arg("shapes"),
-      "The module of an ONNX file; shapes of inputs, and values of symbols.");
+      nb::arg("path"), nb::arg("shapes"), nb::arg("opset") = nb::none(), nb::arg("freeze_params") = true,
+      "The module of an ONNX file; shapes of inputs, and values of symbols. And, unless `freeze_params`, the "
+      "values of the parameters that initializers are, by name.");
   m.def(
       "import_onnx_bytes",
-      [](const nb::bytes& bytes, const std::string& name, const Shapes& shapes) {
+      [](const nb::bytes& bytes, const std::string& name, const Shapes& shapes, std::optional<int64_t> opset,
+         bool freeze_params) {
         initialize();
-        return onnx::import_bytes(std::string(bytes.c_str(), bytes.size()), name, options_of(shapes),
-                                  host_context())
-            .module;
+        onnx::ImportOptions options = options_of(shapes);
+        options.opset = opset, options.initializers_are_parameters = !freeze_params;
+        return with_parameters(
+            onnx::import_bytes(std::string(bytes.c_str(), bytes.size()), name, options, host_context()));
       },
-      nb::arg("bytes"), nb::arg("name"), nb::arg("shapes"),
-      "The same of a file's bytes; `name`: what errors say.");
+      nb::arg("bytes"), nb::arg("name"), nb::arg("shapes"), nb::arg("opset") = nb::none(),
+      nb::arg("freeze_params") = true, "The same of a file's bytes; `name`: what errors say.");
 }
 
 }  // namespace baton::python

@@ -74,9 +74,9 @@ void bind_profile_files(nb::module_& m, nb::class_<Report>& report) {
       nb::arg("path"), nb::arg("bytes"), "Writes a file whole or not at all.");
   nb::class_<Difference>(m, "ProfileDiff", nb::dynamic_attr(),
                          "Two profiles of one model, compared operator by operator.")
-      .def("_values", [](const Difference& d) { return to_json(d.diff); })
+      .def("_values", [](const Difference& d) { return to_json(d.diff, d.a, d.b); })
       .def(
-          "json", [](const Difference& d) { return to_json(d.diff).dump(); },
+          "json", [](const Difference& d) { return to_json(d.diff, d.a, d.b).dump(); },
           "All of it: docs/design/0010-diff-json.md.")
       .def("__str__", &difference_table)
       .def("__repr__", &difference_table);

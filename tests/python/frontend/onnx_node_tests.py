@@ -85,7 +85,7 @@ def _imported(case, inputs):
     names = [each.name for each in case.model.graph.input]
     real = [name for name in names if name not in initialized]
     shapes = {name: list(value.shape) for name, value in zip(real if len(real) == len(inputs) else names, inputs)}
-    return core.import_onnx_bytes(case.model.SerializeToString(), case.name, shapes)
+    return core.import_onnx_bytes(case.model.SerializeToString(), case.name, shapes)[0]
 
 
 def _results(module, inputs):

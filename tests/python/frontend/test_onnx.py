@@ -25,9 +25,19 @@ def test_a_model_computes_what_its_nodes_do():
     np.testing.assert_allclose(function(x).numpy(), np.maximum(x @ WEIGHT, 0), rtol=1e-6)
 
 
+def test_initializers_can_be_parameters():
+    module, params = relay.frontend.from_onnx(MODEL, {"x": (2, 3)}, freeze_params=False)
+    assert [each.name_hint for each in module["main"].params] == ["x", "w"]
+    np.testing.assert_array_equal(params["w"].numpy(), WEIGHT)
+    x = np.array([[1, -2, 3], [-4, 5, -6]], "float32")
+    with tvm.transform.PassContext(opt_level=3):
+        library = relay.build(module, "llvm", params={"w": tvm.nd.array(2 * WEIGHT)})
+    runner = tvm.contrib.graph_executor.GraphModule(library["default"](tvm.cpu()))
+    runner.run(x=x)
+    np.testing.assert_allclose(runner.get_output(0).numpy(), np.maximum(x @ (2 * WEIGHT), 0), rtol=1e-6)
+
+
 def test_what_cannot_be_had_is_said():
-    with pytest.raises(NotImplementedError, match="freeze_params"):
-        relay.frontend.from_onnx(MODEL, freeze_params=False)
     with pytest.raises(TypeError, match="ModelProto, a path or bytes, not NoneType"):
         relay.frontend.from_onnx(None)
     with pytest.raises(tvm.TVMError, match="is no ONNX file, or damaged"):

@@ -15,7 +15,7 @@ def model_of(text, opset=18, more="", functions=""):
 
 
 def module_of(model, shapes=None):
-    return core.import_onnx_bytes(model.SerializeToString(), "test.onnx", {name: list(shape) for name, shape in (shapes or {}).items()})
+    return core.import_onnx_bytes(model.SerializeToString(), "test.onnx", {name: list(shape) for name, shape in (shapes or {}).items()})[0]
 
 
 def flat(value):
@@ -110,6 +110,47 @@ agraph (float[2, 3] x) => (float[2, 3] y) {
         del model.graph.node[1].attribute[1].g.node[:2]
         model.graph.node[1].attribute[1].g.node[0].input[0] = "x"
         module_of(model)
+
+
+def unfit(then_graph, else_graph):
+    return model_of(f"""
+agraph (bool c, float[2, 3] x, float[2, 4] w) => (float[2, 3] y, float[1] z) {{
+  y, z = If (c) <
+    then_branch = t () => (float[2, 3] a, float[1] p) {{ {then_graph} }},
+    else_branch = e () => (float[2, 3] b, float[1] q) {{ {else_graph} }}
+  >
+}}""")
+
+
+FITS = "{0} = Relu (x)  {1} = Constant <value = float[1] {{7}}> ()"
+DOES_NOT = "{0} = MatMul (x, w)  o = Add (x, w)  {1} = ReduceSum <keepdims = 0> (o)"
+
+
+@pytest.mark.parametrize("fits_where", [True, False])
+def test_a_branch_whose_types_do_not_fit_is_an_error_where_it_is_taken(fits_where):
+    graphs = FITS.format("a", "p"), DOES_NOT.format("b", "q")
+    model = unfit(*graphs) if fits_where else unfit(DOES_NOT.format("a", "p"), FITS.format("b", "q"))
+    model.graph.node[0].name = "rate"
+    module = module_of(model)
+    arguments = [X, np.ones((2, 4), "float32")]
+    y, z = run(module, [np.array(fits_where), *arguments])
+    np.testing.assert_array_equal(y, np.maximum(X, 0))
+    assert z == [7]
+    with pytest.raises(tvm.TVMError, match=f"MatMul `rate/{'else' if fits_where else 'then'}/MatMul_0`"):
+        run(module, [np.array(not fits_where), *arguments])
+    with pytest.raises(tvm.TVMError, match="onnx.error|If"):
+        with tvm.transform.PassContext(opt_level=3):
+            relay.build(module, "llvm")
+
+
+def test_branches_of_which_neither_fits_are_refused():
+    with pytest.raises(tvm.TVMError, match="neither of its branches can be computed: .*then/MatMul_0.*else/MatMul_0"):
+        module_of(unfit(DOES_NOT.format("a", "p"), DOES_NOT.format("b", "q")))
+
+
+def test_what_is_wrong_with_the_file_is_said_of_every_branch():
+    with pytest.raises(tvm.TVMError, match="nothing before it makes its input `nobody`"):
+        module_of(unfit(FITS.format("a", "p"), FITS.format("b", "q").replace("Relu (x)", "Relu (nobody)")))
 
 
 SQUEEZE = """

@@ -94,7 +94,8 @@ const char kProduct[] = "nn.contrib_dense_pack(%x, %w, units=7, weight_layout=\"
 
 std::string product(const std::string& data, const std::string& more, const std::string& body,
                     const std::string& weight = "2, 5, 4") {
-  return "%x: Tensor[(" + data + "), float32], %w: Tensor[(" + weight + "), float32]" + more + ") {\n  " + body;
+  return "%x: Tensor[(" + data + "), float32], %w: Tensor[(" + weight + "), float32]" + more + ") {\n  " +
+         body;
 }
 
 /// `body` with the product where it says %d, and an operand %r.

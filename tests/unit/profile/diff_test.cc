@@ -205,7 +205,7 @@ A 1  layout_transform, for line 3                                       2.00
 }
 
 TEST(Diff, JsonHoldsItAll) {
-  const auto json = to_json(made());
+  const auto json = to_json(made(), test::made_up(), less_fused());
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["a"]["label"], "a.json");
   EXPECT_EQ(json["operators"].size(), 8u);

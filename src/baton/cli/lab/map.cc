@@ -67,7 +67,7 @@ class MapVerb final : public Verb {
     if (!module_.empty()) write_text_file(module_, readable_text(*result.module));
     if (!artifact_.empty()) write_artifact(build(result.module, how), artifact_);
     if (json_) {
-      io.out << map_json(result.report, sweeps).dump() << '\n';
+      io.out << map_json(result, sweeps).dump() << '\n';
     } else {
       io.out << model.name << " over " << joined(result.report.backends) << ", " << result.report.threads
              << (result.report.threads == 1 ? " thread" : " threads") << ", opt level " << flags_.opt_level

@@ -234,7 +234,9 @@ Expr Conversion::at_rank(const Expr& value, int rank) const {
 
 // ---- Errors.
 
-NodeError Conversion::error(const std::string& why) const { return NodeError(around_.place(node) + ": " + why); }
+NodeError Conversion::error(const std::string& why) const {
+  return NodeError(around_.place(node) + ": " + why);
+}
 NotSupported Conversion::not_supported(const std::string& what) const {
   return NotSupported(around_.place(node) + ": " + what + " are not supported");
 }

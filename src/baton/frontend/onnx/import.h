@@ -1,10 +1,13 @@
 #pragma once
 // ONNX files as Relay modules.
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/ir/module.h"
 #include "baton/pass/build_context.h"
+#include "baton/support/base/ndarray.h"
 #include "baton/transform/freeze_shapes.h"
 
 namespace baton::onnx {
@@ -13,11 +16,16 @@ struct ImportOptions {
   /// Shapes of inputs and values of symbols, known before anything is converted: they decide which branches
   /// are there.
   std::vector<GivenShape> shapes = {};
+  /// Initializers are parameters of `main`, after the inputs, and not constants. Those whose values decide
+  /// what the module is (shapes, axes, bounds, scales of integers) are constants nevertheless.
+  bool initializers_are_parameters = false;
+  std::optional<int64_t> opset = {};  ///< of ONNX's own operators; nullopt: what the file says
 };
 
 struct Imported {
-  IRModule module;                      ///< typed; initializers are constants
-  std::vector<std::string> notes = {};  ///< what a user should know
+  IRModule module;                                               ///< typed
+  std::vector<std::string> notes = {};                           ///< what a user should know
+  std::vector<std::pair<std::string, NDArray>> parameters = {};  ///< by name, in the order of main's
 };
 
 /// Throws Error for a file that is none, is damaged, or contradicts itself, and NotSupported with all

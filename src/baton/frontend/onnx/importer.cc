@@ -7,6 +7,7 @@
 #include "baton/frontend/onnx/kept_node.h"
 #include "baton/frontend/onnx/module_path.h"
 #include "baton/frontend/onnx/operators.h"
+#include "baton/frontend/onnx/parameters.h"
 #include "baton/frontend/onnx/quantized_regions.h"
 #include "baton/ir/extent.h"
 #include "baton/ir/origin_scope.h"
@@ -51,6 +52,15 @@ const Value* Scope::find(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+OpsetVersions with_opset(OpsetVersions opsets, std::optional<int64_t> opset) {
+  if (opset) opsets[""] = *opset;
+  return opsets;
+}
+
+}  // namespace
+
 Importer::Importer(std::shared_ptr<const ModelFile> file, const ImportOptions& options,
                    const BuildContext& context)
     : file_(std::move(file)),
@@ -58,11 +68,12 @@ Importer::Importer(std::shared_ptr<const ModelFile> file, const ImportOptions& o
       context_(context),
       tensors_(file_),
       functions_(*file_),
-      operators_(*file_, functions_) {}
+      operators_(*file_, functions_),
+      own_opsets_(with_opset(file_->opsets, options.opset)) {}
 
-IRModule Importer::run() {
+Imported Importer::run() {
   operators_.require();
-  opsets_ = &file_->opsets;
+  opsets_ = &own_opsets_;
   const GraphFile& graph = file_->graph;
   Scope scope;
   std::set<std::string_view> initialized;
@@ -82,7 +93,7 @@ IRModule Importer::run() {
   if (results.empty()) throw Error(file_->path + ": its graph has no outputs");
   module_->set("main", function(params, results.size() == 1 ? results[0] : tuple(results)));
   retire_rest();
-  return with_integer_regions(infer_types(module_), context_);
+  return with_parameters(with_integer_regions(infer_types(module_), context_), initializers_);
 }
 
 /// A sequence is a tuple.
@@ -97,7 +108,7 @@ Expr Importer::result(const Value& value) {
 }
 
 Expr Importer::applied(const ExprList& values) {
-  opsets_ = &file_->opsets;
+  opsets_ = &own_opsets_;
   const GraphFile& graph = file_->graph;
   if (values.size() != graph.inputs.size())
     throw Error(file_->path + ": its graph has " + std::to_string(graph.inputs.size()) + " inputs, and " +
@@ -219,8 +230,11 @@ void Importer::read_initializers(const GraphFile& graph, Scope& scope) {
     if (!scope.names.try_emplace(name, std::move(one)).second)
       throw Error(file_->path + ": there are two initializers " + quoted(name));
   };
-  for (const TensorFile& each : graph.initializers)
+  for (const TensorFile& each : graph.initializers) {
     enter(each.name, tensors_.read(each), packed_bits(each.element));
+    if (options_.initializers_are_parameters && &graph == &file_->graph)
+      initializers_.emplace_back(each.name, scope.names.at(each.name).tensor);
+  }
   for (const SparseTensorFile& each : graph.sparse_initializers)
     enter(each.values.name, tensors_.read(each), 0);
   if (&graph == &file_->graph) tensors_.give_back_model();
@@ -255,7 +269,7 @@ size_t Importer::made_for(const NodeFile& node, size_t index, const std::string&
 }
 
 int64_t Importer::version_of(const NodeFile& node) const {
-  for (const OpsetVersions* opsets : {opsets_, &file_->opsets})
+  for (const OpsetVersions* opsets : {opsets_, &own_opsets_})
     if (const auto version = opsets->find(node.domain); version != opsets->end()) return version->second;
   return 1;
 }
@@ -421,11 +435,23 @@ Bindings Importer::outer_values(const AttributeFile& attribute) const {
   return outer;
 }
 
+namespace {
+
+bool reads(const Conversion& conversion, const Expr& value) {
+  for (size_t i = 0; i < conversion.count(); ++i)
+    if (conversion.has(i) && conversion.value(i).tensor == value) return true;
+  return false;
+}
+
+}  // namespace
+
 /// What follows from constants alone is computed at once: shapes come of it. Large ones are left to builds,
 /// and loops, which need not end, to programs.
 Values Importer::folded(const Conversion& conversion, Values results) {
   for (size_t i = 0; i < conversion.count(); ++i)
     if (conversion.has(i) && !conversion.constant(i) && !conversion.numbers(i)) return results;
+  if (std::ranges::any_of(initializers_, [&](const auto& each) { return reads(conversion, each.second); }))
+    return results;         // parameters can be given other values
   const RetireLog ignored;  // what goes away here is retired with its node
   if (std::ranges::any_of(conversion.node.attributes, [](const auto& each) { return !each.graphs.empty(); }))
     return results;
@@ -516,13 +542,13 @@ std::string Importer::place(const NodeFile& node) const {
 
 namespace {
 
-Imported with_notes(IRModule module) {
-  std::vector<std::string> notes;
+Imported with_notes(Imported imported) {
   std::string names;
-  const std::vector<std::string> left = nodes_left_in_float(module);
+  const std::vector<std::string> left = nodes_left_in_float(imported.module);
   for (const std::string& each : left) names += (names.empty() ? "" : ", ") + each;
-  if (!left.empty()) notes.push_back("on quantised tensors, these nodes compute in float32: " + names);
-  return {std::move(module), std::move(notes)};
+  if (!left.empty())
+    imported.notes.push_back("on quantised tensors, these nodes compute in float32: " + names);
+  return imported;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "baton/frontend/onnx/import.h"
 #include "baton/frontend/onnx/node_labels.h"
 #include "baton/frontend/onnx/operator_check.h"
+#include "baton/frontend/onnx/parameters.h"
 #include "baton/frontend/onnx/tensor_data.h"
 #include "baton/ir/module.h"
 
@@ -31,7 +32,7 @@ class Importer final : public Surroundings {
  public:
   Importer(std::shared_ptr<const ModelFile> file, const ImportOptions& options, const BuildContext& context);
 
-  IRModule run();
+  Imported run();
   /// What the graph's outputs are for these values of its inputs, constants: a tensor, or a tuple of them.
   Expr applied(const ExprList& values);
 
@@ -90,7 +91,9 @@ class Importer final : public Surroundings {
   const OperatorCheck operators_;
   IRModule module_ = make_module();
   Frame frame_;
-  const OpsetVersions* opsets_ = nullptr;
+  const OpsetVersions own_opsets_;         ///< of the model
+  const OpsetVersions* opsets_ = nullptr;  ///< of the model or function that is being converted
+  Initializers initializers_;              ///< of the model, if they are to be parameters
   std::map<std::string, Dim> symbols_;
   std::vector<std::pair<Dim, std::pair<Var, int>>> extent_sources_;  ///< where the number of a symbol is read
   PlaceTable places_;

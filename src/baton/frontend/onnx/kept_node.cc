@@ -89,8 +89,9 @@ std::vector<int64_t> extents_or_minus_one(const TensorTypeNode& type) {
 
 Expr error_of_type(const Conversion& c, const Expr& on, const std::string& message, const Type& type) {
   const auto* tensor = as_type<TensorTypeNode>(type);
-  return c.call("onnx.error", {on},
-                {{"message", message}, {"shape", extents_or_minus_one(*tensor)}, {"dtype", tensor->dtype().str()}});
+  return c.call(
+      "onnx.error", {on},
+      {{"message", message}, {"shape", extents_or_minus_one(*tensor)}, {"dtype", tensor->dtype().str()}});
 }
 
 Expr kept_node(const Conversion& c, const std::string& path, const std::vector<Type>& types) {

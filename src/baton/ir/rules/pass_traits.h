@@ -19,10 +19,10 @@ struct AxisRange {
 };
 
 /// Calls that compute each position along neighbouring axes of the result from one position of the data: the
-/// same one, or, for convolutions with strides, every s-th of each row. A convolution of one pixel joins H and
-/// W of (n, C, H, W) or (n, C, H, W, c), a product of many rows all axes but the last. The compute takes a
-/// result whose axes are joined, (n, C, 1, H * W, c), of data that are joined too, or of data with strides as
-/// they are.
+/// same one, or, for convolutions with strides, every s-th of each row. A convolution of one pixel joins H
+/// and W of (n, C, H, W) or (n, C, H, W, c), a product of many rows all axes but the last. The compute takes
+/// a result whose axes are joined, (n, C, 1, H * W, c), of data that are joined too, or of data with strides
+/// as they are.
 struct JoinableAxes {
   std::optional<AxisRange> (*of)(const CallNode&);
 };

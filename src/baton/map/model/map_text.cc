@@ -227,7 +227,39 @@ Json sweep_json(const MapReport& report, const MapSweep& sweep) {
   return json;
 }
 
-Json map_json(const MapReport& report, const std::vector<MapSweep>& sweeps) {
+namespace {
+
+/// Modules with what they cost where they are placed, each before those that it holds; "": the model.
+Json modules_json(const MapResult& result) {
+  struct Cost {
+    double us = 0;
+    std::map<std::string, double> by_backend;
+  };
+  std::map<std::string, Cost> modules;
+  for (const MappedOperator& each : result.report.mapping.operators) {
+    if (each.us <= 0 || each.id >= result.origins.operators.size()) continue;
+    std::string path = result.origins.operators[each.id].module;
+    while (true) {
+      Cost& cost = modules[path];
+      cost.us += each.us, cost.by_backend[each.backend] += each.us;
+      if (path.empty()) break;
+      const size_t at = path.rfind('/');
+      path = at == path.npos ? std::string() : path.substr(0, at);
+    }
+  }
+  Json rows = Json::array();
+  for (const auto& [path, cost] : modules) {
+    Json row{{"module", path}, {"us", cost.us}, {"backend_us", Json::object()}};
+    for (const auto& [backend, us] : cost.by_backend) row["backend_us"][backend] = us;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json map_json(const MapResult& result, const std::vector<MapSweep>& sweeps) {
+  const MapReport& report = result.report;
   Json json{{"schema", kMapReportSchema},
             {"model", report.model},
             {"machine", report.machine},
@@ -285,6 +317,7 @@ Json map_json(const MapReport& report, const std::vector<MapSweep>& sweeps) {
                              {"latency_us", link.latency_us},
                              {"gbytes_per_s", link.gbytes_per_s}});
   for (const MapSweep& sweep : sweeps) json["sweeps"][sweep_name(sweep.of)] = sweep_json(report, sweep);
+  json["modules"] = modules_json(result);
   json["mapping"] = mapping_value(report.mapping);
   return json;
 }

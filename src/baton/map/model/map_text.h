@@ -11,7 +11,7 @@ namespace baton {
 std::string map_table(const MapReport& report);
 std::string sweep_table(const MapSweep& sweep);
 /// `sweeps`: those asked for.
-Json map_json(const MapReport& report, const std::vector<MapSweep>& sweeps = {});
+Json map_json(const MapResult& result, const std::vector<MapSweep>& sweeps = {});
 Json sweep_json(const MapReport& report, const MapSweep& sweep);
 
 }  // namespace baton

@@ -28,6 +28,7 @@ Json operators_json(const MapResult& result) {
     rows.push_back({{"id", record.id},
                     {"op", record.op},
                     {"name", record.name},
+                    {"module", record.module},
                     {"line", record.line},
                     {"file", record.file},
                     {"brief", record.brief},
@@ -57,7 +58,7 @@ SweepRange transfer_prices() { return {.of = SweepOf::kLink, .least = 0.01, .mos
 SweepOptions transfer_price_options() { return {.points = 25, .seconds = 0.3}; }
 
 std::string map_page(const MapResult& result, const std::vector<MapSweep>& sweeps, const MapSweep& prices) {
-  Json data = map_json(result.report, sweeps);
+  Json data = map_json(result, sweeps);
   data["operators"] = operators_json(result);
   data["prices"] = sweep_json(result.report, prices);
   for (Json& each : data["mapping"]["operators"])

@@ -140,9 +140,9 @@ void dense_pack_compute(Compute& c, const DensePackAttrs&) {
     std::vector<Halide::Var> step_of_row = in_rows({q, o, ob});
     step_of_row.push_back(k);
     sums(step_of_row) = cast(half, 0);
-    sums(step_of_row) = saturating_add(
-        sums(step_of_row), cast(half, weight(ob, k, o, q, p.x)) *
-                               cast(half, left(at_rows({k * together + q * 2 + p.x}))));
+    sums(step_of_row) =
+        saturating_add(sums(step_of_row), cast(half, weight(ob, k, o, q, p.x)) *
+                                              cast(half, left(at_rows({k * together + q * 2 + p.x}))));
     Index now = at_rows({r[0], o, ob});
     now.push_back(step);
     dense(in_rows({o, ob})) += cast(type, sums(now));
@@ -214,8 +214,10 @@ const OpDef& op_nn_contrib_dense_pack() {
   static const OpDef def = OpSpec<DensePackAttrs>{
       .name = "nn.contrib_dense_pack",
       .doc =
-          "nn.dense with a packed weight: out[..., b * n + j] = sum over k of data[..., k] * weight[b, k, j], "
-          "n the block. The last block may be filled up: `units` says how many features there are. A weight of "
+          "nn.dense with a packed weight: out[..., b * n + j] = sum over k of data[..., k] * weight[b, k, "
+          "j], "
+          "n the block. The last block may be filled up: `units` says how many features there are. A weight "
+          "of "
           "integers may lie in groups of neighbours along k, NC16n2c: (ceil(units / n), k / 2, n, 2). In "
           "NC16n2c2c, of uint8 data and int8 weights, the products of neighbours are summed in int16, which "
           "saturates.",
@@ -246,9 +248,8 @@ const OpDef& op_nn_contrib_dense_pack() {
       .compute = dense_pack_compute,
       .cost = dense_cost,
       .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
-      .rules =
-          op_rules(dense_brief(), dense_layout_flow(), product_macs(), AnchorRule{"gemm"}, NarrowWeight{},
-                   JoinableAxes{rows_of_product}),
+      .rules = op_rules(dense_brief(), dense_layout_flow(), product_macs(), AnchorRule{"gemm"},
+                        NarrowWeight{}, JoinableAxes{rows_of_product}),
       .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
                       "(2, 3, 5)f32, (3, 5, 4)f32, units=11, weight_layout=NC4n",
                       "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n",

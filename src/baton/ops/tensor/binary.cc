@@ -226,7 +226,8 @@ const OpDef& op_maximum() {
 
 const OpDef& op_minimum() {
   static const OpDef def = binary_op(
-      "minimum", "The smaller one.", [](Value a, Value b) { return ieee_minimum(as_number(a), as_number(b)); },
+      "minimum", "The smaller one.",
+      [](Value a, Value b) { return ieee_minimum(as_number(a), as_number(b)); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }

@@ -172,6 +172,7 @@ class Differ {
     DiffOperator out{id,
                      row.op,
                      row.source,
+                     row.module,
                      row.line,
                      {a_.times[id].us, b_.times[id].us, {}},
                      place_of(a_, id),

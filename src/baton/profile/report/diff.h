@@ -28,7 +28,7 @@ struct DiffPlace {
 
 struct DiffOperator {
   uint32_t id = 0;
-  std::string op, source;
+  std::string op, source, module;
   uint32_t line = 0;
   Compared us;
   DiffPlace a, b;
@@ -68,7 +68,8 @@ struct ProfileDiff {
 ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label,
                  const std::string& b_label, bool paired = false);
 
-Json to_json(const ProfileDiff& diff);
+/// `a` and `b`: the compared reports, for modules.
+Json to_json(const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b);
 
 /// Text form, at most 120 columns wide. `a` and `b`: the compared reports, for kernel names.
 void write_table(std::ostream& out, const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b);

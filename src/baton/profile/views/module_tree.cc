@@ -130,6 +130,27 @@ class TreeMaker {
 
 std::vector<ModuleRow> module_tree(const ProfileReport& report) { return TreeMaker(report).make(); }
 
+namespace {
+
+/// In A's order, then those that only B has.
+void add_pairs(const std::vector<ModuleRow>& tree, size_t at, double ModulePair::* us,
+               std::vector<ModulePair>& pairs) {
+  const ModuleRow& module = tree[at];
+  auto pair = std::ranges::find(pairs, module.path, &ModulePair::path);
+  if (pair == pairs.end()) pair = pairs.insert(pairs.end(), {module.path});
+  *pair.*us = module.us;
+  for (const size_t child : module.children) add_pairs(tree, child, us, pairs);
+}
+
+}  // namespace
+
+std::vector<ModulePair> module_pairs(const ProfileReport& a, const ProfileReport& b) {
+  std::vector<ModulePair> pairs;
+  add_pairs(module_tree(a), 0, &ModulePair::a_us, pairs);
+  add_pairs(module_tree(b), 0, &ModulePair::b_us, pairs);
+  return pairs;
+}
+
 bool has_modules(const ProfileReport& report) {
   return std::ranges::any_of(report.operators, [](const OperatorRow& row) { return !row.module.empty(); });
 }

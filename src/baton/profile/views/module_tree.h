@@ -30,6 +30,15 @@ struct ModuleRow {
 /// row.
 std::vector<ModuleRow> module_tree(const ProfileReport& report);
 
+/// The times of a module in two reports, with all that it holds.
+struct ModulePair {
+  std::string path;  ///< "": the model
+  double a_us = 0, b_us = 0;
+};
+
+/// All modules of both, each before those that it holds.
+std::vector<ModulePair> module_pairs(const ProfileReport& a, const ProfileReport& b);
+
 /// Whether any operator has a module.
 bool has_modules(const ProfileReport& report);
 

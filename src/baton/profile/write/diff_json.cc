@@ -1,4 +1,5 @@
 #include "baton/profile/report/diff.h"
+#include "baton/profile/views/module_tree.h"
 #include "baton/support/json.h"
 
 namespace baton {
@@ -38,7 +39,7 @@ Json json_of(const DiffPlace& place) {
 
 }  // namespace
 
-Json to_json(const ProfileDiff& diff) {
+Json to_json(const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b) {
   Json json{{"schema", kDiffSchema},
             {"a", json_of(diff.a)},
             {"b", json_of(diff.b)},
@@ -50,6 +51,7 @@ Json to_json(const ProfileDiff& diff) {
             {"own_us", sum_of(diff.own_us)},
             {"notes", diff.notes},
             {"operators", Json::array()},
+            {"modules", Json::array()},
             {"groups", Json::array()},
             {"own", Json::array()}};
   for (const DiffOperator& row : diff.operators)
@@ -57,11 +59,14 @@ Json to_json(const ProfileDiff& diff) {
                                  {"op", row.op},
                                  {"line", row.line},
                                  {"source", row.source.empty() ? Json(nullptr) : Json(row.source)},
+                                 {"module", row.module.empty() ? Json(nullptr) : Json(row.module)},
                                  {"us", json_of(row.us)},
                                  {"a", json_of(row.a)},
                                  {"b", json_of(row.b)},
                                  {"only_a", row.only_a},
                                  {"only_b", row.only_b}});
+  for (const ModulePair& row : module_pairs(a, b))
+    json["modules"].push_back({{"module", row.path}, {"us", sum_of({row.a_us, row.b_us, {}})}});
   for (const DiffGroup& row : diff.groups)
     json["groups"].push_back({{"operators", row.operators},
                               {"a", row.a_nodes},

@@ -323,9 +323,6 @@ void write_by_module(std::ostream& out, const ProfileReport& report, const Table
 }
 
 void write_by_module(std::ostream& out, const ProfileReport& a, const ProfileReport& b, int width) {
-  const std::vector<ModuleRow> tree = module_tree(a);
-  std::map<std::string, double> of_b;
-  for (const ModuleRow& row : module_tree(b)) of_b[row.path] = row.us;
   const int name = std::clamp(width - 42, 33, 64);
   out << formatted("%-*s %10s %10s %11s %7s\n", name, "module", "A us", "B us", "B - A", "B/A");
   const auto row = [&](const std::string& text, double us_a, double us_b) {
@@ -336,13 +333,10 @@ void write_by_module(std::ostream& out, const ProfileReport& a, const ProfileRep
                                 us_text(us_b).c_str(),
                                 ((delta < 0 ? "-" : "+") + us_text(std::abs(delta))).c_str(), ratio.c_str()));
   };
-  std::vector<size_t> todo = {0};
-  while (!todo.empty()) {
-    const ModuleRow& each = tree[todo.back()];
-    todo.pop_back();
+  for (const ModulePair& each : module_pairs(a, b)) {
     const auto depth = static_cast<size_t>(std::ranges::count(each.path, '/') + !each.path.empty());
-    row(std::string(2 * depth, ' ') + (each.path.empty() ? a.model : each.name), each.us, of_b[each.path]);
-    todo.insert(todo.end(), each.children.rbegin(), each.children.rend());
+    const std::string name_of = each.path.substr(each.path.rfind('/') + 1);
+    row(std::string(2 * depth, ' ') + (each.path.empty() ? a.model : name_of), each.a_us, each.b_us);
   }
   row("outside kernels", a.residual_us(), b.residual_us());
   row("end to end", a.end_to_end_us, b.end_to_end_us);

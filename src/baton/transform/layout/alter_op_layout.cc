@@ -26,6 +26,7 @@
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
 #include "baton/transform/layout/narrow_products.h"
+#include "baton/transform/layout/scalar_constants.h"
 #include "baton/transform/layout/transposed_phases.h"
 #include "baton/types/infer_type.h"
 
@@ -475,7 +476,8 @@ Pass fast_layouts(FindSheets find, ChoiceOfCall choice_of) {
         const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
         const auto choice = choice_or_default(context.choice);
         const Function asked = asks ? altered_by_user(function, module) : function;
-        const Function phased = with_transposed_phases(asked, *module, *choice, context.device());
+        const Function scalars = with_scalar_constants(asked);
+        const Function phased = with_transposed_phases(scalars, *module, *choice, context.device());
         const Function narrow =
             as_ref<FunctionNode>(infer_type(narrow_products(phased, context.device()), module.get()));
         const SheetOfCall sheet_of =

@@ -105,8 +105,7 @@ std::pair<Values, Values> both_branches(const Conversion& c, const AttributeFile
   if (then.error && otherwise.error)
     throw c.error("neither of its branches can be computed: " + *then.error + "; " + *otherwise.error);
   if (then.error) then.results = error_in_place(c, then_graph, *then.error, otherwise.results);
-  if (otherwise.error)
-    otherwise.results = error_in_place(c, else_graph, *otherwise.error, then.results);
+  if (otherwise.error) otherwise.results = error_in_place(c, else_graph, *otherwise.error, then.results);
   return {std::move(then.results), std::move(otherwise.results)};
 }
 

@@ -167,14 +167,13 @@ Values selu(Conversion& c) {
                gamma = c.number("gamma", c.version < 6 ? 1.0507 : 1.05070102214813232421875);
   return {c.call("multiply", {c.scalar(gamma, c.dtype(0)), elu_of(c, c[0], alpha)})};
 }
-/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1))
+/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)); of floats of 16 bits rounded once.
 Values celu(Conversion& c) {
-  const DType type = c.dtype(0);
-  const Expr alpha = number(c, "alpha", 1);
-  const Expr below = c.call(
-      "multiply",
-      {alpha, c.call("subtract", {c.call("exp", {c.call("divide", {c[0], alpha})}), c.scalar(1, type)})});
-  return {by_sign(c, below, c[0])};
+  const DType type = c.dtype(0).bits < 32 ? DType::float_(32) : c.dtype(0);
+  const Expr x = c.cast(c[0], type), alpha = c.scalar(c.number("alpha", 1), type);
+  const Expr power = c.call("exp", {c.call("divide", {x, alpha})});
+  const Expr below = c.call("multiply", {alpha, c.call("subtract", {power, c.scalar(1, type)})});
+  return {by_sign(c, c.cast(below, c.dtype(0)), c[0])};
 }
 /// The first versions have a slope for each channel.
 Values prelu(Conversion& c) {

@@ -1,9 +1,9 @@
 #pragma once
 // Shared by the forms of the 2-D convolution: types, the direct sum, zero padding of packed data.
 #include "baton/ir/op.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/ops/compute.h"
 #include "baton/ops/shared/conv_attrs.h"
-#include "baton/ir/rules/pass_traits.h"
 
 namespace baton {
 

@@ -1,7 +1,7 @@
 // Constants of one element as scalars, where a broadcast gives the same result: kernels take scalars in, and
 // know their values.
 //   power(x, c)  ->  power(x, 2f), where c is a tensor (1) with the element 2
-#include <algorithm>
+#include "baton/transform/layout/scalar_constants.h"
 
 #include "baton/ir/build.h"
 #include "baton/ir/inspect.h"
@@ -28,7 +28,8 @@ class Scalars final : public Rewriter {
       if (is_vector_of_one(args[i]) && another_has_the_rank(*as<CallNode>(original), i))
         args[i] = scalar_of(args[i], *call);
     if (args == call->args()) return rebuilt;
-    return make_call(call->callee(), std::move(args), call->attrs(), call->with_type(original->checked_type()));
+    return make_call(call->callee(), std::move(args), call->attrs(),
+                     call->with_type(original->checked_type()));
   }
 
   /// Whether the result has its axes without the operand.
@@ -52,10 +53,14 @@ class Scalars final : public Rewriter {
 
 }  // namespace
 
+Function with_scalar_constants(const Function& function) {
+  return as_ref<FunctionNode>(Scalars().run(function));
+}
+
 Pass scalar_constants() {
   return function_pass({1, "ScalarConstants", {"InferType"}},
                        [](const Function& function, const IRModule&, const PassContext&) {
-                         return as_ref<FunctionNode>(Scalars().run(function));
+                         return with_scalar_constants(function);
                        });
 }
 
