@@ -147,7 +147,7 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
     }
   };
   run_parallel(static_cast<int>(sizes.size()), context, !context.cache, compile, sizes, known);
-  if (!missing.empty()) cache.trim();
+  if (!missing.empty()) cache.trim_if_due();
   std::vector<KernelRef> kernels;
   for (int index : which) kernels.push_back(shared->made[index]);
   return kernels;

@@ -463,5 +463,30 @@ TEST(KernelCache, TrimRemovesWhatWasNotUsedForLongest) {
   EXPECT_FALSE(cache.load_bytes({0, 2}, "so"));
 }
 
+// Processes that store little look seldom, all together often enough: here each stores half a step.
+TEST(KernelCache, TrimsForWhatAllProcessesStoreTogether) {
+  const Folder folder;
+  const int64_t limit = 64 * 2000;
+  const std::string bytes(1000 - 40, 'x');
+  for (uint64_t i = 0; i < 600; ++i) {
+    KernelCache cache(folder.path(), limit);
+    cache.store_bytes({i << 56, i}, "so", bytes);
+    cache.trim_if_due();
+  }
+  int64_t total = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+    if (entry.is_regular_file()) total += static_cast<int64_t>(entry.file_size());
+  EXPECT_LE(total, limit + 64 * 1000);  // 60 in a row without a look: one case in 2^60
+  EXPECT_GE(total, limit / 2);
+}
+
+TEST(KernelCache, WhatIsStoredInOneStepIsFollowedByALook) {
+  const Folder folder;
+  KernelCache cache(folder.path(), 64);
+  cache.store_bytes({0, 1}, "so", std::string(100, 'x'));
+  cache.trim_if_due();
+  EXPECT_FALSE(cache.load_bytes({0, 1}, "so"));
+}
+
 }  // namespace
 }  // namespace baton

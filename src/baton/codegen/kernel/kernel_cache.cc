@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <vector>
 
 #include <fcntl.h>
@@ -157,7 +158,8 @@ void KernelCache::store_bytes(const KernelKey& key, const std::string& kind, con
   header.bytes = bytes.size();
   header.checksum = checksum64(bytes.data(), bytes.size(), key.low);
   const Status status = replace_file(file, {{reinterpret_cast<const char*>(&header), sizeof header}, bytes});
-  if (!status.ok()) warn_once(status.message);
+  if (!status.ok()) return warn_once(status.message);
+  stored_ += static_cast<int64_t>(sizeof header + bytes.size());
 }
 
 std::optional<Kernel> KernelCache::load(const KernelKey& key) {
@@ -169,6 +171,13 @@ std::optional<Kernel> KernelCache::load(const KernelKey& key) {
 }
 
 void KernelCache::store(const Kernel& kernel) { store_bytes(kernel.key, "kernel", pack(kernel)); }
+
+/// Processes know nothing of each other: each looks with the probability that its share of a step is.
+void KernelCache::trim_if_due() {
+  const int64_t stored = stored_.exchange(0), step = std::max<int64_t>(limit_bytes_ / 64, 1);
+  thread_local std::minstd_rand random{std::random_device()()};
+  if (stored >= std::uniform_int_distribution<int64_t>(1, step)(random)) trim();
+}
 
 void KernelCache::trim() {
   if (directory_.empty()) return;

@@ -388,7 +388,9 @@ GraphAttempt Importer::try_graph(const AttributeFile& attribute) {
     frame_ = frame;
     opsets_ = opsets;
     open_calls_.resize(calls);
-    return {{}, error.what()};
+    std::string text = error.what();
+    while (text.ends_with('\n')) text.pop_back();
+    return {{}, std::move(text)};
   }
 }
 
