@@ -30,6 +30,9 @@ constexpr int kLongRow = 5;
 /// Tiles of channels for which a copy of the data pays, and multiply-adds per task.
 constexpr int kCopiedTiles = 4;
 constexpr int64_t kTaskWork = 1 << 18;
+/// Phases of strides that are written out, one step each; beyond, a loop goes over them: compiling a step for
+/// each of 256 takes half a minute.
+constexpr int kWrittenOutPhases = 16;
 /// Rows of data this many bytes apart (or a multiple) conflict in the first-level cache.
 constexpr int kConflictBytes = 1024, kLineFloats = 16;
 
@@ -213,20 +216,33 @@ Func store_by_rows(const Func& pad, const Func& sum, const Tensor& data, const C
   rows(a) = p.padded ? Halide::Expr(0.0f) : Halide::undef<float>();
   const int before = p.before[2], stride = p.stride[2];
   const auto inside_axis = [](const Halide::Expr& at, int extent) { return clamp(at, 0, extent - 1); };
+  // What a result at `x` of the row `r.y` reads in a phase.
+  const auto element = [&](Halide::RDom& r, const Halide::Expr& py, const Halide::Expr& x) {
+    const Halide::Expr y = (a[4] * p.band + r.y) * p.stride[1] + (py - p.before[1]);
+    const Halide::Expr slice = a[3] - p.before[0];
+    r.where(y >= 0 && y < p.in[1]);
+    if (p.count == 3) r.where(slice >= 0 && slice < p.in[0]);
+    std::vector<Halide::Expr> from{a[5], a[2], inside_axis(slice, p.in[0]), inside_axis(y, p.in[1]), x};
+    from.erase(from.begin() + 2, from.begin() + 5 - p.count);
+    return data(from);
+  };
+  if (p.phases[1] * p.phases[2] > kWrittenOutPhases) {
+    Halide::RDom r(0, p.out[2] + p.reach[2], 0, p.rows(), 0, p.phases[2], 0, p.phases[1], "row");
+    const Halide::Expr x = r.x * stride + (r.z - before);
+    r.where(x >= 0 && x < p.in[2]);
+    const Halide::Expr value = element(r, r.w, inside_axis(x, p.in[2]));
+    rows(r.y * p.pitch + r.x, r.w * p.phases[2] + r.z, a[2], a[3], a[4], a[5]) = value;
+    replace_calls(sum, pad, rows);
+    return rows;
+  }
   for (int py = 0; py < p.phases[1]; ++py)
     for (int px = 0; px < p.phases[2]; ++px) {
       const int last = p.in[2] - 1 + before - px, begin = std::max(0, tiles_of(before - px, stride)),
                 end = last < 0 ? 0 : std::min(p.out[2] + p.reach[2], last / stride + 1);
       if (begin >= end) continue;
       Halide::RDom r(0, end - begin, 0, p.rows(), "row");
-      const Halide::Expr y = (a[4] * p.band + r.y) * p.stride[1] + (py - p.before[1]);
-      const Halide::Expr slice = a[3] - p.before[0];
-      r.where(y >= 0 && y < p.in[1]);
-      if (p.count == 3) r.where(slice >= 0 && slice < p.in[0]);
-      std::vector<Halide::Expr> from{a[5], a[2], inside_axis(slice, p.in[0]), inside_axis(y, p.in[1]),
-                                     (r.x + begin) * stride + (px - before)};
-      from.erase(from.begin() + 2, from.begin() + 5 - p.count);
-      rows(r.y * p.pitch + r.x + begin, py * p.phases[2] + px, a[2], a[3], a[4], a[5]) = data(from);
+      const Halide::Expr value = element(r, py, (r.x + begin) * stride + (px - before));
+      rows(r.y * p.pitch + r.x + begin, py * p.phases[2] + px, a[2], a[3], a[4], a[5]) = value;
     }
   replace_calls(sum, pad, rows);
   return rows;

@@ -21,8 +21,9 @@ namespace baton {
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const std::string path = environment()->path;
-  std::string_view rest = path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path;
+  std::string path = environment()->path;
+  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
+  std::string_view rest = path;
   while (!rest.empty()) {
     const size_t end = rest.find(':');
     const std::string candidate = std::string(rest.substr(0, end)) + "/" + name;
