@@ -147,9 +147,18 @@ Values transpose(Conversion& c) {
 }
 
 /// Both broadcast: an extent of 1 in the shape leaves the tensor's.
+/// Expanded by numbers that come at run time: axes of more than one element keep their extents.
+Values expand_later(const Conversion& c, size_t rank) {
+  const std::vector<Dim>& from = c.type(0).shape();
+  std::vector<Dim> to(std::max(rank, from.size()), Dim::any());
+  for (size_t i = 0; i < from.size(); ++i)
+    if (!from[i].is_any() && from[i] != Dim(1)) to[to.size() - from.size() + i] = from[i];
+  return c.later({baton::tensor_type(to, c.dtype(0))});
+}
+
 Values expand(Conversion& c) {
   const auto shape = c.integers(1);
-  if (!shape) return c.later(std::max(c.rank(0), static_cast<int>(length_of(c, 1))), c.dtype(0));
+  if (!shape) return expand_later(c, static_cast<size_t>(length_of(c, 1)));
   const std::vector<Dim>& from = c.type(0).shape();
   std::vector<Dim> to = shape->values;
   if (to.size() < from.size()) to.insert(to.begin(), from.size() - to.size(), Dim(1));
@@ -158,7 +167,7 @@ Values expand(Conversion& c) {
     if (each == Dim(1)) each = from[i];
     // Which of two unknown extents is 1, only their values say.
     if (each != from[i] && (from[i].is_any() || (each.is_any() && from[i] != Dim(1))))
-      return c.later(static_cast<int>(to.size()), c.dtype(0));
+      return expand_later(c, to.size());
     if (from[i] != Dim(1) && from[i] != each && !from[i].is_any() && !each.is_any())
       throw c.error("a tensor of " + std::to_string(from[i].value()) +
                     " elements along an axis cannot be expanded to " + std::to_string(each.value()));
