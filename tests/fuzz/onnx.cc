@@ -8,7 +8,7 @@
 #include "baton/frontend/onnx/import.h"
 #include "baton/support/error.h"
 
-#include "tests/unit/frontend/onnx/mutator.h"
+#include "frontend/onnx/mutator.h"
 
 using namespace baton;
 

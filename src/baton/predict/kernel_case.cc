@@ -117,13 +117,12 @@ DescribedOperator described(const WorkOperator& work) {
   for (const std::string& type : work.input_types)
     for (DescribedTensor& tensor : parsed(type)) one.inputs.push_back(std::move(tensor));
   one.results = parsed(work.type);
-  const auto attributes = Json::parse_or_discard(work.attributes);
-  if (!attributes.is_object())
+  if (!work.attributes.is_object())
     throw Error("the attributes of `" + work.op +
-                "` in a measurement are no JSON object: " + work.attributes);
+                "` in a measurement are no JSON object: " + work.attributes.dump());
   one.window = window_attrs([&](std::string_view name) {
-    const auto at = attributes.find(name);
-    return at == attributes.end() ? AttrValue() : attr_of_json(*at);
+    const auto at = work.attributes.find(name);
+    return at == work.attributes.end() ? AttrValue() : attr_of_json(*at);
   });
   if (one.window.size.empty()) one.window.size = window_of_weight(one);
   return one;

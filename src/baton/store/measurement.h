@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/support/base/checksum.h"
+#include "baton/support/json.h"
 #include "baton/target/device_sheet.h"
 
 namespace baton {
@@ -36,7 +37,7 @@ std::optional<CacheState> cache_state_named(std::string_view name);
 /// One call inside a fused function, in order of execution.
 struct WorkOperator {
   std::string op;                        ///< "nn.conv2d"
-  std::string attributes = "{}";         ///< a JSON object: every attribute, defaults included
+  Json attributes = Json::object();      ///< every attribute by name, defaults included
   std::vector<std::string> input_types;  ///< "Tensor[(1, 64, 56, 56), float32]"
   std::string type;                      ///< of its result
   friend bool operator==(const WorkOperator&, const WorkOperator&) = default;

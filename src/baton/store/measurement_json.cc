@@ -30,10 +30,19 @@ constexpr Field<Row> json_text(const char* name) {
           name};
 }
 
+/// An object, or one in a text, as earlier versions wrote what was not laid out as they do.
+void read_attributes(const char* key, const Json& object, WorkOperator& row) {
+  const Json& json = object.at(key);
+  row.attributes = json.is_string() ? Json::parse(json.get<std::string>()) : json;
+}
+void write_attributes(const char* key, const WorkOperator& row, Json& object) {
+  object[key] = row.attributes;
+}
+
 using O = WorkOperator;
 constexpr Field<O> kOperatorFields[] = {
     required<O, &O::op>("op"),
-    json_text<O, &O::attributes>("attributes"),
+    {write_attributes, read_attributes, "attributes"},
     required<O, &O::input_types>("input_types"),
     required<O, &O::type>("type"),
 };

@@ -111,12 +111,13 @@ const StoreReader::KeyedWork& StoreReader::work(int64_t id) {
   find_operators_.bind(1, id);
   while (find_operators_.step()) {
     const Json types = Json::parse_or_discard(find_operators_.text(2));
-    if (!types.is_array() ||
+    Json attributes = Json::parse_or_discard(find_operators_.text(1));
+    if (!attributes.is_object() || !types.is_array() ||
         !std::all_of(types.begin(), types.end(), [](const auto& t) { return t.is_string(); })) {
       find_operators_.reset();
       damaged("work " + std::to_string(id));
     }
-    work.operators.push_back({find_operators_.text(0), find_operators_.text(1),
+    work.operators.push_back({find_operators_.text(0), std::move(attributes),
                               types.get<std::vector<std::string>>(), find_operators_.text(3)});
   }
   return works_[id] = std::move(read);

@@ -147,16 +147,19 @@ int64_t StoreWriter::work_row(const Work& work, const Digest& digest) {
   const int64_t row = database_.last_row();
   for (size_t i = 0; i < work.operators.size(); ++i) {
     const WorkOperator& op = work.operators[i];
-    require_object(op.attributes, "attributes");
+    if (!op.attributes.is_object())
+      throw Error("a measurement's attributes are not a JSON object: `" + op.attributes.dump().substr(0, 60) +
+                  "`");
+    const std::string attributes = op.attributes.dump();
     const auto position = static_cast<int64_t>(i);
     add_operator_.bind(1, row)
         .bind(2, position)
         .bind(3, std::string_view(op.op))
-        .bind(4, std::string_view(op.attributes))
+        .bind(4, std::string_view(attributes))
         .bind(5, std::string_view(Json(op.input_types).dump()))
         .bind(6, std::string_view(op.type))
         .run();
-    add_attributes_.bind(1, row).bind(2, position).bind(3, std::string_view(op.attributes)).run();
+    add_attributes_.bind(1, row).bind(2, position).bind(3, std::string_view(attributes)).run();
   }
   return works_[digest] = row;
 }

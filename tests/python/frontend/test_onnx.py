@@ -55,6 +55,21 @@ def test_the_command_line_reads_it_by_its_content(tmp_path):
     assert {each["source"] for each in json.loads(done.stdout)["operators"]} == {"/fc/MatMul", "Relu_1"}
 
 
+def test_run_takes_open_extents_from_the_inputs(tmp_path):
+    (tmp_path / "model.onnx").write_bytes(MODEL)
+    np.savez(tmp_path / "in.npz", x=np.ones((5, 3), "float32"))
+
+    def run(*args):
+        return subprocess.run([os.environ["BATON_PROGRAM"], "run", "model.onnx", *args], capture_output=True, text=True, check=False,
+                              cwd=tmp_path)
+
+    done = run("--inputs", "in.npz", "-o", "out.npz")
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "out.npz")["output0"], np.ones((5, 3), "float32") @ WEIGHT)
+    assert "`x` has 5 along axis 0, and --shape gives `batch` 4" in run("--inputs", "in.npz", "--shape", "batch=4").stderr
+    assert "--shape batch=1" in run().stderr and "--executor interpreter" in run().stderr
+
+
 def test_its_report_names_nodes_and_no_lines(tmp_path):
     (tmp_path / "model.onnx").write_bytes(MODEL)
 

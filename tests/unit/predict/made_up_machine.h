@@ -60,26 +60,25 @@ inline Work work_of(const Layer& l) {
   const double results = static_cast<double>(l.out * l.size * l.size);
   if (l.dense) {
     const std::string out = tensor({l.size, l.out});
-    work.operators.push_back({"nn.dense",
-                              R"({"units": )" + std::to_string(l.out) + "}",
-                              {tensor({l.size, l.in}), tensor({l.out, l.in})},
-                              out});
+    work.operators.push_back(
+        {"nn.dense", Json{{"units", l.out}}, {tensor({l.size, l.in}), tensor({l.out, l.in})}, out});
     work.flops = 2.0 * static_cast<double>(l.size * l.in * l.out);
     work.bytes = 4.0 * static_cast<double>(l.size * l.in + l.in * l.out + l.size * l.out);
-    if (l.relu) work.operators.push_back({"nn.relu", "{}", {out}, out});
+    if (l.relu) work.operators.push_back({"nn.relu", Json::object(), {out}, out});
   } else {
     const std::string window = std::to_string(l.window);
     work.operators.push_back(
         {"nn.conv2d",
-         R"({"strides": [1, 1], "padding": [1, 1, 1, 1], "dilation": [1, 1], "groups": 1, "kernel_size": [)" +
+         Json::parse(
+             R"({"strides": [1, 1], "padding": [1, 1, 1, 1], "dilation": [1, 1], "groups": 1, "kernel_size": [)" +
              window + ", " + window +
-             R"(], "data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": ""})",
+             R"(], "data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": ""})"),
          {tensor(data), tensor({l.out, l.in, l.window, l.window})},
          tensor(result)});
     work.flops = 2 * results * static_cast<double>(l.in * l.window * l.window);
     work.bytes =
         4 * (results + static_cast<double>(l.in * l.size * l.size + l.out * l.in * l.window * l.window));
-    if (l.relu) work.operators.push_back({"nn.relu", "{}", {tensor(result)}, tensor(result)});
+    if (l.relu) work.operators.push_back({"nn.relu", Json::object(), {tensor(result)}, tensor(result)});
   }
   work.text = "fn " + work.operators[0].input_types[0] + work.operators[0].input_types[1] +
               (l.relu ? " relu" : "") + (l.dense ? " dense" : "");

@@ -64,14 +64,14 @@ TEST(KernelWork, HasAllAttributesAndTypes) {
                          " nn.relu(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1])) }"));
   ASSERT_EQ(work.operators.size(), 2u);
   EXPECT_EQ(work.operators[0].op, "nn.conv2d");
-  const auto attributes = Json::parse(work.operators[0].attributes);
+  const Json& attributes = work.operators[0].attributes;
   EXPECT_EQ(attributes["strides"], Json({2, 2}));
   EXPECT_EQ(attributes["data_layout"], "NCHW");
   EXPECT_EQ(attributes["kernel_size"], Json({3, 3}));  // None in the text: the weight has it
   EXPECT_EQ(work.operators[0].input_types,
             (std::vector<std::string>{"Tensor[(1, 4, 8, 8), float32]", "Tensor[(6, 4, 3, 3), float32]"}));
   EXPECT_EQ(work.operators[0].type, "Tensor[(1, 6, 4, 4), float32]");
-  EXPECT_EQ(work.operators[1].attributes, "{}");
+  EXPECT_EQ(work.operators[1].attributes, Json::object());
   EXPECT_EQ(work.flops, 2.0 * 6 * 4 * 4 * 4 * 9 + 96);
   EXPECT_EQ(work.bytes, 4.0 * (256 + 216 + 96));
   const Work part = part_work(work, "b1", "nn.relu");

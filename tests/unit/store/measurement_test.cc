@@ -41,7 +41,7 @@ TEST(MeasurementJson, DefaultsReadBack) {
 
 TEST(MeasurementJson, JsonOfAttributesIsKeptAsItWasWritten) {
   Measurement m = made_up::measurement();
-  m.work.operators[0].attributes = R"({ "strides" : [2, 2], "epsilon": 1e-5 })";
+  m.work.operators[0].attributes = Json::parse(R"({ "strides" : [2, 2], "epsilon": 1e-5 })");
   m.build.parameters = "";
   EXPECT_EQ(measurement_from_line(measurement_line(m)), m);
 }

@@ -21,9 +21,11 @@ inline Measurement measurement(int number = 0) {
   Measurement m;
   m.work.text = "fn (%p0: Tensor[(1, " + std::to_string(3 + number % 7) + "), float32]) { nn.relu(%p0) }";
   m.work.brief = "relu 1x" + std::to_string(3 + number % 7);
-  m.work.operators = {
-      {"nn.conv2d", R"({"strides":[2,2],"kernel_size":[3,3],"data_layout":"NCHW","x":0.1})", {"a", "b"}, "c"},
-      {"nn.relu", "{}", {"c"}, "c"}};
+  m.work.operators = {{"nn.conv2d",
+                       Json::parse(R"({"strides":[2,2],"kernel_size":[3,3],"data_layout":"NCHW","x":0.1})"),
+                       {"a", "b"},
+                       "c"},
+                      {"nn.relu", Json::object(), {"c"}, "c"}};
   m.work.flops = 1e9 + number % 7;
   m.work.bytes = 1.0 / 3;
   m.build = {"llvm", "llvm -mcpu=znver4", "baton 0.1.0", 2, "conv_direct", R"({"rows":4})"};

@@ -91,8 +91,8 @@ TEST_F(StoreTest, QueriesSelect) {
   Measurement other = measurement(1);
   other.work.kind = WorkKind::kModel;
   other.work.operators = {
-      {"nn.conv2d", R"({"strides":[1,1],"kernel_size":[3,3],"flag":true,"none":null})", {}, ""},
-      {"nn.conv2d", R"({"strides":[2,2],"kernel_size":[1,1],"real":0.5})", {}, ""}};
+      {"nn.conv2d", Json::parse(R"({"strides":[1,1],"kernel_size":[3,3],"flag":true,"none":null})"), {}, ""},
+      {"nn.conv2d", Json::parse(R"({"strides":[2,2],"kernel_size":[1,1],"real":0.5})"), {}, ""}};
   other.build.backend = "dnnl";
   other.build.target = "dnnl";
   other.machine = "there";
@@ -265,7 +265,7 @@ TEST_F(StoreTest, MergeTakesWhatIsNew) {
 TEST_F(StoreTest, AnInsertIsAllOrNothing) {
   Store store = writable();
   std::vector<Measurement> rows = many(0, 5);
-  rows[3].work.operators[0].attributes = "[1]";
+  rows[3].work.operators[0].attributes = Json::array({1});
   rows[3].work.text = "new";
   EXPECT_NE(error_of([&] { store.insert(rows); }).find("attributes"), std::string::npos);
   EXPECT_EQ(store.count({}), 0);

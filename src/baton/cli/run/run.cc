@@ -4,6 +4,7 @@
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/run/interpret.h"
+#include "baton/driver/load_model.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/queue_executor.h"
 #include "baton/runtime/thread_pool.h"
@@ -47,8 +48,10 @@ class RunVerb final : public Verb {
     flags_.add_target(flags);
     flags_.add_choices(flags);
     debug_.add(flags);
-    flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
-    flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");
+    flags.at("MODEL").doc = "workload name, ONNX or .relay file, or a .baton artifact";
+    flags.option("inputs", &inputs_,
+                 "input values from an .npz, whose shapes the model gets where it leaves extents open; the "
+                 "others by the tensor rule");
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
     flags
         .option("executor", &executor_,
@@ -86,6 +89,7 @@ class RunVerb final : public Verb {
       print(interpreted(flags_, given, threads_, io), io);
       return 0;
     }
+    take_shapes_of(given);
     const BuiltModel built = build_model(flags_, io);
     weights_ = built.params;
     run(*make_executor(built.build), given, io);
@@ -94,6 +98,20 @@ class RunVerb final : public Verb {
   }
 
  private:
+  /// Extents that the model leaves open, and --shape does not give, are those of the values of its inputs.
+  void take_shapes_of(const GivenInputs& given) {
+    if (given.arrays.empty() || flags_.model == "-") return;
+    const IRModule module = load_model(flags_.model, flags_.shapes).module;
+    for (const Var& param : module->find("main")->params()) {
+      const auto* type = as_type<TensorTypeNode>(type_of(*param));
+      const auto value = std::ranges::find(given.arrays, param->name(), &NamedArrays::value_type::first);
+      if (!type || type->is_static() || value == given.arrays.end()) continue;
+      std::string text = param->name() + "=";
+      for (const int64_t extent : value->second.shape()) text += std::to_string(extent) + ",";
+      flags_.shapes.push_back(text.substr(0, text.size() - 1));
+    }
+  }
+
   void run(Executor& executor, const GivenInputs& given, Io& io) const {
     executor.set_threads(threads_);
     set_inputs(executor, given, io, weights_);

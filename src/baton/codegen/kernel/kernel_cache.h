@@ -37,8 +37,8 @@ class KernelCache {
 
   /// If the folder exceeds its limit, removes least recently used entries until it holds 3/4 of the limit.
   void trim();
-  /// The same, but only once for about every 1/64 of the limit that all processes together have stored: looking
-  /// at a full folder of 130,000 files takes half a second. Called by the compiler after storing.
+  /// The same, but only once for about every 1/64 of the limit that all processes together have stored:
+  /// looking at a full folder of 130,000 files takes half a second. Called by the compiler after storing.
   void trim_if_due();
 
   /// The path of an entry, whether it exists or not.

@@ -9,6 +9,8 @@ namespace baton::onnx {
 
 namespace {
 
+constexpr int64_t kMostOfTable = int64_t{1} << 28;
+constexpr int64_t kMostOfWindows = int64_t{1} << 31;
 constexpr int64_t kMostKnown = 1024;  // elements of an integer tensor that importing computes with
 
 const char* kind_name(AttributeFile::Kind kind) {
@@ -78,7 +80,10 @@ Expr Conversion::operator[](size_t i) const {
   if (given.packed_bits != 0)
     throw not_supported("elements of " + std::to_string(given.packed_bits) + " bits (input " +
                         std::to_string(i) + ")");
-  return around_.tensor(given);
+  if (given.tensor) return given.tensor;
+  made_.resize(inputs_.size());
+  if (!made_[i]) made_[i] = around_.tensor(given);
+  return made_[i];
 }
 
 const TensorTypeNode& Conversion::type(size_t i) const { return tensor_type((*this)[i]); }
@@ -177,7 +182,14 @@ std::string Conversion::text(std::string_view name, std::string_view otherwise) 
 }
 std::optional<std::vector<int64_t>> Conversion::integers_of(std::string_view name) const {
   const AttributeFile* found = attribute(name, AttributeFile::Kind::kInts);
-  return found ? std::optional(found->ints) : std::nullopt;
+  if (!found) return std::nullopt;
+  // Extents are computed with them.
+  for (const char* const of_windows : {"pads", "strides", "dilations", "kernel_shape", "output_padding"})
+    for (const int64_t value : found->ints)
+      if (name == of_windows && (value > kMostOfWindows || value < -kMostOfWindows))
+        throw error("attribute `" + std::string(name) + "` has the element " + std::to_string(value) +
+                    ", and the largest is " + std::to_string(kMostOfWindows));
+  return found->ints;
 }
 std::optional<std::vector<double>> Conversion::numbers_of(std::string_view name) const {
   const AttributeFile* found = attribute(name, AttributeFile::Kind::kFloats);
@@ -239,6 +251,15 @@ NodeError Conversion::error(const std::string& why) const {
 }
 NotSupported Conversion::not_supported(const std::string& what) const {
   return NotSupported(around_.place(node) + ": " + what + " are not supported");
+}
+
+size_t Conversion::table_size(std::initializer_list<int64_t> extents) const {
+  int64_t size = 1;
+  for (const int64_t extent : extents)
+    if (extent < 0 || __builtin_mul_overflow(size, extent, &size) || size > kMostOfTable)
+      throw not_supported("sizes for which tables of more than " + std::to_string(kMostOfTable) +
+                          " numbers are made");
+  return static_cast<size_t>(size);
 }
 
 int Conversion::axis(int64_t axis, int rank) const {

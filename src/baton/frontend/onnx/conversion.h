@@ -146,6 +146,8 @@ class Conversion {
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   NodeError error(const std::string& why) const;
   NotSupported not_supported(const std::string& what) const;
+  /// How many elements a table has that importing makes: the product. Throws NotSupported for more than 2^28.
+  size_t table_size(std::initializer_list<int64_t> extents) const;
   /// `axis` from 0 on. Throws Error outside of -rank .. rank - 1.
   int axis(int64_t axis, int rank) const;
   std::vector<int64_t> axes(std::vector<int64_t> axes, int rank) const;
@@ -154,9 +156,12 @@ class Conversion {
   const AttributeFile* attribute(std::string_view name, AttributeFile::Kind kind) const;
   Surroundings& around_;
   Values inputs_;
+  mutable std::vector<Expr> made_;  ///< of known integers, by input; they keep what type() gives alive
 };
 
 const TensorTypeNode& tensor_type(const Expr& value);
+/// Throws std::out_of_range for a scalar, as at() does for what is not there.
+inline Dim last_extent(const TensorTypeNode& type) { return type.shape().at(type.shape().size() - 1); }
 
 /// A rule: the node's results in order; those behind the last may be missing where nobody reads them.
 using Convert = Values (*)(Conversion& c);

@@ -1,6 +1,7 @@
 #include "baton/frontend/onnx/importer.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <stdexcept>
 
@@ -23,6 +24,7 @@ namespace {
 constexpr const char* kPass = "import";
 constexpr int64_t kMostFolded = int64_t{1} << 25;    // bytes of a constant that is computed while importing
 constexpr int64_t kMostConstant = int64_t{1} << 31;  // bytes of one that is there at all
+constexpr int64_t kMostExtent = int64_t{1} << 40;    // rules and types add and multiply extents
 
 std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
 
@@ -30,6 +32,9 @@ std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"
 bool has_name(const DimFile& dim) {
   return !dim.is_known && !dim.symbol.empty() && dim.symbol != "?" && dim.symbol != "-1";
 }
+
+/// Of one axis of a tensor.
+bool is_too_large(Dim extent) { return !extent.is_any() && extent.value() > kMostExtent; }
 
 /// A model's optional input is always given: it is its element.
 const TypeFile& tensor_of(const ValueFile& input) {
@@ -162,6 +167,10 @@ void Importer::take_given(const ValueFile& input) {
     if (dims[axis].is_known && dims[axis].value > 0 && dims[axis].value != value)
       throw bad(std::to_string(dims[axis].value) + along + ", and --shape gives " + std::to_string(value));
     if (!has_name(dims[axis])) continue;
+    for (const GivenShape& named : options_.shapes)
+      if (named.name == dims[axis].symbol && named.values != std::vector<int64_t>{value})
+        throw bad(std::to_string(value) + along + ", and --shape gives " + quoted(named.name) + " " +
+                  std::to_string(named.values.empty() ? 0 : named.values.front()));
     const auto [at, is_new] = symbols_.try_emplace(std::string(dims[axis].symbol), Dim(value));
     if (!is_new && at->second != Dim(value))
       throw bad(std::to_string(value) + along + ", `" + std::string(dims[axis].symbol) + "`, which is " +
@@ -191,6 +200,8 @@ Var Importer::parameter(const ValueFile& input) {
     }
     shape.emplace_back(given->values[axis]);
   }
+  if (std::ranges::any_of(shape, &is_too_large))
+    throw bad("has an axis of more than " + std::to_string(kMostExtent) + " elements");
   const Var var = baton::var(std::string(input.name), make_ref<const TensorTypeNode>(shape, *dtype));
   for (size_t axis = 0; axis < shape.size(); ++axis)
     if (as_extent_var(shape[axis])) extent_sources_.push_back({shape[axis], {var, static_cast<int>(axis)}});
@@ -290,6 +301,8 @@ void Importer::convert(const NodeFile& node, size_t index, Scope& scope, const s
     throw NotSupported(file_->path + ": its loops nest so deep that importing looks at more than " +
                        std::to_string(kMostNodes) + " nodes; the last is " +
                        quoted(path + label_of(node, index)));
+  if (node.outputs.empty())
+    throw Error(file_->path + ": " + quoted(path + label_of(node, index)) + " has no outputs");
   const size_t made = made_for(node, index, path);
   const Ref<const Origin> origin = made_[made].origin;
   const OriginScope origins(OriginSet::of(origin));
@@ -312,11 +325,18 @@ Values Importer::results_of(const NodeFile& node, Values inputs) {
   }
   try {
     Values results = folded(conversion, op->convert(conversion));
+    for (const Value& each : results)
+      if (const auto* type = each.tensor ? as_type<TensorTypeNode>(each.tensor->checked_type()) : nullptr;
+          type && std::ranges::any_of(type->shape(), &is_too_large))
+        throw conversion.error("its result has an axis of more than " + std::to_string(kMostExtent) +
+                               " elements: " + type_text(each.tensor->checked_type()));
     if (const auto extents = compared_extents(conversion))
       results.front().equal = std::make_shared<const std::pair<Dim, Dim>>(*extents);
     return results;
   } catch (const DiagnosticError& error) {  // of Relay's types, which know nothing of the file
     throw NodeError(place(node) + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw NodeError(place(node) + ": there is no memory for what it makes");
   } catch (const std::out_of_range&) {  // rules read elements with at()
     throw Error(place(node) + ": an attribute, an input that gives numbers, or the list of its outputs has " +
                 "fewer elements than the operator needs");

@@ -92,15 +92,15 @@ Result slice(const Conversion& c) {
   if (!by_attribute && c.has(4)) {
     const auto steps = c.numbers(4);
     if (!steps || steps->size() != 1) return std::nullopt;
-    step = steps->front();
+    step = steps->at(0);
   }
   const auto count = static_cast<int64_t>(data->values.size());
   if (step == 0) throw c.error("its step is 0");
   const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? count : count - 1;
   const auto place = [&](int64_t at) { return std::clamp(at < 0 ? at + count : at, least, most); };
   KnownIntegers result{{}, false, data->dtype};
-  const int64_t end = place(ends->front());
-  for (int64_t at = place(starts->front()); step > 0 ? at < end : at > end; at += step)
+  const int64_t end = place(ends->at(0));
+  for (int64_t at = place(starts->at(0)); step > 0 ? at < end : at > end; at += step)
     result.values.push_back(data->values[static_cast<size_t>(at)]);
   return result;
 }

@@ -128,7 +128,7 @@ std::vector<WorkOperator> operators_of(const Function& function) {
     if (!call || !call->op()) return;
     WorkOperator& op = operators.emplace_back();
     op.op = call->op()->name;
-    op.attributes = attributes_of(*call).dump();
+    op.attributes = attributes_of(*call);
     op.type = type_or_nothing(call->checked_type());
     for (const Expr& arg : call->args()) op.input_types.push_back(type_or_nothing(arg->checked_type()));
   });

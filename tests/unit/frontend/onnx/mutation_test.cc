@@ -20,14 +20,14 @@
 namespace baton::onnx {
 namespace {
 
-std::vector<std::string> seed_paths() {
+std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto& each :
-       std::filesystem::directory_iterator(std::string(source_dir()) + "/tests/fuzz/corpus/onnx"))
+  for (const auto& each : std::filesystem::directory_iterator(std::string(source_dir()) + "/" + folder))
     paths.push_back(each.path().string());
   std::ranges::sort(paths);
   return paths;
 }
+std::vector<std::string> seed_paths() { return files_of("tests/fuzz/corpus/onnx"); }
 
 /// What the importer says; of other exceptions that, which no test expects; empty: it is a module.
 std::string error_of(const std::string& bytes) {
@@ -48,6 +48,15 @@ TEST(OnnxMutation, SeedsAreModulesAndAreWrittenAsTheyWere) {
     EXPECT_EQ(error_of(seed), "") << path;
     EXPECT_EQ(mutation::written(mutation::parsed(seed, mutation::Kind::kModel)), seed) << path;
   }
+}
+
+// Each of them ended the process, or read memory that was not there.
+TEST(OnnxMutation, FilesThatFuzzersFoundAreModulesOrErrorsThatNameTheFile) {
+  initialize();
+  for (const std::string& path : files_of("tests/fuzz/found/onnx"))
+    if (const std::string error = error_of(*read_file(path)); !error.empty()) {
+      EXPECT_THAT(error, ::testing::HasSubstr("changed.onnx")) << path;
+    }
 }
 
 TEST(OnnxMutation, ChangedFilesAreModulesOrErrorsThatNameTheFile) {

@@ -24,8 +24,8 @@ int64_t heads_of(const Conversion& c, const char* name) {
 }
 
 Expr split_heads(const Conversion& c, const Expr& data, int64_t heads) {
-  const int64_t hidden = known(c, tensor_type(data).shape()[2], "heads of data");
-  if (hidden % heads != 0)
+  const int64_t hidden = known(c, tensor_type(data).shape().at(2), "heads of data");
+  if (heads < 1 || hidden % heads != 0)
     throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) +
                   " heads");
   return c.transpose(c.reshape(data, {0, 0, heads, hidden / heads}), {0, 2, 1, 3});
@@ -33,7 +33,7 @@ Expr split_heads(const Conversion& c, const Expr& data, int64_t heads) {
 
 Expr join_heads(const Conversion& c, const Expr& data) {
   const std::vector<Dim>& shape = tensor_type(data).shape();
-  const int64_t hidden = known(c, shape[1], "heads") * known(c, shape[3], "heads");
+  const int64_t hidden = known(c, shape.at(1), "heads") * known(c, shape.at(3), "heads");
   return c.reshape(c.transpose(data, {0, 2, 1, 3}), {0, 0, hidden});
 }
 
@@ -50,8 +50,8 @@ class HeadsProduct {
  public:
   HeadsProduct(const Conversion& c, const Expr& query, const Expr& key)
       : c_(c),
-        heads_(known(c, tensor_type(query).shape()[1], "heads")),
-        shared_(known(c, tensor_type(key).shape()[1], "heads")) {
+        heads_(known(c, tensor_type(query).shape().at(1), "heads")),
+        shared_(known(c, tensor_type(key).shape().at(1), "heads")) {
     if (shared_ == 0 || heads_ % shared_ != 0)
       throw c.error(std::to_string(heads_) + " heads of the queries are no multiple of " +
                     std::to_string(shared_) + " of the keys");
@@ -93,7 +93,7 @@ AttentionResult attention_of(const Conversion& c, const HeadsAttention& how) {
   const Formulas f(c);
   const DType type = f.dtype_of(how.query);
   const HeadsProduct product(c, how.query, how.key);
-  const double size = static_cast<double>(known(c, tensor_type(how.query).shape()[3], "heads")),
+  const double size = static_cast<double>(known(c, tensor_type(how.query).shape().at(3), "heads")),
                scale = how.scale == 0 ? 1 / std::sqrt(size) : how.scale;
   AttentionResult made;
   if (how.scales_factors)
@@ -121,8 +121,8 @@ AttentionResult attention_of(const Conversion& c, const HeadsAttention& how) {
 
 Expr rotated(const Conversion& c, const Expr& data, const Expr& cos, const Expr& sin, bool interleaved) {
   const Formulas f(c);
-  const int64_t size = known(c, tensor_type(data).shape()[3], "heads"),
-                half = known(c, tensor_type(cos).shape()[2], "caches of angles");
+  const int64_t size = known(c, tensor_type(data).shape().at(3), "heads"),
+                half = known(c, tensor_type(cos).shape().at(2), "caches of angles");
   if (2 * half > size)
     throw c.error(std::to_string(2 * half) + " elements turn in heads of " + std::to_string(size));
   const Expr turning = 2 * half == size ? data : f.sliced(data, 3, 0, 2 * half);
@@ -155,7 +155,7 @@ Expr with_heads(const Conversion& c, size_t input, const char* heads) {
 Expr full_mask(const Conversion& c, const Expr& key) {
   const Expr mask = c[kMask];
   const TensorTypeNode& type = tensor_type(mask);
-  const Dim own = type.shape().back(), all = tensor_type(key).shape()[2];
+  const Dim own = last_extent(type), all = tensor_type(key).shape().at(2);
   if (own == all || own.is_any() || all.is_any()) return mask;
   const bool is_bool = type.dtype() == kBool;
   std::vector<int64_t> shape;
@@ -180,10 +180,10 @@ Expr visible(const Conversion& c, const Expr& query, const Expr& key) {
   Expr queries = f.expanded(f.positions(query, 2), 1);
   // Positions count from the first key; queries stand at the end of what is there.
   if (c.has(kPastKey)) {
-    const Dim past = c.type(kPastKey).shape()[2];
+    const Dim past = c.type(kPastKey).shape().at(2);
     queries = f.add(queries, c.cast(c.tensor(Value(KnownIntegers{{past}, true, int64})), int64));
   } else if (c.has(kLengths)) {
-    const Dim length = tensor_type(query).shape()[2];
+    const Dim length = tensor_type(query).shape().at(2);
     const Expr offset =
         f.sub(c.cast(c[kLengths], int64), c.tensor(Value(KnownIntegers{{length}, true, int64})));
     queries = f.add(f.expanded(offset, 1, 3), queries);
@@ -256,8 +256,8 @@ Values rotary_embedding(Conversion& c) {
     sin = c.call("take", {sin, c[3]}, {{"axis", 0}});
   }
   const int64_t turning = c.integer("rotary_embedding_dim", 0),
-                size = turning != 0 ? turning : known(c, tensor_type(data).shape()[3], "heads");
-  const Dim half = tensor_type(cos).shape().back();
+                size = turning != 0 ? turning : known(c, tensor_type(data).shape().at(3), "heads");
+  const Dim half = last_extent(tensor_type(cos));
   if (tensor_type(cos).rank() != 3 || !(half == Dim(size / 2)))
     throw c.error("its caches of angles do not have " + std::to_string(size / 2) + " elements in each row");
   const Expr turned = rotated(c, data, cos, sin, c.integer("interleaved", 0) != 0);

@@ -221,7 +221,7 @@ Expr slice_at(const Conversion& c, const Expr& from, int axis, bool is_reversed,
 
 /// How many slices there are along `axis`: a known number, or computed.
 Value extent_at(const Conversion& c, const Expr& from, int axis) {
-  const Dim extent = tensor_type(from).shape()[static_cast<size_t>(axis)];
+  const Dim extent = tensor_type(from).shape().at(static_cast<size_t>(axis));
   if (!extent.is_any() || extent.is_symbolic()) return KnownIntegers{{extent}, true, DType::int_(64)};
   const Expr shape = c.call("shape_of", {from}, {{"dtype", DType::int_(64)}});
   return c.call("take", {shape, scalar_at(c, axis)}, {{"axis", 0}});
@@ -250,13 +250,13 @@ Values scan(Conversion& c, const AttributeFile& body, const Values& states, cons
     axes.push_back(c.axis(attributes.input_axes[i], tensor_type(scanned[i]).rank()));
     loop.more.emplace_back(scanned[i]);
   }
-  loop.trips = extent_at(c, scanned[0], axes[0]);
+  loop.trips = extent_at(c, scanned[0], axes.at(0));
   loop.turn = [&](const Value& index, const Value&, const Values& carried, const Values& more,
                   const Bindings& bindings) {
     Values inputs = carried;
     for (size_t i = 0; i < more.size(); ++i)
       inputs.emplace_back(
-          slice_at(c, c.tensor(more[i]), axes[i], attributes.input_directions[i] != 0, index, loop.trips));
+          slice_at(c, c.tensor(more[i]), axes.at(i), attributes.input_directions[i] != 0, index, loop.trips));
     return turn_of(c, c.around().run_graph(body, inputs, bindings), carried.size(), loop.collected, false);
   };
   LoopResults results = run_loop(c, loop);
@@ -281,7 +281,7 @@ Values scan_of_batch(Conversion& c, const AttributeFile& body, size_t states,
   const Dim batch = c.type(1).shape().empty() ? Dim::any() : c.type(1).shape().front();
   if (batch.is_any()) throw c.not_supported("batches (version 8) of an extent that is not known");
   if (c.has(0)) {
-    const Dim length = c.type(1 + states).shape()[1];
+    const Dim length = c.type(1 + states).shape().at(1);
     const auto lengths = c.required_numbers(0, "lengths of sequences");
     if (length.is_any() || std::ranges::any_of(lengths, [&](int64_t each) { return each != length.value(); }))
       throw c.not_supported("sequences (version 8) that are shorter than the longest one");

@@ -27,12 +27,12 @@ bool broadcasts_as_typed(const Conversion& c, std::vector<Dim>& dynamic) {
     shape.insert(shape.begin(), rank - shape.size(), Dim(1));
     dynamic.insert(dynamic.begin(), rank - dynamic.size(), Dim(1));
     for (size_t k = 0; k < rank; ++k) {
-      if (dynamic[k] == shape[k] || shape[k] == Dim(1)) continue;
-      if (dynamic[k] != Dim(1) && (dynamic[k].is_symbolic() || shape[k].is_symbolic())) {
+      if (dynamic[k] == shape.at(k) || shape.at(k) == Dim(1)) continue;
+      if (dynamic[k] != Dim(1) && (dynamic[k].is_symbolic() || shape.at(k).is_symbolic())) {
         is_known = false;
         dynamic[k] = Dim::any();
       } else if (dynamic[k] == Dim(1)) {
-        dynamic[k] = shape[k];
+        dynamic[k] = shape.at(k);
       }
     }
   }
@@ -180,7 +180,7 @@ Values prelu(Conversion& c) {
   Expr slope = second_operand(c);
   if (c.version < 7 && c.rank(1) == 1 && c.rank(0) > 2 && c.type(1).shape().front() != Dim(1)) {
     std::vector<int64_t> shape(static_cast<size_t>(c.rank(0)) - 1, 1);
-    shape[0] = -1;
+    shape.at(0) = -1;
     slope = c.reshape(slope, shape);
   }
   return {by_sign(c, c.call("multiply", {c[0], slope}), c[0])};

@@ -39,14 +39,14 @@ std::vector<Expr> Formulas::parts(const Expr& x, int64_t count, int64_t axis) co
 
 Expr Formulas::along(const Expr& vector, int rank, int axis) const {
   const TensorTypeNode& type = tensor_type(vector);
-  if (type.rank() != 1 || type.shape()[0] == Dim(1)) return vector;
+  if (type.rank() != 1 || type.shape().at(0) == Dim(1)) return vector;
   return expanded(vector, 1, rank - 1 - axis);
 }
 
 Expr Formulas::positions(const Expr& x, int axis) const {
   const TensorTypeNode& type = tensor_type(x);
   const DType int64 = DType::int_(64);
-  if (const Dim extent = type.shape()[static_cast<size_t>(axis)]; !extent.is_any()) {
+  if (const Dim extent = type.shape().at(static_cast<size_t>(axis)); !extent.is_any()) {
     const auto number = [&](int64_t value) { return c_.scalar(static_cast<double>(value), int64); };
     return c_.call("arange", {number(0), number(extent.value()), number(1)}, {{"dtype", int64}});
   }

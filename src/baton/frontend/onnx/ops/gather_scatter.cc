@@ -13,7 +13,9 @@ namespace {
 
 DType int64() { return DType::int_(64); }
 
-Dim extent_of(const Expr& value, int axis) { return tensor_type(value).shape()[static_cast<size_t>(axis)]; }
+Dim extent_of(const Expr& value, int axis) {
+  return tensor_type(value).shape().at(static_cast<size_t>(axis));
+}
 
 Expr extent_at_run_time(const Conversion& c, const Expr& data, int axis) {
   const Expr shape = c.call("shape_of", {data}, {{"dtype", int64()}});
@@ -64,7 +66,7 @@ Expr coordinates_first(Conversion& c, const Expr& indices) {
 
 /// Coordinates of which some may be negative; `batch`: axes in front that both tensors share.
 Expr coordinates(Conversion& c, const Expr& data, const Expr& indices, int batch) {
-  const Dim depth = tensor_type(indices).shape().back();
+  const Dim depth = last_extent(tensor_type(indices));
   if (depth.is_any()) throw c.not_supported("coordinates whose number is only known at run time");
   std::vector<int64_t> extents;
   bool is_known = true;
@@ -121,9 +123,9 @@ Values scatter_elements(Conversion& c) {
       along.push_back(c.cast(indices, int64()));
       continue;
     }
-    std::vector<int64_t> own(static_cast<size_t>(extents[static_cast<size_t>(i)])), ones(shape.size(), 1);
+    std::vector<int64_t> own(c.table_size({extents.at(static_cast<size_t>(i))})), ones(shape.size(), 1);
     std::iota(own.begin(), own.end(), int64_t{0});
-    ones[static_cast<size_t>(i)] = extents[static_cast<size_t>(i)];
+    ones[static_cast<size_t>(i)] = extents.at(static_cast<size_t>(i));
     along.push_back(
         c.call("broadcast_to", {c.reshape(c.vector(own), ones)}, {{"shape", extents}, {"dtype", ""}}));
   }
@@ -137,7 +139,7 @@ Values top_k(Conversion& c) {
   const int axis = c.axis(c.integer("axis", -1), c.rank(0));
   if (c.version >= 10 && !c.knows({1})) {
     std::vector<Dim> shape = c.type(0).shape();
-    shape[static_cast<size_t>(axis)] = Dim::any();
+    shape.at(static_cast<size_t>(axis)) = Dim::any();
     return c.later({baton::tensor_type(shape, c.dtype(0)), baton::tensor_type(shape, int64())});
   }
   const int64_t k =
@@ -194,8 +196,8 @@ Values eye_like(Conversion& c) {
   const std::optional<DType> type = to ? dtype_of(static_cast<Element>(to->i)) : c.dtype(0);
   if (!type) throw c.not_supported("unit matrices of " + element_name(static_cast<Element>(to->i)));
   if (!c.has_known_shape(0)) return c.later({baton::tensor_type(shape, *type)});
-  const int64_t k = c.integer("k", 0), rows = shape[0].value(), columns = shape[1].value();
-  std::vector<int64_t> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));
+  const int64_t k = c.integer("k", 0), rows = shape.at(0).value(), columns = shape.at(1).value();
+  std::vector<int64_t> row(c.table_size({rows})), column(c.table_size({columns}));
   std::iota(row.begin(), row.end(), k);
   std::iota(column.begin(), column.end(), int64_t{0});
   const Expr is_one =
@@ -326,6 +328,7 @@ Values pad(Conversion& c) {
     if (extent.is_any()) return c.later(rank, c.dtype(0));
     if (extent.value() == 0) throw c.error("an axis without elements cannot be padded by its own elements");
     std::vector<int64_t> places;
+    places.reserve(c.table_size({extent.value() + before[at] + after[at]}));
     for (int64_t k = -before[at]; k < extent.value() + after[at]; ++k)
       places.push_back((k % extent.value() + extent.value()) % extent.value());
     data = c.call("take", {data, c.vector(places)}, {{"axis", i}});

@@ -20,8 +20,8 @@ std::vector<int64_t> spatial_of(const Conversion& c, size_t input) {
   std::vector<int64_t> extents;
   const std::vector<Dim>& shape = c.type(input).shape();
   for (size_t i = 2; i < shape.size(); ++i) {
-    if (shape[i].is_any()) throw c.not_supported("kernels of extents that are not known");
-    extents.push_back(shape[i].value());
+    if (shape.at(i).is_any()) throw c.not_supported("kernels of extents that are not known");
+    extents.push_back(shape.at(i).value());
   }
   return extents;
 }
@@ -34,7 +34,7 @@ Values conv(Conversion& c) {
   if (windows_wait(c)) return c.later(c.rank(0), c.dtype(0));
   const Window window = window_of(c, spatial_of(c, 1));
   const size_t axes = checked_axes(c, window.axes());
-  const Dim channels = c.type(1).shape()[0];
+  const Dim channels = c.type(1).shape().at(0);
   const Expr result = summed(c, by_axes("nn.conv", axes), {c[0], c[1]},
                              {{"strides", window.strides},
                               {"padding", window.padding()},
@@ -71,10 +71,11 @@ Values conv_transpose(Conversion& c) {
   if (wanted && wanted->size() > axes)
     wanted->erase(wanted->begin(), wanted->end() - static_cast<std::ptrdiff_t>(axes));
   for (size_t i = 0; (wanted || same) && i < axes; ++i) {
-    const Dim extent = c.type(0).shape()[i + 2];
+    const Dim extent = c.type(0).shape().at(i + 2);
     if (extent.is_any()) throw c.not_supported("padding by the result's shape where the data's is not known");
-    const int64_t full = strides[i] * (extent.value() - 1) + more[i] + (kernel[i] - 1) * dilations[i] + 1;
-    const int64_t both = full - (wanted ? (*wanted)[i] : extent.value() * strides[i]);
+    const int64_t full =
+        strides.at(i) * (extent.value() - 1) + more[i] + (kernel.at(i) - 1) * dilations[i] + 1;
+    const int64_t both = full - (wanted ? (*wanted)[i] : extent.value() * strides.at(i));
     // A larger result than all products reach is padded behind.
     if (both < 0) {
       more[i] -= both;
@@ -92,7 +93,7 @@ Values conv_transpose(Conversion& c) {
                               {"dilation", dilations},
                               {"output_padding", more},
                               {"groups", groups},
-                              {"channels", c.type(1).shape()[1].value() * groups},
+                              {"channels", c.type(1).shape().at(1).value() * groups},
                               {"kernel_size", kernel},
                               // With 1 and 3 axes the weight that is called OI is taken as IO.
                               {"kernel_layout", layout_of(axes == 2 ? "IO" : "OI", axes)}});
@@ -106,7 +107,7 @@ Values gemm(Conversion& c) {
   const bool trans_a = c.integer("transA", 0) != 0, trans_b = c.integer("transB", 0) != 0;
   if (c.rank(0) != 2 || c.rank(1) != 2) throw c.error("its operands are no matrices");
   const Expr a = trans_a ? c.transpose(c[0], {1, 0}) : c[0], b = trans_b ? c[1] : c.transpose(c[1], {1, 0});
-  const Dim units = tensor_type(b).shape()[0];
+  const Dim units = tensor_type(b).shape().at(0);
   Expr result = summed(c, op_names::kDense, {a, b},
                        {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   if (alpha != 1) result = c.call("multiply", {result, c.scalar(alpha, c.dtype(0))});
@@ -136,8 +137,8 @@ Expr batches(Conversion& c, const Expr& a, const Expr& b) {
     const std::vector<Dim>& shape = tensor_type(operand).shape();
     std::vector<int64_t> full = common;
     bool one = true, all = true;
-    for (size_t i = 0; i < outer; ++i) one &= shape[i] == Dim(1), all &= shape[i] == Dim(common[i]);
-    for (size_t i = outer; i < outer + 2; ++i) full.push_back(shape[i].value());
+    for (size_t i = 0; i < outer; ++i) one &= shape.at(i) == Dim(1), all &= shape.at(i) == Dim(common[i]);
+    for (size_t i = outer; i < outer + 2; ++i) full.push_back(shape.at(i).value());
     const Expr wide =
         one || all ? operand : c.call("broadcast_to", {operand}, {{"shape", full}, {"dtype", ""}});
     return c.reshape(
@@ -159,10 +160,10 @@ Expr product(Conversion& c, Expr a, Expr b) {
   if (rank_b == 1) b = c.call("expand_dims", {b}, {{"axis", 1}});
   const int rank = std::max(tensor_type(a).rank(), tensor_type(b).rank());
   Expr result;
-  if (tensor_type(b).rank() == 2 && tensor_type(b).shape()[0].is_any() == false && rank_b <= 2) {
+  if (tensor_type(b).rank() == 2 && tensor_type(b).shape().at(0).is_any() == false && rank_b <= 2) {
     // One matrix for all rows: a dense layer over the last axis.
     const Expr weight = c.transpose(b, {1, 0});
-    const Dim units = tensor_type(weight).shape()[0];
+    const Dim units = tensor_type(weight).shape().at(0);
     result = summed(c, op_names::kDense, {a, weight},
                     {{"units", units.is_any() ? AttrValue() : AttrValue(units.value())}});
   } else {

@@ -121,7 +121,7 @@ class RecursiveLoop {
   Expr nothing(const TensorTypeNode& element) const {
     std::vector<int64_t> shape(static_cast<size_t>(element.rank()) + 1, 0);
     for (size_t i = 0; element.is_static() && i < element.shape().size(); ++i)
-      shape[i + 1] = element.shape()[i].value();
+      shape.at(i + 1) = element.shape().at(i).value();
     return widened(c_, c_.constant(NDArray::zeros(shape, element.dtype())), collected_type(element));
   }
 
@@ -251,7 +251,7 @@ Type joined(const Conversion& c, const Type& a, const Type& b, const std::string
                   "shapes decide that, give them: --shape");
   std::vector<Dim> shape;
   for (size_t i = 0; i < left->shape().size(); ++i)
-    shape.push_back(left->shape()[i] == right->shape()[i] ? left->shape()[i] : Dim::any());
+    shape.push_back(left->shape().at(i) == right->shape().at(i) ? left->shape().at(i) : Dim::any());
   return make_ref<const TensorTypeNode>(std::move(shape), left->dtype());
 }
 

@@ -32,7 +32,7 @@ Expr padding_bias(const Conversion& c, size_t input, const Expr& key, DType type
   const int rank = tensor_type(mask).rank();
   if (rank == 2) return mask_bias(c, f.expanded(f.of("greater", mask, zero), 1, 2), type);
   if (rank == 3) return mask_bias(c, f.expanded(f.of("greater", mask, zero), 1), type);
-  const Dim batch = tensor_type(key).shape()[0], own = tensor_type(mask).shape()[0];
+  const Dim batch = tensor_type(key).shape().at(0), own = tensor_type(mask).shape().at(0);
   const Expr places = f.positions(key, 2);
   const auto before = [&](const Expr& ends) { return f.of("less", places, f.expanded(ends, 1, 3)); };
   if (rank == 1 && own == batch) return mask_bias(c, before(mask), type);
@@ -50,7 +50,7 @@ Expr causal_bias(const Conversion& c, const Expr& query, const Expr& key, DType 
   const auto length = [&](const Expr& x) {
     return f.cast(f.taken(c.call("shape_of", {x}, {{"dtype", kInt64}}), 0, 2), kInt64);
   };
-  const Dim own = tensor_type(query).shape()[2], all = tensor_type(key).shape()[2];
+  const Dim own = tensor_type(query).shape().at(2), all = tensor_type(key).shape().at(2);
   const Expr past = own.is_any() || all.is_any()
                         ? f.sub(length(key), length(query))
                         : c.scalar(static_cast<double>(all.value() - own.value()), kInt64);
@@ -84,8 +84,8 @@ Values multi_head_attention(Conversion& c) {
     if (!c.has(3)) return c[input];
     std::vector<int64_t> hidden;
     int64_t begin = 0;
-    for (int i = 0; i < part; ++i) begin += known(c, c.type(static_cast<size_t>(i)).shape()[2], "biases");
-    const int64_t own = known(c, c.type(input).shape()[2], "biases");
+    for (int i = 0; i < part; ++i) begin += known(c, c.type(static_cast<size_t>(i)).shape().at(2), "biases");
+    const int64_t own = known(c, c.type(input).shape().at(2), "biases");
     return f.add(c[input], f.sliced(c[3], 0, begin, begin + own));
   };
   if (c.rank(0) == 5) {
@@ -146,9 +146,9 @@ Expr appended(const Conversion& c, const Expr& cache, const Expr& fresh, const E
 /// where that is known. Else all of the cache counts as filled.
 Expr within_cache(const Conversion& c, const Expr& all) {
   const std::optional<std::vector<int64_t>> most = c.numbers(6);
-  const Dim before = c.type(3).shape()[2], own = tensor_type(all).shape()[2];
+  const Dim before = c.type(3).shape().at(2), own = tensor_type(all).shape().at(2);
   if (!most || most->size() != 1 || before.is_any() || own.is_any()) return all;
-  const int64_t length = std::max(before.value(), most->front());
+  const int64_t length = std::max(before.value(), most->at(0));
   return length < own.value() ? Formulas(c).sliced(all, 2, 0, length) : all;
 }
 
@@ -171,8 +171,8 @@ Values group_query_attention(Conversion& c) {
   const Expr places = f.positions(how.query, 2);
   // (batch) of int64: how many tokens there are, and how many were there before these.
   const Expr total = f.plus(f.cast(c.reshape(c[5], {-1}), kInt64), 1);
-  const Dim length = tensor_type(how.query).shape()[2];
-  const bool has_past = c.has(3) && !(c.type(3).shape()[2] == Dim(0));
+  const Dim length = tensor_type(how.query).shape().at(2);
+  const bool has_past = c.has(3) && !(c.type(3).shape().at(2) == Dim(0));
   const Expr own = length.is_any()
                        ? f.cast(f.taken(c.call("shape_of", {how.query}, {{"dtype", kInt64}}), 0, 2), kInt64)
                        : c.scalar(static_cast<double>(length.value()), kInt64);
@@ -210,9 +210,10 @@ Values rotary(Conversion& c) {
   refuse(c, {"is_packed_batching"});
   if (c.number("scale", 1) != 1) throw c.not_supported("rotary embeddings with `scale`");
   const bool flat = c.rank(0) == 3;
-  const int64_t half = known(c, c.type(2).shape()[1], "caches of angles");
+  const int64_t half = known(c, c.type(2).shape().at(1), "caches of angles");
   int64_t heads = c.integer("num_heads", 0);
-  if (flat && heads == 0) heads = known(c, c.type(0).shape()[2], "heads") / (2 * half);
+  if (half < 1) throw c.error("its caches of angles are empty");
+  if (flat && heads == 0) heads = known(c, c.type(0).shape().at(2), "heads") / (2 * half);
   const Expr data = flat ? split_heads(c, c[0], heads) : c[0];
   Expr places = c[1];  // the first one, or all
   if (c.rank(1) == 1) places = f.expanded(f.add(f.cast(places, kInt64), f.positions(data, 2)), 0);
@@ -227,15 +228,15 @@ Values attention_of_projection(Conversion& c, const Expr& all, const ProjectionI
   const Formulas f(c);
   refuse(c, {"do_rotary", "past_present_share_buffer"});
   const int64_t heads = heads_of(c, "num_heads"),
-                width = known(c, tensor_type(all).shape()[2], "projections");
+                width = known(c, tensor_type(all).shape().at(2), "projections");
   const std::vector<int64_t> sizes =
       c.integers_of("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, width / 3));
-  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)
+  if (sizes.size() != 3 || sizes.at(0) + sizes.at(1) + sizes.at(2) != width)
     throw c.error("its queries, keys and values are not " + std::to_string(width) + " elements together");
   int64_t begin = 0;
   const auto part = [&](size_t i) {
-    begin += sizes[i];
-    return split_heads(c, f.sliced(all, 2, begin - sizes[i], begin), heads);
+    begin += sizes.at(i);
+    return split_heads(c, f.sliced(all, 2, begin - sizes.at(i), begin), heads);
   };
   HeadsAttention how;
   how.query = part(0), how.key = part(1), how.value = part(2);

@@ -45,7 +45,9 @@ Values quick_gelu(Conversion& c) {
 Expr activated_by(const Conversion& c, const Expr& x, const std::string& name,
                   const std::vector<double>& numbers) {
   const Formulas f(c);
-  const auto number = [&](size_t i, double otherwise) { return i < numbers.size() ? numbers[i] : otherwise; };
+  const auto number = [&](size_t i, double otherwise) {
+    return i < numbers.size() ? numbers.at(i) : otherwise;
+  };
   if (name.empty()) return x;
   if (name == "Relu") return f.of("nn.relu", x);
   if (name == "Tanh") return f.of("tanh", x);
@@ -81,7 +83,7 @@ Expr transposed(const Conversion& c, const Expr& x, bool batch, bool last) {
   std::vector<int64_t> axes;
   for (int i = 0; i < rank; ++i) axes.push_back(i);
   if (batch) std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
-  if (last) std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  if (last) std::swap(axes.at(axes.size() - 1), axes.at(axes.size() - 2));
   return c.transpose(x, axes);
 }
 
@@ -173,9 +175,9 @@ Values conv_transpose_with_pads(Conversion& c) {
   if (std::ssize(pads) != 2 * axes)
     throw c.error("its pads are not " + std::to_string(2 * axes) + " numbers");
   for (int i = 0; i < axes; ++i) {
-    const int64_t extent = known(c, tensor_type(result).shape()[static_cast<size_t>(i) + 2], "results");
-    result = Formulas(c).sliced(result, i + 2, pads[static_cast<size_t>(i)],
-                                extent - pads[static_cast<size_t>(i + axes)]);
+    const int64_t extent = known(c, tensor_type(result).shape().at(static_cast<size_t>(i) + 2), "results");
+    result = Formulas(c).sliced(result, i + 2, pads.at(static_cast<size_t>(i)),
+                                extent - pads.at(static_cast<size_t>(i + axes)));
   }
   return {result};
 }
@@ -195,11 +197,13 @@ const std::vector<Operator>& microsoft_layers() {
       {"com.microsoft", "FusedGemm", {1}, &fused_gemm},
       {"com.microsoft", "FusedMatMul", {1}, &fused_matmul},
       {"com.microsoft", "Gelu", {1}, &plain_gelu},
+      {"com.microsoft", "GridSample", {1}, &standard<16>},
       {"com.microsoft", "Inverse", {1}, &inverse},
       {"com.microsoft", "Pad", {1}, &standard<13>},
       {"com.microsoft", "QuickGelu", {1}, &quick_gelu},
       {"com.microsoft", "SkipLayerNormalization", {1}, &skip_layer_norm},
       {"com.microsoft", "SkipSimplifiedLayerNormalization", {1}, &skip_rms_norm},
+      {"com.microsoft", "Trilu", {1}, &standard<14>},
   };
   return all;
 }

@@ -166,7 +166,7 @@ Values dynamic_quantize_lstm(Conversion& c) {
     };
   };
   if (c.rank(2) != 3) throw c.error("its weights are not of rank 3");
-  const int64_t hidden = known(c, c.type(2).shape()[1], "weights");
+  const int64_t hidden = known(c, c.type(2).shape().at(1), "weights");
   return lstm_by(c, {by(1, 8), by(2, 10)}, {}, hidden);
 }
 
@@ -195,7 +195,7 @@ int checked_bits(const Conversion& c, int64_t otherwise) {
 
 /// The zero points of blocks: packed as the weights are, in the type of the scales, or the middle.
 Expr block_zeros(const Conversion& c, size_t input, int64_t rows, int64_t blocks, int bits) {
-  std::vector<float> zeros(static_cast<size_t>(rows * blocks), static_cast<float>(1 << (bits - 1)));
+  std::vector<float> zeros(c.table_size({rows, blocks}), static_cast<float>(1 << (bits - 1)));
   if (c.has(input) && c.dtype(input) != kUInt8)
     return c.reshape(c.cast(c[input], kFloat32), {rows, blocks, 1});
   if (c.has(input)) {
@@ -275,7 +275,7 @@ Values matmul_bnb4(Conversion& c) {
   std::vector<float> numbers(static_cast<size_t>(blocks * block), 0);
   for (int64_t i = 0; i < count; ++i) {
     const uint8_t byte = packed.as<uint8_t>()[static_cast<size_t>(i / 2)];
-    numbers[static_cast<size_t>(i)] = table[i % 2 == 0 ? byte >> 4 : byte & 15];  // the highest bits first
+    numbers.at(static_cast<size_t>(i)) = table[i % 2 == 0 ? byte >> 4 : byte & 15];  // the highest bits first
   }
   const Expr all = c.constant(NDArray::of<float>({blocks, block}, numbers, kFloat32));
   Expr weight = c.reshape(f.mul(all, c.reshape(f.cast(c[2], kFloat32), {blocks, 1})), {-1});
@@ -302,7 +302,8 @@ Values gather_block_quantized(Conversion& c) {
     const auto wide = [&](size_t input) {
       const NDArray& packed = constant_input(c, input, kUInt8);
       Shape shape = packed.shape();
-      const int64_t bytes = shape.back();
+      if (packed.size() == 0) throw c.error("input " + std::to_string(input) + " is empty");
+      const int64_t bytes = shape.at(shape.size() - 1);
       shape.back() *= 8 / bits;
       NDArray all = NDArray::empty(shape, kUInt8);
       for (int64_t i = 0; i < all.size(); ++i)
@@ -313,21 +314,21 @@ Values gather_block_quantized(Conversion& c) {
     data = wide(0);
     if (zeros) {
       zeros = f.cast(wide(3), kInt32);
-      const int64_t blocks = known(c, c.type(2).shape().back(), "scales");
-      if (tensor_type(zeros).shape().back() != Dim(blocks)) zeros = f.sliced(zeros, rank - 1, 0, blocks);
+      const int64_t blocks = known(c, last_extent(c.type(2)), "scales");
+      if (last_extent(tensor_type(zeros)) != Dim(blocks)) zeros = f.sliced(zeros, rank - 1, 0, blocks);
     }
   }
   const DType index = c.dtype(1);
-  const Dim count = tensor_type(data).shape()[static_cast<size_t>(axis)];
+  const Dim count = tensor_type(data).shape().at(static_cast<size_t>(axis));
   const Expr negative = f.of("less", c[1], c.scalar(0, index));
   const Expr rows = f.where(negative, f.plus(c[1], static_cast<double>(known(c, count, "rows"))), c[1]);
   const auto taken = [&](const Expr& of) { return c.call("take", {of, rows}, {{"axis", axis}}); };
   // Where the quantised axis is after the rows are taken.
   const int moved = along < axis ? along : along + c.rank(1) - 1;
-  const int64_t extent = known(c, tensor_type(data).shape()[static_cast<size_t>(along)], "blocks");
+  const int64_t extent = known(c, tensor_type(data).shape().at(static_cast<size_t>(along)), "blocks");
   const auto over = [&](const Expr& of) {
     const Expr all = c.call("repeat", {taken(of)}, {{"repeats", block}, {"axis", moved}});
-    return tensor_type(all).shape()[static_cast<size_t>(moved)] == Dim(extent)
+    return tensor_type(all).shape().at(static_cast<size_t>(moved)) == Dim(extent)
                ? all
                : f.sliced(all, moved, 0, extent);
   };

@@ -77,7 +77,7 @@ Values group_norm(Conversion& c) {
   const DType type = c.dtype(0), stash = c.version < 21 ? stash_for(type) : stash_of(c);
   const int rank = c.rank(0);
   const int64_t groups = c.required_integer("num_groups");
-  const Dim channels = rank < 2 ? Dim(0) : c.type(0).shape()[1];
+  const Dim channels = rank < 2 ? Dim(0) : c.type(0).shape().at(1);
   if (channels.is_any()) throw c.not_supported("groups of channels whose number is not known");
   if (groups < 1 || rank < 2 || channels.value() % groups != 0)
     throw c.error(std::to_string(channels.value()) + " channels do not divide into " +
@@ -90,7 +90,7 @@ Values group_norm(Conversion& c) {
   const Expr normal = f.div(centred, f.of("sqrt", f.plus(variance, c.number("epsilon", 1e-5))));
   const auto joined = [&](const Expr& value) { return c.reshape(value, {0, -3, -2}); };
   const auto along = [&](size_t input, int axis, int of) { return f.along(c[input], of, axis); };
-  if (c.version < 21 && groups != channels.value() && c.type(1).shape()[0] == Dim(groups)) {
+  if (c.version < 21 && groups != channels.value() && c.type(1).shape().at(0) == Dim(groups)) {
     const Expr scaled = f.mul(f.cast(normal, type), along(1, 1, rank + 1));
     return {joined(f.add(scaled, along(2, 1, rank + 1)))};
   }

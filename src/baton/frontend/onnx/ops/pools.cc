@@ -55,8 +55,8 @@ Expr without_late_windows(Conversion& c, const Expr& pooled, const Window& windo
   if (c.integer("ceil_mode", 0) == 0) return pooled;
   std::vector<int64_t> ends, axes;
   for (size_t i = 0; i < window.axes(); ++i) {
-    const Dim extent = c.type(0).shape()[i + 2], results = tensor_type(pooled).shape()[i + 2];
-    if ((results.value() - 1) * window.strides[i] < extent.value() + window.before[i]) continue;
+    const Dim extent = c.type(0).shape().at(i + 2), results = tensor_type(pooled).shape().at(i + 2);
+    if ((results.value() - 1) * window.strides.at(i) < extent.value() + window.before[i]) continue;
     ends.push_back(results.value() - 1), axes.push_back(static_cast<int64_t>(i) + 2);
   }
   if (axes.empty()) return pooled;
@@ -96,9 +96,9 @@ Values lp_pool(Conversion& c) {
   if (c.integer("ceil_mode", 0) != 0) {
     const std::vector<int64_t> counts = window_counts(c, window);
     for (size_t i = 0; i < window.axes(); ++i)  // all windows are whole
-      window.after[i] = std::max<int64_t>(0, (counts[i] - 1) * window.strides[i] +
-                                                 (window.kernel[i] - 1) * window.dilations[i] + 1 -
-                                                 c.type(0).shape()[i + 2].value() - window.before[i]);
+      window.after[i] = std::max<int64_t>(0, (counts[i] - 1) * window.strides.at(i) +
+                                                 (window.kernel.at(i) - 1) * window.dilations[i] + 1 -
+                                                 c.type(0).shape().at(i + 2).value() - window.before[i]);
   }
   const Expr mean = pooled(c, "nn.avg_pool", window, powers(c, p), false, true);
   const Expr sum =
@@ -110,22 +110,22 @@ Values lp_pool(Conversion& c) {
 
 /// For each window and each of its places, which element of the data is there, by its position in memory;
 /// -1: padding.
-std::vector<int32_t> places_of(const std::vector<int64_t>& extents, const std::vector<int64_t>& counts,
-                               const Window& window) {
+std::vector<int32_t> places_of(const Conversion& c, const std::vector<int64_t>& extents,
+                               const std::vector<int64_t>& counts, const Window& window) {
   std::vector<int32_t> places{0};
   // Axis by axis, a table of (windows so far, taps so far) becomes one of (windows, count, taps, kernel).
   int64_t windows = 1, taps = 1;
   for (size_t i = 0; i < window.axes(); ++i) {
-    const int64_t count = counts[i], kernel = window.kernel[i];
-    std::vector<int32_t> more(static_cast<size_t>(windows * count * taps * kernel));
+    const int64_t count = counts[i], kernel = window.kernel.at(i);
+    std::vector<int32_t> more(c.table_size({windows, count, taps, kernel}));
     for (int64_t w = 0; w < windows * count; ++w)
       for (int64_t t = 0; t < taps * kernel; ++t) {
         const int64_t at =
-            w % count * window.strides[i] + t % kernel * window.dilations[i] - window.before[i];
+            w % count * window.strides.at(i) + t % kernel * window.dilations[i] - window.before[i];
         const int32_t outer = places[static_cast<size_t>(w / count * taps + t / kernel)];
-        const bool inside = outer >= 0 && at >= 0 && at < extents[i];
+        const bool inside = outer >= 0 && at >= 0 && at < extents.at(i);
         more[static_cast<size_t>(w * taps * kernel + t)] =
-            inside ? static_cast<int32_t>(outer * extents[i] + at) : -1;
+            inside ? static_cast<int32_t>(outer * extents.at(i) + at) : -1;
       }
     places = std::move(more);
     windows *= count, taps *= kernel;
@@ -136,9 +136,9 @@ std::vector<int32_t> places_of(const std::vector<int64_t>& extents, const std::v
 /// The same element's position where the first axis is the innermost one.
 int64_t column_major(int64_t place, const std::vector<int64_t>& extents) {
   std::vector<int64_t> index(extents.size());
-  for (size_t i = extents.size(); i-- > 0; place /= extents[i]) index[i] = place % extents[i];
+  for (size_t i = extents.size(); i-- > 0; place /= extents.at(i)) index[i] = place % extents.at(i);
   int64_t at = 0;
-  for (size_t i = extents.size(); i-- > 0;) at = at * extents[i] + index[i];
+  for (size_t i = extents.size(); i-- > 0;) at = at * extents.at(i) + index[i];
   return at;
 }
 
@@ -157,8 +157,8 @@ Expr largest_places(Conversion& c, const Window& window) {
   for (const Dim each : c.type(0).shape()) shape.push_back(each.value());
   extents.assign(shape.begin() + 2, shape.end());
   const std::vector<int64_t> counts = window_counts(c, window);
-  std::vector<int32_t> places = places_of(extents, counts, window);
-  const int64_t batch = shape[0], channels = shape[1], size = product_of(extents),
+  std::vector<int32_t> places = places_of(c, extents, counts, window);
+  const int64_t batch = shape.at(0), channels = shape.at(1), size = product_of(extents),
                 windows = product_of(counts), taps = product_of(window.kernel);
   const bool by_columns = c.integer("storage_order", 0) != 0;
   use_data_for_padding(places, taps);
@@ -168,7 +168,7 @@ Expr largest_places(Conversion& c, const Window& window) {
   const Expr table = c.constant(NDArray::of<int32_t>({windows, taps}, places, DType::int_(32)));
   const Expr taken = c.call("take", {flat, table}, {{"axis", 2}, {"mode", "clip"}});
   const Expr first = c.call("argmax", {taken}, {{"axis", std::vector<int64_t>{3}}, {"keepdims", false}});
-  std::vector<int32_t> rows(static_cast<size_t>(windows));
+  std::vector<int32_t> rows(c.table_size({windows}));
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int32_t>(static_cast<int64_t>(i) * taps);
   const Expr at = c.call("add", {first, c.constant(NDArray::of<int32_t>({windows}, rows, DType::int_(32)))});
   const Expr place = c.call("take", {c.vector(numbers), at}, {{"axis", 0}, {"mode", "clip"}});
@@ -197,10 +197,10 @@ Values max_pool(Conversion& c) {
 Values max_unpool(Conversion& c) {
   if (!c.has_known_shape(0) || !c.knows({2})) return c.later(c.rank(0), c.dtype(0));
   const Window window = window_of(c);
-  std::vector<int64_t> shape{c.type(0).shape()[0].value(), c.type(0).shape()[1].value()};
+  std::vector<int64_t> shape{c.type(0).shape().at(0).value(), c.type(0).shape().at(1).value()};
   for (size_t i = 0; i < window.axes(); ++i)
-    shape.push_back((c.type(0).shape()[i + 2].value() - 1) * window.strides[i] - window.before[i] -
-                    window.after[i] + window.kernel[i]);
+    shape.push_back((c.type(0).shape().at(i + 2).value() - 1) * window.strides.at(i) - window.before[i] -
+                    window.after[i] + window.kernel.at(i));
   const int64_t size = product_of(shape);
   const DType type = c.dtype(0);
   if (c.type(0).shape() != c.type(1).shape()) throw c.error("its elements and places are not equally many");
@@ -213,7 +213,7 @@ Values max_unpool(Conversion& c) {
   if (wanted.size() != shape.size()) throw c.error("`output_shape` is no shape of its rank");
   AttrList widths;
   for (size_t i = 0; i < shape.size(); ++i)
-    widths.emplace_back(std::vector<int64_t>{0, wanted[i] - shape[i]});
+    widths.emplace_back(std::vector<int64_t>{0, wanted[i] - shape.at(i)});
   return {c.call("nn.pad", {result, c.scalar(0, type)}, {{"pad_width", widths}, {"pad_mode", "constant"}})};
 }
 
@@ -221,11 +221,11 @@ Values max_unpool(Conversion& c) {
 
 /// For each element of the image, and each place in a window, which number of the columns belongs there, of
 /// (places, windows); `none` where no window has it there.
-std::vector<int32_t> contributions(const std::vector<int64_t>& image, const std::vector<int64_t>& counts,
-                                   const Window& window) {
+std::vector<int32_t> contributions(const Conversion& c, const std::vector<int64_t>& image,
+                                   const std::vector<int64_t>& counts, const Window& window) {
   const int64_t windows = product_of(counts), taps = product_of(window.kernel), size = product_of(image);
-  const std::vector<int32_t> places = places_of(image, counts, window);
-  std::vector<int32_t> table(static_cast<size_t>(size * taps), static_cast<int32_t>(windows * taps));
+  const std::vector<int32_t> places = places_of(c, image, counts, window);
+  std::vector<int32_t> table(c.table_size({size, taps}), static_cast<int32_t>(windows * taps));
   for (int64_t w = 0; w < windows; ++w)
     for (int64_t t = 0; t < taps; ++t)
       if (const int32_t at = places[static_cast<size_t>(w * taps + t)]; at >= 0)
@@ -235,32 +235,32 @@ std::vector<int32_t> contributions(const std::vector<int64_t>& image, const std:
 
 Values col2im(Conversion& c) {
   const std::vector<Dim>& given = c.type(1).shape();
-  if (given.size() != 1 || given[0].is_any()) throw c.not_supported("images of a rank that is not known");
-  const int rank = 2 + static_cast<int>(given[0].value());
+  if (given.size() != 1 || given.at(0).is_any()) throw c.not_supported("images of a rank that is not known");
+  const int rank = 2 + static_cast<int>(given.at(0).value());
   if (!c.knows({1, 2}) || !c.has_known_shape(0)) return c.later(rank, c.dtype(0));
   const std::vector<int64_t> image = *c.numbers(1);
   Window window = window_of_axes(c, *c.numbers(2));
   if (image.size() != window.axes()) throw c.error("`image_shape` and `block_shape` are not equally long");
   std::vector<int64_t> counts;
   for (size_t i = 0; i < image.size(); ++i)
-    counts.push_back(
-        (image[i] + window.before[i] + window.after[i] - (window.kernel[i] - 1) * window.dilations[i] - 1) /
-            window.strides[i] +
-        1);
+    counts.push_back((image[i] + window.before[i] + window.after[i] -
+                      (window.kernel.at(i) - 1) * window.dilations[i] - 1) /
+                         window.strides.at(i) +
+                     1);
   const int64_t taps = product_of(window.kernel), windows = product_of(counts), size = product_of(image);
   const std::vector<Dim>& shape = c.type(0).shape();
-  if (shape.size() != 3 || shape[1].value() % taps != 0 || shape[2].value() != windows)
+  if (shape.size() != 3 || shape.at(1).value() % taps != 0 || shape.at(2).value() != windows)
     throw c.error("its columns are no (batch, channels * " + std::to_string(taps) + ", " +
                   std::to_string(windows) + ")");
-  const int64_t batch = shape[0].value(), channels = shape[1].value() / taps;
+  const int64_t batch = shape.at(0).value(), channels = shape.at(1).value() / taps;
   const DType type = c.dtype(0);
   AttrList widths;
   for (const int64_t behind : {0, 0, 1}) widths.emplace_back(std::vector<int64_t>{0, behind});
   const Expr columns =
       c.call("nn.pad", {c.reshape(c[0], {batch, channels, taps * windows}), c.scalar(0, type)},
              {{"pad_width", widths}, {"pad_mode", "constant"}});
-  const Expr table =
-      c.constant(NDArray::of<int32_t>({size, taps}, contributions(image, counts, window), DType::int_(32)));
+  const Expr table = c.constant(
+      NDArray::of<int32_t>({size, taps}, contributions(c, image, counts, window), DType::int_(32)));
   const Expr parts = c.call("take", {columns, table}, {{"axis", 2}, {"mode", "clip"}});
   const Expr sum = c.call("sum", {parts}, {{"axis", std::vector<int64_t>{3}}, {"keepdims", false}});
   std::vector<int64_t> result{batch, channels};

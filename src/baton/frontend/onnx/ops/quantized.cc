@@ -161,7 +161,7 @@ Expr batches_of_integers(const Conversion& c, const Expr& a, const Expr& b, cons
   if (rank == 3) return product;
   std::vector<int64_t> shape;
   for (const Dim each : tensor_type(a).shape()) shape.push_back(each.is_any() ? -1 : each.value());
-  shape.back() = tensor_type(b).shape().back().is_any() ? -1 : tensor_type(b).shape().back().value();
+  shape.back() = last_extent(tensor_type(b)).is_any() ? -1 : last_extent(tensor_type(b)).value();
   if (std::ranges::count(shape, -1) > 1)
     throw c.not_supported("batches with several extents that are not known");
   return c.reshape(product, shape);
@@ -173,7 +173,7 @@ Expr integer_product(Conversion& c, const Expr& a, const Expr& b, const Expr& ze
   const Formulas f(c);
   const bool shorts = is_short(a) && is_short(b) && is_one(zero_a);
   if (shorts && tensor_type(b).rank() == 2 && tensor_type(zero_b).rank() <= 1) {
-    const Dim units = tensor_type(b).shape()[1];
+    const Dim units = tensor_type(b).shape().at(1);
     if (!units.is_any())
       return c.call("qnn.dense", {a, c.transpose(b, {1, 0}), zero_a, zero_b, unit_scale(c), unit_scale(c)},
                     {{"units", units.value()}, {"out_dtype", kInt32}});
@@ -230,10 +230,10 @@ Expr integer_convolution(Conversion& c, const IntegerConvolution& by) {
 Expr over_blocks(const Conversion& c, const Expr& value, int axis, int64_t block, const Expr& data) {
   const TensorTypeNode& type = tensor_type(data);
   if (block == 0 || is_one(value)) return value;
-  const Dim extent = type.shape()[static_cast<size_t>(axis)];
+  const Dim extent = type.shape().at(static_cast<size_t>(axis));
   if (extent.is_any()) throw c.not_supported("blocks along an axis whose extent is not known");
   const Expr all = c.call("repeat", {value}, {{"repeats", block}, {"axis", axis}});
-  const Dim own = tensor_type(all).shape()[static_cast<size_t>(axis)];
+  const Dim own = tensor_type(all).shape().at(static_cast<size_t>(axis));
   return own == extent ? all : Formulas(c).sliced(all, axis, 0, extent.value());
 }
 

@@ -18,11 +18,11 @@ std::optional<std::vector<int64_t>> static_form(const std::vector<Dim>& from, co
   std::vector<int64_t> shape;
   int inferred = 0;
   for (size_t i = 0; i < to.size(); ++i) {
-    if (!to[i].is_any() && to[i].value() != 0)
-      shape.push_back(to[i].value());
-    else if (i < from.size() && from[i] == to[i])
+    if (!to.at(i).is_any() && to.at(i).value() != 0)
+      shape.push_back(to.at(i).value());
+    else if (i < from.size() && from.at(i) == to.at(i))
       shape.push_back(0);
-    else if (!to[i].is_any())
+    else if (!to.at(i).is_any())
       return std::nullopt;  // an extent of 0 that is no copy
     else if (++inferred > 1)
       return std::nullopt;
@@ -41,7 +41,7 @@ Expr reshaped_by(Conversion& c, const Expr& data, const KnownIntegers& to, bool 
       if (i >= from.size())
         throw c.error("its shape copies extent " + std::to_string(i) + " of a tensor of rank " +
                       std::to_string(from.size()));
-      wanted[i] = from[i];
+      wanted[i] = from.at(i);
     }
   if (const auto shape = static_form(from, wanted)) return c.reshape(data, *shape);
   const auto is_number = [](const std::vector<Dim>& all) { return std::ranges::none_of(all, &Dim::is_any); };
@@ -61,9 +61,9 @@ Expr reshaped_by(Conversion& c, const Expr& data, const KnownIntegers& to, bool 
 /// How many elements a vector of extents or axes has: the rank of a result, which Relay has to know.
 int64_t length_of(const Conversion& c, size_t input) {
   const std::vector<Dim>& shape = c.type(input).shape();
-  if (shape.size() != 1 || shape[0].is_any())
+  if (shape.size() != 1 || shape.at(0).is_any())
     throw c.not_supported("results whose rank is only known at run time");
-  return shape[0].value();
+  return shape.at(0).value();
 }
 
 Values reshape(Conversion& c) {
@@ -86,7 +86,7 @@ Values flatten(Conversion& c) {
   const std::vector<Dim>& from = c.type(0).shape();
   Dim rows = 1, columns = 1;
   for (int i = 0; i < rank; ++i)
-    (i < axis ? rows : columns) = (i < axis ? rows : columns) * from[static_cast<size_t>(i)];
+    (i < axis ? rows : columns) = (i < axis ? rows : columns) * from.at(static_cast<size_t>(i));
   return {reshaped_by(c, c[0], {{rows, columns}, false, int64()}, false)};
 }
 
@@ -99,9 +99,9 @@ std::optional<std::vector<int64_t>> axes_of(Conversion& c) {
 /// Axes that come at run time change the rank by their number.
 Values with_axes_later(Conversion& c, int sign) {
   const std::vector<Dim>& axes = c.type(1).shape();
-  if (axes.size() > 1 || (axes.size() == 1 && axes[0].is_any()))
+  if (axes.size() > 1 || (axes.size() == 1 && axes.at(0).is_any()))
     throw c.not_supported("results whose rank is only known at run time (a number of axes)");
-  return c.later(c.rank(0) + sign * static_cast<int>(axes.empty() ? 1 : axes[0].value()), c.dtype(0));
+  return c.later(c.rank(0) + sign * static_cast<int>(axes.empty() ? 1 : axes.at(0).value()), c.dtype(0));
 }
 
 Values squeeze(Conversion& c) {
@@ -110,12 +110,13 @@ Values squeeze(Conversion& c) {
   if (!given) {
     std::vector<int64_t> axes;
     for (int i = 0; i < c.rank(0); ++i)
-      if (c.type(0).shape()[static_cast<size_t>(i)] == Dim(1)) axes.push_back(i);
+      if (c.type(0).shape().at(static_cast<size_t>(i)) == Dim(1)) axes.push_back(i);
     return {axes.empty() ? c[0] : c.call("squeeze", {c[0]}, {{"axis", axes}})};
   }
   const std::vector<int64_t> axes = c.axes(*given, c.rank(0));
   for (const int64_t axis : axes)
-    if (const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)]; !extent.is_any() && extent != Dim(1))
+    if (const Dim extent = c.type(0).shape().at(static_cast<size_t>(axis));
+        !extent.is_any() && extent != Dim(1))
       throw c.error("axis " + std::to_string(axis) + " has " + std::to_string(extent.value()) +
                     " elements, and only one can be taken away");
   return {axes.empty() ? c[0] : c.call("squeeze", {c[0]}, {{"axis", axes}})};
@@ -152,7 +153,7 @@ Values expand_later(const Conversion& c, size_t rank) {
   const std::vector<Dim>& from = c.type(0).shape();
   std::vector<Dim> to(std::max(rank, from.size()), Dim::any());
   for (size_t i = 0; i < from.size(); ++i)
-    if (!from[i].is_any() && from[i] != Dim(1)) to[to.size() - from.size() + i] = from[i];
+    if (!from.at(i).is_any() && from.at(i) != Dim(1)) to.at(to.size() - from.size() + i) = from.at(i);
   return c.later({baton::tensor_type(to, c.dtype(0))});
 }
 
@@ -163,13 +164,13 @@ Values expand(Conversion& c) {
   std::vector<Dim> to = shape->values;
   if (to.size() < from.size()) to.insert(to.begin(), from.size() - to.size(), Dim(1));
   for (size_t i = 0; i < from.size(); ++i) {
-    Dim& each = to[to.size() - from.size() + i];
-    if (each == Dim(1)) each = from[i];
+    Dim& each = to.at(to.size() - from.size() + i);
+    if (each == Dim(1)) each = from.at(i);
     // Which of two unknown extents is 1, only their values say.
-    if (each != from[i] && (from[i].is_any() || (each.is_any() && from[i] != Dim(1))))
+    if (each != from.at(i) && (from.at(i).is_any() || (each.is_any() && from.at(i) != Dim(1))))
       return expand_later(c, to.size());
-    if (from[i] != Dim(1) && from[i] != each && !from[i].is_any() && !each.is_any())
-      throw c.error("a tensor of " + std::to_string(from[i].value()) +
+    if (from.at(i) != Dim(1) && from.at(i) != each && !from.at(i).is_any() && !each.is_any())
+      throw c.error("a tensor of " + std::to_string(from.at(i).value()) +
                     " elements along an axis cannot be expanded to " + std::to_string(each.value()));
   }
   std::vector<int64_t> numbers;
@@ -193,7 +194,7 @@ Values tile(Conversion& c) {
       return {reps->empty() ? c[0] : c.call("tile", {c[0]}, {{"reps", *reps}})};
     std::vector<int64_t> shape;
     for (size_t i = 0; i < reps->size(); ++i) {
-      const Dim extent = c.type(0).shape()[i];
+      const Dim extent = c.type(0).shape().at(i);
       if (extent.is_any()) return c.later(c.rank(0), c.dtype(0));
       shape.push_back(extent.value() * (*reps)[i]);
     }
@@ -227,12 +228,12 @@ Values parts_between(const Conversion& c, int axis, const std::vector<int64_t>& 
 
 Values split(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
-  const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
+  const Dim extent = c.type(0).shape().at(static_cast<size_t>(axis));
   const auto count = static_cast<int64_t>(c.outputs());
   std::optional<std::vector<int64_t>> parts = c.version < 13 ? c.integers_of("split") : std::nullopt;
   if (!parts && c.version >= 13 && !c.knows({1})) {
     std::vector<Dim> shape = c.type(0).shape();
-    shape[static_cast<size_t>(axis)] = Dim::any();
+    shape.at(static_cast<size_t>(axis)) = Dim::any();
     return c.later(std::vector<Type>(c.outputs(), baton::tensor_type(shape, c.dtype(0))));
   }
   if (!parts && c.has(1)) parts = c.required_numbers(1, "parts");
@@ -243,7 +244,7 @@ Values split(Conversion& c) {
   if (!parts) {
     if (extent.is_any()) {
       std::vector<Dim> shape = c.type(0).shape();
-      shape[static_cast<size_t>(axis)] = Dim::any();
+      shape.at(static_cast<size_t>(axis)) = Dim::any();
       return c.later(std::vector<Type>(c.outputs(), baton::tensor_type(shape, c.dtype(0))));
     }
     // The last part is smaller where they do not come out even.
@@ -297,7 +298,7 @@ Values slice_by_tensors(Conversion& c, const std::optional<std::vector<int64_t>>
     return parts.size() == 1 ? parts[0] : c.call("concatenate", {tuple(parts)}, {{"axis", 0}});
   };
   std::vector<int64_t> strides(rank, 1);
-  for (size_t i = 0; steps && i < along.size(); ++i) strides[static_cast<size_t>(along[i])] = (*steps)[i];
+  for (size_t i = 0; steps && i < along.size(); ++i) strides.at(static_cast<size_t>(along[i])) = (*steps)[i];
   return {c.call("dyn.strided_slice",
                  {c[0], over_all(starts, std::vector<int64_t>(rank, 0)),
                   over_all(ends, std::vector<int64_t>(rank, INT64_MAX)), c.vector(strides)},
@@ -335,7 +336,7 @@ Values slice(Conversion& c) {
     const int64_t step = steps ? (*steps)[i] : 1;
     if (step == 0) throw c.error("a step is 0");
     int64_t from = (*starts)[i], to = (*ends)[i];
-    const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
+    const Dim extent = c.type(0).shape().at(static_cast<size_t>(axis));
     if (!extent.is_any()) {
       const int64_t n = extent.value();
       const auto place = [&](int64_t at) {

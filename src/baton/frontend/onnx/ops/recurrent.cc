@@ -113,15 +113,16 @@ class Recurrent {
   Expr initial(size_t index, int64_t direction, const Expr& products) const {
     const std::vector<Dim>& shape = tensor_type(products).shape();
     const auto zeros = [&] {
-      if (shape[1].is_any()) return f_.of("zeros_like", f_.sliced(f_.taken(products, 0, 0), 1, 0, hidden_));
+      if (shape.at(1).is_any())
+        return f_.of("zeros_like", f_.sliced(f_.taken(products, 0, 0), 1, 0, hidden_));
       return c_.call(
           "zeros", {},
-          {{"shape", std::vector<int64_t>{shape[1].value(), hidden_}}, {"dtype", f_.dtype_of(products)}});
+          {{"shape", std::vector<int64_t>{shape.at(1).value(), hidden_}}, {"dtype", f_.dtype_of(products)}});
     };
     if (!c_.has(index)) return zeros();
     const Expr given = f_.taken(c_[index], batch_first_ ? 1 : 0, direction);
     // A file may call the state's batch otherwise than the data's: it is the same number at run time.
-    return tensor_type(given).shape()[0] == shape[1] ? given : f_.of("reshape_like", given, zeros());
+    return tensor_type(given).shape().at(0) == shape.at(1) ? given : f_.of("reshape_like", given, zeros());
   }
 
   /// Runs one direction; behind the end of a sequence (input `lengths`) states stay and outputs are 0.
@@ -141,7 +142,7 @@ class Recurrent {
     };
     TimeStep all = over_time(c_, products, backward_[static_cast<size_t>(direction)], std::move(state), step);
     // A loop does not know how many outputs it has.
-    if (tensor_type(all.output).shape()[0].is_any())
+    if (tensor_type(all.output).shape().at(0).is_any())
       all.output = c_.call("reshape_like", {all.output, f_.sliced(products, 2, 0, hidden_)});
     return all;
   }
@@ -212,7 +213,7 @@ GateProducts float_products(const Conversion& c) {
   const auto by = [&c](size_t input) {
     return [&c, input](int64_t direction, const Expr& data) {
       const Expr weight = Formulas(c).taken(c[input], 0, direction);
-      const Dim units = tensor_type(weight).shape()[0];
+      const Dim units = tensor_type(weight).shape().at(0);
       return c.call(op_names::kDense, {data, weight}, {{"units", units.value()}});
     };
   };
@@ -225,15 +226,15 @@ int64_t hidden_size(const Conversion& c, int64_t gates) {
   for (const size_t input : {1, 2})
     for (const Dim each : c.type(input).shape())
       if (each.is_any()) throw c.not_supported("weights whose shape is not known");
-  const int64_t hidden = shape[2].value();
-  if (shape[1].value() != gates * hidden || c.type(1).shape()[1] != shape[1])
+  const int64_t hidden = shape.at(2).value();
+  if (shape.at(1).value() != gates * hidden || c.type(1).shape().at(1) != shape.at(1))
     throw c.error("its weights are not those of " + std::to_string(gates) + " gates of " +
                   std::to_string(hidden));
   return hidden;
 }
 
 void check_directions(const Conversion& c, const Recurrent& net) {
-  if (c.type(1).shape()[0] != Dim(net.directions()))
+  if (c.type(1).shape().at(0) != Dim(net.directions()))
     throw c.error("its weights are not those of " + std::to_string(net.directions()) + " directions");
 }
 

@@ -35,9 +35,9 @@ std::optional<Axes> reduced_axes(const Conversion& c, int64_t since) {
 Values reduced_later(const Conversion& c) {
   if (c.integer("keepdims", 1) != 0) return c.later(c.rank(0), c.dtype(0));
   const std::vector<Dim>& axes = c.type(1).shape();
-  if (axes.size() != 1 || axes[0].is_any())
+  if (axes.size() != 1 || axes.at(0).is_any())
     throw c.not_supported("reductions over a number of axes that is only known at run time (`keepdims` 0)");
-  return c.later(c.rank(0) - static_cast<int>(axes[0].value()), c.dtype(0));
+  return c.later(c.rank(0) - static_cast<int>(axes.at(0).value()), c.dtype(0));
 }
 
 Expr reduced(const Conversion& c, const char* op, const Expr& data, const Axes& axes) {

@@ -143,18 +143,18 @@ Taps taps_of(const ResizeForm& form, const ResizedAxis& axis) {
 
 std::vector<int64_t> along_axis(int rank, int axis, int64_t extent) {
   std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
-  shape[static_cast<size_t>(axis)] = extent;
+  shape.at(static_cast<size_t>(axis)) = extent;
   return shape;
 }
 
 /// A product with the matrix of all weights: for more taps than are worth a pass over the data each.
 Expr by_matrix(const Conversion& c, const Expr& data, int axis, const ResizedAxis& of, const Taps& taps) {
   const DType type = tensor_type(data).dtype();
-  std::vector<double> matrix(static_cast<size_t>(of.to * of.from), 0.0);
+  std::vector<double> matrix(c.table_size({of.to, of.from}), 0.0);
   for (int64_t i = 0; i < of.to; ++i)
     for (int64_t k = 0; k < taps.count; ++k) {
       const auto at = static_cast<size_t>(i * taps.count + k);
-      matrix[static_cast<size_t>(i * of.from + taps.from[at])] += taps.weights[at];
+      matrix[static_cast<size_t>(i * of.from + taps.from.at(at))] += taps.weights[at];
     }
   const int rank = tensor_type(data).rank();
   std::vector<int64_t> last(static_cast<size_t>(rank));
@@ -178,7 +178,7 @@ Expr resized(const Conversion& c, const Expr& data, int axis, const ResizeForm& 
       std::vector<int64_t> from;
       std::vector<double> weights;
       for (int64_t i = 0; i < of.to; ++i) {
-        from.push_back(taps.from[static_cast<size_t>(i * taps.count + k)]);
+        from.push_back(taps.from.at(static_cast<size_t>(i * taps.count + k)));
         if (!taps.weights.empty()) weights.push_back(taps.weights[static_cast<size_t>(i * taps.count + k)]);
       }
       Expr part = c.call("take", {data, c.vector(from, DType::int_(32))}, {{"axis", axis}, {"mode", "clip"}});
@@ -237,10 +237,10 @@ bool is_image_form(const Conversion& c, const ResizeForm& form) {
 bool is_image_resize(const Conversion& c, const ResizeForm& form, const std::vector<ResizedAxis>& axes) {
   if (!is_image_form(c, form)) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (i < 2 && axes[i].from != axes[i].to) return false;
+    if (i < 2 && axes.at(i).from != axes.at(i).to) return false;
     if (i < 2) continue;
-    if (!axes[i].is_exact || axes[i].to == 0) return false;
-    if (form.mode == Interpolation::kNearest && !same_elements(form, axes[i])) return false;
+    if (!axes.at(i).is_exact || axes.at(i).to == 0) return false;
+    if (form.mode == Interpolation::kNearest && !same_elements(form, axes.at(i))) return false;
   }
   return true;
 }
@@ -262,7 +262,7 @@ Values resized_axes(const Conversion& c, const ResizeForm& form, const std::vect
     return {c.call("full", {c.scalar(0, type)}, {{"shape", shape}, {"dtype", type}})};
   if (is_image_resize(c, form, axes)) {
     NamedAttrs attrs = image_attrs(form);
-    attrs.emplace_back("size", std::vector<int64_t>{axes[2].to, axes[3].to});
+    attrs.emplace_back("size", std::vector<int64_t>{axes.at(2).to, axes.at(3).to});
     attrs.emplace_back("roi", AttrList(4, AttrValue(0.0)));
     return {c.call("image.resize2d", {c[0]}, attrs)};
   }
@@ -270,7 +270,7 @@ Values resized_axes(const Conversion& c, const ResizeForm& form, const std::vect
   const DType computed = nearest && !form.crops() ? type : is_wide ? DType::float_(64) : DType::float_(32);
   Expr result = c.cast(c[0], computed);
   for (size_t i = 0; i < axes.size(); ++i)
-    if (!stays(form, axes[i])) result = resized(c, result, static_cast<int>(i), form, axes[i]);
+    if (!stays(form, axes.at(i))) result = resized(c, result, static_cast<int>(i), form, axes.at(i));
   return {is_real ? c.cast(result, type) : saturated(c, result, type)};
 }
 
@@ -290,17 +290,17 @@ void scale_by_sizes(const ResizeForm& form, const std::vector<int64_t>& names,
                     const std::vector<int64_t>& sizes, std::vector<ResizedAxis>& axes) {
   std::vector<double> scales;
   for (size_t i = 0; i < names.size(); ++i)
-    scales.push_back(static_cast<double>(sizes[i]) /
-                     static_cast<double>(axes[static_cast<size_t>(names[i])].from));
+    scales.push_back(static_cast<double>(sizes.at(i)) /
+                     static_cast<double>(axes.at(static_cast<size_t>(names[i])).from));
   if (form.policy != "stretch" && !scales.empty())
     scales.assign(names.size(), form.policy == "not_larger" ? *std::ranges::min_element(scales)
                                                             : *std::ranges::max_element(scales));
   for (size_t i = 0; i < names.size(); ++i) {
-    ResizedAxis& axis = axes[static_cast<size_t>(names[i])];
-    axis.scale = scales[i];
+    ResizedAxis& axis = axes.at(static_cast<size_t>(names[i]));
+    axis.scale = scales.at(i);
     axis.to = form.policy == "stretch"
-                  ? sizes[i]
-                  : static_cast<int64_t>(std::floor(scales[i] * static_cast<double>(axis.from) + 0.5));
+                  ? sizes.at(i)
+                  : static_cast<int64_t>(std::floor(scales.at(i) * static_cast<double>(axis.from) + 0.5));
     axis.is_exact = std::abs(axis.scale * static_cast<double>(axis.from) - static_cast<double>(axis.to)) <
                     1e-6 * static_cast<double>(axis.to);
   }
@@ -309,10 +309,10 @@ void scale_by_sizes(const ResizeForm& form, const std::vector<int64_t>& names,
 void scale_by(const Conversion& c, const std::vector<int64_t>& names, const std::vector<double>& scales,
               std::vector<ResizedAxis>& axes) {
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!(scales[i] > 0)) throw c.error("a scale is not greater than 0");
-    ResizedAxis& axis = axes[static_cast<size_t>(names[i])];
-    const double length = scales[i] * static_cast<double>(axis.from);
-    axis.scale = scales[i], axis.to = static_cast<int64_t>(length);
+    if (!(scales.at(i) > 0)) throw c.error("a scale is not greater than 0");
+    ResizedAxis& axis = axes.at(static_cast<size_t>(names[i]));
+    const double length = scales.at(i) * static_cast<double>(axis.from);
+    axis.scale = scales.at(i), axis.to = static_cast<int64_t>(length);
     axis.is_exact = std::abs(length - static_cast<double>(axis.to)) < 1e-6 * length;
   }
 }
@@ -346,14 +346,15 @@ std::optional<Expr> image_at_run_time(const Conversion& c, const ResizeForm& for
   KnownIntegers size{{}, false, DType::int_(64)};
   if (in.scales) {
     const auto scales = c.constant(*in.scales) ? reals_of(c, *in.scales) : std::vector<double>();
-    if (scales.size() != 4 || scales[0] != 1 || scales[1] != 1) return std::nullopt;
+    if (scales.size() != 4 || scales.at(0) != 1 || scales.at(1) != 1) return std::nullopt;
     for (const size_t i : {2u, 3u}) {
-      if (scales[i] != std::floor(scales[i]) || scales[i] < 1) return std::nullopt;
-      size.values.push_back(shape[i] * Dim(static_cast<int64_t>(scales[i])));
+      if (scales.at(i) != std::floor(scales.at(i)) || scales.at(i) < 1) return std::nullopt;
+      size.values.push_back(shape.at(i) * Dim(static_cast<int64_t>(scales.at(i))));
     }
   } else {
     const auto sizes = in.sizes ? c.integers(*in.sizes) : std::nullopt;
-    if (!sizes || sizes->values.size() != 4 || sizes->values[0] != shape[0] || sizes->values[1] != shape[1])
+    if (!sizes || sizes->values.size() != 4 || sizes->values[0] != shape.at(0) ||
+        sizes->values[1] != shape.at(1))
       return std::nullopt;
     size.values = {sizes->values[2], sizes->values[3]};
   }
@@ -396,8 +397,8 @@ Values resize(Conversion& c) {
     const std::vector<double> roi = reals_of(c, *in.roi);
     check("its region", roi.size(), 2 * names.size());
     for (size_t i = 0; i < names.size(); ++i)
-      axes[static_cast<size_t>(names[i])].begin = roi[i],
-      axes[static_cast<size_t>(names[i])].end = roi[i + names.size()];
+      axes.at(static_cast<size_t>(names[i])).begin = roi[i],
+      axes.at(static_cast<size_t>(names[i])).end = roi[i + names.size()];
   }
   return resized_axes(c, form, axes);
 }

@@ -46,7 +46,7 @@ Values affine_grid(Conversion& c) {
   const std::vector<Dim>& given = c.type(1).shape();
   if (given != std::vector<Dim>{4} && given != std::vector<Dim>{5})
     throw c.error("its size has to be 4 or 5 extents");
-  const int rank = static_cast<int>(given[0].value());
+  const int rank = static_cast<int>(given.at(0).value());
   if (!c.knows({1}) || !c.has_known_shape(0)) return c.later(rank, c.dtype(0));
   const std::vector<int64_t> size = *c.numbers(1);
   const std::vector<int64_t> spatial(size.begin() + 2, size.end());
@@ -116,7 +116,7 @@ Values max_roi_pool(Conversion& c) {
 struct Deformed {
   Window window;
   int64_t batch, channels, height, width, rows, columns, groups, offset_groups, results;
-  int64_t taps() const { return window.kernel[0] * window.kernel[1]; }
+  int64_t taps() const { return window.kernel.at(0) * window.kernel.at(1); }
   int64_t positions() const { return rows * columns; }
 };
 
@@ -146,9 +146,9 @@ Expr unmoved(const Conversion& c, const Deformed& d, size_t axis, DType type) {
   std::vector<double> places;
   for (int64_t tap = 0; tap < d.taps(); ++tap)
     for (int64_t at = 0; at < d.positions(); ++at) {
-      const int64_t k = axis == 0 ? tap / d.window.kernel[1] : tap % d.window.kernel[1];
+      const int64_t k = axis == 0 ? tap / d.window.kernel.at(1) : tap % d.window.kernel.at(1);
       const int64_t i = axis == 0 ? at / d.columns : at % d.columns;
-      places.push_back(static_cast<double>(i * d.window.strides[axis] - d.window.before[axis] +
+      places.push_back(static_cast<double>(i * d.window.strides.at(axis) - d.window.before[axis] +
                                            k * d.window.dilations[axis]));
     }
   return c.constant(reals_array({1, 1, d.taps(), d.positions()}, places, type));

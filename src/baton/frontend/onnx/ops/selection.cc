@@ -40,6 +40,29 @@ Expr order_of_rows(const Conversion& c, const Expr& rows, int64_t n, int64_t m) 
                 {{"axis", std::vector<int64_t>{0}}, {"keepdims", false}});
 }
 
+/// What is in `data` along `axis` once by `keys`, a list of one key for each place; where it is first, where
+/// each place's is among these, and how often each is there.
+Values once_each(const Conversion& c, const Expr& data, const Expr& keys, int axis, bool sorted) {
+  const DType int64 = DType::int_(64);
+  const Expr all = c.call("unique", {keys}, {{"sorted", sorted}, {"return_counts", true}});
+  const Expr count = c.item(all, 3);
+  const Expr indices = first_of(c, c.item(all, 1), count);
+  return {c.call("take", {data, indices}, {{"axis", axis}, {"mode", "clip"}}), c.cast(indices, int64),
+          c.cast(c.item(all, 2), int64), c.cast(first_of(c, c.item(all, 4), count), int64)};
+}
+
+/// Of com.microsoft: of a list, in its order, without the places where each is first.
+Values unique_in_order(Conversion& c) {
+  if (c.rank(0) != 1) throw c.error("its input is no list");
+  if (!c.has_known_shape(0)) {
+    const Type list = baton::tensor_type(std::vector<Dim>{Dim::any()}, DType::int_(64));
+    return c.later({baton::tensor_type(std::vector<Dim>{Dim::any()}, c.dtype(0)), list, list});
+  }
+  Values all = once_each(c, c[0], c[0], 0, false);
+  all.erase(all.begin() + 1);
+  return all;
+}
+
 Values unique(Conversion& c) {
   const DType int64 = DType::int_(64);
   const bool is_flat = !c.has_attribute("axis");
@@ -49,7 +72,7 @@ Values unique(Conversion& c) {
     if (is_flat)
       shape = {Dim::any()};
     else
-      shape[static_cast<size_t>(axis)] = Dim::any();
+      shape.at(static_cast<size_t>(axis)) = Dim::any();
     const Type vector = baton::tensor_type(std::vector<Dim>{Dim::any()}, int64);
     return c.later({baton::tensor_type(shape, c.dtype(0)), vector, vector, vector});
   }
@@ -59,18 +82,13 @@ Values unique(Conversion& c) {
   } else {
     std::vector<int64_t> order(shape.size());
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::swap(order[0], order[static_cast<size_t>(axis)]);
-    const int64_t n = shape[static_cast<size_t>(axis)].value();
+    std::swap(order.at(0), order.at(static_cast<size_t>(axis)));
+    const int64_t n = shape.at(static_cast<size_t>(axis)).value();
     int64_t m = 1;
-    for (size_t i = 0; i < shape.size(); ++i) m *= static_cast<int>(i) == axis ? 1 : shape[i].value();
+    for (size_t i = 0; i < shape.size(); ++i) m *= static_cast<int>(i) == axis ? 1 : shape.at(i).value();
     keys = order_of_rows(c, c.reshape(c.transpose(c[0], order), {n, m}), n, m);
   }
-  const Expr all =
-      c.call("unique", {keys}, {{"sorted", c.integer("sorted", 1) != 0}, {"return_counts", true}});
-  const Expr count = c.item(all, 3);
-  const Expr indices = first_of(c, c.item(all, 1), count);
-  return {c.call("take", {data, indices}, {{"axis", axis}, {"mode", "clip"}}), c.cast(indices, int64),
-          c.cast(c.item(all, 2), int64), c.cast(first_of(c, c.item(all, 4), count), int64)};
+  return once_each(c, data, keys, axis, c.integer("sorted", 1) != 0);
 }
 
 // ---- Caches.
@@ -86,13 +104,13 @@ Values tensor_scatter(Conversion& c) {
   const DType int64 = DType::int_(64);
   std::vector<int64_t> shape;
   for (const Dim each : c.type(0).shape()) shape.push_back(each.value());
-  const int64_t size = shape[static_cast<size_t>(axis)],
-                added = c.type(1).shape()[static_cast<size_t>(axis)].value();
+  const int64_t size = shape.at(static_cast<size_t>(axis)),
+                added = c.type(1).shape().at(static_cast<size_t>(axis)).value();
   if (added == 0) return {c[0]};
-  std::vector<int64_t> places(static_cast<size_t>(size)), along(static_cast<size_t>(rank), 1),
+  std::vector<int64_t> places(c.table_size({size})), along(static_cast<size_t>(rank), 1),
       batch(static_cast<size_t>(rank), 1);
   std::iota(places.begin(), places.end(), int64_t{0});
-  along[static_cast<size_t>(axis)] = size, batch[0] = shape[0];
+  along[static_cast<size_t>(axis)] = size, batch[0] = shape.at(0);
   Expr from = c.reshape(c.vector(places), along);
   if (c.has(2)) from = c.call("subtract", {from, c.reshape(c.cast(c[2], int64), batch)});
   if (mode == "circular") from = c.call("floor_mod", {from, c.scalar(static_cast<double>(size), int64)});
@@ -120,8 +138,8 @@ Values center_crop_pad(Conversion& c) {
                   " extents");
   std::vector<std::vector<int64_t>> widths(static_cast<size_t>(rank), std::vector<int64_t>{0, 0});
   for (size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(axes[i]);
-    const int64_t more = wanted[i] - c.type(0).shape()[axis].value(), before = more / 2;
+    const auto axis = static_cast<size_t>(axes.at(i));
+    const int64_t more = wanted[i] - c.type(0).shape().at(axis).value(), before = more / 2;
     widths[axis] = {before, more - before};
   }
   AttrList pairs;
@@ -150,7 +168,7 @@ const std::vector<Operator>& selecting_operators() {
   static const std::vector<Operator> all = {
       {"", "BitCast", {26}, &bit_cast},         {"", "CenterCropPad", {18}, &center_crop_pad},
       {"", "Compress", {9, 11, 28}, &compress}, {"", "TensorScatter", {24}, &tensor_scatter},
-      {"", "Unique", {11, 28}, &unique},
+      {"", "Unique", {11, 28}, &unique},        {"com.microsoft", "Unique", {1}, &unique_in_order},
   };
   return all;
 }

@@ -20,10 +20,10 @@ std::optional<size_t> position(const Conversion& c, size_t i, size_t count, size
   const auto given = c.numbers(i);
   if (!given) return std::nullopt;
   if (given->size() != 1) throw c.error("a position has " + std::to_string(given->size()) + " elements");
-  const int64_t at = given->front() + (given->front() < 0 ? static_cast<int64_t>(count) : 0);
+  const int64_t at = given->at(0) + (given->at(0) < 0 ? static_cast<int64_t>(count) : 0);
   if (at < 0 || at > static_cast<int64_t>(last))
-    throw c.error("position " + std::to_string(given->front()) + " of a sequence of " +
-                  std::to_string(count) + " elements");
+    throw c.error("position " + std::to_string(given->at(0)) + " of a sequence of " + std::to_string(count) +
+                  " elements");
   return static_cast<size_t>(at);
 }
 
@@ -87,7 +87,7 @@ Values length(Conversion& c) {
 
 /// Extents of the parts along an axis of `extent` elements.
 std::vector<int64_t> parts_of(const Conversion& c, int64_t extent) {
-  if (!c.has(1)) return std::vector<int64_t>(static_cast<size_t>(extent), 1);
+  if (!c.has(1)) return std::vector<int64_t>(c.table_size({extent}), 1);
   const auto given = c.required_numbers(1, "parts of a tensor");
   if (c.integers(1) && !c.integers(1)->is_scalar) {
     int64_t sum = 0;
@@ -101,10 +101,10 @@ std::vector<int64_t> parts_of(const Conversion& c, int64_t extent) {
                     std::to_string(extent));
     return given;
   }
-  if (given.size() != 1 || given[0] < 1) throw c.error("a part has to have one element or more");
+  if (given.size() != 1 || given.at(0) < 1) throw c.error("a part has to have one element or more");
   std::vector<int64_t> parts;
-  for (int64_t begin = 0; begin < extent; begin += given[0])
-    parts.push_back(std::min(given[0], extent - begin));
+  for (int64_t begin = 0; begin < extent; begin += given.at(0))
+    parts.push_back(std::min(given.at(0), extent - begin));
   return parts;
 }
 
@@ -139,7 +139,7 @@ Values split_at_run_time(Conversion& c, int axis) {
 Values split_to_sequence(Conversion& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
   if (c.has(1) && !c.numbers(1)) return split_at_run_time(c, axis);
-  const Dim extent = c.type(0).shape()[static_cast<size_t>(axis)];
+  const Dim extent = c.type(0).shape().at(static_cast<size_t>(axis));
   if (extent.is_any()) throw c.not_supported("sequences of parts along an axis whose extent is not known");
   const bool drops_axis = !c.has(1) && c.integer("keepdims", 1) == 0;
   const Expr data = c[0];

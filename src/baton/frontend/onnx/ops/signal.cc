@@ -32,6 +32,7 @@ Complex each(const Complex& x, const std::function<Expr(const Expr&)>& function)
 /// are exact.
 Complex turns(const Conversion& c, int64_t rows, int64_t columns, int64_t n, double sign) {
   std::vector<double> real, imaginary;
+  real.reserve(c.table_size({rows, columns}));
   for (int64_t k = 0; k < rows; ++k)
     for (int64_t i = 0; i < columns; ++i) {
       const double angle = 2 * M_PI * static_cast<double>(k * i % n) / static_cast<double>(n);
@@ -89,7 +90,7 @@ Complex transformed(const Conversion& c, const Complex& x, int64_t rows, int64_t
 /// Padded with zeros, or cut, to `length` elements.
 Expr with_length(const Conversion& c, const Expr& data, int axis, int64_t length) {
   const std::vector<Dim>& shape = tensor_type(data).shape();
-  const int64_t more = length - shape[static_cast<size_t>(axis)].value();
+  const int64_t more = length - shape.at(static_cast<size_t>(axis)).value();
   if (more == 0) return data;
   AttrList widths;
   for (size_t i = 0; i < shape.size(); ++i)
@@ -101,7 +102,7 @@ Expr with_length(const Conversion& c, const Expr& data, int axis, int64_t length
 /// The real and imaginary part along the last axis; a part is (rows, length).
 Complex parts_of(const Conversion& c, const Expr& data, int64_t length) {
   const int last = tensor_type(data).rank() - 1;
-  const int64_t parts = tensor_type(data).shape().back().value();
+  const int64_t parts = last_extent(tensor_type(data)).value();
   if (parts != 1 && parts != 2)
     throw c.error("its last axis has " + std::to_string(parts) + " elements, and should have 1 or 2");
   const auto part = [&](int64_t which) {
@@ -115,6 +116,7 @@ Complex parts_of(const Conversion& c, const Expr& data, int64_t length) {
 /// A real signal of n elements from its frequencies up to the middle one.
 Expr real_signal(const Conversion& c, const Complex& x, int64_t bins, int64_t n) {
   std::vector<double> cosines, sines;
+  cosines.reserve(c.table_size({n, bins}));
   for (int64_t t = 0; t < n; ++t)
     for (int64_t k = 0; k < bins; ++k) {
       const double angle = 2 * M_PI * static_cast<double>(t * k % n) / static_cast<double>(n);
@@ -141,9 +143,9 @@ Expr fourier(const Conversion& c, const Expr& data, int64_t n, bool inverse, boo
   const Expr whole = with_length(c, data, static_cast<int>(axis), taken);
   const Complex x = parts_of(c, whole, taken);
   int64_t rows = 1;
-  for (size_t i = 0; i < axis; ++i) rows *= shape[i];
+  for (size_t i = 0; i < axis; ++i) rows *= shape.at(i);
   if (inverse && onesided) {
-    shape[axis] = n, shape.back() = 1;
+    shape.at(axis) = n, shape.back() = 1;
     return c.reshape(c.cast(real_signal(c, x, bins, n), type), shape);
   }
   const bool few = onesided && n <= kMostByMatrix;
@@ -152,7 +154,7 @@ Expr fourier(const Conversion& c, const Expr& data, int64_t n, bool inverse, boo
     result = each(result, [&](const Expr& part) {
       return times(c, part, c.scalar(1 / static_cast<double>(n), kReal));
     });
-  shape[axis] = onesided ? bins : n, shape.pop_back();
+  shape.at(axis) = onesided ? bins : n, shape.pop_back();
   const Complex formed = each(result, [&](const Expr& part) {
     const Expr cut = onesided && !few ? with_length(c, part, 1, bins) : part;
     return c.reshape(c.cast(cut, type), shape);
@@ -168,13 +170,13 @@ Values dft(Conversion& c) {
   const int axis = c.axis(given, rank);
   if (axis == rank - 1) throw c.error("its axis is that of real and imaginary parts");
   const bool inverse = c.integer("inverse", 0) != 0, onesided = c.integer("onesided", 0) != 0;
-  const int64_t extent = c.type(0).shape()[static_cast<size_t>(axis)].value();
+  const int64_t extent = c.type(0).shape().at(static_cast<size_t>(axis)).value();
   int64_t n = inverse && onesided ? 2 * (extent - 1) : extent;
   if (c.has(1)) n = c.required_numbers(1, "lengths").at(0);
   if (n < 1) throw c.error("a transform of " + std::to_string(n) + " elements");
   std::vector<int64_t> order(static_cast<size_t>(rank));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::swap(order[static_cast<size_t>(axis)], order[static_cast<size_t>(rank) - 2]);
+  std::swap(order.at(static_cast<size_t>(axis)), order.at(static_cast<size_t>(rank) - 2));
   return {c.transpose(fourier(c, c.transpose(c[0], order), n, inverse, onesided), order)};
 }
 
@@ -188,12 +190,13 @@ Values stft(Conversion& c) {
   const int64_t step = c.required_numbers(1, "steps").at(0);
   const int64_t length = c.has(3)   ? c.required_numbers(3, "lengths").at(0)
                          : c.has(2) ? c.type(2).shape().at(0).value()
-                                    : shape[1];
-  if (step < 1 || length < 1 || length > shape[1])
+                                    : shape.at(1);
+  if (step < 1 || length < 1 || length > shape.at(1))
     throw c.error("frames of " + std::to_string(length) + " elements, " + std::to_string(step) +
-                  " apart, of a signal of " + std::to_string(shape[1]));
-  const int64_t frames = (shape[1] - length) / step + 1;
+                  " apart, of a signal of " + std::to_string(shape.at(1)));
+  const int64_t frames = (shape.at(1) - length) / step + 1;
   std::vector<int32_t> places;
+  places.reserve(c.table_size({frames, length}));
   for (int64_t f = 0; f < frames; ++f)
     for (int64_t i = 0; i < length; ++i) places.push_back(static_cast<int32_t>(f * step + i));
   const Expr table = c.constant(NDArray::of<int32_t>({frames, length}, places, DType::int_(32)));
@@ -214,6 +217,7 @@ Values window_by(Conversion& c, double constant, double first, double second) {
   if (size < 0) throw c.error("its size is " + std::to_string(size));
   const auto length = static_cast<double>(c.integer("periodic", 1) != 0 ? size : size - 1);
   std::vector<double> values;
+  values.reserve(c.table_size({size}));
   for (int64_t i = 0; i < size; ++i) {
     const double turn = 2 * M_PI * static_cast<double>(i) / length;
     values.push_back(constant + first * std::cos(turn) + second * std::cos(2 * turn));
@@ -237,13 +241,14 @@ Values mel_weights(Conversion& c) {
   const double rate = number(2);
   if (mels < 0 || length < 1 || !(rate > 0)) throw c.error("its sizes or its rate are not greater than 0");
   const double low = 2595 * std::log10(1 + number(3) / 700), high = 2595 * std::log10(1 + number(4) / 700);
+  static_cast<void>(c.table_size({bins, mels}));
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < mels + 2; ++i) {
     const double mel = low + static_cast<double>(i) * (high - low) / static_cast<double>(mels + 2);
     const double hertz = 700 * (std::pow(10, mel / 2595) - 1);
     edges.push_back(static_cast<int64_t>(std::floor(static_cast<double>(length + 1) * hertz / rate)));
   }
-  std::vector<double> weights(static_cast<size_t>(bins * mels));
+  std::vector<double> weights(c.table_size({bins, mels}));
   const auto set = [&](int64_t bin, int64_t mel, double weight) {
     if (bin < 0 || bin >= bins) throw c.error("an edge lies beyond the spectrum");
     weights[static_cast<size_t>(bin * mels + mel)] = weight;
@@ -299,7 +304,7 @@ Values determinant(Conversion& c) {
   std::vector<int64_t> shape;
   for (const Dim each_dim : c.type(0).shape()) shape.push_back(each_dim.value());
   const int64_t n = shape.back();
-  if (shape[shape.size() - 2] != n) throw c.error("its matrices are not square");
+  if (shape.at(shape.size() - 2) != n) throw c.error("its matrices are not square");
   shape.resize(shape.size() - 2);
   const int64_t batch = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
   constexpr int64_t kMost = 64;

@@ -31,8 +31,8 @@ UpdateRule rule_of(const Conversion& c) {
 
 /// (batch, length, heads * size) -> (length, batch, heads, size), in float32
 Expr by_time(const Conversion& c, const Expr& data, int64_t heads) {
-  const int64_t hidden = known(c, tensor_type(data).shape()[2], "heads of data");
-  if (hidden % heads != 0)
+  const int64_t hidden = known(c, tensor_type(data).shape().at(2), "heads of data");
+  if (heads < 1 || hidden % heads != 0)
     throw c.error(std::to_string(hidden) + " elements do not divide into " + std::to_string(heads) +
                   " heads");
   return c.cast(c.transpose(c.reshape(data, {0, 0, heads, hidden / heads}), {1, 0, 2, 3}), kFloat32);
@@ -47,9 +47,10 @@ Values linear_attention(Conversion& c) {
     if (c.rank(input) != 3) throw c.error("input " + std::to_string(input) + " is not of rank 3");
   const Expr query = by_time(c, c[0], heads), key = by_time(c, c[1], shared),
              value = by_time(c, c[2], shared);
-  const int64_t keys = known(c, tensor_type(key).shape()[3], "keys");
+  const int64_t keys = known(c, tensor_type(key).shape().at(3), "keys");
   const Expr decay = rule.gated ? f.of("exp", by_time(c, c[4], shared)) : Expr();
-  const Expr beta = rule.corrected ? by_time(c, c[5], c.type(5).shape()[2] == Dim(1) ? 1 : shared) : Expr();
+  const Expr beta =
+      rule.corrected ? by_time(c, c[5], c.type(5).shape().at(2) == Dim(1) ? 1 : shared) : Expr();
   const double given = c.number("scale", 0),
                scale = given == 0 ? 1 / std::sqrt(static_cast<double>(keys)) : given;
   Expr state;
@@ -70,9 +71,10 @@ Values linear_attention(Conversion& c) {
     return TimeStep{f.sum(f.mul(read, f.expanded(now(query), 3)), {2}, false), {next}};
   };
   TimeStep all = over_time(c, key, false, {state}, step);
-  const int64_t values = known(c, tensor_type(value).shape()[3], "values");
+  const int64_t values = known(c, tensor_type(value).shape().at(3), "values");
   Expr output = c.reshape(c.transpose(f.scaled(scale, all.output), {1, 0, 2, 3}), {0, 0, heads * values});
-  if (tensor_type(output).shape()[1].is_any() && heads * values == known(c, c.type(0).shape()[2], "queries"))
+  if (tensor_type(output).shape().at(1).is_any() &&
+      heads * values == known(c, c.type(0).shape().at(2), "queries"))
     output = c.call("reshape_like", {output, c[0]});  // a loop does not know how many outputs it has
   return {f.cast(output, c.dtype(0)), f.cast(all.state[0], c.has(3) ? c.dtype(3) : c.dtype(0))};
 }
@@ -85,8 +87,8 @@ Values causal_conv(Conversion& c) {
   if (activation != "none" && activation != "silu" && activation != "swish")
     throw c.error("`activation` is \"" + activation + "\", and should be none, silu or swish");
   if (c.rank(0) != 3 || c.rank(1) != 3) throw c.error("its data or weights are not of rank 3");
-  const int64_t channels = known(c, c.type(1).shape()[0], "channels"),
-                kernel = known(c, c.type(1).shape()[2], "kernels");
+  const int64_t channels = known(c, c.type(1).shape().at(0), "channels"),
+                kernel = known(c, c.type(1).shape().at(2), "kernels");
   const bool has_state = c.has(3);
   const Expr padded =
       has_state ? f.joined({c[3], c[0]}, 2)
@@ -106,7 +108,7 @@ Values causal_conv(Conversion& c) {
     const Expr x = f.cast(result, wide);
     result = f.cast(f.mul(x, f.of("sigmoid", x)), type);
   }
-  const Dim length = tensor_type(padded).shape()[2];
+  const Dim length = tensor_type(padded).shape().at(2);
   Expr state;
   if (kernel == 1)
     state = f.sliced(padded, 2, 0, 0);

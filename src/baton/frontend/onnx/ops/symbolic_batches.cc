@@ -54,9 +54,9 @@ Expr split_batches(const Conversion& c, Expr result, const std::vector<Dim>& bat
   for (size_t i = batches.size(); i-- > 1;) {
     // What is left of the first axis holds all batches before this one.
     Dim before = 1;
-    for (size_t j = 0; j < i; ++j) before = before * batches[j];
+    for (size_t j = 0; j < i; ++j) before = before * batches.at(j);
     result = c.reshape(result, {kSplit, before.is_any() ? kInferred : before.value(),
-                                batches[i].is_any() ? kInferred : batches[i].value(), kRest});
+                                batches.at(i).is_any() ? kInferred : batches.at(i).value(), kRest});
   }
   return result;
 }

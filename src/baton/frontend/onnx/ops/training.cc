@@ -12,7 +12,7 @@ Expr likelihood_loss(const Conversion& c, const Expr& log_probabilities) {
   const TensorTypeNode& type = tensor_type(log_probabilities);
   if (type.rank() < 2)
     throw c.error("its first input is of rank " + std::to_string(type.rank()) + ", and has no classes");
-  const Dim classes = type.shape()[1];
+  const Dim classes = type.shape().at(1);
   if (classes.is_any()) throw c.not_supported("classes whose number is not known");
   const std::string reduction = c.text("reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none")

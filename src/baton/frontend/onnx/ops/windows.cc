@@ -49,11 +49,11 @@ Window window_of(const Conversion& c, std::vector<int64_t> kernel) {
     throw c.error("`auto_pad` is \"" + automatic +
                   "\", and should be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   for (size_t i = 0; i < axes; ++i) {
-    const Dim extent = c.type(0).shape()[i + 2];
+    const Dim extent = c.type(0).shape().at(i + 2);
     if (extent.is_any()) throw c.not_supported("windows with `auto_pad` over extents that are not known");
-    const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1,
-                  results = (extent.value() + window.strides[i] - 1) / window.strides[i],
-                  both = std::max<int64_t>(0, (results - 1) * window.strides[i] + reach - extent.value());
+    const int64_t reach = (window.kernel.at(i) - 1) * window.dilations[i] + 1,
+                  results = (extent.value() + window.strides.at(i) - 1) / window.strides.at(i),
+                  both = std::max<int64_t>(0, (results - 1) * window.strides.at(i) + reach - extent.value());
     (automatic == "SAME_UPPER" ? window.before : window.after)[i] = both / 2;
     (automatic == "SAME_UPPER" ? window.after : window.before)[i] = both - both / 2;
   }
@@ -64,8 +64,8 @@ std::vector<int64_t> window_counts(const Conversion& c, const Window& window) {
   const bool ceil = c.integer("ceil_mode", 0) != 0;
   std::vector<int64_t> counts;
   for (size_t i = 0; i < window.axes(); ++i) {
-    const int64_t extent = c.type(0).shape()[i + 2].value(), stride = window.strides[i],
-                  reach = (window.kernel[i] - 1) * window.dilations[i] + 1,
+    const int64_t extent = c.type(0).shape().at(i + 2).value(), stride = window.strides.at(i),
+                  reach = (window.kernel.at(i) - 1) * window.dilations[i] + 1,
                   room = extent + window.before[i] + window.after[i] - reach;
     int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
     if (ceil && (count - 1) * stride >= extent + window.before[i]) --count;
