@@ -66,7 +66,8 @@ def test_run_takes_open_extents_from_the_inputs(tmp_path):
     done = run("--inputs", "in.npz", "-o", "out.npz")
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(np.load(tmp_path / "out.npz")["output0"], np.ones((5, 3), "float32") @ WEIGHT)
-    assert "`x` has 5 along axis 0, and --shape gives `batch` 4" in run("--inputs", "in.npz", "--shape", "batch=4").stderr
+    assert "is float32[5, 3], the input %x is float32[4, 3]" in run("--inputs", "in.npz", "--shape", "batch=4").stderr
+    assert "`x` has 5 along axis 0, and --shape gives `batch` 4" in run("--shape", "batch=4", "--shape", "x=5,3").stderr
     assert "--shape batch=1" in run().stderr and "--executor interpreter" in run().stderr
 
 
