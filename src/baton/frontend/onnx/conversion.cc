@@ -9,7 +9,7 @@ namespace baton::onnx {
 
 namespace {
 
-constexpr int64_t kMostOfTable = int64_t{1} << 28;
+constexpr int64_t kMostOfTable = int64_t{1} << 26;
 constexpr int64_t kMostOfWindows = int64_t{1} << 31;
 constexpr int64_t kMostKnown = 1024;  // elements of an integer tensor that importing computes with
 

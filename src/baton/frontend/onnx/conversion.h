@@ -146,7 +146,7 @@ class Conversion {
   /// "Conv `c1`: ...", for what the node asks and cannot have.
   NodeError error(const std::string& why) const;
   NotSupported not_supported(const std::string& what) const;
-  /// How many elements a table has that importing makes: the product. Throws NotSupported for more than 2^28.
+  /// How many elements a table has that importing makes: the product. Throws NotSupported for more than 2^26.
   size_t table_size(std::initializer_list<int64_t> extents) const;
   /// `axis` from 0 on. Throws Error outside of -rank .. rank - 1.
   int axis(int64_t axis, int rank) const;
