@@ -9,6 +9,7 @@ namespace baton::onnx {
 
 namespace {
 
+constexpr int kMostAxes = 64;
 constexpr int64_t kMostOfTable = int64_t{1} << 26;
 constexpr int64_t kMostOfWindows = int64_t{1} << 31;
 constexpr int64_t kMostKnown = 1024;  // elements of an integer tensor that importing computes with
@@ -143,6 +144,7 @@ Values Conversion::later(const std::vector<Type>& types) const {
 }
 
 Values Conversion::later(int rank, DType dtype) const {
+  if (rank < 0 || rank > kMostAxes) throw error("its result would have " + std::to_string(rank) + " axes");
   return later({baton::tensor_type(std::vector<Dim>(static_cast<size_t>(rank), Dim::any()), dtype)});
 }
 

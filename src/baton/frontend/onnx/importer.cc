@@ -337,6 +337,8 @@ Values Importer::results_of(const NodeFile& node, Values inputs) {
     throw NodeError(place(node) + ": " + error.what());
   } catch (const std::bad_alloc&) {
     throw NodeError(place(node) + ": there is no memory for what it makes");
+  } catch (const std::length_error&) {
+    throw NodeError(place(node) + ": its attributes or inputs ask for a list of a length that cannot be");
   } catch (const std::out_of_range&) {  // rules read elements with at()
     throw Error(place(node) + ": an attribute, an input that gives numbers, or the list of its outputs has " +
                 "fewer elements than the operator needs");
