@@ -173,6 +173,7 @@ Expr largest_places(Conversion& c, const Window& window) {
   const Expr at = c.call("add", {first, c.constant(NDArray::of<int32_t>({windows}, rows, DType::int_(32)))});
   const Expr place = c.call("take", {c.vector(numbers), at}, {{"axis", 0}, {"mode", "clip"}});
   std::vector<int64_t> offsets;
+  offsets.reserve(c.table_size({batch, channels}));
   for (int64_t i = 0; i < batch * channels; ++i) offsets.push_back(i * size);
   const Expr all = c.call("add", {place, c.reshape(c.vector(offsets), {batch, channels, 1})});
   std::vector<int64_t> result{batch, channels};
