@@ -36,8 +36,9 @@ def baton(program, *words, **how):
     return subprocess.run([program, *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **how).stdout
 
 
-def profile(program, network, *flags):
-    return json.loads(baton(program, "profile", network, "--json", "--no-unfused", "--no-peaks", *THREADS, *flags))
+def profile(program, network, *flags, threads=None):
+    flags = [*(THREADS if threads is None else ["--threads", str(threads)]), *flags]
+    return json.loads(baton(program, "profile", network, "--json", "--no-unfused", "--no-peaks", *flags))
 
 
 def apart_ns(profile):
@@ -161,7 +162,7 @@ def protocols(program, network):
     with tempfile.TemporaryDirectory() as folder:
         store, design = os.path.join(folder, "m.db"), os.path.join(folder, "design.json")
         pathlib.Path(design).write_text(json.dumps({"models": [network]}))
-        profile(program, network, "--no-inside", *([] if THREADS else ["--threads", "1"]), "--store", store)
+        profile(program, network, "--no-inside", "--store", store, threads=1)  # as the campaign's
         baton(program, "measure", "--design", design, "--store", store)
         rows = json.loads(baton(program, "store", "query", "--store", store, "--json", "--sql", IN_BOTH))
     report(f"{network}: kernels of both protocols without an interval or a clock", 0, 0,

@@ -72,8 +72,8 @@ std::string joined_operators(const Work& work) {
   return text;
 }
 
-void require_object(const std::string& text, const char* what) {
-  if (!Json::parse_or_discard(text).is_object())
+void require_object(const Json& json, const std::string& text, const char* what) {
+  if (!json.is_object())
     throw Error(std::string("a measurement's ") + what + " are not a JSON object: `" + text.substr(0, 60) +
                 "`");
 }
@@ -147,10 +147,8 @@ int64_t StoreWriter::work_row(const Work& work, const Digest& digest) {
   const int64_t row = database_.last_row();
   for (size_t i = 0; i < work.operators.size(); ++i) {
     const WorkOperator& op = work.operators[i];
-    if (!op.attributes.is_object())
-      throw Error("a measurement's attributes are not a JSON object: `" + op.attributes.dump().substr(0, 60) +
-                  "`");
     const std::string attributes = op.attributes.dump();
+    require_object(op.attributes, attributes, "attributes");
     const auto position = static_cast<int64_t>(i);
     add_operator_.bind(1, row)
         .bind(2, position)
@@ -166,7 +164,7 @@ int64_t StoreWriter::work_row(const Work& work, const Digest& digest) {
 
 int64_t StoreWriter::build_row(const BuildFacts& build, const Digest& digest) {
   if (const auto known = known_row(builds_, find_build_, digest)) return *known;
-  require_object(build.parameters, "parameters");
+  require_object(Json::parse_or_discard(build.parameters), build.parameters, "parameters");
   add_build_.bind(1, digest);
   add_build_.bind(2, std::string_view(build.backend))
       .bind(3, std::string_view(build.target))

@@ -13,8 +13,10 @@ namespace {
 
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 
-onnx::ImportOptions options_of(const Shapes& shapes) {
+onnx::ImportOptions options_of(const Shapes& shapes, std::optional<int64_t> opset = {},
+                               bool freeze_params = true) {
   onnx::ImportOptions options;
+  options.opset = opset, options.initializers_are_parameters = !freeze_params;
   for (const auto& [name, extents] : shapes) options.shapes.push_back({name, extents});
   return options;
 }
@@ -38,8 +40,7 @@ void bind_onnx(nb::module_& m) {
       "import_onnx",
       [](const std::string& path, const Shapes& shapes, std::optional<int64_t> opset, bool freeze_params) {
         initialize();
-        onnx::ImportOptions options = options_of(shapes);
-        options.opset = opset, options.initializers_are_parameters = !freeze_params;
+        const onnx::ImportOptions options = options_of(shapes, opset, freeze_params);
         return with_parameters(onnx::import_file(path, options, host_context()));
       },
       nb::arg("path"), nb::arg("shapes"), nb::arg("opset") = nb::none(), nb::arg("freeze_params") = true,
@@ -50,8 +51,7 @@ void bind_onnx(nb::module_& m) {
       [](const nb::bytes& bytes, const std::string& name, const Shapes& shapes, std::optional<int64_t> opset,
          bool freeze_params) {
         initialize();
-        onnx::ImportOptions options = options_of(shapes);
-        options.opset = opset, options.initializers_are_parameters = !freeze_params;
+        const onnx::ImportOptions options = options_of(shapes, opset, freeze_params);
         return with_parameters(
             onnx::import_bytes(std::string(bytes.c_str(), bytes.size()), name, options, host_context()));
       },

@@ -64,6 +64,21 @@ def mapped(vgg, tmp_path_factory):
     return found, path
 
 
+def test_modules_cost_what_their_operators_do():
+    first = relay.var("x", shape=(1, 64))
+    with tvm.module("block"):
+        with tvm.module("first"):
+            hidden = relay.nn.relu(relay.nn.dense(first, relay.const(np.ones((64, 64), "float32"))))
+        result = relay.nn.softmax(hidden)
+    module = relay.transform.InferType()(tvm.IRModule.from_expr(relay.Function([first], result)))
+    found = tvm.map(module, targets=["llvm", "sim_in_memory"], threads=1, seconds=1).report
+    rows = {each["module"]: each for each in found["modules"]}
+    assert list(rows) == ["", "block", "block/first"]
+    priced = sum(each["us"] for each in found["mapping"]["operators"])
+    assert rows[""]["us"] == pytest.approx(priced) and rows["block"]["us"] == pytest.approx(priced)
+    assert all(sum(row["backend_us"].values()) == pytest.approx(row["us"]) for row in rows.values())
+
+
 def test_the_fastest_is_kept(mapped):
     found, path = mapped
     models = {each["name"]: each for each in found["models"]}

@@ -143,6 +143,14 @@ def test_a_branch_whose_types_do_not_fit_is_an_error_where_it_is_taken(fits_wher
             relay.build(module, "llvm")
 
 
+def test_a_branch_for_another_rank_is_an_error_where_it_is_taken():
+    """Its Split and Gather read axes that the tensor does not have."""
+    module = module_of(unfit(FITS.format("a", "p"), "i = Constant <value = int64[1, 4] {0, 0, 0, 0}> ()  b = GatherND (x, i)  q = ReduceSum <keepdims = 0> (x)"))
+    np.testing.assert_array_equal(run(module, [np.array(True), X, np.ones((2, 4), "float32")])[0], np.maximum(X, 0))
+    with pytest.raises(tvm.TVMError, match="GatherND `If_0/else/GatherND_1`"):
+        run(module, [np.array(False), X, np.ones((2, 4), "float32")])
+
+
 def test_branches_of_which_neither_fits_are_refused():
     with pytest.raises(tvm.TVMError, match="(?s)neither of its branches can be computed: .*then/MatMul_0.*else/MatMul_0"):
         module_of(unfit(DOES_NOT.format("a", "p"), DOES_NOT.format("b", "q")))

@@ -1,6 +1,8 @@
 // 1x1 convolutions with height and width, and products with all axes of rows, as one axis.
 #include "baton/codegen/kernel/join_rows.h"
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "baton/codegen/compile.h"
@@ -123,38 +125,48 @@ TEST(JoinRows, RowsOfProducts) {
   EXPECT_FALSE(is_joined(around_product("6, 5", "7", "add(%d, %r)")));
 }
 
+/// What a kernel by a template makes of inputs whose memory ends with them.
+void expect_computed(const std::string& text, const char* name,
+                     const std::function<NDArray(const std::vector<NDArray>&)>& wanted) {
+  KernelRequest request;
+  request.function = joined_kernel_of(text);
+  request.template_name = name;
+  const JitKernel kernel = jit_kernel(request, DeviceSheet::host());
+  std::vector<NDArray> all;
+  for (const NDArray& input : test::rule_inputs(request.function)) {
+    all.push_back(fuzz::guarded_copy(input, fuzz::GuardAt::kEnd));
+    fuzz::protect(all.back());
+  }
+  const NDArray want = wanted(all);
+  all.push_back(fuzz::guarded_array(want.shape(), want.dtype(), fuzz::GuardAt::kEnd));
+  ASSERT_EQ(test::call_kernel(kernel.function, all), 0);
+  EXPECT_TRUE(fuzz::is_intact(all.back()));
+  EXPECT_LE(test::largest_difference(all.back(), want), 1e-6);
+}
+
+/// x (4, 3, 5) times the packed w, plus r, which is broadcast to (4, 3, 7).
+NDArray product_by_definition(const std::vector<NDArray>& inputs) {
+  const auto x = inputs[0].as<float>(), w = inputs[1].as<float>(), r = inputs[2].as<float>();
+  Shape shape(3 - inputs[2].shape().size(), 1);
+  shape.insert(shape.end(), inputs[2].shape().begin(), inputs[2].shape().end());
+  NDArray want = NDArray::empty({4, 3, 7}, DType::float_(32));
+  for (int64_t a = 0, at = 0; a < 4; ++a)
+    for (int64_t b = 0; b < 3; ++b)
+      for (int64_t unit = 0; unit < 7; ++unit, ++at) {
+        double sum = r[((a % shape[0]) * shape[1] + b % shape[1]) * shape[2] + unit % shape[2]];
+        for (int64_t k = 0; k < 5; ++k)
+          sum += double(x[(a * 3 + b) * 5 + k]) * double(w[(unit / 4 * 5 + k) * 4 + unit % 4]);
+        want.as<float>()[at] = static_cast<float>(sum);
+      }
+  return want;
+}
+
 TEST(JoinRows, TheSameProductsWhereverRowsLie) {
   for (const char* operand : {"7", "4, 3, 7", "3, 7", "4, 1, 7", "1"})
     for (const char* name : {"gemm", "trivial"}) {
       SCOPED_TRACE(std::string(operand) + " " + name);
-      KernelRequest request;
-      request.function = joined_kernel_of(around_product("4, 3, 5", operand, "add(%d, %r)"));
-      request.template_name = name;
-      const JitKernel kernel = jit_kernel(request, DeviceSheet::host());
-      std::vector<NDArray> all;
-      for (const NDArray& input : test::rule_inputs(request.function)) {
-        all.push_back(fuzz::guarded_copy(input, fuzz::GuardAt::kEnd));
-        fuzz::protect(all.back());
-      }
-      const auto x = all[0].as<float>(), w = all[1].as<float>(), r = all[2].as<float>();
-      const auto& shape = all[2].shape();
-      const auto along = [&](size_t from_back, int64_t at, int64_t stride) {
-        return shape.size() > from_back && shape[shape.size() - 1 - from_back] > 1 ? at * stride : 0;
-      };
-      NDArray want = NDArray::empty({4, 3, 7}, DType::float_(32));
-      for (int64_t row = 0; row < 12; ++row)
-        for (int64_t unit = 0; unit < 7; ++unit) {
-          double sum = 0;
-          for (int64_t k = 0; k < 5; ++k)
-            sum += double(x[row * 5 + k]) * double(w[(unit / 4 * 5 + k) * 4 + unit % 4]);
-          const int64_t inner = shape.size() > 1 && shape[shape.size() - 2] > 1 ? 21 : 7;
-          want.as<float>()[row * 7 + unit] = static_cast<float>(
-              sum + r[along(0, unit, 1) + along(1, row % 3, 7) + along(2, row / 3, inner)]);
-        }
-      all.push_back(fuzz::guarded_array(want.shape(), want.dtype(), fuzz::GuardAt::kEnd));
-      ASSERT_EQ(test::call_kernel(kernel.function, all), 0);
-      EXPECT_TRUE(fuzz::is_intact(all.back()));
-      EXPECT_LE(test::largest_difference(all.back(), want), 1e-6);
+      expect_computed(around_product("4, 3, 5", operand, "add(%d, %r)"), name,
+                      [](const std::vector<NDArray>& inputs) { return product_by_definition(inputs); });
     }
 }
 
@@ -185,20 +197,9 @@ TEST(JoinRows, TheSameValuesOfOddExtents) {
       for (const char* name : {"conv_direct", "trivial"}) {
         SCOPED_TRACE(std::string(shape) + " stride " + std::to_string(stride) + " " + name);
         const std::string s = std::to_string(stride);
-        KernelRequest request;
-        request.function = joined_kernel_of(params(shape) + conv("%x", ", strides=[" + s + ", " + s + "]"));
-        request.template_name = name;
-        const JitKernel kernel = jit_kernel(request, DeviceSheet::host());
-        std::vector<NDArray> all;
-        for (const NDArray& input : test::rule_inputs(request.function)) {
-          all.push_back(fuzz::guarded_copy(input, fuzz::GuardAt::kEnd));
-          fuzz::protect(all.back());
-        }
-        const NDArray want = reference(all[0], all[1], stride);
-        all.push_back(fuzz::guarded_array(want.shape(), want.dtype(), fuzz::GuardAt::kEnd));
-        ASSERT_EQ(test::call_kernel(kernel.function, all), 0);
-        EXPECT_TRUE(fuzz::is_intact(all.back()));
-        EXPECT_LE(test::largest_difference(all.back(), want), 1e-6);
+        expect_computed(
+            params(shape) + conv("%x", ", strides=[" + s + ", " + s + "]"), name,
+            [&](const std::vector<NDArray>& inputs) { return reference(inputs[0], inputs[1], stride); });
       }
 }
 

@@ -115,6 +115,24 @@ TEST(ModuleTree, LayersOfTheSameStructureAreAlike) {
   EXPECT_EQ(at(module_tree(report), "block0").alike, 1u) << "other sizes";
 }
 
+TEST(ModuleTree, PairsHoldTheModulesOfBothBelowWhatHoldsThem) {
+  ProfileReport other = in_modules();
+  other.operators[2].module = "stem/pool";
+  other.operators[3].module = "tail";
+  const std::vector<ModulePair> pairs = module_pairs(in_modules(), other);
+  std::vector<std::string> paths;
+  for (const ModulePair& each : pairs) paths.push_back(each.path);
+  const auto place = [&](const std::string& path) { return std::ranges::find(paths, path) - paths.begin(); };
+  EXPECT_EQ(place(""), 0);
+  EXPECT_EQ(place("tail"), std::ssize(paths) - 1) << "only in the second";
+  EXPECT_LT(place("stem"), place("stem/pool"));
+  EXPECT_LT(place("stem/conv"), place("stem/pool"));
+  EXPECT_EQ(std::abs(place("stem/pool") - place("stem/conv")), 1) << "before what stem does not hold";
+  EXPECT_EQ(pairs[place("stem/pool")].a_us, 0);
+  EXPECT_DOUBLE_EQ(pairs[place("stem")].a_us, at(module_tree(in_modules()), "stem").us);
+  EXPECT_DOUBLE_EQ(pairs[place("stem")].b_us, at(module_tree(other), "stem").us);
+}
+
 TEST(ModuleTree, OddPathsDoNoHarm) {
   ProfileReport report = in_modules();
   report.operators[0].module = "a//b/";

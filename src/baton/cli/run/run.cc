@@ -101,8 +101,9 @@ class RunVerb final : public Verb {
   /// Extents that the model leaves open, and --shape does not give, are those of the values of its inputs.
   void take_shapes_of(const GivenInputs& given) {
     if (given.arrays.empty() || flags_.model == "-") return;
-    const IRModule module = load_model(flags_.model, flags_.shapes).module;
-    for (const Var& param : module->find("main")->params()) {
+    const Function main = load_model(flags_.model, flags_.shapes).module->find("main");
+    if (!main) return;  // the build says so
+    for (const Var& param : main->params()) {
       const auto* type = as_type<TensorTypeNode>(type_of(*param));
       const auto value = std::ranges::find(given.arrays, param->name(), &NamedArrays::value_type::first);
       if (!type || type->is_static() || value == given.arrays.end()) continue;

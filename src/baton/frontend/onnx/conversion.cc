@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kMostAxes = 64;
 constexpr int64_t kMostOfTable = int64_t{1} << 26;
+/// Attributes that extents are computed with.
+constexpr std::string_view kOfWindows[] = {"pads", "strides", "dilations", "kernel_shape", "output_padding"};
 constexpr int64_t kMostOfWindows = int64_t{1} << 31;
 constexpr int64_t kMostKnown = 1024;  // elements of an integer tensor that importing computes with
 
@@ -185,10 +187,9 @@ std::string Conversion::text(std::string_view name, std::string_view otherwise) 
 std::optional<std::vector<int64_t>> Conversion::integers_of(std::string_view name) const {
   const AttributeFile* found = attribute(name, AttributeFile::Kind::kInts);
   if (!found) return std::nullopt;
-  // Extents are computed with them.
-  for (const char* const of_windows : {"pads", "strides", "dilations", "kernel_shape", "output_padding"})
+  if (std::ranges::count(kOfWindows, name))
     for (const int64_t value : found->ints)
-      if (name == of_windows && (value > kMostOfWindows || value < -kMostOfWindows))
+      if (value > kMostOfWindows || value < -kMostOfWindows)
         throw error("attribute `" + std::string(name) + "` has the element " + std::to_string(value) +
                     ", and the largest is " + std::to_string(kMostOfWindows));
   return found->ints;

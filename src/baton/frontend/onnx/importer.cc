@@ -33,7 +33,7 @@ bool has_name(const DimFile& dim) {
   return !dim.is_known && !dim.symbol.empty() && dim.symbol != "?" && dim.symbol != "-1";
 }
 
-/// Of one axis of a tensor.
+/// Whether an axis has more elements than importing computes with.
 bool is_too_large(Dim extent) { return !extent.is_any() && extent.value() > kMostExtent; }
 
 /// A model's optional input is always given: it is its element.
@@ -340,8 +340,9 @@ Values Importer::results_of(const NodeFile& node, Values inputs) {
   } catch (const std::length_error&) {
     throw NodeError(place(node) + ": its attributes or inputs ask for a list of a length that cannot be");
   } catch (const std::out_of_range&) {  // rules read elements with at()
-    throw Error(place(node) + ": an attribute, an input that gives numbers, or the list of its outputs has " +
-                "fewer elements than the operator needs");
+    throw NodeError(place(node) +
+                    ": a tensor has fewer axes, or an attribute, an input that gives numbers, or " +
+                    "the list of its outputs fewer elements than the operator needs");
   }
 }
 

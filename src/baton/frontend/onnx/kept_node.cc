@@ -74,10 +74,6 @@ std::string model_bytes(const Conversion& c) {
   return model.varint(1, 8).bytes(8, opset.take()).bytes(7, graph.take()).take();
 }
 
-}  // namespace
-
-namespace {
-
 /// -1 for an extent that is not a number.
 std::vector<int64_t> extents_or_minus_one(const TensorTypeNode& type) {
   std::vector<int64_t> shape;

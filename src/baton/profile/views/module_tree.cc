@@ -132,12 +132,21 @@ std::vector<ModuleRow> module_tree(const ProfileReport& report) { return TreeMak
 
 namespace {
 
-/// In A's order, then those that only B has.
+/// A module that only B has stands behind all others within what holds it.
+std::vector<ModulePair>::iterator place_for(const std::string& path, std::vector<ModulePair>& pairs) {
+  const std::string_view outer = outer_path(path);
+  const auto last = std::find_if(pairs.rbegin(), pairs.rend(), [&](const ModulePair& each) {
+    return outer.empty() || is_within(each.path, outer);
+  });
+  return last.base();
+}
+
+/// In A's order, to which B's modules are added.
 void add_pairs(const std::vector<ModuleRow>& tree, size_t at, double ModulePair::* us,
                std::vector<ModulePair>& pairs) {
   const ModuleRow& module = tree[at];
   auto pair = std::ranges::find(pairs, module.path, &ModulePair::path);
-  if (pair == pairs.end()) pair = pairs.insert(pairs.end(), {module.path});
+  if (pair == pairs.end()) pair = pairs.insert(place_for(module.path, pairs), {module.path});
   *pair.*us = module.us;
   for (const size_t child : module.children) add_pairs(tree, child, us, pairs);
 }

@@ -18,8 +18,8 @@ using ChoiceOfCall = std::function<const KernelChoice*(const CallNode& call)>;
 /// An attribute of functions: their layouts are chosen, AlterOpLayout leaves them as they are.
 inline constexpr const char* kLayoutsAreChosen = "baton.layouts_are_chosen";
 
-/// AlterOpLayout as builds use it: for each call the layouts that its choice gives for its device; without
-/// `find` for the first one.
+/// AlterOpLayout as builds use it: constants of one element become scalars (scalar_constants.h), and for each
+/// call the layouts that its choice gives for its device; without `find` for the first one.
 Pass fast_layouts(FindSheets find = {}, ChoiceOfCall choice_of = {});
 
 }  // namespace baton

@@ -51,7 +51,7 @@ Values once_each(const Conversion& c, const Expr& data, const Expr& keys, int ax
           c.cast(c.item(all, 2), int64), c.cast(first_of(c, c.item(all, 4), count), int64)};
 }
 
-/// Of com.microsoft: of a list, in its order, without the places where each is first.
+/// com.microsoft has it for lists: in their order, without the places where each is first.
 Values unique_in_order(Conversion& c) {
   if (c.rank(0) != 1) throw c.error("its input is no list");
   if (!c.has_known_shape(0)) {
