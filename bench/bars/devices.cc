@@ -21,7 +21,7 @@
 #include "baton/runtime/device.h"
 #include "baton/runtime/executor.h"
 #include "baton/runtime/plugin.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton::bars {
 

@@ -19,7 +19,7 @@
 #include "baton/profile/report/unfused.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 #include "bars/bar.h"
 #include "store/measurements.h"

@@ -43,6 +43,7 @@ void bind_map(nb::module_& m);        // map/model/map_model.h
 void bind_queues(nb::module_& m);     // runtime/queue_executor.h
 void bind_runtime(nb::module_& m);    // runtime/executor.h, runtime/model.h
 void bind_values(nb::module_& m);     // interpreter/interpreted_program.h, runtime/values/value.h
+void bind_programs(nb::module_& m);   // driver/vm/runnable_program.h
 void bind_workloads(nb::module_& m);  // frontend/workloads
 void bind_onnx(nb::module_& m);       // frontend/onnx/import.h
 

@@ -51,6 +51,7 @@ NB_MODULE(_baton, m) {
   bind_map(m);
   bind_queues(m);
   bind_values(m);
+  bind_programs(m);
   bind_workloads(m);
   bind_onnx(m);
 }

@@ -18,7 +18,7 @@
 #include "baton/farm/job/machine_lock.h"
 #include "baton/frontend/variations/choice.h"
 #include "baton/profile/report/peaks.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/json.h"

@@ -8,7 +8,7 @@
 #include "baton/clock/estimate.h"
 #include "baton/driver/build.h"
 #include "baton/profile/record/work.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"

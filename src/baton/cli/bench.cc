@@ -15,7 +15,7 @@
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/report/run_profile.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/environment.h"
 #include "baton/support/base/files.h"
 #include "baton/support/clone.h"

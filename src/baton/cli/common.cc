@@ -9,7 +9,7 @@
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/target/processor_sheet.h"

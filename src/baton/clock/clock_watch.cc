@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

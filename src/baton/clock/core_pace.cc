@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/statistics.h"
 
 namespace baton {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "baton/runtime/processor.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/require.h"
 
 namespace baton {

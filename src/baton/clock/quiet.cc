@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

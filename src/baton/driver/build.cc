@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_report.h"
@@ -22,12 +23,14 @@
 #include "baton/runtime/plan.h"
 #include "baton/runtime/plugin.h"
 #include "baton/runtime/processor.h"
+#include "baton/runtime/vm/program_blob.h"
 #include "baton/support/base/memory.h"
 #include "baton/support/base/processor_features.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/json.h"
 #include "baton/support/require.h"
 #include "baton/support/version.h"
+#include "baton/text/json/json.h"
 #include "baton/transform/freeze_shapes.h"
 #include "baton/types/infer_type.h"
 
@@ -38,95 +41,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// The backend of the target with that device type.
-BackendRef backend_of_device(const std::vector<TargetRef>& targets, int device_type) {
-  for (const TargetRef& target : targets)
-    if (target->device_type() == device_type) return backend_of_kind(target->kind);
-  return nullptr;
-}
-
-/// The first node that calls each kernel.
-std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
-  std::vector<uint32_t> first(plan.kernels.size());
-  for (auto node = static_cast<uint32_t>(plan.nodes.size()); node-- > 0;)
-    if (plan.graph->nodes[node].kind == PlanNode::Kind::kKernel)
-      first[static_cast<size_t>(plan.nodes[node].kernel)] = node;
-  return first;
-}
-
-/// The sheet of the device that a backend's kernels run on; null when the context has none.
-const DeviceSheet* sheet_for(const Backend& backend, const BuildContext& context) {
-  const bool on_host = backend.kind.empty() || backend.kind == context.host().kind;
-  return on_host ? &context.host() : context.sheet_of(backend.kind);
-}
-
-/// Whether a region's backend compiles this kernel of it.
-bool compiles(const BackendRef& backend, const FunctionNode& kernel, const BuildContext& context) {
-  if (!backend || !backend->compile) return false;
-  const DeviceSheet* sheet = sheet_for(*backend, context);
-  return !backend->takes || !sheet || backend->takes(kernel, *sheet).empty();
-}
-
-/// Chooses a kernel's backend: that of its region if that compiles the kernel itself, else that of the
-/// surrounding device's target.
-PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
-  return [&targets, &context, host = context.host().kind](const FunctionNode& kernel, int around) {
-    BackendRef backend = find_region_backend(compiler_of(kernel));
-    if (!compiles(backend, kernel, context)) backend = backend_of_device(targets, around);
-    if (!backend)
-      throw NotSupported("values of the program are on device type " + std::to_string(around) +
-                         ", and no target of the build is for it");
-    return KernelPlace{backend->kind == host ? "" : backend->name, backend->device_type, backend};
-  };
-}
-
-BackendCode code_of(const Backend& backend, const DeviceSheet& sheet, Built built) {
-  return {backend.name,      backend.plugin_name(),      std::move(built.blob),
-          sheet.code_target, std::move(built.constants), std::move(built.library)};
-}
-
-/// Compiles the kernels called by the plan, grouped by backend.
-void compile(BuildResult& result, const BuildContext& context) {
-  std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
-  for (const PlannedKernel& planned : result.plan.kernels) {
-    if (!planned.called) continue;
-    const BackendRef& backend = planned.place.compiler;
-    auto at = std::ranges::find(by_backend, backend, [](const auto& each) { return each.first; });
-    if (at == by_backend.end()) at = by_backend.insert(at, {backend, {}});
-    at->second.push_back({planned.func_name, without_region(planned.function), planned.function->origins()});
-  }
-  for (const auto& [backend, functions] : by_backend) {
-    const DeviceSheet* sheet = sheet_for(*backend, context);
-    if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");
-    for (const BackendFunction& each : functions)
-      if (const std::string why = backend->takes ? backend->takes(*each.function, *sheet) : ""; !why.empty())
-        throw NotSupported("backend " + backend->name + " does not take `" + each.func_name + "`: " + why);
-    Built built = backend->compile(functions, *sheet, context);
-    BATON_CHECK(built.kernels.size() == functions.size(), backend->name + " left functions out");
-    result.times.choose_s += built.choose_s;
-    result.times.kernels_s += built.kernels_s;
-    result.times.link_s += built.link_s;
-    for (BuiltKernel& kernel : built.kernels) {
-      kernel.backend = backend->name;
-      result.kernels.push_back(std::move(kernel));
-    }
-    const bool is_host = backend->kind == context.host().kind;
-    result.code.insert(is_host ? result.code.begin() : result.code.end(),
-                       code_of(*backend, *sheet, std::move(built)));
-  }
-  const BackendRef host = backend_of_kind(context.host().kind);
-  if (result.code.empty() || result.host_code().backend != host->name)  // only constants, or no kernel for it
-    result.code.insert(result.code.begin(),
-                       code_of(*host, context.host(), host->compile({}, context.host(), context)));
-  // In plan order, whichever backend compiled them.
-  const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
-  std::unordered_map<std::string, size_t> order;
-  for (const PlannedKernel& planned : result.plan.kernels) order.emplace(planned.func_name, order.size());
-  for (BuiltKernel& kernel : result.kernels) kernel.first_node = first_nodes[order.at(kernel.func_name)];
-  std::ranges::stable_sort(result.kernels, {},
-                           [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
 }
 
 /// Kernels use 32-bit indices along an axis and 64-bit memory offsets.
@@ -245,15 +159,14 @@ IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options)
   return build_regions(optimize(module, context), context);
 }
 
-namespace {
-
-/// With or without code.
-/// Throws UsageError for one that is not known.
 std::string precision_name(const BuildContext& context) {
   (void)precision_of(context.passes->config);
   return context.passes->config.text("baton.precision", "f32");
 }
 
+namespace {
+
+/// With or without code.
 BuildResult build(const IRModule& module, const BuildOptions& options, bool code) {
   initialize();
   const Clock::time_point start = Clock::now();
@@ -289,7 +202,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options, bool code
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
     result.times.plan_s = seconds_since(planning);
-    if (code) compile(result, context);
+    if (code) compile_plan(result, context);
     return optimized;
   });
   (*sequential({lower, make_pass("InferType")}))(result.optimized, context);
@@ -337,7 +250,7 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   result.targets = build_targets(context);
   refuse_huge(*optimized);
   result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));
-  compile(result, context);
+  compile_plan(result, context);
   result.times.total_s = seconds_since(start);
   return result;
 }
@@ -388,18 +301,34 @@ OperatorMap operator_map(const BuildResult& result) {
   return {result.plan.graph, with_lines(origins_of(result), result.optimized->origins())};
 }
 
+namespace {
+
+/// What the compiler evaluates while a program runs, as functions "0", "1", ... of a module.
+std::string operators_json(const std::vector<Function>& operators) {
+  const IRModule module = make_module();
+  for (size_t i = 0; i < operators.size(); ++i) module->set(std::to_string(i), operators[i]);
+  return to_json(*module, {.source_text = false});
+}
+
+}  // namespace
+
 void write_artifact(const BuildResult& result, const std::string& path, bool origins) {
   if (result.host_code().blob.empty())
     throw Error("an artifact needs a linker, and none was found (ld, cc, gcc or clang): install binutils");
   ArtifactWriter writer;
-  writer.add(section::kPlan, graph_json(*result.plan.graph));
+  if (result.program) {
+    writer.add(section::kProgram, vm::program_blob(*result.program));
+    if (!result.operators.empty()) writer.add(section::kOperators, operators_json(result.operators));
+  } else {
+    writer.add(section::kPlan, graph_json(*result.plan.graph));
+  }
   writer.add(section::kKernels, result.host_code().blob);
   writer.add(section::kProcessor, result.host_code().target);
   for (const BackendCode& code : result.device_code())
     writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob, code.plugin);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));
-  writer.set_params(result.params());
+  writer.set_params(result.program ? result.program->constants : result.params());
   if (const Status status = writer.write(path); !status.ok()) throw Error(status.message);
 }
 

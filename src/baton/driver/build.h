@@ -67,6 +67,9 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
 /// external compilers.
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options);
 
+/// "f32", "strict", "bf16": what the context asks for. UsageError for one that is not known.
+std::string precision_name(const BuildContext& context);
+
 /// `main` with the named parameters replaced by constants. Throws Error on another shape, or, where
 /// `dtypes_too`, on another element type than is declared.
 IRModule bind_params(const IRModule& module, const NamedArrays& params, bool dtypes_too = true);

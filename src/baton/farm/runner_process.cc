@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "baton/farm/job/job_json.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/environment.h"
 #include "baton/support/clone.h"
 #include "baton/support/error.h"

@@ -23,28 +23,6 @@ Ref<const OwnFunction> OwnFunction::of_global(const std::shared_ptr<const Codes>
   return make_ref<const OwnFunction>(codes, Expr(at->second), name);
 }
 
-void RelayInterpreter::Cells::add(const Ref<const CellValue>& cell) {
-  if (made_.size() >= sweep_at_) {
-    std::erase_if(made_, [](const Ref<const CellValue>& each) { return each->use_count() == 1; });
-    sweep_at_ = std::max<size_t>(1024, 2 * made_.size());
-  }
-  made_.push_back(cell);
-}
-
-RelayInterpreter::Cells::~Cells() {
-  if (made_.empty()) return;
-  PointerMap<bool> reached;
-  std::vector<Value> open = std::move(roots_);
-  while (!open.empty()) {
-    const Value value = std::move(open.back());
-    open.pop_back();
-    if (!value || !reached.insert(value.get(), true).second) continue;
-    for (Value& part : parts_of(value)) open.push_back(std::move(part));
-  }
-  for (const Ref<const CellValue>& cell : made_)
-    if (!reached.contains(cell.get())) cell->write({});
-}
-
 Value RelayInterpreter::run(const FunctionValue& function, const std::vector<Value>& args) {
   for (const Value& arg : args) cells_.keep(arg);
   for (const Value& value : function.captured()) cells_.keep(value);

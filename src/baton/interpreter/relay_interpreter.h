@@ -38,6 +38,7 @@ class OwnFunction final : public FunctionValue {
   const std::shared_ptr<const Codes>& codes() const { return codes_; }
   const Code* code() const { return code_; }  ///< null for a constructor
   const Expr& callee() const { return callee_; }
+  const void* program() const override { return codes_.get(); }
 
  private:
   std::shared_ptr<const Codes> codes_;
@@ -85,21 +86,8 @@ class RelayInterpreter {
   const Code& code() const { return *frame_->function->code(); }
   std::vector<Value> operands(const ExprList& exprs);
 
-  // References may form cycles through functions: cells unreachable after a run are emptied.
-  class Cells {
-   public:
-    ~Cells();
-    void add(const Ref<const CellValue>& cell);
-    void keep(Value root) { roots_.push_back(std::move(root)); }
-
-   private:
-    std::vector<Ref<const CellValue>> made_;
-    std::vector<Value> roots_;
-    size_t sweep_at_ = 1024;
-  };
-
   const BuildContext& context_;
-  Cells cells_;
+  CellScope cells_;
   std::unordered_map<const ConstructorNode*, ConstructorRef> constructors_;  ///< of data_value()
   Ref<Frame> frame_;
   const ExprNode* expr_ = nullptr;

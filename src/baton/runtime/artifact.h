@@ -31,6 +31,8 @@ inline constexpr const char* kParams = "params";             ///< the data of th
 inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and offsets
 inline constexpr const char* kOrigins = "origins.json";
 inline constexpr const char* kMeta = "meta.json";
+inline constexpr const char* kProgram = "program";           ///< of the virtual machine, instead of a plan
+inline constexpr const char* kOperators = "operators.json";  ///< what its compiler evaluates
 inline constexpr const char* kPlugin = "plugin/";  ///< followed by a backend's name: its code
 }  // namespace section
 

@@ -5,44 +5,23 @@
 #include <cstring>
 #include <unordered_map>
 
-#include <HalideRuntime.h>
-
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
+#include "baton/runtime/tensors.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/memory.h"
 
 namespace baton {
 namespace {
 
 constexpr size_t kVector = 64;
-constexpr size_t kPage = 4096;
-// Distance between the starts of two tensors modulo the page size: an odd number of cache lines, so that 64
-// consecutive tensors have different offsets. Avoids stalls of loads behind stores at the same page offset of
-// another tensor.
-constexpr size_t kColourStep = 13 * kVector;
 // Calls of at least this long together share one reading of the thread's clocks, which takes half a
 // microsecond.
 constexpr double kWatchedNs = 100'000;
 constexpr int64_t kPatienceNs = 20'000'000;
 constexpr int kMostMissed = 4;
-
-// Halide kernels take Halide buffers; backends use the equivalent baton_tensor.
-static_assert(sizeof(baton_tensor) == sizeof(halide_buffer_t) &&
-              sizeof(baton_dimension) == sizeof(halide_dimension_t));
-static_assert(offsetof(baton_tensor, memory) == offsetof(halide_buffer_t, device) &&
-              offsetof(baton_tensor, host) == offsetof(halide_buffer_t, host) &&
-              offsetof(baton_tensor, type) == offsetof(halide_buffer_t, type) &&
-              offsetof(baton_tensor, dimensions) == offsetof(halide_buffer_t, dimensions) &&
-              offsetof(baton_tensor, dim) == offsetof(halide_buffer_t, dim));
-
-uint8_t type_code(DType dtype) {
-  const halide_type_code_t codes[] = {halide_type_int, halide_type_uint, halide_type_float,
-                                      halide_type_handle, halide_type_bfloat};
-  return static_cast<uint8_t>(codes[static_cast<size_t>(dtype.code)]);
-}
 
 size_t bytes_of(const baton_tensor& tensor) {
   size_t bytes = (size_t{tensor.type.bits} * tensor.type.lanes + 7) / 8;
@@ -146,16 +125,9 @@ void Executor::make_tensors() {
   baton_dimension* next = memory_->dimensions.data();
   for (size_t e = 0; e < plan_->entries.size(); ++e) {
     const PlanEntry& entry = plan_->entries[e];
-    baton_tensor& tensor = memory_->tensors[e];
-    tensor = {};
-    tensor.type = {type_code(entry.dtype), entry.dtype.bits, entry.dtype.lanes};
-    tensor.dimensions = static_cast<int32_t>(entry.shape.size());
-    tensor.dim = next;
-    int64_t stride = 1;
-    for (size_t i = entry.shape.size(); i-- > 0;) {  // dim[0] is the innermost
-      *next++ = {0, static_cast<int32_t>(entry.shape[i]), static_cast<int32_t>(stride), 0};
-      stride *= entry.shape[i];
-    }
+    memory_->tensors[e] = tensor_header(entry.dtype, static_cast<int32_t>(entry.shape.size()), next);
+    set_extents(memory_->tensors[e], entry.shape);
+    next += entry.shape.size();
   }
 }
 
@@ -219,18 +191,16 @@ Status Executor::bind_constants(const NamedArrays& constants, const ExecutorShar
 
 Status Executor::allocate() {
   std::vector<size_t> offsets(plan_->storages.size());
-  size_t end = 0, colour = 0;
+  ArenaLayout layout;
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
-    if (!plan_->storages[s].written || plan_->storages[s].device_type != kProcessorKind) continue;
-    const size_t wanted = colour++ * kColourStep % kPage;
-    offsets[s] = end + (wanted + kPage - end % kPage) % kPage;
-    end = (offsets[s] + plan_->storages[s].bytes + kVector - 1) / kVector * kVector;
+    if (plan_->storages[s].written && plan_->storages[s].device_type == kProcessorKind)
+      offsets[s] = layout.place(plan_->storages[s].bytes);
   }
-  memory_->arena = allocate_aligned(end + kPage);
+  memory_->arena = allocate_aligned(layout.end());
   if (!memory_->arena)
-    return Status::out_of_memory("no memory for the workspace of the model: " + std::to_string(end) +
-                                 " bytes");
-  std::memset(memory_->arena, 0, end);  // takes the page faults now, not in the first run
+    return Status::out_of_memory("no memory for the workspace of the model: " +
+                                 std::to_string(layout.end()) + " bytes");
+  std::memset(memory_->arena, 0, layout.end());  // takes the page faults now, not in the first run
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
     if (plan_->storages[s].written && plan_->storages[s].device_type == kProcessorKind)
       point_to(static_cast<int>(s), static_cast<uint8_t*>(memory_->arena) + offsets[s]);

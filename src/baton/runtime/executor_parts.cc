@@ -3,7 +3,7 @@
 
 #include "baton/runtime/executor.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

@@ -5,7 +5,7 @@
 #include "baton/runtime/loop_recorder.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

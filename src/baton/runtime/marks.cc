@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/memory.h"
 
 namespace baton {

@@ -7,7 +7,7 @@
 
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 namespace {

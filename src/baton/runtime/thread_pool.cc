@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "baton/runtime/loop_recorder.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/environment.h"
 
 namespace baton {

@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

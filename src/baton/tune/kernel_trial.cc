@@ -6,7 +6,7 @@
 
 #include "baton/runtime/baton_backend.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 
 namespace baton {

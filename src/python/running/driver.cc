@@ -8,6 +8,7 @@
 #include "baton/driver/partition_for.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/plan/graph_json.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/ir/op.h"
 #include "baton/pass/rewriter.h"
 
@@ -57,7 +58,9 @@ BuildContext context_for(const std::vector<std::string>& targets, const std::str
   return context;
 }
 
-BuildResult build_module(const IRModule& module, const nb::dict& params,
+/// What build() and build_program() are given by Python.
+template <class Build>
+BuildResult build_module(Build build, const IRModule& module, const nb::dict& params,
                          const std::vector<std::string>& targets, const std::string& host,
                          std::string mod_name, std::optional<nb::callable> progress) {
   BuildOptions options;
@@ -158,10 +161,22 @@ void bind_driver(nb::module_& m) {
           "write_artifact", [](const BuildResult& b, const std::string& path) { write_artifact(b, path); },
           nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
 
-  m.def("build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("targets"), nb::arg("host"),
-        nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
-        "Under what `with` made current; without targets for those that are current. `progress`(phase, done, "
-        "total) is called now and then, from any thread.");
+  const auto def_build = [&m](const char* name, auto build, const char* doc) {
+    m.def(
+        name,
+        [build](const IRModule& module, const nb::dict& params, const std::vector<std::string>& targets,
+                const std::string& host, std::string mod_name, std::optional<nb::callable> progress) {
+          return build_module(build, module, params, targets, host, std::move(mod_name), std::move(progress));
+        },
+        nb::arg("mod"), nb::arg("params"), nb::arg("targets"), nb::arg("host"),
+        nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(), doc);
+  };
+  def_build("build",
+            static_cast<BuildResult (*)(const IRModule&, const BuildOptions&)>(&build),
+            "Under what `with` made current; without targets for those that are current. `progress`(phase, "
+            "done, total) is called now and then, from any thread.");
+  def_build("build_program", &build_program,
+            "The same for a program of the virtual machine: control flow, functions, data types, open shapes.");
   m.def(
       "bind_params",
       [](const IRModule& module, const nb::dict& params, bool dtypes_too) {

@@ -12,7 +12,7 @@
 #include "baton/runtime/executor.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/require.h"
 

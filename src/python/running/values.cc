@@ -1,14 +1,13 @@
 // The Relay interpreter, and its argument and result values.
 #include "baton/driver/pipeline.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
-#include "baton/interpreter/relay_interpreter.h"
 #include "baton/interpreter/value_exprs.h"
 #include "baton/ir/analysis/constructors.h"
 
 #include "python/bind.h"
-#include "python/door.h"
 #include "python/held.h"
-#include "python/running/interruptible.h"
+#include "python/running/values.h"
 
 namespace baton::python {
 
@@ -17,13 +16,15 @@ namespace {
 using program::as_value;
 using program::CellValue;
 using program::DataValue;
-using program::OwnFunction;
 using program::TensorValue;
 using program::TupleValue;
 using program::Value;
 
-Value value_from_python(nb::handle object);
-nb::object value_to_python(const Value& value);
+/// A function that a program returned, whatever runs it.
+struct Closure {
+  Value value;
+  const program::FunctionValue& function() const { return *as_value<program::FunctionValue>(value); }
+};
 
 /// A Python function callable from a program.
 class PythonFunction final : public program::ForeignFunction {
@@ -51,12 +52,16 @@ class NestedScope {
   ~NestedScope() { Py_LeaveRecursiveCall(); }
 };
 
+}  // namespace
+
 std::vector<Value> values_from_python(nb::handle sequence) {
   const NestedScope nested;
   std::vector<Value> values;
   for (const nb::handle each : sequence) values.push_back(value_from_python(each));
   return values;
 }
+
+namespace {
 
 /// The value of an expression that is already a value.
 Value value_of_expr(const Expr& expr) {
@@ -70,12 +75,14 @@ Value value_of_expr(const Expr& expr) {
   return program::tuple_value(std::move(fields));
 }
 
+}  // namespace
+
 Value value_from_python(nb::handle object) {
   if (nb::isinstance<NDArray>(object))
     return make_ref<const TensorValue>(nb::cast<NDArray&>(object), /*lent=*/true);
   if (nb::isinstance<DataValue>(object)) return Value(&nb::cast<const DataValue&>(object));
   if (nb::isinstance<CellValue>(object)) return Value(&nb::cast<const CellValue&>(object));
-  if (nb::isinstance<OwnFunction>(object)) return Value(&nb::cast<const OwnFunction&>(object));
+  if (nb::isinstance<Closure>(object)) return nb::cast<const Closure&>(object).value;
   if (nb::isinstance<ExprNode>(object)) return value_of_expr(nb::cast<Expr>(object));
   if (nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object))
     return program::tuple_value(values_from_python(object));
@@ -85,12 +92,16 @@ Value value_from_python(nb::handle object) {
   return program::tensor_value(nb::cast<NDArray>(array));
 }
 
+namespace {
+
 nb::object tuple_to_python(const std::vector<Value>& fields) {
   const NestedScope nested;
   nb::list all;
   for (const Value& field : fields) all.append(value_to_python(field));
   return nb::module_::import_("baton.runtime.container").attr("ADT")(0, all);
 }
+
+}  // namespace
 
 nb::object value_to_python(const Value& value) {
   if (!value) return nb::none();
@@ -110,19 +121,10 @@ nb::object value_to_python(const Value& value) {
   }
   const auto* function = as_value<program::FunctionValue>(value);
   if (function->foreign()) return static_cast<const PythonFunction*>(function->foreign())->object();
-  return nb::cast(Ref<const OwnFunction>(static_cast<const OwnFunction*>(function)));
+  return nb::cast(Closure{value});
 }
 
-/// Runs without the GIL; interruptible by Ctrl-C.
-template <class Work>
-nb::object run_interruptibly(Work work) {
-  const Value value = interruptible([&](const std::atomic<bool>* stop) {
-    BuildContext context = door_context();
-    context.interrupt = stop;
-    return work(context);
-  });
-  return value_to_python(value);
-}
+namespace {
 
 nb::list fields_of(const DataValue& data) {
   nb::list fields;
@@ -163,14 +165,15 @@ void bind_data(nb::module_& m) {
 }
 
 void bind_closures(nb::module_& m) {
-  nb::class_<OwnFunction>(m, "Closure", "A function that a program returned; calling it runs it.")
+  nb::class_<Closure>(m, "Closure", "A function that a program returned; calling it runs it.")
       .def("__call__",
-           [](const OwnFunction& function, const nb::args& args) {
+           [](const Closure& closure, const nb::args& args) {
              const std::vector<Value> values = values_from_python(args);
-             return run_interruptibly(
-                 [&](const BuildContext& context) { return call_function(function, values, context); });
+             return run_interruptibly([&](const BuildContext& context) {
+               return call_value(closure.function(), values, context);
+             });
            })
-      .def("__repr__", [](const OwnFunction& function) { return "Closure(" + function.name() + ")"; });
+      .def("__repr__", [](const Closure& closure) { return "Closure(" + closure.function().name() + ")"; });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/interrupt.h"
 
 namespace baton {

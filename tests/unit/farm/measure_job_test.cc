@@ -8,7 +8,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/model.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/text/parser.h"
 
 namespace baton {

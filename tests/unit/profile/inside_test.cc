@@ -6,7 +6,7 @@
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/interrupt.h"
 #include "baton/text/parser.h"

@@ -1,4 +1,4 @@
-#include "baton/runtime/allocator.h"
+#include "baton/runtime/system/allocator.h"
 
 #include <atomic>
 #include <cstring>

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/runtime/allocator.h"
+#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/marks.h"
 #include "baton/support/base/tensor_rule.h"
 

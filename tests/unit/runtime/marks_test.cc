@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 namespace {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "baton/runtime/loop_recorder.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 namespace {

@@ -8,7 +8,7 @@
 #include "baton/frontend/npz.h"
 #include "baton/runtime/queue_executor.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/float16.h"
 
 namespace baton::cli {

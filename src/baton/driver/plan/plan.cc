@@ -1,17 +1,15 @@
 #include "baton/driver/plan/plan.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "baton/driver/plan/kernel_names.h"
-#include "baton/driver/plan/region_attrs.h"
+#include "baton/driver/plan/planned_kernels.h"
 #include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ir/placement.h"
-#include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -61,59 +59,6 @@ bool is_on_device(const Expr& expr) {
   const auto* call = as<CallNode>(expr);
   return call && call->op() && call->op()->name == "on_device";
 }
-
-std::vector<uint32_t> ids_of(const OriginTable& table, std::span<const Origin* const> origins) {
-  std::vector<uint32_t> ids;
-  for (const Origin* origin : origins)
-    if (const auto id = table.find(origin)) ids.push_back(index(*id));
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
-/// Hash and layouts, as set by LabelOps; a function without a hash gets one.
-std::vector<std::pair<std::string, std::string>> attrs_of(const Function& function) {
-  std::vector<std::pair<std::string, std::string>> attrs;
-  for (const auto& [name, value] : function->attrs())
-    if (const auto* text = value.as<std::string>()) attrs.emplace_back(name, *text);
-  if (!function->attr("hash")) {
-    char hash[24];
-    std::snprintf(hash, sizeof hash, "%016llx",
-                  static_cast<unsigned long long>(structural_hash(Expr(function))));
-    attrs.emplace_back("hash", hash);
-  }
-  return attrs;
-}
-
-/// The kernels of a plan.
-class PlannedKernels {
- public:
-  PlannedKernels(std::vector<PlannedKernel>& kernels, std::string mod_name)
-      : kernels_(kernels), mod_name_(std::move(mod_name)) {}
-
-  /// Equal functions on the same backend share a kernel.
-  int of(const Function& function, const KernelPlace& place) {
-    const uint64_t hash = structural_hash(Expr(function));
-    for (int candidate : by_hash_[hash]) {
-      const PlannedKernel& known = kernels_[candidate];
-      if (known.place.backend == place.backend && known.place.device_type == place.device_type &&
-          structural_equal(Expr(known.function), Expr(function)))
-        return candidate;
-    }
-    const int fresh = static_cast<int>(kernels_.size());
-    const std::string region = region_of(*function);
-    const std::string name =
-        region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
-    kernels_.push_back({names_.make(name), function, false, place});
-    by_hash_[hash].push_back(fresh);
-    return fresh;
-  }
-
- private:
-  std::vector<PlannedKernel>& kernels_;
-  const std::string mod_name_;
-  std::unordered_map<uint64_t, std::vector<int>> by_hash_;
-  UniqueNames names_;
-};
 
 class Planner {
  public:
@@ -308,16 +253,10 @@ class Planner {
         in_place ? "reshape_nop" : node_names_.make(node.func_name);  // the same name for all, as in TVM
     if (!in_place) node.backend = plan_.kernels[kernel].place.backend;
     node.inputs = std::move(inputs);
-    node.attrs = attrs_of(function);
-    set_origins(node, call.origins());
+    node.attrs = kernel_attrs(function);
+    set_origins(node, module_->origins(), call.origins());
     values_[&call] =
         add_node(std::move(node), {kernel, function, call.origins()}, call.checked_type(), device);
-  }
-
-  void set_origins(PlanNode& node, const OriginSet& origins) const {
-    node.origins = ids_of(module_->origins(), origins.origins());
-    node.made_for = ids_of(module_->origins(), origins.causes());
-    node.reason = origins.reason();
   }
 
   // ---- Copies between devices.
@@ -374,8 +313,8 @@ class Planner {
                                                        " to " + std::to_string(to) + ", where it is read");
       if (!copy.function) copy.function = make_device_copy(copy.type, {from, to}, origins);
       const int kernel = kernels_.of(copy.function, {"", to});
-      node.attrs = attrs_of(copy.function);
-      set_origins(node, origins);
+      node.attrs = kernel_attrs(copy.function);
+      set_origins(node, module_->origins(), origins);
       plan_.nodes[copy.node] = {kernel, copy.function, origins};
     }
   }

@@ -5,20 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "baton/driver/plan/value_devices.h"
+#include "baton/driver/plan/planned_kernels.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/base/params_blob.h"
 
 namespace baton {
-
-/// A kernel of the plan, shared by all calls of equal functions.
-struct PlannedKernel {
-  std::string func_name;  ///< "tvmgen_default_fused_nn_relu"
-  Function function;      ///< that of the first call
-  bool called = true;     ///< false: all its nodes are "__nop" (a reshape in place) or "__copy"
-  KernelPlace place;      ///< its backend and device
-};
 
 /// The compiler's facts about a plan node.
 struct PlannedNode {

@@ -7,7 +7,7 @@
 
 #include "baton/clock/energy_counter.h"
 #include "baton/profile/compare/compare.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 

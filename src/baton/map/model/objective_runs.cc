@@ -8,7 +8,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/cut/cut_values.h"
 #include "baton/runtime/queue_executor.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/require.h"
 
 namespace baton {

@@ -8,7 +8,7 @@
 #include "baton/map/frontier.h"
 #include "baton/map/model/subject.h"
 #include "baton/profile/compare/offload.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 

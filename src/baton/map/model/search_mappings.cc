@@ -5,7 +5,7 @@
 
 #include "baton/map/frontier.h"
 #include "baton/map/milp.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 

@@ -14,7 +14,7 @@
 #include "baton/map/model/objective_runs.h"
 #include "baton/predict/model/predict_model.h"
 #include "baton/profile/report/another_executor.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/hash.h"
 #include "baton/support/require.h"

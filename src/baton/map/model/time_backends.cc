@@ -4,7 +4,7 @@
 #include <set>
 
 #include "baton/driver/partition_for.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
 #include "baton/transform/layout/alter_op_layout.h"

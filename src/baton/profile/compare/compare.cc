@@ -11,7 +11,7 @@
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/comparison.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/require.h"

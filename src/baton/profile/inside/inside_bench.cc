@@ -10,7 +10,7 @@
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"

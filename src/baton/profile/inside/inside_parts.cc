@@ -5,7 +5,7 @@
 
 #include "baton/clock/sample_clock.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/require.h"
 
 namespace baton {

@@ -8,7 +8,7 @@
 #include "baton/profile/inside/pc_sampler.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/require.h"

@@ -6,7 +6,7 @@
 
 #include "baton/clock/estimate.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

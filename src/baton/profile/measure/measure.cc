@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "baton/profile/measure/measured_rounds.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/interrupt.h"
 
 namespace baton {

@@ -5,7 +5,7 @@
 
 #include "baton/ir/inspect.h"
 #include "baton/runtime/processor.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/ndarray.h"
 #include "baton/support/base/statistics.h"
 #include "baton/support/error.h"

@@ -11,7 +11,7 @@
 #include "baton/clock/quiet.h"
 #include "baton/profile/measure/peak_loops.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"

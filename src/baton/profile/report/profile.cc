@@ -9,7 +9,7 @@
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/memory.h"
 #include "baton/profile/report/unfused.h"
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/json.h"

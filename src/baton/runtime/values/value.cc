@@ -1,6 +1,8 @@
 #include "baton/runtime/values/value.h"
 
+#include <algorithm>
 #include <mutex>
+#include <unordered_set>
 
 namespace baton::program {
 namespace {
@@ -42,6 +44,28 @@ Value CellValue::value() const {
 void CellValue::write(Value value) const {
   const std::lock_guard lock(cells());
   std::swap(value_, value);  // the old value is released after the lock
+}
+
+void CellScope::add(const Ref<const CellValue>& cell) {
+  if (made_.size() >= sweep_at_) {
+    std::erase_if(made_, [](const Ref<const CellValue>& each) { return each->use_count() == 1; });
+    sweep_at_ = std::max<size_t>(1024, 2 * made_.size());
+  }
+  made_.push_back(cell);
+}
+
+CellScope::~CellScope() {
+  if (made_.empty()) return;
+  std::unordered_set<const ValueNode*> reached;
+  std::vector<Value> open = std::move(roots_);
+  while (!open.empty()) {
+    const Value value = std::move(open.back());
+    open.pop_back();
+    if (!value || !reached.insert(value.get()).second) continue;
+    for (Value& part : parts_of(value)) open.push_back(std::move(part));
+  }
+  for (const Ref<const CellValue>& cell : made_)
+    if (!reached.contains(cell.get())) cell->write({});
 }
 
 Value tensor_value(NDArray array) { return make_ref<const TensorValue>(std::move(array)); }

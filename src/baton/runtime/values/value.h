@@ -123,6 +123,10 @@ class FunctionValue : public ValueNode {
   /// The values of its captured variables.
   virtual const std::vector<Value>& captured() const = 0;
   virtual const ForeignFunction* foreign() const { return nullptr; }
+  /// What identifies the program that it is a part of; null: of none.
+  virtual const void* program() const { return nullptr; }
+  /// Whether it is a MachineFunction (runtime/vm/machine.h).
+  virtual bool is_of_machine() const { return false; }
 
  protected:
   FunctionValue() : ValueNode(kKind) {}
@@ -144,6 +148,23 @@ Value tuple_value(std::vector<Value> fields);
 
 /// "a tensor float32[2, 3]", "a tuple of 2", "a value made by Cons": for messages.
 std::string describe(const Value& value);
+
+/// References may form cycles through functions: those that were made in this scope, and that its roots do not
+/// reach, are emptied at its end.
+class CellScope {
+ public:
+  CellScope() = default;
+  ~CellScope();
+  CellScope(const CellScope&) = delete;
+  CellScope& operator=(const CellScope&) = delete;
+  void add(const Ref<const CellValue>& cell);
+  void keep(Value root) { roots_.push_back(std::move(root)); }
+
+ private:
+  std::vector<Ref<const CellValue>> made_;
+  std::vector<Value> roots_;
+  size_t sweep_at_ = 1024;
+};
 
 /// The directly contained values: fields, a reference's content, a function's captures.
 std::vector<Value> parts_of(const Value& value);

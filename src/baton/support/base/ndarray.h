@@ -86,6 +86,9 @@ class NDArray {
            dtype_ == other.dtype_;
   }
 
+  /// Whether no other handle has its memory; false for a view without an owner.
+  bool is_only_handle() const { return storage_.use_count() == 1; }
+
   /// Whether shape, type and all bytes are equal.
   bool equal_bytes(const NDArray& other) const;
 

@@ -1,4 +1,4 @@
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "baton/runtime/allocator.h"
+#include "baton/runtime/system/allocator.h"
 
 #include <array>
 #include <atomic>
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "baton/runtime/timers.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/support/base/memory.h"
 
 namespace baton {

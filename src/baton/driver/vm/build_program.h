@@ -1,0 +1,15 @@
+#pragma once
+// Builds programs with control flow, functions, data types and open shapes for the virtual machine.
+#include "baton/driver/build.h"
+
+namespace baton {
+
+/// Like build(), for any program that the interpreter runs: `program` of the result is what a machine runs,
+/// `plan` lists its kernels' calls for reports. All functions of the module can be called. Throws
+/// DiagnosticError or Error for invalid programs, NotSupported for kernels on other devices.
+BuildResult build_program(const IRModule& module, const BuildOptions& options);
+
+/// Whether `main` is a plan: straight-line calls of kernels with constant extents, which build() takes.
+bool is_plan(const IRModule& module);
+
+}  // namespace baton

@@ -1,0 +1,175 @@
+#include "baton/driver/vm/function_scope.h"
+
+#include <algorithm>
+
+#include "baton/ir/rules/shape_rule.h"
+#include "baton/ir/variables.h"
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+
+namespace baton::vm {
+
+using Kind = LoweredValue::Kind;
+
+FunctionScope::FunctionScope(LoweringState& state, const FunctionNode& function,
+                             const std::vector<Var>& captured)
+    : state_(state),
+      code_(*state.out.program, static_cast<uint32_t>(function.params().size() + captured.size())),
+      pieces_(state, code_) {
+  Register next = 0;
+  for (const std::vector<Var>* list : {&function.params(), &captured})
+    for (const Var& var : *list) bind(var, in_register(next++, var->checked_type()));
+  count_uses(function);
+}
+
+LoweredRef FunctionScope::find(const VarNode* var) const {
+  const auto at = variables_.find(var);
+  return at == variables_.end() ? LoweredRef() : at->second;
+}
+
+void FunctionScope::count_uses(const FunctionNode& function) {
+  post_order(
+      function.body(),
+      [&](const Expr& node) {
+        if (const auto* inner = as<FunctionNode>(node); inner && !inner->is_primitive())
+          for (const Var& var : free_vars(node)) uses_[var.get()] = kAlways;
+        const auto count = [&](const Expr& child) {
+          if (const auto* var = as<VarNode>(child))
+            if (size_t& uses = uses_[var]; uses < kAlways) ++uses;
+        };
+        for (const Expr& child : Children(*node)) count(child);
+      },
+      [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
+  if (const auto* var = as<VarNode>(function.body())) uses_[var] = kAlways;
+}
+
+void FunctionScope::bind(const Var& var, LoweredRef value) {
+  if (value->name.empty() && value->kind == Kind::kRegister) value->name = var->name();
+  variables_[var.get()] = std::move(value);
+}
+
+LoweredRef FunctionScope::use(const VarNode* var) {
+  const auto at = variables_.find(var);
+  if (at == variables_.end()) throw Error("the variable %" + var->name() + " has no value");
+  LoweredRef value = at->second;
+  size_t& uses = uses_[var];
+  if (uses < kAlways && uses > 0 && --uses == 0) variables_.erase(at);
+  return value;
+}
+
+void FunctionScope::flush(std::vector<LoweredRef> also) {
+  if (pieces_.empty()) return;
+  for (const auto& [var, value] : variables_) {
+    const auto uses = uses_.find(var);
+    if (uses != uses_.end() && uses->second > 0) also.push_back(value);
+  }
+  pieces_.flush(also);
+}
+
+void FunctionScope::flush_for(const std::vector<LoweredRef>& values) {
+  if (std::ranges::any_of(values, [](const LoweredRef& value) { return is_pending(*value); })) flush(values);
+}
+
+Register FunctionScope::as_register(const LoweredRef& value) {
+  flush_for({value});
+  switch (value->kind) {
+    case Kind::kRegister:
+      return value->where;
+    case Kind::kPending:
+      break;
+    case Kind::kConstant:
+      return constant_register(value->where);
+    case Kind::kTuple: {
+      std::vector<Register> fields;
+      for (const LoweredRef& field : value->fields) fields.push_back(as_register(field));
+      return emit_made(Opcode::kTuple, {}, fields);
+    }
+    case Kind::kFunction: {
+      std::vector<Register> captured;
+      for (const Var& var : value->captured) captured.push_back(as_register(variables_.at(var.get())));
+      return emit_made(Opcode::kClosure, {value->where}, captured);
+    }
+    case Kind::kConstructor: {
+      const Register made = code_.fresh();
+      code_.emit(Opcode::kConstructor, {made, value->where});
+      return made;
+    }
+  }
+  internal_error(__FILE__, __LINE__, "a pending value that no piece computes", "");
+}
+
+std::vector<Register> FunctionScope::as_registers(const std::vector<LoweredRef>& values) {
+  flush_for(values);
+  std::vector<Register> registers;
+  for (const LoweredRef& value : values) registers.push_back(as_register(value));
+  return registers;
+}
+
+Register FunctionScope::constant_register(int32_t number) {
+  const NDArray& value = state_.out.program->constants[static_cast<size_t>(number)].second;
+  const Register made = code_.fresh();
+  IntegerKind kind{};
+  if (value.ndim() == 0 && is_integer_kind(value.dtype(), &kind))
+    emit_integer(made, integers_of(value)[0], kind);
+  else
+    code_.emit(Opcode::kConstant, {made, number});
+  return made;
+}
+
+void FunctionScope::emit_integer(Register made, int64_t number, IntegerKind kind) {
+  code_.emit(Opcode::kInteger, {made, static_cast<int32_t>(kind), static_cast<int32_t>(number),
+                                static_cast<int32_t>(number >> 32)});
+}
+
+Register FunctionScope::emit_made(Opcode op, std::vector<int32_t> words, const std::vector<Register>& list) {
+  const Register made = code_.fresh();
+  words.insert(words.begin(), made);
+  CodeBuilder::append(words, list);
+  code_.emit(op, std::move(words));
+  return made;
+}
+
+LoweredRef FunctionScope::expanded(const LoweredRef& value) {
+  const auto* tuple = as_type<TupleTypeNode>(value->type);
+  if (value->kind != Kind::kRegister || !tuple) return value;
+  std::vector<LoweredRef> fields;
+  for (size_t i = 0; i < tuple->fields().size(); ++i)
+    fields.push_back(expanded(field(value, static_cast<int32_t>(i), tuple->fields()[i])));
+  return tuple_of(std::move(fields), value->type);
+}
+
+LoweredRef FunctionScope::field(const LoweredRef& value, int32_t index, const Type& type) {
+  if (value->kind == Kind::kTuple) return value->fields.at(static_cast<size_t>(index));
+  const Register from = as_register(value), made = code_.fresh();
+  code_.emit(Opcode::kField, {made, from, index});
+  return in_register(made, type);
+}
+
+Register FunctionScope::emit_integers(const IntegerFunction& function, const std::vector<LoweredRef>& args,
+                                      uint32_t node) {
+  std::vector<Register> places;
+  for (const LoweredRef& arg : args) places.push_back(as_register(arg));
+  for (const IntegerStep& step : function.steps) {
+    const Register made = code_.fresh();
+    std::vector<int32_t> words{made, static_cast<int32_t>(step.kind)};
+    for (const int each : step.operands) {
+      if (each >= 0) {
+        words.push_back(places[static_cast<size_t>(each)]);
+        continue;
+      }
+      const auto& [number, kind] = function.numbers[static_cast<size_t>(~each)];
+      words.push_back(code_.fresh());
+      emit_integer(words.back(), number, kind);
+    }
+    code_.emit(step.op, std::move(words), node);
+    places.push_back(made);
+  }
+  return places.back();
+}
+
+void FunctionScope::return_value(const LoweredRef& value) {
+  code_.emit(Opcode::kReturn, {as_register(value)});
+  pieces_.drop();
+}
+
+}  // namespace baton::vm

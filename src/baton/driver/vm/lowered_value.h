@@ -1,0 +1,41 @@
+#pragma once
+// What a variable of a program is while its function is lowered.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baton/driver/vm/code_builder.h"
+#include "baton/ir/adt.h"
+
+namespace baton::vm {
+
+struct LoweredValue;
+using LoweredRef = std::shared_ptr<LoweredValue>;
+
+struct LoweredValue {
+  enum class Kind {
+    kRegister,     ///< in `where`
+    kPending,      ///< a tensor that the next piece computes
+    kTuple,        ///< of `fields`, not made yet
+    kConstant,     ///< Program::constants[where]
+    kFunction,     ///< a function whose code is known: Program::functions[where], with `captured`
+    kConstructor,  ///< Program::constructors[where], as a function
+  };
+  Kind kind = Kind::kRegister;
+  int32_t where = 0;
+  Type type = {};
+  std::vector<LoweredRef> fields = {};
+  std::vector<Var> captured = {};
+  std::string name = {};  ///< of the variable, for messages; may be empty
+};
+
+LoweredRef in_register(Register where, Type type);
+LoweredRef pending_of(const Type& type);  ///< a tensor, or a tuple of them
+LoweredRef tuple_of(std::vector<LoweredRef> fields, Type type);
+
+/// Its tensors, tuples flattened.
+void flatten(const LoweredRef& value, std::vector<LoweredRef>& out);
+/// Whether it, or a field of it, is pending.
+bool is_pending(const LoweredValue& value);
+
+}  // namespace baton::vm

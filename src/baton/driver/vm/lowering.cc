@@ -1,0 +1,413 @@
+#include "baton/driver/vm/lowering.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "baton/driver/vm/function_scope.h"
+#include "baton/interpreter/value_exprs.h"
+#include "baton/ir/analysis/constructors.h"
+#include "baton/ir/op.h"
+#include "baton/ir/variables.h"
+#include "baton/ir/visit.h"
+#include "baton/runtime/vm/check.h"
+#include "baton/support/error.h"
+
+namespace baton::vm {
+
+namespace {
+
+using Kind = LoweredValue::Kind;
+
+/// Where the value of an expression goes.
+struct Target {
+  Register where = 0;
+  bool is_result = false;  ///< of the function: nothing comes after it
+};
+
+ParameterType parameter_type(const Type& type) {
+  ParameterType made;
+  if (const auto* tensor = as_type<TensorTypeNode>(type)) {
+    made.kind = ParameterType::Kind::kTensor;
+    made.dtype = tensor->dtype();
+    for (const Dim dim : tensor->shape()) made.extents.push_back(dim.is_any() ? -1 : dim.value());
+  } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
+    made.kind = ParameterType::Kind::kTuple;
+    for (const Type& field : tuple->fields()) made.fields.push_back(parameter_type(field));
+  }
+  return made;
+}
+
+/// An operator outside of any kernel, as one.
+Function kernel_of_operator(const CallNode& call) {
+  std::vector<Var> params;
+  std::vector<Expr> args;
+  for (const Expr& arg : call.args()) {
+    params.push_back(make_var("p" + std::to_string(params.size()), arg->checked_type(),
+                              NodeInfo(OriginSet::none(), {}, arg->checked_type())));
+    args.push_back(Expr(params.back()));
+  }
+  const Call inner = make_call(call.callee(), std::move(args), call.attrs(), call.info());
+  return make_function(std::move(params), Expr(inner), call.checked_type(), {{"Primitive", int64_t{1}}},
+                       NodeInfo(call.origins(), call.span()));
+}
+
+/// The functions of a program, of which some are found while others are lowered.
+class ProgramLowering {
+ public:
+  ProgramLowering(LoweringState& state) : state(state) {
+    for (const auto& [name, function] : state.module->functions())
+      if (!function->is_primitive()) globals_[name] = add_function(name, *function, 0, true);
+  }
+  void run();
+
+  uint32_t add_function(std::string name, const FunctionNode& function, uint32_t captured, bool is_global) {
+    FunctionCode code;
+    code.name = std::move(name);
+    code.parameters = static_cast<uint32_t>(function.params().size());
+    code.captured = captured;
+    code.is_global = is_global;
+    for (const Var& param : function.params()) {
+      code.parameter_names.push_back(param->name());
+      code.parameter_types.push_back(parameter_type(param->checked_type()));
+    }
+    state.out.program->functions.push_back(std::move(code));
+    return static_cast<uint32_t>(state.out.program->functions.size()) - 1;
+  }
+  uint32_t global(const std::string& name) const {
+    const auto at = globals_.find(name);
+    if (at == globals_.end()) throw Error("the module has no function @" + name);
+    return at->second;
+  }
+  int32_t constructor(const ConstructorNode& constructor) {
+    const auto [at, fresh] =
+        constructors_.try_emplace(&constructor, state.out.program->constructors.size());
+    if (fresh)
+      state.out.program->constructors.push_back(
+          {constructor_tag(constructor), program::info_of(Constructor(&constructor))});
+    return static_cast<int32_t>(at->second);
+  }
+  int32_t text(std::string text) {
+    state.out.program->texts.push_back(std::move(text));
+    return static_cast<int32_t>(state.out.program->texts.size()) - 1;
+  }
+
+  LoweringState& state;
+
+ private:
+  std::map<std::string, uint32_t> globals_;
+  std::map<const ConstructorNode*, size_t> constructors_;
+};
+
+class FunctionLowering {
+ public:
+  FunctionLowering(ProgramLowering& program, const FunctionNode& function, const std::vector<Var>& captured)
+      : program_(program), function_(function), scope_(program.state, function, captured) {}
+
+  void known_function(const Var& var, LoweredRef value) { scope_.bind(var, std::move(value)); }
+
+  void run(uint32_t number) {
+    lower(function_.body(), {0, true});
+    scope_.code().finish(program_.state.out.program->functions[number]);
+  }
+
+ private:
+  /// The value of an operand: in A-normal form these are leaves.
+  LoweredRef operand(const Expr& expr) {
+    switch (expr->kind()) {
+      case ExprKind::kVar:
+        return scope_.use(as<VarNode>(expr));
+      case ExprKind::kConstant: {
+        const auto* constant = as<ConstantNode>(expr);
+        return std::make_shared<LoweredValue>(
+            LoweredValue{.kind = Kind::kConstant,
+                         .where = program_.state.constant(constant->value(), constant->origins()),
+                         .type = constant->checked_type()});
+      }
+      case ExprKind::kGlobalVar:
+        return std::make_shared<LoweredValue>(LoweredValue{
+            .kind = Kind::kFunction,
+            .where = static_cast<int32_t>(program_.global(as<GlobalVarNode>(expr)->name())),
+            .type = expr->checked_type()});
+      case ExprKind::kConstructor: {
+        const auto* constructor = as<ConstructorNode>(expr);
+        if (constructor->inputs().empty()) return constructed(*constructor, {}, expr->checked_type());
+        return std::make_shared<LoweredValue>(
+            LoweredValue{.kind = Kind::kConstructor, .where = program_.constructor(*constructor)});
+      }
+      case ExprKind::kFunction:
+        return function(*as<FunctionNode>(expr), "fn", nullptr);
+      default:
+        return value_of(expr, expr->checked_type());
+    }
+  }
+  std::vector<LoweredRef> operands(const ExprList& exprs) {
+    std::vector<LoweredRef> all;
+    for (const Expr& expr : exprs) all.push_back(operand(expr));
+    return all;
+  }
+
+  // ---- Expressions.
+
+  void deliver(const LoweredRef& value, const Target& target) {
+    if (target.is_result) return scope_.return_value(value);
+    scope_.code().emit(Opcode::kMove, {target.where, scope_.as_register(value)});
+  }
+
+  void lower(Expr expr, const Target& target) {
+    for (;;) {
+      if (const auto* let = as<LetNode>(expr)) {
+        const Expr body = let->body(), value = let->value();
+        if (body == Expr(let->var())) {  // let %x = value; %x  ->  value
+          expr = value;
+          continue;
+        }
+        if (const auto* inner = as<FunctionNode>(value); inner && !inner->is_primitive())
+          scope_.bind(let->var(), function(*inner, let->var()->name(), let->var().get()));
+        else
+          scope_.bind(let->var(), value_of(value, let->var()->checked_type()));
+        expr = body;
+        continue;
+      }
+      if (const auto* branch = as<IfNode>(expr)) return lower_if(*branch, target);
+      if (const auto* match = as<MatchNode>(expr)) return lower_match(*match, target);
+      const auto* call = as<CallNode>(expr);
+      if (call && target.is_result && calls_function(*call)) return emit_call(*call, {});
+      return deliver(as<CallNode>(expr) || !is_leaf(expr->kind()) ? value_of(expr, expr->checked_type())
+                                                                  : operand(expr),
+                     target);
+    }
+  }
+
+  LoweredRef value_of(const Expr& expr, const Type& type) {
+    switch (expr->kind()) {
+      case ExprKind::kLet:
+      case ExprKind::kIf:
+      case ExprKind::kMatch: {
+        const Register made = scope_.code().fresh();
+        lower(expr, {made, false});
+        return in_register(made, type);
+      }
+      case ExprKind::kTuple:
+        return tuple_of(operands(as<TupleNode>(expr)->fields()), type);
+      case ExprKind::kTupleGetItem: {
+        const auto* item = as<TupleGetItemNode>(expr);
+        return scope_.field(operand(item->tuple()), item->index(), type);
+      }
+      case ExprKind::kCall:
+        return call(*as<CallNode>(expr), type);
+      case ExprKind::kRefCreate:
+        return in_register(one(Opcode::kMakeCell, as<RefCreateNode>(expr)->value()), type);
+      case ExprKind::kRefRead:
+        return in_register(one(Opcode::kReadCell, as<RefReadNode>(expr)->ref()), type);
+      case ExprKind::kRefWrite: {
+        const auto* write = as<RefWriteNode>(expr);
+        const std::vector<Register> both = scope_.as_registers({operand(write->ref()), operand(write->value())});
+        scope_.code().emit(Opcode::kWriteCell, both);
+        return tuple_of({}, type);
+      }
+      default:
+        return operand(expr);
+    }
+  }
+  Register one(Opcode op, const Expr& of) {
+    const Register from = scope_.as_register(operand(of)), made = scope_.code().fresh();
+    scope_.code().emit(op, {made, from});
+    return made;
+  }
+
+  void lower_if(const IfNode& branch, const Target& target) {
+    const Register condition = scope_.as_register(operand(branch.condition()));
+    scope_.flush();
+    const int32_t otherwise = scope_.code().label(), end = scope_.code().label();
+    scope_.code().emit(Opcode::kUnless, {condition, otherwise});
+    const FunctionScope::Variables around = scope_.variables();
+    lower(branch.then(), target);
+    scope_.flush();
+    if (!target.is_result) scope_.code().emit(Opcode::kJump, {end});
+    scope_.restore(around);
+    scope_.code().place(otherwise);
+    lower(branch.otherwise(), target);
+    scope_.flush();
+    scope_.restore(around);
+    if (!target.is_result) scope_.code().place(end);
+  }
+
+  void lower_match(const MatchNode& match, const Target& target) {
+    const LoweredRef data = operand(match.data());
+    scope_.flush({data});
+    const int32_t end = scope_.code().label();
+    const FunctionScope::Variables around = scope_.variables();
+    bool open = true;  // whether control reaches the next clause
+    for (const Clause& clause : match.clauses()) {
+      if (!open) break;
+      const int32_t next = scope_.code().label();
+      open = fit(clause.pattern, data, next);
+      lower(clause.body, target);
+      scope_.flush();
+      if (!target.is_result) scope_.code().emit(Opcode::kJump, {end});
+      scope_.restore(around);
+      if (open) scope_.code().place(next);
+    }
+    if (open) {
+      const std::string place = match.span() ? " (line " + std::to_string(match.span().line) + ")" : "";
+      scope_.code().emit(Opcode::kFatal, {program_.text("match: no clause fits the value" + place)});
+    }
+    if (!target.is_result) scope_.code().place(end);
+  }
+
+  /// Binds the variables of a pattern; what does not fit goes on at `other`. Whether anything may not fit.
+  bool fit(const Pattern& pattern, const LoweredRef& value, int32_t other) {
+    switch (pattern->kind()) {
+      case PatternKind::kWildcard:
+        return false;
+      case PatternKind::kVar:
+        scope_.bind(pattern->var(), value);
+        return false;
+      case PatternKind::kConstructor: {
+        const Register from = scope_.as_register(value);
+        scope_.code().emit(Opcode::kUnlessTag, {from, constructor_tag(*pattern->constructor()), other});
+        const LoweredRef held = in_register(from, value->type);
+        for (size_t i = 0; i < pattern->patterns().size(); ++i) fit_field(pattern, i, held, other);
+        return true;
+      }
+      case PatternKind::kTuple: {
+        bool may_not = false;
+        for (size_t i = 0; i < pattern->patterns().size(); ++i) may_not |= fit_field(pattern, i, value, other);
+        return may_not;
+      }
+    }
+    return true;
+  }
+  bool fit_field(const Pattern& pattern, size_t index, const LoweredRef& value, int32_t other) {
+    const Pattern& part = pattern->patterns()[index];
+    if (part->kind() == PatternKind::kWildcard) return false;
+    const auto* tuple = as_type<TupleTypeNode>(value->type);
+    Type type = tuple && pattern->kind() == PatternKind::kTuple ? tuple->fields()[index] : Type();
+    if (part->kind() == PatternKind::kVar) type = part->var()->checked_type();
+    return fit(part, scope_.field(value, static_cast<int32_t>(index), type), other);
+  }
+
+  // ---- Calls.
+
+  bool calls_function(const CallNode& call) const {
+    return !call.op() && call.callee()->kind() != ExprKind::kConstructor &&
+           !kernel_called(*program_.state.module, call);
+  }
+
+  LoweredRef constructed(const ConstructorNode& constructor, const std::vector<LoweredRef>& fields,
+                         const Type& type) {
+    return in_register(
+        scope_.emit_made(Opcode::kData, {program_.constructor(constructor)}, scope_.as_registers(fields)), type);
+  }
+
+  LoweredRef call(const CallNode& call, const Type& type) {
+    if (const auto* constructor = as<ConstructorNode>(call.callee()))
+      return constructed(*constructor, operands(call.args()), type);
+    if (calls_function(call)) {
+      const Register made = scope_.code().fresh();
+      emit_call(call, made);
+      return in_register(made, type);
+    }
+    if (call.op() && call.op()->name == "on_device") return operand(call.args()[0]);
+    Function kernel = kernel_called(*program_.state.module, call);
+    if (!kernel) kernel = kernel_of_operator(call);
+    return call_kernel(kernel, call, type);
+  }
+
+  LoweredRef call_kernel(const Function& kernel, const CallNode& call, const Type& type) {
+    std::vector<LoweredRef> args;
+    for (const Expr& arg : call.args()) args.push_back(scope_.expanded(operand(arg)));
+    // Without arguments a kernel of integers is one too, which a piece computes as any other.
+    const bool pending = std::ranges::any_of(args, [](const LoweredRef& arg) { return is_pending(*arg); });
+    if (const auto integers = pending || args.empty() ? std::nullopt : integer_function(*kernel))
+      return in_register(
+          scope_.emit_integers(*integers, args,
+                               program_.state.add_node(kernel, call.origins(), -1, "integers")),
+          type);
+    const LoweredRef result = pending_of(type);
+    scope_.pieces().add({kernel, call.origins(), std::move(args), result});
+    return result;
+  }
+
+  /// Without `made`: as the last thing of the function.
+  void emit_call(const CallNode& call, std::optional<Register> made) {
+    const LoweredRef callee = operand(call.callee());
+    std::vector<LoweredRef> args = operands(call.args());
+    if (callee->kind == Kind::kFunction) {
+      for (const Var& var : callee->captured) args.push_back(scope_.find(var.get()));
+      const std::vector<Register> list = scope_.as_registers(args);
+      std::vector<int32_t> words{callee->where};
+      if (made) words.push_back(*made);
+      CodeBuilder::append(words, list);
+      scope_.code().emit(made ? Opcode::kCall : Opcode::kTailCall, std::move(words));
+      if (!made) scope_.pieces().drop();
+      return;
+    }
+    args.insert(args.begin(), callee);
+    std::vector<Register> list = scope_.as_registers(args);
+    std::vector<int32_t> words{list[0]};
+    if (made) words.push_back(*made);
+    list.erase(list.begin());
+    CodeBuilder::append(words, list);
+    scope_.code().emit(made ? Opcode::kCallValue : Opcode::kTailCallValue, std::move(words));
+    if (!made) scope_.pieces().drop();
+  }
+
+  // ---- Functions within functions: what they capture is passed to them, where they are known.
+
+  LoweredRef function(const FunctionNode& inner, const std::string& name, const VarNode* itself) {
+    std::vector<Var> captured;
+    std::vector<std::pair<Var, LoweredRef>> known;
+    std::unordered_set<const VarNode*> seen;
+    const std::function<void(const Var&)> capture = [&](const Var& var) {
+      if (var.get() == itself || !seen.insert(var.get()).second) return;
+      const LoweredRef value = scope_.find(var.get());
+      if (!value) throw Error("the variable %" + var->name() + " has no value");
+      if (value->kind != Kind::kFunction) {
+        captured.push_back(var);
+        return;
+      }
+      known.emplace_back(var, value);
+      for (const Var& inside : value->captured) capture(inside);
+    };
+    for (const Var& var : free_vars(Expr(&inner))) capture(var);
+    const uint32_t number =
+        program_.add_function(name, inner, static_cast<uint32_t>(captured.size()), false);
+    const auto made = std::make_shared<LoweredValue>(LoweredValue{.kind = Kind::kFunction,
+                                                                  .where = static_cast<int32_t>(number),
+                                                                  .type = inner.checked_type(),
+                                                                  .captured = captured});
+    FunctionLowering lowering(program_, inner, captured);
+    for (const auto& [var, value] : known) lowering.known_function(var, value);
+    if (itself) lowering.known_function(Var(itself), made);
+    lowering.run(number);
+    return made;
+  }
+
+  ProgramLowering& program_;
+  const FunctionNode& function_;
+  FunctionScope scope_;
+};
+
+void ProgramLowering::run() {
+  for (const auto& [name, number] : globals_)
+    FunctionLowering(*this, *state.module->find(name), {}).run(number);
+}
+
+}  // namespace
+
+LoweredProgram lower_program(const IRModule& module, const LoweringOptions& options) {
+  LoweredProgram out;
+  out.program = std::make_shared<Program>();
+  LoweringState state{module, options, out, PlannedKernels(out.plan.kernels, options.mod_name)};
+  ProgramLowering(state).run();
+  const Status status = state.graph->set_storages();
+  BATON_CHECK(status.ok(), "the nodes of a program are refused: " + status.message);
+  out.plan.graph = std::move(state.graph);
+  const Status checked = check(*out.program);
+  BATON_CHECK(checked.ok(), "our own program is refused: " + checked.message);
+  return out;
+}
+
+}  // namespace baton::vm

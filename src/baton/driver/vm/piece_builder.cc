@@ -1,0 +1,561 @@
+#include "baton/driver/vm/piece_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extent.h"
+#include "baton/ir/inspect.h"
+#include "baton/ir/op.h"
+#include "baton/ir/rules/shape_rule.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/diagnostic.h"
+#include "baton/types/infer_type.h"
+
+namespace baton::vm {
+
+using Kind = LoweredValue::Kind;
+
+int32_t LoweringState::constant(const NDArray& value, const OriginSet& origins) {
+  const auto [at, fresh] = constants.try_emplace(value.data(), 0);
+  NamedArrays& all = out.program->constants;
+  if (!fresh && all[static_cast<size_t>(at->second)].second.same_as(value)) return at->second;
+  at->second = static_cast<int32_t>(all.size());
+  all.emplace_back("p" + std::to_string(all.size()), value);
+  out.plan.params.push_back(all.back());
+  PlanNode node;
+  node.name = all.back().first;
+  node.first_entry = static_cast<EntryId>(graph->entries.size());
+  PlanEntry& entry = graph->entries.emplace_back();
+  entry.shape = value.shape();
+  entry.dtype = value.dtype();
+  graph->arg_nodes.push_back(static_cast<uint32_t>(graph->nodes.size()));
+  graph->nodes.push_back(std::move(node));
+  out.plan.nodes.push_back({-1, {}, origins});
+  return at->second;
+}
+
+uint32_t LoweringState::add_node(const Function& function, const OriginSet& origins, int kernel,
+                                 const std::string& func_name, std::vector<int32_t> used) {
+  PlanNode node;
+  node.kind = PlanNode::Kind::kKernel;
+  node.func_name = func_name;
+  node.name = node_names.make(func_name);
+  node.attrs = kernel_attrs(function);
+  node.first_entry = static_cast<EntryId>(graph->entries.size());
+  node.num_outputs = 0;
+  for (const int32_t constant : used)  // constants have an entry each, in order
+    node.inputs.push_back(static_cast<EntryId>(constant));
+  if (kernel >= 0) node.backend = out.plan.kernels[static_cast<size_t>(kernel)].place.backend;
+  set_origins(node, module->origins(), origins);
+  graph->nodes.push_back(std::move(node));
+  out.plan.nodes.push_back({kernel, function, origins});
+  return static_cast<uint32_t>(graph->nodes.size()) - 1;
+}
+
+namespace {
+
+const std::map<std::string, Opcode>& integer_operators() {
+  static const std::map<std::string, Opcode> all = {
+      {"add", Opcode::kAdd},           {"subtract", Opcode::kSubtract}, {"multiply", Opcode::kMultiply},
+      {"minimum", Opcode::kMinimum},   {"maximum", Opcode::kMaximum},   {"logical_and", Opcode::kAnd},
+      {"logical_or", Opcode::kOr},     {"equal", Opcode::kEqual},       {"not_equal", Opcode::kNotEqual},
+      {"less", Opcode::kLess},         {"less_equal", Opcode::kLessEqual}, {"greater", Opcode::kLess},
+      {"greater_equal", Opcode::kLessEqual}, {"logical_not", Opcode::kNot}, {"cast", Opcode::kCast}};
+  return all;
+}
+
+std::optional<IntegerKind> integer_type(const Expr& expr) {
+  const TensorTypeNode* tensor = tensor_type_of(expr);
+  IntegerKind kind{};
+  if (!tensor || tensor->rank() != 0 || !is_integer_kind(tensor->dtype(), &kind)) return {};
+  return kind;
+}
+
+bool is_reshape_only(const FunctionNode& function) {
+  const AttrValue* only = function.attr("relay.reshape_only");
+  return only && only->as<int64_t>() && *only->as<int64_t>() == 1;
+}
+
+bool has_unknown(const Type& type) {
+  bool found = false;
+  visit_types(type, [&](const Type& part) {
+    const auto* tensor = as_type<TensorTypeNode>(part);
+    found |= tensor && std::ranges::any_of(tensor->shape(), [](Dim dim) { return dim == Dim::any(); });
+  });
+  return found;
+}
+
+bool is_static(const Type& type) {
+  bool found = true;
+  visit_types(type, [&](const Type& part) {
+    if (const auto* tensor = as_type<TensorTypeNode>(part)) found &= tensor->is_static();
+  });
+  return found;
+}
+
+bool is_tensors(const Type& type) {
+  if (as_type<TensorTypeNode>(type)) return true;
+  const auto* tuple = as_type<TupleTypeNode>(type);
+  return tuple && std::ranges::all_of(tuple->fields(), is_tensors);
+}
+
+}  // namespace
+
+std::optional<IntegerFunction> integer_function(const FunctionNode& function) {
+  IntegerFunction made;
+  std::map<const ExprNode*, int> places;
+  for (const Var& param : function.params()) {
+    if (!integer_type(Expr(param))) return {};
+    places.emplace(param.get(), static_cast<int>(places.size()));
+  }
+  const auto params = static_cast<int>(places.size());
+  bool fits = true;
+  post_order(function.body(), [&](const Expr& node) {
+    if (!fits || as<VarNode>(node) || node->kind() == ExprKind::kOp) return;
+    const std::optional<IntegerKind> kind = integer_type(node);
+    fits = kind.has_value();
+    if (!fits) return;
+    if (const auto* constant = as<ConstantNode>(node)) {
+      places[node.get()] = ~static_cast<int>(made.numbers.size());
+      made.numbers.emplace_back(integers_of(constant->value())[0], *kind);
+      return;
+    }
+    const auto* call = as<CallNode>(node);
+    const auto op = call && call->op() ? integer_operators().find(call->op()->name)
+                                       : integer_operators().end();
+    if (op == integer_operators().end()) {
+      fits = false;
+      return;
+    }
+    IntegerStep step{op->second, *kind, {}};
+    for (const Expr& arg : call->args()) {
+      const auto at = places.find(arg.get());
+      fits = fits && at != places.end() && integer_type(arg);
+      if (fits) step.operands.push_back(at->second);
+    }
+    if (!fits) return;
+    if (call->op()->name.starts_with("greater")) std::swap(step.operands[0], step.operands[1]);
+    places[node.get()] = params + static_cast<int>(made.steps.size());
+    made.steps.push_back(std::move(step));
+  });
+  // The last step is the result; a function that only passes on a value is none of this kind.
+  if (!fits || made.steps.empty() ||
+      places[function.body().get()] != params + static_cast<int>(made.steps.size()) - 1)
+    return {};
+  return made;
+}
+
+/// The types of values within a piece: extents of inputs that are not known become variables.
+class PieceBuilder::Typing {
+ public:
+  /// The call's function, typed for its arguments in this piece; null where the types do not follow from
+  /// them. `result` are then the types of its results.
+  Function typed(const PendingCall& call) {
+    const FunctionNode& function = *call.function;
+    bool same = is_static(function.ret_type() ? function.ret_type() : function.body()->checked_type());
+    std::vector<Type> types;
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      types.push_back(type_of(*call.args[i], function.params()[i]->checked_type()));
+      same &= same_type(types.back(), function.params()[i]->checked_type());
+    }
+    Function made = call.function;
+    if (!same) {
+      std::unordered_map<const ExprNode*, Expr> values;
+      std::vector<Var> params;
+      for (size_t i = 0; i < types.size(); ++i) {
+        const Var& old = function.params()[i];
+        params.push_back(make_var(old->name(), types[i], NodeInfo(old->origins(), old->span(), types[i])));
+        values[old.get()] = Expr(params.back());
+      }
+      try {
+        const Function open =
+            make_function(std::move(params), substitute(function.body(), values), {}, function.attrs(),
+                          NodeInfo(function.origins(), function.span()));
+        made = as_ref<FunctionNode>(infer_type(Expr(open)));
+      } catch (const DiagnosticError&) {
+        return {};
+      }
+    }
+    const Type result = made->body()->checked_type();
+    if (!result || has_unknown(result)) return {};
+    std::vector<LoweredRef> results;
+    flatten(call.result, results);
+    const std::vector<const TensorTypeNode*> flat = flat_types(result);
+    for (size_t i = 0; i < results.size(); ++i) pending_[results[i].get()] = Type(flat[i]);
+    return made;
+  }
+
+  Type type_of(const LoweredValue& value, const Type& declared) {
+    switch (value.kind) {
+      case Kind::kTuple: {
+        std::vector<Type> fields;
+        const auto* tuple = as_type<TupleTypeNode>(declared);
+        for (size_t i = 0; i < value.fields.size(); ++i)
+          fields.push_back(type_of(*value.fields[i], tuple ? tuple->fields()[i] : Type()));
+        return tuple_type(std::move(fields));
+      }
+      case Kind::kPending:
+        return pending_.at(&value);
+      case Kind::kRegister:
+        return input(value.where, value.type ? value.type : declared);
+      default:
+        return value.type;
+    }
+  }
+
+  /// Where the value of a variable is read: an axis of the input in a register.
+  struct Axis {
+    Register where;
+    size_t axis;
+  };
+  const std::map<uint32_t, Axis>& axes() const { return axes_; }
+
+ private:
+  /// An input's type: each extent that is no number is, or becomes, a variable that is bound.
+  Type input(Register where, const Type& type) {
+    const auto known = inputs_.find(where);
+    if (known != inputs_.end()) return known->second;
+    const auto* tuple = as_type<TupleTypeNode>(type);
+    BATON_CHECK(!tuple, "a tuple in a register is an input of a piece");
+    const auto* tensor = as_type<TensorTypeNode>(type);
+    BATON_CHECK(tensor, "an input of a piece that is no tensor");
+    std::vector<Dim> shape = tensor->shape();
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      Dim& dim = shape[axis];
+      if (!dim.is_any()) continue;
+      bool bound = dim.is_symbolic();
+      if (bound && as_extent_var(dim)) {
+        axes_.try_emplace(dim.symbol_id(), Axis{where, axis});
+        continue;
+      }
+      if (bound) visit_extent_vars(dim, [&](Dim var) { bound &= axes_.contains(var.symbol_id()); });
+      if (bound) continue;
+      // `?`, or an expression of variables that no input of this piece has: another variable.
+      Dim fresh = Dim::any();
+      if (dim.is_symbolic())
+        if (const auto at = replaced_.find(dim.symbol_id()); at != replaced_.end()) fresh = at->second;
+      if (fresh == Dim::any()) fresh = extent_var({"d" + std::to_string(axes_.size())});
+      if (dim.is_symbolic()) replaced_.emplace(dim.symbol_id(), fresh);
+      axes_.try_emplace(fresh.symbol_id(), Axis{where, axis});
+      dim = fresh;
+    }
+    return inputs_[where] = tensor_type(std::move(shape), tensor->dtype());
+  }
+
+  std::map<const LoweredValue*, Type> pending_;
+  std::map<Register, Type> inputs_;
+  std::map<uint32_t, Axis> axes_;       // by the variable's number
+  std::map<uint32_t, Dim> replaced_;    // expressions by variables
+};
+
+namespace {
+
+/// Makes one piece.
+class PieceMaker {
+ public:
+  PieceMaker(Piece& piece) : piece_(piece) {}
+
+  uint32_t step(Dim dim) {
+    if (!dim.is_any()) {
+      const auto [at, fresh] = numbers_.try_emplace(dim.value(), next());
+      if (fresh) piece_.steps.push_back({.op = ExtentStep::Op::kNumber, .number = dim.value()});
+      return at->second;
+    }
+    if (const auto known = symbols_.find(dim.symbol_id()); known != symbols_.end()) return known->second;
+    BATON_CHECK(!as_extent_var(dim), "an extent that no input of a piece has: " + extent_text(dim));
+    const ExtentParts parts = extent_parts(dim);
+    ExtentStep made;
+    made.a = step(parts.a);
+    if (parts.op == ExtentOp::kFloorDiv) {
+      made.op = ExtentStep::Op::kFloorDivide;
+      made.number = parts.b.value();
+    } else {
+      made.op = parts.op == ExtentOp::kAdd   ? ExtentStep::Op::kAdd
+                : parts.op == ExtentOp::kSub ? ExtentStep::Op::kSubtract
+                                             : ExtentStep::Op::kMultiply;
+      made.b = step(parts.b);
+    }
+    symbols_.emplace(dim.symbol_id(), next());
+    piece_.steps.push_back(made);
+    return next() - 1;
+  }
+  void bind(uint32_t symbol, uint32_t input, uint32_t axis) {
+    symbols_.emplace(symbol, next());
+    piece_.steps.push_back({ExtentStep::Op::kAxis, input, axis, 0});
+  }
+  uint32_t axis_step(uint32_t input, uint32_t axis) {
+    piece_.steps.push_back({ExtentStep::Op::kAxis, input, axis, 0});
+    return next() - 1;
+  }
+
+  uint32_t tensor(const Type& type, PieceTensor::Home home, uint32_t place) {
+    const auto* tensor = as_type<TensorTypeNode>(type);
+    PieceTensor made{tensor->dtype(), {}, home, place};
+    for (const Dim dim : tensor->shape()) made.extents.push_back(step(dim));
+    piece_.tensors.push_back(std::move(made));
+    return static_cast<uint32_t>(piece_.tensors.size()) - 1;
+  }
+
+  uint32_t root_of(uint32_t tensor) const {
+    while (piece_.tensors[tensor].home == PieceTensor::Home::kView) tensor = piece_.tensors[tensor].place;
+    return tensor;
+  }
+
+  /// Makes a tensor an output. A result that the arena would hold has memory of its own instead; where the
+  /// output is a view of it, it becomes the view.
+  void make_output(uint32_t tensor) {
+    const uint32_t root = root_of(tensor);
+    if (piece_.tensors[root].home == PieceTensor::Home::kArena) {
+      for (uint32_t at = tensor, next = tensor; at != root; at = next) next = piece_.tensors[at].place;
+      if (root != tensor) {
+        piece_.tensors[root].home = PieceTensor::Home::kView;
+        piece_.tensors[root].place = tensor;
+      }
+      piece_.tensors[tensor].home = PieceTensor::Home::kOutput;
+      piece_.tensors[tensor].place = static_cast<uint32_t>(piece_.outputs.size());
+    }
+    piece_.outputs.push_back(tensor);
+  }
+
+  /// Slots of the arena: a result takes one that is free, of the same size if there is one.
+  void place_in_arena() {
+    std::vector<size_t> last(piece_.tensors.size());
+    for (size_t c = 0; c < piece_.calls.size(); ++c) {
+      for (const uint32_t input : piece_.calls[c].inputs) last[root_of(input)] = c;
+      for (const uint32_t output : piece_.calls[c].outputs)
+        last[root_of(output)] = std::max(last[root_of(output)], c);
+    }
+    using Size = std::pair<size_t, std::vector<uint32_t>>;  // bytes of an element, sorted steps
+    std::vector<Size> sizes;
+    std::vector<uint32_t> free;
+    for (size_t c = 0; c < piece_.calls.size(); ++c) {
+      for (const uint32_t output : piece_.calls[c].outputs) {
+        PieceTensor& tensor = piece_.tensors[output];
+        if (tensor.home != PieceTensor::Home::kArena) continue;
+        Size size{tensor.dtype.bytes(), tensor.extents};
+        std::ranges::sort(size.second);
+        auto at = std::ranges::find_if(free, [&](uint32_t slot) { return sizes[slot] == size; });
+        if (at == free.end() && !free.empty()) at = std::prev(free.end());
+        if (at == free.end()) {
+          tensor.place = piece_.slots++;
+          sizes.push_back(std::move(size));
+        } else {
+          tensor.place = *at;
+          free.erase(at);
+          sizes[tensor.place] = std::move(size);
+        }
+      }
+      std::set<uint32_t> ended;  // after the call: an output must not be where an input is
+      const auto end = [&](uint32_t tensor) {
+        const uint32_t root = root_of(tensor);
+        if (piece_.tensors[root].home == PieceTensor::Home::kArena && last[root] == c)
+          ended.insert(piece_.tensors[root].place);
+      };
+      for (const uint32_t input : piece_.calls[c].inputs) end(input);
+      for (const uint32_t output : piece_.calls[c].outputs) end(output);
+      free.insert(free.end(), ended.begin(), ended.end());
+    }
+  }
+
+ private:
+  uint32_t next() const { return static_cast<uint32_t>(piece_.steps.size()); }
+
+  Piece& piece_;
+  std::map<int64_t, uint32_t> numbers_;
+  std::map<uint32_t, uint32_t> symbols_;
+};
+
+}  // namespace
+
+void PieceBuilder::flush(const std::vector<LoweredRef>& needed) {
+  if (calls_.empty()) return;
+  std::vector<LoweredRef> wanted;
+  for (const LoweredRef& each : needed) flatten(each, wanted);
+  size_t first = 0;
+  auto typing = std::make_unique<Typing>();
+  for (size_t c = 0; c < calls_.size(); ++c) {
+    const bool known = std::ranges::all_of(calls_[c].function->params(), [](const Var& param) {
+      return is_tensors(param->checked_type());
+    });
+    Function typed = known ? typing->typed(calls_[c]) : Function();
+    if (typed && typed != calls_[c].function && !is_reshape_only(*typed) &&
+        (!state_.options.refuses_symbolic || !state_.options.refuses_symbolic(typed).empty()))
+      typed = {};
+    if (typed) {
+      calls_[c].function = typed;
+      continue;
+    }
+    std::vector<LoweredRef> also = wanted;  // what this and later calls read
+    for (size_t later = c; later < calls_.size(); ++later)
+      for (const LoweredRef& arg : calls_[later].args) flatten(arg, also);
+    emit_piece(first, c, *typing, also);
+    emit_operator(calls_[c]);
+    typing = std::make_unique<Typing>();
+    first = c + 1;
+  }
+  emit_piece(first, calls_.size(), *typing, wanted);
+  calls_.clear();
+}
+
+void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
+                              const std::vector<LoweredRef>& needed) {
+  if (first == last) return;
+  Program& program = *state_.out.program;
+  Piece piece;
+  PieceMaker maker(piece);
+  std::map<const LoweredValue*, uint32_t> results;
+  std::map<Register, uint32_t> inputs;
+  std::map<int32_t, uint32_t> constants;
+  std::vector<Register> operands;
+  // All inputs first: the values of variables are read there.
+  std::vector<std::pair<Register, LoweredRef>> found;
+  for (size_t c = first; c < last; ++c) {
+    std::vector<LoweredRef> args;
+    for (const LoweredRef& arg : calls_[c].args) flatten(arg, args);
+    for (const LoweredRef& arg : args)
+      if (arg->kind == Kind::kRegister && inputs.try_emplace(arg->where, inputs.size()).second)
+        found.emplace_back(arg->where, arg);
+  }
+  for (const auto& [symbol, axis] : typing.axes())
+    maker.bind(symbol, inputs.at(axis.where), static_cast<uint32_t>(axis.axis));
+  for (const auto& [where, value] : found) {
+    const auto number = static_cast<uint32_t>(operands.size());
+    operands.push_back(where);
+    const Type type = typing.type_of(*value, value->type);
+    piece.inputs.push_back(maker.tensor(type, PieceTensor::Home::kInput, number));
+    piece.input_names.push_back(value->name.empty() ? "a value" : "%" + value->name);
+    const auto& shape = as_type<TensorTypeNode>(type)->shape();
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const uint32_t wanted = maker.step(shape[axis]);
+      const ExtentStep& step = piece.steps[wanted];
+      if (step.op == ExtentStep::Op::kAxis && step.a == number && step.b == axis) continue;
+      const uint32_t given = maker.axis_step(number, static_cast<uint32_t>(axis));
+      piece.checks.push_back({given, wanted,
+                              "axis " + std::to_string(axis) + " of " + piece.input_names.back() + " and " +
+                                  extent_text(shape[axis])});
+    }
+  }
+  for (size_t c = first; c < last; ++c) {
+    PendingCall& call = calls_[c];
+    std::vector<LoweredRef> args, made;
+    for (const LoweredRef& arg : call.args) flatten(arg, args);
+    flatten(call.result, made);
+    PieceCall out;
+    std::vector<int32_t> used;
+    for (const LoweredRef& arg : args) {
+      if (arg->kind == Kind::kRegister) {
+        out.inputs.push_back(piece.inputs[inputs.at(arg->where)]);
+      } else if (arg->kind == Kind::kPending) {
+        out.inputs.push_back(results.at(arg.get()));
+      } else {
+        const auto [at, fresh] = constants.try_emplace(arg->where, 0);
+        if (fresh)
+          at->second =
+              maker.tensor(arg->type, PieceTensor::Home::kConstant, static_cast<uint32_t>(arg->where));
+        out.inputs.push_back(at->second);
+        used.push_back(arg->where);
+      }
+    }
+    const bool view = is_reshape_only(*call.function) && out.inputs.size() == 1 && made.size() == 1;
+    for (const LoweredRef& result : made) {
+      const uint32_t tensor =
+          maker.tensor(typing.type_of(*result, {}),
+                       view ? PieceTensor::Home::kView : PieceTensor::Home::kArena, view ? out.inputs[0] : 0);
+      results[result.get()] = tensor;
+      out.outputs.push_back(tensor);
+    }
+    const KernelPlace place =
+        state_.options.place ? state_.options.place(*call.function, 1) : KernelPlace{};
+    if (place.device_type != 1)
+      throw NotSupported("programs with control flow or open shapes run on the processor; a kernel of this "
+                         "one is for device type " + std::to_string(place.device_type));
+    const int kernel = state_.kernels.of(call.function, place);
+    PlannedKernel& planned = state_.out.plan.kernels[static_cast<size_t>(kernel)];
+    planned.called |= !view;
+    out.node = state_.add_node(call.function, call.origins, kernel, view ? "__nop" : planned.func_name, used);
+    if (view) {
+      state_.graph->nodes.back().kind = PlanNode::Kind::kNop;
+      continue;
+    }
+    const auto [number, fresh] = state_.kernel_numbers.try_emplace(
+        planned.func_name + " " + planned.place.backend, static_cast<uint32_t>(program.kernels.size()));
+    if (fresh) program.kernels.push_back({planned.func_name, planned.place.backend});
+    out.kernel = number->second;
+    for (const Dim extent : kernel_extents(*call.function)) out.extents.push_back(maker.step(extent));
+    piece.calls.push_back(std::move(out));
+  }
+  std::vector<int32_t> words = operands;
+  std::set<const LoweredValue*> given;
+  for (const LoweredRef& value : needed) {
+    const auto at = results.find(value.get());
+    if (at == results.end() || !given.insert(value.get()).second) continue;
+    maker.make_output(at->second);
+    value->kind = Kind::kRegister;
+    value->where = code_.fresh();
+    words.push_back(value->where);
+  }
+  maker.place_in_arena();
+  words.insert(words.begin(), static_cast<int32_t>(program.pieces.size()));
+  program.pieces.push_back(std::move(piece));
+  code_.emit(Opcode::kPiece, std::move(words));
+}
+
+Register PieceBuilder::as_register(const LoweredRef& value) {
+  switch (value->kind) {
+    case Kind::kRegister:
+      return value->where;
+    case Kind::kConstant: {
+      const Register made = code_.fresh();
+      code_.emit(Opcode::kConstant, {made, value->where});
+      return made;
+    }
+    case Kind::kTuple: {
+      std::vector<Register> fields;
+      for (const LoweredRef& field : value->fields) fields.push_back(as_register(field));
+      const Register made = code_.fresh();
+      std::vector<int32_t> words{made};
+      CodeBuilder::append(words, fields);
+      code_.emit(Opcode::kTuple, std::move(words));
+      return made;
+    }
+    default:
+      internal_error(__FILE__, __LINE__, "an operand of an operator that is no tensor", "");
+  }
+}
+
+void PieceBuilder::emit_operator(const PendingCall& call) {
+  std::vector<Register> args;
+  for (const LoweredRef& arg : call.args) args.push_back(as_register(arg));
+  const auto number = static_cast<int32_t>(state_.out.operators.size());
+  state_.out.operators.push_back(call.function);
+  std::string name;
+  for (const Origin* origin : call.function->body()->origins().origins())
+    if (name.empty()) name = origin->op();
+  if (const auto* body = as<CallNode>(call.function->body()); body && body->op()) name = body->op()->name;
+  state_.out.program->operators.push_back(name);
+  const uint32_t node = state_.add_node(call.function, call.origins, -1, name);
+  const Register made = code_.fresh();
+  std::vector<int32_t> words{number, made};
+  CodeBuilder::append(words, args);
+  code_.emit(Opcode::kOperator, std::move(words), node);
+  // The fields of its result.
+  const std::function<void(const LoweredRef&, Register)> spread = [&](const LoweredRef& value,
+                                                                      Register from) {
+    if (value->kind != Kind::kTuple) {
+      value->kind = Kind::kRegister;
+      value->where = from;
+      return;
+    }
+    for (size_t i = 0; i < value->fields.size(); ++i) {
+      const Register field = code_.fresh();
+      code_.emit(Opcode::kField, {field, from, static_cast<int32_t>(i)});
+      spread(value->fields[i], field);
+    }
+  };
+  spread(call.result, made);
+}
+
+}  // namespace baton::vm

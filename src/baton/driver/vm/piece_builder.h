@@ -1,0 +1,75 @@
+#pragma once
+// Collects calls of kernels, and makes pieces of them.
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "baton/driver/plan/planned_kernels.h"
+#include "baton/driver/vm/lowered_value.h"
+#include "baton/driver/vm/lowered_program.h"
+
+namespace baton::vm {
+
+/// A call of a primitive function that is not made yet.
+struct PendingCall {
+  Function function;
+  OriginSet origins;
+  std::vector<LoweredRef> args;  ///< one per parameter
+  LoweredRef result;             ///< its tensors are pending
+};
+
+/// What all functions of a program share while it is lowered.
+struct LoweringState {
+  const IRModule& module;
+  const LoweringOptions& options;
+  LoweredProgram& out;
+  PlannedKernels kernels;
+  std::shared_ptr<Plan> graph = std::make_shared<Plan>();
+  std::unordered_map<const void*, int32_t> constants = {};  // by their data
+  std::unordered_map<std::string, uint32_t> kernel_numbers = {};
+  UniqueNames node_names = {};
+
+  int32_t constant(const NDArray& value, const OriginSet& origins);
+  /// Adds a node to the plan that reports read. `kernel`: its number, or -1.
+  uint32_t add_node(const Function& function, const OriginSet& origins, int kernel,
+                    const std::string& func_name, std::vector<int32_t> constants = {});
+};
+
+/// The operators of a primitive function that integers in registers are computed by, in order; empty when it
+/// has others.
+struct IntegerStep {
+  Opcode op;
+  IntegerKind kind;
+  std::vector<int> operands;  ///< below the number of parameters: a parameter; else an earlier step; negative:
+                              ///< ~i, the number `numbers[i]`
+};
+struct IntegerFunction {
+  std::vector<IntegerStep> steps;
+  std::vector<std::pair<int64_t, IntegerKind>> numbers;
+};
+std::optional<IntegerFunction> integer_function(const FunctionNode& function);
+
+class PieceBuilder {
+ public:
+  PieceBuilder(LoweringState& state, CodeBuilder& code) : state_(state), code_(code) {}
+
+  bool empty() const { return calls_.empty(); }
+  void add(PendingCall call) { calls_.push_back(std::move(call)); }
+  /// Forgets the calls: control never comes to where their results are read.
+  void drop() { calls_.clear(); }
+  /// Emits what computes all calls. Afterwards no value is pending: of results in `needed`, the registers are
+  /// known.
+  void flush(const std::vector<LoweredRef>& needed);
+
+ private:
+  class Typing;
+  void emit_piece(size_t first, size_t last, Typing& typing, const std::vector<LoweredRef>& needed);
+  void emit_operator(const PendingCall& call);
+  Register as_register(const LoweredRef& value);
+
+  LoweringState& state_;
+  CodeBuilder& code_;
+  std::vector<PendingCall> calls_;
+};
+
+}  // namespace baton::vm

@@ -1,0 +1,190 @@
+#include "baton/driver/vm/runnable_program.h"
+
+#include <exception>
+#include <unordered_map>
+
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/evaluate_call.h"
+#include "baton/interpreter/interpreted_program.h"
+#include "baton/ir/visit.h"
+#include "baton/runtime/model.h"
+#include "baton/runtime/vm/program_blob.h"
+#include "baton/support/interrupt.h"
+#include "baton/support/require.h"
+#include "baton/text/json/json.h"
+
+namespace baton {
+
+using program::Value;
+
+namespace {
+
+/// What machines have the compiler do: operators that are no kernels, and functions of others.
+class ProgramServices final : public vm::Services {
+ public:
+  explicit ProgramServices(const std::vector<Function>& operators) : operators_(operators) {}
+
+  Value evaluate(uint32_t number, const std::vector<Value>& args) override {
+    if (number >= operators_.size()) return {};
+    return kept([&] { return evaluated(*operators_[number], args); });
+  }
+  Value call(const program::FunctionValue& function, const std::vector<Value>& args) override {
+    return kept([&] { return call_value(function, args, *context_); });
+  }
+
+  void begin(const BuildContext& context) {
+    context_ = &context;
+    failure_ = nullptr;
+  }
+  /// What a service threw; null: nothing.
+  std::exception_ptr failure() const { return failure_; }
+
+ private:
+  template <class Work>
+  Value kept(Work work) {
+    try {
+      return work();
+    } catch (...) {
+      failure_ = std::current_exception();
+      return {};
+    }
+  }
+
+  Value evaluated(const FunctionNode& function, const std::vector<Value>& args) const {
+    std::unordered_map<const ExprNode*, Value> values;
+    for (size_t i = 0; i < args.size(); ++i) values[function.params()[i].get()] = args[i];
+    post_order(function.body(), [&](const Expr& node) {
+      if (const auto* constant = as<ConstantNode>(node)) {
+        values[node.get()] = make_ref<const program::TensorValue>(constant->value(), /*lent=*/true);
+      } else if (const auto* tuple = as<TupleNode>(node)) {
+        std::vector<Value> fields;
+        for (const Expr& field : tuple->fields()) fields.push_back(values.at(field.get()));
+        values[node.get()] = program::tuple_value(std::move(fields));
+      } else if (const auto* item = as<TupleGetItemNode>(node)) {
+        const auto* from = program::as_value<program::TupleValue>(values.at(item->tuple().get()));
+        values[node.get()] = from->fields().at(static_cast<size_t>(item->index()));
+      } else if (const auto* call = as<CallNode>(node)) {
+        std::vector<Value> operands;
+        for (const Expr& arg : call->args()) operands.push_back(values.at(arg.get()));
+        values[node.get()] = program::evaluate_call(*call, operands, optimize, *context_);
+      }
+    });
+    return values.at(function.body().get());
+  }
+
+  const std::vector<Function>& operators_;
+  const BuildContext* context_ = nullptr;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+struct RunnableProgram::Worker {
+  explicit Worker(const std::vector<Function>& operators) : services(operators) {}
+  ProgramServices services;
+  std::unique_ptr<vm::Machine> machine;
+};
+
+/// A worker during one run.
+class RunnableProgram::Borrowed {
+ public:
+  explicit Borrowed(RunnableProgram& of) : of_(of) {
+    const std::lock_guard lock(of.mutex_);
+    if (of.idle_.empty()) return;
+    worker_ = std::move(of.idle_.back());
+    of.idle_.pop_back();
+  }
+  ~Borrowed() {
+    if (!worker_) return;
+    const std::lock_guard lock(of_.mutex_);
+    of_.idle_.push_back(std::move(worker_));
+  }
+  Worker& get() {
+    if (!worker_) {
+      auto made = std::make_unique<Worker>(of_.operators_);
+      made->machine = require(
+          vm::Machine::create(of_.program_, of_.modules_, &made->services, of_.weak_from_this()));
+      worker_ = std::move(made);
+    }
+    return *worker_;
+  }
+
+ private:
+  RunnableProgram& of_;
+  std::unique_ptr<Worker> worker_;
+};
+
+RunnableProgram::~RunnableProgram() = default;
+
+std::shared_ptr<RunnableProgram> RunnableProgram::create(const BuildResult& built) {
+  BATON_CHECK(built.program, "a build without a program");
+  const std::shared_ptr<RunnableProgram> made(new RunnableProgram);
+  made->program_ = built.program;
+  made->operators_ = built.operators;
+  made->modules_ = load_modules(built);
+  return made;
+}
+
+std::shared_ptr<RunnableProgram> RunnableProgram::load(const std::string& path) {
+  initialize();
+  const std::shared_ptr<const Artifact> artifact = require(Artifact::open(path));
+  if (!artifact->has(section::kProgram))
+    throw Error(path + ": the file has a plan, and no program for the virtual machine");
+  const std::shared_ptr<RunnableProgram> made(new RunnableProgram);
+  made->modules_ = require(Model::load_modules(*artifact));
+  made->program_ = require(vm::read_program(artifact->bytes(section::kProgram), artifact->params()));
+  if (artifact->has(section::kOperators)) {
+    const Saved saved = from_json(artifact->text(section::kOperators));
+    for (size_t i = 0; i < made->program_->operators.size(); ++i) {
+      const Function function = saved.module ? saved.module->find(std::to_string(i)) : Function();
+      if (!function) throw Error(path + ": the file is damaged: an operator is missing");
+      made->operators_.push_back(function);
+    }
+  }
+  return made;
+}
+
+template <class Run>
+Value RunnableProgram::run_on_worker(const BuildContext& context, Run run) {
+  Borrowed borrowed(*this);
+  Worker& worker = borrowed.get();
+  worker.services.begin(context);
+  worker.machine->set_interrupt(context.interrupt);
+  worker.machine->set_depth(depth_);
+  Result<Value> result = run(*worker.machine);
+  if (result.ok()) return std::move(*result);
+  if (const std::exception_ptr failure = worker.services.failure(); failure && worker.machine->service_failed())
+    std::rethrow_exception(failure);
+  if (worker.machine->interrupted()) throw Interrupted(result.status().message);
+  throw Error(result.status().message);
+}
+
+Value RunnableProgram::run(const std::string& function, std::span<const Value> args,
+                           const BuildContext& context) {
+  const int number = program_->find(function);
+  if (number < 0) throw Error("the program has no function " + function);
+  return run_on_worker(context, [&](vm::Machine& machine) {
+    return machine.run(static_cast<uint32_t>(number), args);
+  });
+}
+
+Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const Value> args,
+                            const BuildContext& context) {
+  return run_on_worker(context, [&](vm::Machine& machine) { return machine.call(function, args); });
+}
+
+Value call_value(const program::FunctionValue& function, std::span<const Value> args,
+                 const BuildContext& context) {
+  if (const program::ForeignFunction* foreign = function.foreign())
+    return foreign->call({args.begin(), args.end()});
+  if (!function.is_of_machine())
+    return program::call_function(function, {args.begin(), args.end()}, context);
+  const auto& own = static_cast<const vm::MachineFunction&>(function);
+  const std::shared_ptr<void> home = own.home();
+  if (!home) throw Error("the function " + own.name() + " is of a program that is not here any more");
+  return static_cast<RunnableProgram*>(home.get())->call(own, args, context);
+}
+
+}  // namespace baton

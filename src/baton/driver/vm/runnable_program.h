@@ -1,0 +1,54 @@
+#pragma once
+// A built program, ready to be called in this process.
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/driver/build_result.h"
+#include "baton/runtime/executor.h"
+#include "baton/runtime/vm/machine.h"
+
+namespace baton {
+
+/// Thread safe: each call runs on a machine of its own; machines are kept for later calls.
+class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
+ public:
+  /// `built`: a result of build_program(). Throws Error where its code does not run here.
+  static std::shared_ptr<RunnableProgram> create(const BuildResult& built);
+  /// `path`: a file that write_artifact() wrote of one. Throws Error for another or a damaged one.
+  static std::shared_ptr<RunnableProgram> load(const std::string& path);
+  ~RunnableProgram();
+
+  const vm::Program& program() const { return *program_; }
+  /// Runs a function. Throws Error for arguments that do not fit and for what fails, whatever a foreign
+  /// function throws, and Interrupted.
+  program::Value run(const std::string& function, std::span<const program::Value> args,
+                     const BuildContext& context);
+  /// The same for a closure that the program returned.
+  program::Value call(const vm::MachineFunction& function, std::span<const program::Value> args,
+                      const BuildContext& context);
+  /// The most calls within each other, for later runs.
+  void set_depth(size_t depth) { depth_ = depth; }
+
+ private:
+  struct Worker;
+  class Borrowed;
+  RunnableProgram() = default;
+  template <class Run>
+  program::Value run_on_worker(const BuildContext& context, Run run);
+
+  std::shared_ptr<const vm::Program> program_;
+  std::vector<Function> operators_;
+  Executor::Modules modules_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_;
+  size_t depth_ = vm::Machine::kDepth;
+};
+
+/// Calls a function value that a program returned, or a foreign one.
+program::Value call_value(const program::FunctionValue& function, std::span<const program::Value> args,
+                          const BuildContext& context);
+
+}  // namespace baton

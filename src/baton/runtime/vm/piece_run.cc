@@ -1,0 +1,353 @@
+#include "baton/runtime/vm/piece_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "baton/runtime/system/allocator.h"
+#include "baton/runtime/plan.h"
+#include "baton/runtime/tensors.h"
+#include "baton/support/base/memory.h"
+
+namespace baton::vm {
+namespace {
+
+// A result of at most so many bytes is kept, with its value, to be written again once nobody else has it: a
+// loop that carries two small tensors then allocates nothing.
+constexpr size_t kKept = size_t{64} << 10;
+constexpr size_t kKeptPerOutput = 2;  // the result of the last run is often an input of the next one
+
+bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % NDArray::kAlignment == 0; }
+
+void release_scratch(void* block) { scratch_free(block); }
+
+int64_t read_integer(const void* data, DType dtype) {
+  IntegerKind kind{};
+  is_integer_kind(dtype, &kind);
+  int64_t value = 0;
+  std::memcpy(&value, data, dtype.bytes());
+  return wrapped(value, kind);
+}
+
+}  // namespace
+
+MachineMemory::~MachineMemory() { std::free(block_); }
+
+void* MachineMemory::need(size_t bytes) {
+  if (bytes <= bytes_) return block_;
+  std::free(block_);
+  ++generation_;
+  block_ = allocate_aligned(bytes);
+  bytes_ = block_ ? bytes : 0;
+  if (block_) std::memset(block_, 0, bytes);  // takes the page faults now; and see clear_past_end()
+  return block_;
+}
+
+PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& memory,
+                   std::span<const std::pair<const PluginModule*, baton_bound>> kernels)
+    : piece_(piece), program_(program), memory_(memory) {
+  size_t axes = 0, dimensions = 0, args = 0, extents = 0;
+  for (const uint32_t input : piece.inputs) {
+    first_axis_.push_back(axes);
+    axes += piece.tensors[input].extents.size();
+  }
+  first_axis_.push_back(axes);
+  axes_.assign(axes, -1);
+  steps_.resize(piece.steps.size());
+  for (const PieceTensor& tensor : piece.tensors) dimensions += tensor.extents.size();
+  dimensions_.resize(dimensions);
+  tensors_.resize(piece.tensors.size());
+  bytes_.resize(piece.tensors.size());
+  views_.resize(piece.tensors.size());
+  baton_dimension* next = dimensions_.data();
+  for (size_t t = 0; t < piece.tensors.size(); ++t) {
+    const PieceTensor& tensor = piece.tensors[t];
+    tensors_[t] = tensor_header(tensor.dtype, static_cast<int32_t>(tensor.extents.size()), next);
+    next += tensor.extents.size();
+    if (tensor.home == PieceTensor::Home::kView) views_[tensor.place].push_back(static_cast<uint32_t>(t));
+  }
+  for (const PieceCall& call : piece.calls) {
+    args += call.inputs.size() + call.extents.size() + call.outputs.size();
+    extents += call.extents.size();
+  }
+  args_.reserve(args);
+  kernel_extents_.reserve(extents);
+  for (uint32_t c = 0; c < piece.calls.size(); ++c) {
+    const PieceCall& call = piece.calls[c];
+    const baton_bound& bound = kernels[call.kernel].second;
+    all_calls_.push_back({bound.function, bound.context, args_.data() + args_.size(), c});
+    for (const uint32_t input : call.inputs) args_.push_back(&tensors_[input]);
+    for (size_t i = 0; i < call.extents.size(); ++i) {
+      args_.push_back(kernel_extents_.data() + kernel_extents_.size());
+      kernel_extents_.push_back(0);
+    }
+    for (const uint32_t output : call.outputs) args_.push_back(&tensors_[output]);
+  }
+  offsets_.resize(piece.slots);
+  copies_.resize(piece.inputs.size());
+  inputs_.resize(piece.inputs.size());
+  integers_.resize(piece.inputs.size() + piece.outputs.size());
+  results_.resize(piece.outputs.size());
+  given_.resize(piece.outputs.size());
+  spare_.resize(piece.outputs.size() * kKeptPerOutput);
+  for (size_t t = 0; t < piece.tensors.size(); ++t)
+    if (piece.tensors[t].home == PieceTensor::Home::kConstant)
+      point(static_cast<uint32_t>(t),
+            const_cast<void*>(program.constants[piece.tensors[t].place].second.data()));
+  for (size_t i = 0; i < piece.inputs.size(); ++i)
+    if (is_integer(piece.inputs[i])) point(piece.inputs[i], &integers_[i]);
+  for (size_t o = 0; o < piece.outputs.size(); ++o)
+    if (is_integer(piece.outputs[o]) && piece.tensors[piece.outputs[o]].home == PieceTensor::Home::kOutput)
+      point(piece.outputs[o], &integers_[piece.inputs.size() + o]);
+}
+
+bool PieceRun::is_integer(uint32_t tensor) const {
+  const PieceTensor& of = piece_.tensors[tensor];
+  return of.extents.empty() && is_integer_kind(of.dtype);
+}
+
+std::string PieceRun::name_of(size_t input) const { return piece_.input_names[input]; }
+
+void PieceRun::point(uint32_t tensor, void* data) {
+  tensors_[tensor].host = static_cast<uint8_t*>(data);
+  for (const uint32_t view : views_[tensor]) point(view, data);
+}
+
+Shape PieceRun::shape_of(uint32_t tensor) const {
+  Shape shape;
+  for (const uint32_t step : piece_.tensors[tensor].extents) shape.push_back(steps_[step]);
+  return shape;
+}
+
+Status PieceRun::read_axes(std::span<const PieceInput> inputs, bool* changed) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PieceTensor& expected = piece_.tensors[piece_.inputs[i]];
+    const NDArray* given = inputs[i].array;
+    const size_t rank = first_axis_[i + 1] - first_axis_[i];
+    if (!given) {
+      if (rank == 0 && is_integer_kind(expected.dtype)) continue;
+      return Status::invalid("`" + name_of(i) + "` is an integer, where a tensor of " +
+                             std::to_string(rank) + " axes is expected");
+    }
+    if (given->dtype() != expected.dtype || given->shape().size() != rank)
+      return Status::invalid("`" + name_of(i) + "` is " + describe(given->shape(), given->dtype()) +
+                             ", where a tensor of " + std::to_string(rank) + " axes of " +
+                             expected.dtype.str() + " is expected");
+    int64_t* axes = axes_.data() + first_axis_[i];
+    for (size_t axis = 0; axis < rank; ++axis) {
+      *changed |= axes[axis] != given->shape()[axis];
+      axes[axis] = given->shape()[axis];
+    }
+  }
+  return Status::success();
+}
+
+Status PieceRun::compute_extents() {
+  for (size_t s = 0; s < piece_.steps.size(); ++s) {
+    const ExtentStep& step = piece_.steps[s];
+    int64_t value = 0;
+    bool fits = true;
+    switch (step.op) {
+      case ExtentStep::Op::kNumber:
+        value = step.number;
+        break;
+      case ExtentStep::Op::kAxis:
+        value = axes_[first_axis_[step.a] + step.b];
+        break;
+      case ExtentStep::Op::kAdd:
+        fits = !__builtin_add_overflow(steps_[step.a], steps_[step.b], &value);
+        break;
+      case ExtentStep::Op::kSubtract:
+        fits = !__builtin_sub_overflow(steps_[step.a], steps_[step.b], &value);
+        break;
+      case ExtentStep::Op::kMultiply:
+        fits = !__builtin_mul_overflow(steps_[step.a], steps_[step.b], &value);
+        break;
+      case ExtentStep::Op::kFloorDivide:
+        value = steps_[step.a] / step.number - (steps_[step.a] % step.number < 0);
+        break;
+    }
+    if (!fits) return Status::invalid("an extent of the program does not fit into 64 bits");
+    steps_[s] = value;
+  }
+  for (const ExtentCheck& check : piece_.checks)
+    if (steps_[check.a] != steps_[check.b])
+      return Status::invalid(check.what + " must be equal, and are " + std::to_string(steps_[check.a]) +
+                             " and " + std::to_string(steps_[check.b]));
+  return Status::success();
+}
+
+Status PieceRun::prepare() {
+  prepared_ = false;
+  if (Status status = compute_extents(); !status.ok()) return status;
+  for (size_t t = 0; t < tensors_.size(); ++t) {
+    const Shape shape = shape_of(static_cast<uint32_t>(t));
+    const DType dtype = piece_.tensors[t].dtype;
+    if (std::ranges::any_of(shape, [](int64_t extent) { return extent < 0; }))
+      return Status::invalid("a tensor of the program would be " + describe(shape, dtype) +
+                             " for these extents: one is negative");
+    if (!fits_executor(shape, dtype) || *element_count(shape) > std::numeric_limits<int32_t>::max())
+      return Status::unavailable("a tensor of the program would be " + describe(shape, dtype) +
+                                 " for these extents; kernels count up to 2^31 - 1 elements");
+    set_extents(tensors_[t], shape);
+    bytes_[t] = static_cast<size_t>(*byte_count(shape, dtype));
+  }
+  size_t next = 0;
+  for (const PieceCall& call : piece_.calls) {
+    for (const uint32_t step : call.extents) {
+      if (steps_[step] < 0 || steps_[step] > std::numeric_limits<int32_t>::max())
+        return Status::unavailable("an extent of the program would be " + std::to_string(steps_[step]) +
+                                   "; kernels take up to 2^31 - 1");
+      kernel_extents_[next++] = static_cast<int32_t>(steps_[step]);
+    }
+  }
+  calls_.clear();
+  for (const Call& call : all_calls_) {
+    const std::vector<uint32_t>& outputs = piece_.calls[call.number].outputs;
+    if (std::ranges::any_of(outputs, [&](uint32_t output) { return bytes_[output] > 0; }))
+      calls_.push_back(call);
+  }
+  std::vector<size_t> sizes(piece_.slots);
+  for (size_t t = 0; t < tensors_.size(); ++t)
+    if (piece_.tensors[t].home == PieceTensor::Home::kArena)
+      sizes[piece_.tensors[t].place] = std::max(sizes[piece_.tensors[t].place], bytes_[t]);
+  ArenaLayout layout;
+  for (size_t slot = 0; slot < sizes.size(); ++slot) offsets_[slot] = layout.place(sizes[slot]);
+  arena_bytes_ = layout.end();
+  generation_ = 0;
+  prepared_ = true;
+  return place_in_arena();
+}
+
+Status PieceRun::place_in_arena() {
+  if (piece_.slots == 0) return Status::success();
+  const auto* arena = static_cast<uint8_t*>(memory_.need(arena_bytes_));
+  if (!arena)
+    return Status::out_of_memory("no memory for the intermediate results of the program: " +
+                                 std::to_string(arena_bytes_) + " bytes");
+  if (memory_.generation() == generation_) return Status::success();
+  generation_ = memory_.generation();
+  for (size_t t = 0; t < tensors_.size(); ++t)
+    if (piece_.tensors[t].home == PieceTensor::Home::kArena)
+      point(static_cast<uint32_t>(t), const_cast<uint8_t*>(arena) + offsets_[piece_.tensors[t].place]);
+  return Status::success();
+}
+
+Status PieceRun::make_outputs() {
+  for (size_t o = 0; o < piece_.outputs.size(); ++o) {
+    const uint32_t tensor = piece_.outputs[o];
+    if (piece_.tensors[tensor].home != PieceTensor::Home::kOutput || is_integer(tensor)) continue;
+    given_[o] = {};
+    const size_t bytes = bytes_[tensor];
+    if (bytes <= kKept) {
+      for (size_t k = 0; k < kKeptPerOutput; ++k) {
+        program::Value& spare = spare_[o * kKeptPerOutput + k];
+        const auto* value = program::as_value<program::TensorValue>(spare);
+        if (!value || value->use_count() != 1 || !value->array().is_only_handle()) continue;
+        const Shape& shape = value->array().shape();
+        const PieceTensor& of = piece_.tensors[tensor];
+        bool same = true;
+        for (size_t axis = 0; axis < shape.size(); ++axis) same &= shape[axis] == steps_[of.extents[axis]];
+        if (!same) continue;
+        given_[o] = spare;
+        point(tensor, const_cast<void*>(value->array().data()));
+        break;
+      }
+      if (given_[o]) continue;
+    }
+    void* block = scratch_allocate(bytes);
+    if (!block)
+      return Status::out_of_memory("no memory for a result of the program: " +
+                                   describe(shape_of(tensor), piece_.tensors[tensor].dtype));
+    clear_past_end(block, bytes);
+    results_[o] = NDArray::view(block, shape_of(tensor), piece_.tensors[tensor].dtype, release_scratch, block);
+    point(tensor, block);
+  }
+  return Status::success();
+}
+
+Status PieceRun::begin(std::span<const PieceInput> inputs) {
+  bool changed = !prepared_;
+  if (Status status = read_axes(inputs, &changed); !status.ok()) {
+    prepared_ = false;
+    return status;
+  }
+  if (changed) {
+    if (Status status = prepare(); !status.ok()) {
+      prepared_ = false;
+      return status;
+    }
+  } else if (memory_.generation() != generation_) {
+    if (Status status = place_in_arena(); !status.ok()) return status;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs_[i] = inputs[i];
+    if (!inputs[i].array) {
+      integers_[i].value = inputs[i].integer;
+      continue;
+    }
+    void* data = const_cast<void*>(inputs[i].array->data());
+    if (!is_aligned(data)) {
+      NDArray& copy = copies_[i];
+      if (!copy.defined() || copy.shape() != inputs[i].array->shape())
+        copy = NDArray::empty(inputs[i].array->shape(), inputs[i].array->dtype());
+      if (!copy.defined()) return Status::out_of_memory("no memory for `" + name_of(i) + "`");
+      if (copy.bytes()) std::memcpy(copy.data(), data, copy.bytes());
+      data = copy.data();
+    }
+    if (tensors_[piece_.inputs[i]].host != data) point(piece_.inputs[i], data);
+  }
+  return make_outputs();
+}
+
+Status PieceRun::call_kernels() {
+  for (const Call& call : calls_) {
+    if (const int code = call.function(call.context, call.args)) [[unlikely]]
+      return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
+                                   "` failed with code " + std::to_string(code));
+  }
+  return Status::success();
+}
+
+void PieceRun::finish(std::span<PieceOutput> outputs) {
+  for (size_t o = 0; o < piece_.outputs.size(); ++o) {
+    const uint32_t tensor = piece_.outputs[o];
+    if (is_integer(tensor)) {
+      outputs[o].integer = read_integer(tensors_[tensor].host, piece_.tensors[tensor].dtype);
+    } else if (given_[o]) {
+      outputs[o].value = std::move(given_[o]);
+    } else if (results_[o].defined()) {
+      outputs[o].value = program::tensor_value(std::move(results_[o]));
+      results_[o] = {};
+      if (bytes_[tensor] > kKept) continue;
+      // In the place of one that others still have, or of the older one.
+      program::Value* kept = &spare_[o * kKeptPerOutput];
+      if (kept[0] && kept[0]->use_count() == 1) std::swap(kept[0], kept[1]);
+      kept[0] = std::exchange(kept[1], outputs[o].value);
+    }
+  }
+  for (size_t o = 0; o < piece_.outputs.size(); ++o)
+    if (piece_.tensors[piece_.outputs[o]].home != PieceTensor::Home::kOutput && !is_integer(piece_.outputs[o]))
+      outputs[o].value = view_of(piece_.outputs[o], outputs);
+}
+
+/// The value of an output in the memory of an input, a constant or another output.
+program::Value PieceRun::view_of(uint32_t tensor, std::span<const PieceOutput> outputs) const {
+  uint32_t root = tensor;
+  while (piece_.tensors[root].home == PieceTensor::Home::kView) root = piece_.tensors[root].place;
+  const PieceTensor& home = piece_.tensors[root];
+  const bool is_own = home.home == PieceTensor::Home::kOutput;
+  const NDArray* whole = nullptr;
+  if (home.home == PieceTensor::Home::kInput) whole = inputs_[home.place].array;
+  if (home.home == PieceTensor::Home::kConstant) whole = &program_.constants[home.place].second;
+  if (is_own)
+    if (const auto* made = program::as_value<program::TensorValue>(outputs[home.place].value))
+      whole = &made->array();
+  if (whole) return make_ref<const program::TensorValue>(whole->reshaped(shape_of(tensor)), !is_own);
+  // An integer that became a tensor with axes.
+  return program::tensor_value(
+      NDArray::from_bytes(shape_of(tensor), piece_.tensors[tensor].dtype, tensors_[tensor].host));
+}
+
+}  // namespace baton::vm

@@ -1,0 +1,109 @@
+// The state of a piece in one machine: its tensors for the extents of the last run, ready to be called again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "baton/runtime/plugin.h"
+#include "baton/runtime/vm/program.h"
+
+namespace baton::vm {
+
+/// The memory that all pieces of a machine use in turn: none runs within another.
+class MachineMemory {
+ public:
+  MachineMemory() = default;
+  ~MachineMemory();
+  MachineMemory(const MachineMemory&) = delete;
+  MachineMemory& operator=(const MachineMemory&) = delete;
+  /// At least so many bytes, page aligned; null when there are none. What it returned before is invalid if
+  /// generation() has changed.
+  void* need(size_t bytes);
+  uint64_t generation() const { return generation_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  void* block_ = nullptr;
+  size_t bytes_ = 0;
+  uint64_t generation_ = 0;
+};
+
+/// An input of a piece: a tensor, or an integer of rank 0.
+struct PieceInput {
+  const NDArray* array = nullptr;  ///< null: `integer`
+  int64_t integer = 0;
+};
+
+/// An output: a tensor, or for types of is_integer_kind() of rank 0 an integer.
+struct PieceOutput {
+  program::Value value;
+  int64_t integer = 0;
+};
+
+class PieceRun {
+ public:
+  /// `kernels`: the program's, bound.
+  PieceRun(const Piece& piece, const Program& program, MachineMemory& memory,
+           std::span<const std::pair<const PluginModule*, baton_bound>> kernels);
+
+  const Piece& piece() const { return piece_; }
+  /// Sets the inputs, and makes everything ready for their extents.
+  Status begin(std::span<const PieceInput> inputs);
+  /// Calls all kernels.
+  Status call_kernels();
+  /// The results. The inputs are not used after this.
+  void finish(std::span<PieceOutput> outputs);
+
+  size_t num_inputs() const { return piece_.inputs.size(); }
+  size_t num_outputs() const { return piece_.outputs.size(); }
+
+ private:
+  struct Call {
+    baton_function function;
+    void* context;
+    void** args;
+    uint32_t number;  // in the piece
+  };
+
+  bool is_integer(uint32_t tensor) const;
+  std::string name_of(size_t input) const;
+  Status read_axes(std::span<const PieceInput> inputs, bool* changed);
+  Status compute_extents();
+  Status prepare();
+  Status place_in_arena();
+  void point(uint32_t tensor, void* data);
+  Status make_outputs();
+  Shape shape_of(uint32_t tensor) const;
+  program::Value view_of(uint32_t tensor, std::span<const PieceOutput> outputs) const;
+
+  const Piece& piece_;
+  const Program& program_;
+  MachineMemory& memory_;
+  std::vector<int64_t> axes_;            // extents of all inputs, one after the other
+  std::vector<size_t> first_axis_;       // of each input
+  std::vector<int64_t> steps_;           // values of Piece::steps
+  std::vector<int32_t> kernel_extents_;  // as kernels read them, one after the other
+  std::vector<baton_tensor> tensors_;
+  std::vector<baton_dimension> dimensions_;
+  std::vector<size_t> bytes_;                   // of each tensor
+  /// A cell of memory, aligned as kernels expect it.
+  struct alignas(64) Integer {
+    int64_t value = 0;
+  };
+  std::vector<Integer> integers_;               // of inputs and outputs that are integers
+  std::vector<std::vector<uint32_t>> views_;    // of each tensor: those in its memory
+  std::vector<size_t> offsets_;                 // of the arena's slots
+  std::vector<NDArray> copies_;                 // of inputs whose memory is not aligned
+  std::vector<NDArray> results_;                // of the outputs, until finish()
+  std::vector<program::Value> given_, spare_;   // values of outputs, kept to be used again
+  std::vector<void*> args_;
+  std::vector<Call> all_calls_, calls_;  // calls_: those that compute something
+  std::vector<PieceInput> inputs_;
+  size_t arena_bytes_ = 0;
+  uint64_t generation_ = 0;
+  bool prepared_ = false;
+};
+
+}  // namespace baton::vm

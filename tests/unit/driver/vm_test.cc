@@ -1,0 +1,226 @@
+// Programs on the virtual machine, beside the interpreter.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "baton/codegen/backend.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/pipeline.h"
+#include "baton/driver/vm/build_program.h"
+#include "baton/driver/vm/runnable_program.h"
+#include "baton/interpreter/interpreted_program.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/error.h"
+#include "baton/text/parser.h"
+#include "baton/text/std_library.h"
+
+#include "small_stack.h"
+
+namespace baton {
+namespace {
+
+using program::as_value;
+using program::DataValue;
+using program::TensorValue;
+using program::TupleValue;
+using program::Value;
+
+IRModule parsed(const std::string& text) {
+  initialize();
+  return parse_module(text.starts_with("#[version") ? text : "#[version = \"0.0.5\"]\n" + text);
+}
+
+std::shared_ptr<RunnableProgram> built(const std::string& text) {
+  return RunnableProgram::create(build_program(parsed(text), {.context = host_context()}));
+}
+
+Value run(RunnableProgram& program, std::vector<Value> args, const std::string& function = "main") {
+  return program.run(function, args, host_context());
+}
+
+Value number(int32_t value) {
+  return program::tensor_value(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32)));
+}
+int32_t number_of(const Value& value) { return as_value<TensorValue>(value)->array().as<int32_t>()[0]; }
+
+Value floats(const std::string& name, Shape shape) {
+  return program::tensor_value(tensor_value(name, shape, DType::float_(32)));
+}
+
+/// Tensors are near each other, everything else is equal.
+void expect_equal(const Value& a, const Value& b) {
+  ASSERT_TRUE(a && b);
+  ASSERT_EQ(a->kind(), b->kind());
+  if (const auto* tensor = as_value<TensorValue>(a)) {
+    const NDArray &one = tensor->array(), &other = as_value<TensorValue>(b)->array();
+    ASSERT_EQ(one.shape(), other.shape());
+    ASSERT_EQ(one.dtype(), other.dtype());
+    if (one.dtype() != DType::float_(32)) {
+      EXPECT_TRUE(one.equal_bytes(other));
+      return;
+    }
+    for (int64_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one.as<float>()[i], other.as<float>()[i], 1e-4);
+  } else if (const auto* tuple = as_value<TupleValue>(a)) {
+    const std::vector<Value>& fields = as_value<TupleValue>(b)->fields();
+    ASSERT_EQ(tuple->fields().size(), fields.size());
+    for (size_t i = 0; i < fields.size(); ++i) expect_equal(tuple->fields()[i], fields[i]);
+  } else if (const auto* data = as_value<DataValue>(a)) {
+    EXPECT_EQ(data->tag(), as_value<DataValue>(b)->tag());
+    const std::vector<Value>& fields = as_value<DataValue>(b)->fields();
+    ASSERT_EQ(data->fields().size(), fields.size());
+    for (size_t i = 0; i < fields.size(); ++i) expect_equal(data->fields()[i], fields[i]);
+  }
+}
+
+void expect_as_interpreted(const std::string& text, const std::vector<std::vector<Value>>& calls) {
+  SCOPED_TRACE(text);
+  const program::InterpretedProgram interpreted(parsed(text), optimize, host_context());
+  const auto machine = built(text);
+  for (const std::vector<Value>& args : calls)
+    expect_equal(run(*machine, args), interpreted.run(args, host_context()));
+}
+
+const char* const kFactorial = R"(
+def @f(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @f(subtract(%n, 1))) } }
+def @main(%n: int32) -> int32 { @f(%n) })";
+
+TEST(VirtualMachine, Recursion) {
+  const auto factorial = built(kFactorial);
+  EXPECT_EQ(number_of(run(*factorial, {number(6)})), 720);
+  EXPECT_EQ(number_of(run(*factorial, {number(3)}, "f")), 6);
+  EXPECT_THROW(run(*factorial, {number(3)}, "g"), Error);
+}
+
+TEST(VirtualMachine, StraightLineCode) {
+  expect_as_interpreted(R"(
+def @main(%x: Tensor[(3, 5), float32], %w: Tensor[(4, 5), float32]) {
+  let %y = nn.relu(nn.dense(%x, %w, units=4));
+  let %z = split(%y, indices_or_sections=2, axis=1);
+  (add(%z.0, %z.1), reshape(%y, newshape=[2, 6]), %y, %x)
+})",
+                        {{floats("x", {3, 5}), floats("w", {4, 5})}});
+}
+
+TEST(VirtualMachine, Branches) {
+  expect_as_interpreted(R"(
+def @main(%c: bool, %x: Tensor[(3, 5), float32]) {
+  let %a = add(%x, 1f);
+  let %b = if (%c) { let %t = multiply(%a, 2f); nn.relu(%t) } else { subtract(%a, %x) };
+  let %d = if (less(sum(%b), 4f)) { (%b, %a) } else { (%a, %b) };
+  (%d.0, add(%d.1, %a))
+})",
+                        {{program::tensor_value(NDArray::zeros({}, DType::bool_())), floats("x", {3, 5})},
+                         {program::tensor_value(
+                              NDArray::of<uint8_t>({}, std::vector<uint8_t>{1}, DType::bool_())),
+                          floats("x", {3, 5})}});
+}
+
+TEST(VirtualMachine, ClosuresAndReferences) {
+  expect_as_interpreted(R"(
+def @twice(%f: fn (int32) -> int32, %x: int32) -> int32 { %f(%f(%x)) }
+def @main(%n: int32) {
+  let %k = add(%n, 3);
+  let %plus = fn (%i: int32) -> int32 { add(%i, %k) };
+  let %loop = fn (%i: int32, %acc: int32) -> int32 {
+    if (equal(%i, 0)) { %acc } else { %loop(subtract(%i, 1), %plus(%acc)) }
+  };
+  let %r = ref(%n);
+  let %u = ref_write(%r, %loop(%n, 1));
+  let %chosen = if (less(%n, 4)) { %plus } else { fn (%i: int32) -> int32 { multiply(%i, %i) } };
+  (@twice(%plus, %n), ref_read(%r), %chosen(5), @twice(%chosen, 2))
+})",
+                        {{number(3)}, {number(10)}});
+}
+
+TEST(VirtualMachine, DataTypes) {
+  expect_as_interpreted(R"(
+type Tree[A] { Node(A, Tree[A], Tree[A]), Leaf, }
+def @make(%n: int32) -> Tree[int32] {
+  if (less(%n, 1)) { Leaf } else { Node(%n, @make(subtract(%n, 1)), @make(subtract(%n, 2))) }
+}
+def @sum(%t: Tree[int32]) -> int32 {
+  match (%t) { Node(%v, Leaf, Leaf) => %v, Node(%v, %a, %b) => add(%v, add(@sum(%a), @sum(%b))), Leaf => 0, }
+}
+def @both(%p: (Tree[int32], int32)) -> int32 { match (%p) { (Leaf, %k) => %k, (Node(%v, _, _), %k) => multiply(%v, %k), } }
+def @main(%n: int32) {
+  let %t = @make(%n);
+  (@sum(%t), %t, @both((%t, 3)), @both((Leaf, %n)))
+})",
+                        {{number(0)}, {number(1)}, {number(6)}});
+}
+
+TEST(VirtualMachine, ThePrelude) {
+  expect_as_interpreted(std::string(text::kPrelude) + R"(
+def @main(%n: int32) {
+  let %l = @iterate(fn (%x: List[int32]) -> List[int32] { Cons(%n, %x) }, %n);
+  let %m = @map(fn (%x: int32) -> int32 { multiply(%x, 2) }, %l(Nil));
+  (@foldl(fn (%a: int32, %b: int32) -> int32 { add(%a, %b) }, 0, %m), @rev(Cons(7, %m)), @length(%m), @hd(Cons(1, %m)))
+})",
+                        {{number(1)}, {number(4)}});
+}
+
+TEST(VirtualMachine, OpenShapes) {
+  const std::string dense = R"(
+def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(32, 64), float32]) {
+  nn.relu(nn.dense(%x, %w, units=32))
+})";
+  expect_as_interpreted(dense, {{floats("x", {3, 64}), floats("w", {32, 64})},
+                                {floats("x", {17, 64}), floats("w", {32, 64})},
+                                {floats("x", {1, 64}), floats("w", {32, 64})},
+                                {floats("x", {17, 64}), floats("w", {32, 64})}});
+  expect_as_interpreted(R"(
+def @main(%x: Tensor[(?, 4), float32], %y: Tensor[(?, 4), float32]) {
+  let %c = concatenate((%x, %y), axis=0);
+  let %t = transpose(%c);
+  (add(%c, 1f), sum(%t, axis=[1]), reshape(%c, newshape=[-1]), shape_of(%t))
+})",
+                        {{floats("x", {3, 4}), floats("y", {2, 4})}, {floats("x", {1, 4}), floats("y", {9, 4})}});
+  expect_as_interpreted(R"(
+def @grow(%i: int32, %acc: Tensor[(?, 1), float32]) -> Tensor[(?, 1), float32] {
+  if (equal(%i, 0)) { %acc } else { @grow(subtract(%i, 1), concatenate((%acc, cast(reshape(%i, newshape=[1, 1]), dtype="float32")), axis=0)) }
+}
+def @main(%n: int32, %x: Tensor[(?, 1), float32]) { @grow(%n, %x) })",
+                        {{number(5), floats("x", {1, 1})}, {number(0), floats("x", {2, 1})}});
+}
+
+TEST(VirtualMachine, DeepRecursion) {
+  const auto deep = built(R"(
+def @deep(%i: int32) -> int32 { if (equal(%i, 0)) { 0 } else { add(1, @deep(subtract(%i, 1))) } }
+def @main(%n: int32) -> int32 { @deep(%n) })");
+  on_8_mb_stack([&] { EXPECT_EQ(number_of(run(*deep, {number(1'000'000)})), 1'000'000); });
+  deep->set_depth(1000);
+  EXPECT_EQ(number_of(run(*deep, {number(900)})), 900);
+  EXPECT_THROW(run(*deep, {number(1100)}), Error);
+  EXPECT_EQ(number_of(run(*deep, {number(900)})), 900);  // it can be used after a failure
+}
+
+TEST(VirtualMachine, TailCallsDoNotNest) {
+  const auto loop = built(R"(
+def @loop(%i: int32, %x: Tensor[(8), float32]) -> Tensor[(8), float32] {
+  if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), multiply(%x, 0.5f)) }
+}
+def @main(%n: int32, %x: Tensor[(8), float32]) { @loop(%n, %x) })");
+  loop->set_depth(10);
+  EXPECT_EQ(as_value<TensorValue>(run(*loop, {number(100'000), floats("x", {8})}))->array().as<float>()[0], 0);
+}
+
+TEST(VirtualMachine, ArgumentsAreChecked) {
+  const auto factorial = built(kFactorial);
+  EXPECT_THROW(run(*factorial, {}), Error);
+  EXPECT_THROW(run(*factorial, {program::tuple_value({})}), Error);
+  EXPECT_THROW(run(*factorial, {program::tensor_value(NDArray::zeros({2}, DType::int_(32)))}), Error);
+  const auto add = built("def @main(%x: Tensor[(?, 4), float32]) { add(%x, %x) }");
+  EXPECT_THROW(run(*add, {floats("x", {3, 5})}), Error);
+  EXPECT_THROW(run(*add, {floats("x", {3})}), Error);
+}
+
+TEST(VirtualMachine, AClosureOutlivesItsProgram) {
+  auto made = built("def @main(%n: int32) { fn (%i: int32) -> int32 { add(%i, %n) } }");
+  const Value closure = run(*made, {number(3)});
+  const std::vector<Value> args{number(4)};
+  made.reset();
+  EXPECT_EQ(number_of(call_value(*as_value<program::FunctionValue>(closure), args, host_context())), 7);
+}
+
+}  // namespace
+}  // namespace baton
