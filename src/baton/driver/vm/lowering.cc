@@ -402,8 +402,6 @@ LoweredProgram lower_program(const IRModule& module, const LoweringOptions& opti
   out.program = std::make_shared<Program>();
   LoweringState state{module, options, out, PlannedKernels(out.plan.kernels, options.mod_name)};
   ProgramLowering(state).run();
-  const Status status = state.graph->set_storages();
-  BATON_CHECK(status.ok(), "the nodes of a program are refused: " + status.message);
   out.plan.graph = std::move(state.graph);
   const Status checked = check(*out.program);
   BATON_CHECK(checked.ok(), "our own program is refused: " + checked.message);

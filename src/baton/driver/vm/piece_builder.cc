@@ -206,12 +206,12 @@ class PieceBuilder::Typing {
     }
   }
 
-  /// Where the value of a variable is read: an axis of the input in a register.
+  /// Where the value of a variable may be read: an axis of the input in a register.
   struct Axis {
     Register where;
     size_t axis;
   };
-  const std::map<uint32_t, Axis>& axes() const { return axes_; }
+  const std::map<uint32_t, std::vector<Axis>>& axes() const { return axes_; }
 
  private:
   /// An input's type: each extent that is no number is, or becomes, a variable that is bound.
@@ -228,7 +228,7 @@ class PieceBuilder::Typing {
       if (!dim.is_any()) continue;
       bool bound = dim.is_symbolic();
       if (bound && as_extent_var(dim)) {
-        axes_.try_emplace(dim.symbol_id(), Axis{where, axis});
+        axes_[dim.symbol_id()].push_back({where, axis});
         continue;
       }
       if (bound) visit_extent_vars(dim, [&](Dim var) { bound &= axes_.contains(var.symbol_id()); });
@@ -239,7 +239,7 @@ class PieceBuilder::Typing {
         if (const auto at = replaced_.find(dim.symbol_id()); at != replaced_.end()) fresh = at->second;
       if (fresh == Dim::any()) fresh = extent_var({"d" + std::to_string(axes_.size())});
       if (dim.is_symbolic()) replaced_.emplace(dim.symbol_id(), fresh);
-      axes_.try_emplace(fresh.symbol_id(), Axis{where, axis});
+      axes_[fresh.symbol_id()].push_back({where, axis});
       dim = fresh;
     }
     return inputs_[where] = tensor_type(std::move(shape), tensor->dtype());
@@ -247,8 +247,8 @@ class PieceBuilder::Typing {
 
   std::map<const LoweredValue*, Type> pending_;
   std::map<Register, Type> inputs_;
-  std::map<uint32_t, Axis> axes_;       // by the variable's number
-  std::map<uint32_t, Dim> replaced_;    // expressions by variables
+  std::map<uint32_t, std::vector<Axis>> axes_;  // by the variable's number
+  std::map<uint32_t, Dim> replaced_;            // expressions by variables
 };
 
 namespace {
@@ -419,8 +419,11 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
       if (arg->kind == Kind::kRegister && inputs.try_emplace(arg->where, inputs.size()).second)
         found.emplace_back(arg->where, arg);
   }
-  for (const auto& [symbol, axis] : typing.axes())
-    maker.bind(symbol, inputs.at(axis.where), static_cast<uint32_t>(axis.axis));
+  for (const auto& [symbol, axes] : typing.axes()) {
+    // Some are of the operator that ends the piece.
+    const auto axis = std::ranges::find_if(axes, [&](const auto& each) { return inputs.contains(each.where); });
+    if (axis != axes.end()) maker.bind(symbol, inputs.at(axis->where), static_cast<uint32_t>(axis->axis));
+  }
   for (const auto& [where, value] : found) {
     const auto number = static_cast<uint32_t>(operands.size());
     operands.push_back(where);
