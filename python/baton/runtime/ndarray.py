@@ -119,6 +119,16 @@ def as_numpy(value, dtype, name):
         raise kind(f"{name} (a {type(value).__name__}): {why}") from why
 
 
+def typed(value, dtype, name):
+    """`value` as an NDArray of that dtype: itself, or a copy. TypeError or ValueError that says `name` when it cannot be one."""
+    if isinstance(value, NDArray):
+        if value.dtype == dtype:
+            return value
+        value = value.numpy()
+    made = as_numpy(value, dtype, name)
+    return _bfloat16(made) if dtype == "bfloat16" else core.NDArray.from_dense(made)
+
+
 def _copyfrom(self, source_array):
     """Overwrites the contents with an array of the same shape; numbers are cast."""
     import numpy as np

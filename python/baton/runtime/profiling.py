@@ -269,15 +269,42 @@ def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: n
     calls = []
     for index, spent in node_ns:
         node = graph["nodes"][index]
-        attrs = dict(node["attrs"])
         entries = [rows[each[0]] + each[1] for each in node["inputs"]] + list(range(rows[index], rows[index + 1]))
-        call = {"Name": rename(attrs.pop("func_name")), "Duration (us)": Duration(spent / 1e3),
-                "Percent": Percent(100 * spent / total_ns if total_ns else 0), "Device": "cpu0", "Count": Count(1),
-                "Argument Shapes": ", ".join(described(entry) for entry in entries)}
-        if "hash" in attrs:
-            call["Hash"] = attrs.pop("hash")
-        for name in ("num_outputs", "num_inputs", "flatten_data", "reason"):  # the last is a long text
-            attrs.pop(name, None)
-        calls.append({**call, **attrs})
+        shapes = ", ".join(described(entry) for entry in entries)
+        calls.append(_call(rename(node["attrs"]["func_name"]), spent, total_ns, 1, shapes, node["attrs"]))
+    return _report(calls, total_ns, threads, executor)
+
+
+def report_of_program(nodes, total_ns, rows, pieces, threads, rename):
+    """A Report of one run of a program of the virtual machine, as core.RunnableProgram.run_measured() gives it.
+
+    `nodes`: those of graph.json, or None; `rows`: (node, name, shapes, calls, nanoseconds); `pieces`: how often straight-line
+    pieces ran, and the nanoseconds of their extents and memory.
+    """
+    calls = [_call(rename(name), spent, total_ns, count, shapes, nodes[node]["attrs"] if nodes else {})
+             for node, name, shapes, count, spent in rows]
+    count, spent = pieces
+    rest = max(total_ns - spent - sum(each[4] for each in rows), 0)
+    if count:
+        calls.append(_call("VM::AllocTensor", spent, total_ns, count))
+    calls.append(_call("VM::UnknownOp", rest, total_ns, 1))
+    return _report(calls, total_ns, threads, "VM")
+
+
+def _call(name, spent, total_ns, count, shapes=None, attrs=None):
+    """The row of `count` calls that took `spent` nanoseconds."""
+    attrs = dict(attrs or {})
+    call = {"Name": name, "Duration (us)": Duration(spent / 1e3), "Percent": Percent(100 * spent / total_ns if total_ns else 0),
+            "Device": "cpu0", "Count": Count(count)}
+    if shapes is not None:
+        call["Argument Shapes"] = shapes
+    if "hash" in attrs:
+        call["Hash"] = attrs.pop("hash")
+    for name in ("func_name", "num_outputs", "num_inputs", "flatten_data", "reason"):  # the last is a long text
+        attrs.pop(name, None)
+    return {**call, **attrs}
+
+
+def _report(calls, total_ns, threads, executor):
     total = {"Name": "Total", "Device": "cpu0", "Count": Count(1), "Duration (us)": Duration(total_ns / 1e3)}
     return Report(calls, {"cpu0": total}, {"Number of threads": Count(threads), "Executor": executor})

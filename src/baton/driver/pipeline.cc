@@ -75,9 +75,9 @@ FindSheets sheets_by_device(const std::vector<TargetRef>& targets) {
 }
 
 // Names and order as in TVM 0.11.1; each pass has its own level.
-std::vector<Pass> passes_before_layouts() {
+std::vector<Pass> passes_before_layouts(const std::vector<std::string>& entries = {"main"}) {
   return {
-      make_pass("RemoveUnusedFunctions"),
+      make_pass("RemoveUnusedFunctions", {{"entry_functions", AttrList(entries.begin(), entries.end())}}),
       make_pass("ToBasicBlockNormalForm"),
       qnn_lowering(),
       make_pass("Legalize"),
@@ -96,11 +96,12 @@ std::vector<Pass> passes_before_layouts() {
   };
 }
 
-Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets, bool bfloat16 = false) {
+Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets, bool bfloat16 = false,
+                 const std::vector<std::string>& entries = {"main"}) {
   AttrList options;
   for (const TargetRef& target : targets) options.push_back(target->options());
   const std::string host = targets.front()->host ? targets.front()->host->options() : "";
-  std::vector<Pass> passes = passes_before_layouts();
+  std::vector<Pass> passes = passes_before_layouts(entries);
   for (const Pass& pass : {
            alter_op_layout,
            make_pass("FastMath"),
@@ -149,9 +150,10 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context) {
   return module;
 }
 
-Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config) {
+Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config,
+                         const std::vector<std::string>& entries) {
   const FindSheets find = has_several_kinds(targets) ? sheets_by_device(targets) : FindSheets();
-  return passes_with(fast_layouts(find), targets, precision_of(config) == Precision::kBfloat16);
+  return passes_with(fast_layouts(find), targets, precision_of(config) == Precision::kBfloat16, entries);
 }
 
 namespace {
@@ -193,17 +195,24 @@ IRModule with_layouts_of(const IRModule& module, const std::function<LayerVarian
 
 namespace {
 
-IRModule optimized(const IRModule& module, const BuildContext& context, bool exact_floats) {
+IRModule optimized(const IRModule& module, const BuildContext& context, bool exact_floats,
+                   const std::vector<std::string>& entries = {"main"}) {
   const std::vector<TargetRef> targets = build_targets(context);
   BuildContext chosen = with_choice(targets, context);
   chosen.exact_floats = exact_floats;
-  return prepare_kernels((*optimization_passes(targets, context.passes->config))(module, chosen), chosen);
+  const Pass passes = optimization_passes(targets, context.passes->config, entries);
+  return prepare_kernels((*passes)(module, chosen), chosen);
 }
 
 }  // namespace
 
 IRModule optimize(const IRModule& module, const BuildContext& context) {
   return optimized(module, context, true);
+}
+
+IRModule optimize_program(const IRModule& module, const std::vector<std::string>& entries,
+                          const BuildContext& context) {
+  return optimized(module, context, true, entries);
 }
 
 IRModule optimize_with_inexact_floats(const IRModule& module, const BuildContext& context) {

@@ -18,8 +18,9 @@ std::vector<TargetRef> build_targets(const BuildContext& context);
 BuildContext with_target_options(BuildContext context);
 
 /// The passes of a build, run on a module with bound parameters, as one Sequential: gates and required passes
-/// apply. `config`: for its precision.
-Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config);
+/// apply. `config`: for its precision. Functions that `entries` do not reach are removed.
+Pass optimization_passes(const std::vector<TargetRef>& targets, const PassConfig& config,
+                         const std::vector<std::string>& entries = {"main"});
 
 /// `module` (typed, with its parameters bound) as it is after the layout pass of a build, with each layer
 /// computed as `variant` says; kByCost: as the build would choose. A build of it leaves its layouts as they
@@ -34,7 +35,11 @@ IRModule prepare_kernels(IRModule module, const BuildContext& context);
 /// Throws DiagnosticError or Error for invalid programs.
 IRModule optimize(const IRModule& module, const BuildContext& context);
 
-/// The same with simplifications that builds leave out because they change floats (relay.optimize): see
+/// The same for a module whose functions `entries` are called from outside.
+IRModule optimize_program(const IRModule& module, const std::vector<std::string>& entries,
+                          const BuildContext& context);
+
+/// optimize() with simplifications that builds leave out because they change floats (relay.optimize): see
 /// BuildContext::exact_floats.
 IRModule optimize_with_inexact_floats(const IRModule& module, const BuildContext& context);
 

@@ -6,6 +6,7 @@ from ..._load import core
 from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
 from ...runtime import container, ndarray
+from ...runtime.executable import value_for
 from .. import _building
 from ..adt import Constructor
 from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var  # noqa: F401 -- some are names of this module in TVM
@@ -44,10 +45,10 @@ class Executor:
         It takes the parameters that are not bound, by position or name, and returns an NDArray, or a sequence for a tuple.
         Any other expression is run at once. `binds`: values for free variables, {Var: value}.
 
-        Programs with control flow, algebraic types, references, or shapes that are not static: kinds "debug" and "vm" run
-        them operator by operator with the values of each call (slow; recursion up to 262,144 deep, any depth where the call
-        comes last), the others raise NotImplementedError (NotSupported). Values of algebraic types are ConstructorValues,
-        references RefValues, functions Closures; Python functions may be given where a program takes a function.
+        Programs with control flow, algebraic types, references, or shapes that are not static: kind "vm" compiles them,
+        "debug" interprets them operator by operator with the values of each call (slow; recursion up to 262,144 deep, any depth
+        where the call comes last), the others raise NotImplementedError (NotSupported). Values of algebraic types are
+        ConstructorValues, references RefValues, functions Closures; Python functions may be given where a program takes one.
         """
         if binds:
             if expr is None:
@@ -83,7 +84,11 @@ class Executor:
         """A Python function that runs main."""
         from .. import transform
 
-        module, shared = _with_own_names(transform.InferType()(module), self.params)
+        call = self._caller(*with_own_names(transform.InferType()(module), self.params))
+        return lambda *args, **kwargs: call(args, kwargs)
+
+    def _caller(self, module, shared):
+        """A function of arguments, by position and by name, that runs main."""
         main = module["main"]
         names = [each.name_hint for each in main.params]
         bound = {name: value for name, value in self.params.items() if name in names}
@@ -96,7 +101,7 @@ class Executor:
                 raise
             return self._by_evaluation(module, names, bound, shared)
 
-        def call(*args, **kwargs):
+        def call(args, kwargs):
             given = _arguments([name for name, _ in inputs], args, _one_each(kwargs, shared))
             values = {}
             for (name, leaves), value in zip(inputs, given):
@@ -112,26 +117,20 @@ class Executor:
         program, params = core.Program(module), list(zip(names, module["main"].params))
         free = [name for name in names if name not in bound]
 
-        def call(*args, **kwargs):
-            given = {**bound, **dict(zip(free, _arguments(free, args, _one_each(kwargs, shared))))}
-            return program([self._argument(name, param.checked_type, given[name]) for name, param in params])
+        def call(args, kwargs):
+            given = {**bound, **dict(zip(free, self._given(free, args, kwargs, shared)))}
+            return program([value_for(name, param.checked_type, given[name]) for name, param in params])
 
         return call
 
-    def _argument(self, name, ty, value):
-        """The value of a parameter of type `ty`; numbers and arrays are cast to its dtype."""
-        if isinstance(value, Constant):
-            value = value.data
-        elif isinstance(value, Expr) and not isinstance(value, Tuple):
-            value = self.evaluate(value)
-        fields = value.fields if isinstance(value, Tuple) else value
-        if isinstance(ty, core.TupleType) and isinstance(fields, (tuple, list)) and len(fields) == len(ty.fields):
-            return tuple(self._argument(f"{name}.{i}", each, field) for i, (each, field) in enumerate(zip(ty.fields, fields)))
-        if isinstance(ty, core.TensorType) and not isinstance(value, (ConstructorValue, RefValue, Closure)):
-            if not isinstance(value, ndarray.NDArray) or value.dtype != ty.dtype:
-                value = value.numpy() if isinstance(value, ndarray.NDArray) else value
-                value = ndarray.array(ndarray.as_numpy(value, ty.dtype, f"argument {name}"))
-        return value
+    def _given(self, names, args, kwargs, shared):
+        """A value for each of `names`; expressions are evaluated."""
+        return [self._value_of(each) for each in _arguments(names, args, _one_each(kwargs, shared))]
+
+    def _value_of(self, value):
+        if isinstance(value, Tuple):
+            return [self._value_of(each) for each in value.fields]
+        return self.evaluate(value) if isinstance(value, Expr) and not isinstance(value, Constant) else value
 
     def _runner(self, module, params):
         """A function from {name: array} to the list of outputs."""
@@ -157,7 +156,7 @@ class Executor:
         return container.ADT(0, fields)
 
 
-def _with_own_names(module, bound):
+def with_own_names(module, bound):
     """(`module` with parameters of main whose names differ, {shared name: the names that its parameters have instead}).
 
     Values are bound by name, so that a name in `bound` must be that of one parameter.

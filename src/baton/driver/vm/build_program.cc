@@ -10,6 +10,7 @@
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
 #include "baton/driver/vm/lowering.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/visit.h"
 #include "baton/support/base/memory.h"
@@ -20,6 +21,18 @@ namespace baton {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// `main`, and functions that nobody calls, have no type parameters and are no kernels or regions.
+std::vector<std::string> entries_of(const IRModuleNode& module) {
+  std::vector<std::string> entries{"main"};
+  const CallGraph calls(module);
+  for (const auto& [name, function] : module.functions()) {
+    const bool stands_alone = function->type_params().empty() && !function->is_primitive() &&
+                              !function->attr("Compiler") && !function->attr("Extern");
+    if (name != "main" && stands_alone && calls.references(name) == 0) entries.push_back(name);
+  }
+  return entries;
+}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -79,8 +92,9 @@ BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   if (context.progress) context.progress("optimize", 0, 1);
   const IRModule typed = infer_types(module->copy());
   const auto source = source_graph(*typed);
+  const std::vector<std::string> entries = entries_of(*typed);
   IRModule optimized = inline_composites(bind_params(typed, options.params), context);
-  optimized = build_regions(optimize(in_graph_form(optimized, context), context), context);
+  optimized = build_regions(optimize_program(in_graph_form(optimized, context), entries, context), context);
   optimized = infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
   result.optimized = optimized;
   result.times.optimize_s = seconds_since(start);

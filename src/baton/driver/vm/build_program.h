@@ -5,8 +5,9 @@
 namespace baton {
 
 /// Like build(), for any program that the interpreter runs: `program` of the result is what a machine runs,
-/// `plan` lists its kernels' calls for reports. All functions of the module can be called. Throws
-/// DiagnosticError or Error for invalid programs, NotSupported for kernels on other devices.
+/// `plan` lists its kernels' calls for reports. `main`, the functions that no other one calls, but for those
+/// with type parameters, and what they reach can be called. Throws DiagnosticError or Error for invalid
+/// programs, NotSupported for kernels on other devices.
 BuildResult build_program(const IRModule& module, const BuildOptions& options);
 
 /// Whether `main` is a plan: straight-line calls of kernels with constant extents, which build() takes.

@@ -1,5 +1,6 @@
 #include "baton/driver/vm/runnable_program.h"
 
+#include <algorithm>
 #include <exception>
 #include <unordered_map>
 
@@ -127,22 +128,35 @@ std::shared_ptr<RunnableProgram> RunnableProgram::create(const BuildResult& buil
   return made;
 }
 
-std::shared_ptr<RunnableProgram> RunnableProgram::load(const std::string& path) {
+std::shared_ptr<RunnableProgram> RunnableProgram::load(const Artifact& artifact) {
   initialize();
-  const std::shared_ptr<const Artifact> artifact = require(Artifact::open(path));
-  if (!artifact->has(section::kProgram))
-    throw Error(path + ": the file has a plan, and no program for the virtual machine");
+  if (!artifact.has(section::kProgram)) throw Error("the file has no program for the virtual machine");
   const std::shared_ptr<RunnableProgram> made(new RunnableProgram);
-  made->modules_ = require(Model::load_modules(*artifact));
-  made->program_ = require(vm::read_program(artifact->bytes(section::kProgram), artifact->params()));
-  if (artifact->has(section::kOperators)) {
-    const Saved saved = from_json(artifact->text(section::kOperators));
+  made->modules_ = require(Model::load_modules(artifact));
+  made->program_ = require(vm::read_program(artifact.bytes(section::kProgram), artifact.params()));
+  if (artifact.has(section::kOperators)) {
+    const Saved saved = from_json(artifact.text(section::kOperators));
     for (size_t i = 0; i < made->program_->operators.size(); ++i) {
       const Function function = saved.module ? saved.module->find(std::to_string(i)) : Function();
-      if (!function) throw Error(path + ": the file is damaged: an operator is missing");
+      if (!function) throw Error("the file is damaged: an operator is missing");
       made->operators_.push_back(function);
     }
   }
+  return made;
+}
+
+std::shared_ptr<RunnableProgram> RunnableProgram::with_constants(const NamedArrays& values) const {
+  const auto changed = std::make_shared<vm::Program>(*program_);
+  for (const auto& [name, value] : values) {
+    const auto found = std::ranges::find(changed->constants, name, &NamedArrays::value_type::first);
+    if (found == changed->constants.end()) throw Error("the program has no constant " + name);
+    found->second = value;
+  }
+  const std::shared_ptr<RunnableProgram> made(new RunnableProgram);
+  made->program_ = changed;
+  made->operators_ = operators_;
+  made->modules_ = modules_;
+  made->depth_ = depth_;
   return made;
 }
 
@@ -161,12 +175,23 @@ Value RunnableProgram::run_on_worker(const BuildContext& context, Run run) {
   throw Error(result.status().message);
 }
 
-Value RunnableProgram::run(const std::string& function, std::span<const Value> args,
-                           const BuildContext& context) {
+uint32_t RunnableProgram::number_of(const std::string& function) const {
   const int number = program_->find(function);
   if (number < 0) throw Error("the program has no function " + function);
+  return static_cast<uint32_t>(number);
+}
+
+Value RunnableProgram::run(const std::string& function, std::span<const Value> args,
+                           const BuildContext& context) {
+  const uint32_t number = number_of(function);
+  return run_on_worker(context, [&](vm::Machine& machine) { return machine.run(number, args); });
+}
+
+Value RunnableProgram::run_measured(const std::string& function, std::span<const Value> args,
+                                    const BuildContext& context, vm::MeasuredRun& measured) {
+  const uint32_t number = number_of(function);
   return run_on_worker(context, [&](vm::Machine& machine) {
-    return machine.run(static_cast<uint32_t>(number), args);
+    return machine.run_measured(number, args, measured);
   });
 }
 

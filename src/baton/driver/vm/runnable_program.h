@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baton/driver/build_result.h"
+#include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
 #include "baton/runtime/vm/machine.h"
 
@@ -17,8 +18,11 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
  public:
   /// `built`: a result of build_program(). Throws Error where its code does not run here.
   static std::shared_ptr<RunnableProgram> create(const BuildResult& built);
-  /// `path`: a file that write_artifact() wrote of one. Throws Error for another or a damaged one.
-  static std::shared_ptr<RunnableProgram> load(const std::string& path);
+  /// `artifact`: what write_artifact() wrote of one. Throws Error for another or a damaged one.
+  static std::shared_ptr<RunnableProgram> load(const Artifact& artifact);
+  /// The same program with other values of the constants of these names, of the same types. Throws Error for
+  /// unknown names.
+  std::shared_ptr<RunnableProgram> with_constants(const NamedArrays& values) const;
   ~RunnableProgram();
 
   const vm::Program& program() const { return *program_; }
@@ -26,7 +30,10 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   /// function throws, and Interrupted.
   program::Value run(const std::string& function, std::span<const program::Value> args,
                      const BuildContext& context);
-  /// The same for a closure that the program returned.
+  /// The same with the calls of kernels and operators timed.
+  program::Value run_measured(const std::string& function, std::span<const program::Value> args,
+                              const BuildContext& context, vm::MeasuredRun& measured);
+  /// Runs a closure that the program returned.
   program::Value call(const vm::MachineFunction& function, std::span<const program::Value> args,
                       const BuildContext& context);
   /// The most calls within each other, for later runs.
@@ -36,6 +43,7 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   struct Worker;
   class Borrowed;
   RunnableProgram() = default;
+  uint32_t number_of(const std::string& function) const;
   template <class Run>
   program::Value run_on_worker(const BuildContext& context, Run run);
 

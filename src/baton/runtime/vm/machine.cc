@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/vm/check.h"
 #include "baton/runtime/vm/instructions.h"
@@ -115,6 +116,22 @@ bool fits(const ParameterType& type, const Value& value) {
   return false;
 }
 
+/// The node of the plan that the instruction with these words computes.
+uint32_t node_of(const FunctionCode& function, const int32_t* words) {
+  const auto at = static_cast<uint32_t>(words - function.code.data());
+  const auto found = std::ranges::lower_bound(function.nodes, at, {}, &std::pair<uint32_t, uint32_t>::first);
+  return found != function.nodes.end() && found->first == at ? found->second : 0;
+}
+
+/// Appends the shapes of the tensors in a value, as reports show them.
+void add_shape(std::string& text, const Value& value) {
+  if (const auto* tuple = as_value<TupleValue>(value)) {
+    for (const Value& field : tuple->fields()) add_shape(text, field);
+  } else if (const auto* tensor = as_value<TensorValue>(value)) {
+    text += (text.empty() ? "" : ", ") + describe(tensor->array().shape(), tensor->array().dtype());
+  }
+}
+
 std::string text_of(const ParameterType& type) {
   if (type.kind == ParameterType::Kind::kOther) return "a value";
   std::string text;
@@ -218,6 +235,17 @@ Result<Value> Machine::run(uint32_t function, std::span<const Value> args) {
   return start(function, args, nullptr);
 }
 
+Result<Value> Machine::run_measured(uint32_t function, std::span<const Value> args, MeasuredRun& measured) {
+  for (const std::unique_ptr<PieceRun>& piece : pieces_)
+    if (piece) piece->forget_rows();
+  measured_ = &measured;
+  const uint64_t began = ticks();
+  Result<Value> result = run(function, args);
+  measured.set_total(ticks() - began);
+  measured_ = nullptr;
+  return result;
+}
+
 Result<Value> Machine::call(const FunctionValue& function, std::span<const Value> args) {
   if (function.program() != program_.get())
     return Status::invalid(function.name() + " is a function of another program");
@@ -265,7 +293,13 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
   return result;
 }
 
+template <bool kMeasured>
 Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers) {
+  [[maybe_unused]] uint64_t began = 0, before = 0;
+  if constexpr (kMeasured) {
+    began = ticks();
+    before = measured_->ticks_of_calls();
+  }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
   if (!piece)
     piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
@@ -288,7 +322,11 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
     }
   }
   if (Status status = piece->begin({inputs, num_inputs}); !status.ok()) return status;
-  if (Status status = piece->call_kernels(); !status.ok()) return status;
+  if constexpr (kMeasured) {
+    if (Status status = piece->call_kernels(*measured_); !status.ok()) return status;
+  } else {
+    if (Status status = piece->call_kernels(); !status.ok()) return status;
+  }
   piece->finish({outputs, num_outputs});
   for (size_t i = 0; i < num_inputs; ++i)
     if (operands[i] & kLastUse) registers[register_of(operands[i])].release();
@@ -305,6 +343,7 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
       slot.set_integer(outputs[o].integer, kind);
     }
   }
+  if constexpr (kMeasured) measured_->add_piece(ticks() - began - (measured_->ticks_of_calls() - before));
   return Status::success();
 }
 
@@ -313,13 +352,29 @@ Status Machine::evaluate(const int32_t* words, Slot* registers) {
   if (!services_)
     return Status::unavailable("the operator " + program_->operators[number] +
                                " needs the compiler, which is not here");
-  Value result = services_->evaluate(number, take_values(words + 3, registers));
+  const std::vector<Value> args = take_values(words + 3, registers);
+  Value result = measured_ ? evaluate_measured(words, args) : services_->evaluate(number, args);
   if (!result) {
     service_failed_ = true;
     return Status::kernel_failed("the operator " + program_->operators[number] + " failed");
   }
   registers[words[2]].set_value(std::move(result));
   return Status::success();
+}
+
+/// Services::evaluate() with its time taken.
+Value Machine::evaluate_measured(const int32_t* words, const std::vector<Value>& args) {
+  const auto number = static_cast<uint32_t>(words[1]);
+  const uint64_t began = ticks();
+  Value result = services_->evaluate(number, args);
+  const uint64_t took = ticks() - began;
+  std::string shapes;
+  for (const Value& arg : args) add_shape(shapes, arg);
+  add_shape(shapes, result);
+  measured_->add_call(measured_->row(node_of(*frames_.back().function, words), program_->operators[number],
+                                     std::move(shapes)),
+                      took);
+  return result;
 }
 
 Status Machine::call_other(const FunctionValue& callee, std::vector<Value> args, Slot& result) {
@@ -583,7 +638,9 @@ tail_call_value: {
 
 piece: {
   const Piece& of = program.pieces[static_cast<size_t>(pc[1])];
-  if (Status status = run_piece(static_cast<uint32_t>(pc[1]), pc + 2, r); !status.ok()) [[unlikely]]
+  const auto number = static_cast<uint32_t>(pc[1]);
+  Status status = measured_ ? run_piece<true>(number, pc + 2, r) : run_piece<false>(number, pc + 2, r);
+  if (!status.ok()) [[unlikely]]
     BATON_FAIL(status);
   pc += 2 + of.inputs.size() + of.outputs.size();
   BATON_NEXT();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/runtime/executor.h"
+#include "baton/runtime/vm/measured_run.h"
 #include "baton/runtime/vm/program.h"
 
 namespace baton::vm {
@@ -77,7 +78,10 @@ class Machine {
   /// Runs a function. Fails for arguments that do not fit, a failed kernel or service, calls that nest too
   /// deep, and on interruption; the machine can be used again.
   Result<program::Value> run(uint32_t function, std::span<const program::Value> args);
-  /// The same for a function value, of this program or another.
+  /// The same with the calls of kernels and operators timed.
+  Result<program::Value> run_measured(uint32_t function, std::span<const program::Value> args,
+                                      MeasuredRun& measured);
+  /// Runs a function value, of this program or another.
   Result<program::Value> call(const program::FunctionValue& function, std::span<const program::Value> args);
 
   /// Whether the last failure was that of a service.
@@ -103,8 +107,10 @@ class Machine {
   Status execute();
   Status grow(size_t slots);
   void unwind();
+  template <bool kMeasured>
   Status run_piece(uint32_t piece, const int32_t* operands, Slot* registers);
   Status evaluate(const int32_t* words, Slot* registers);
+  program::Value evaluate_measured(const int32_t* words, const std::vector<program::Value>& args);
   std::vector<program::Value> take_values(const int32_t* words, Slot* registers);
   program::Value constructed(uint32_t constructor, std::vector<program::Value> fields) const;
   bool take_field(const int32_t* words, Slot* registers);
@@ -129,6 +135,7 @@ class Machine {
   size_t capacity_ = 0;
   std::vector<Frame> frames_;
   std::unique_ptr<program::CellScope> cells_;
+  MeasuredRun* measured_ = nullptr;  // null: a plain run
   const std::atomic<bool>* stop_ = nullptr;
   size_t depth_ = kDepth;
   int threads_ = 0;

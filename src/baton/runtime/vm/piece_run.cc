@@ -7,6 +7,7 @@
 
 #include "baton/runtime/system/allocator.h"
 #include "baton/runtime/plan.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/runtime/tensors.h"
 #include "baton/support/base/memory.h"
 
@@ -203,6 +204,7 @@ Status PieceRun::prepare() {
     }
   }
   calls_.clear();
+  rows_.clear();
   for (const Call& call : all_calls_) {
     const std::vector<uint32_t>& outputs = piece_.calls[call.number].outputs;
     if (std::ranges::any_of(outputs, [&](uint32_t output) { return bytes_[output] > 0; }))
@@ -301,13 +303,41 @@ Status PieceRun::begin(std::span<const PieceInput> inputs) {
   return make_outputs();
 }
 
+Status PieceRun::failed(const Call& call, int code) const {
+  return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
+                               "` failed with code " + std::to_string(code));
+}
+
 Status PieceRun::call_kernels() {
-  for (const Call& call : calls_) {
+  for (const Call& call : calls_)
     if (const int code = call.function(call.context, call.args)) [[unlikely]]
-      return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
-                                   "` failed with code " + std::to_string(code));
+      return failed(call, code);
+  return Status::success();
+}
+
+Status PieceRun::call_kernels(MeasuredRun& run) {
+  if (rows_.empty()) {
+    for (const Call& each : calls_) {
+      const PieceCall& call = piece_.calls[each.number];
+      rows_.push_back(run.row(call.node, program_.kernels[call.kernel].name, shapes_of(call)));
+    }
+  }
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    const uint64_t began = ticks();
+    if (const int code = call.function(call.context, call.args)) return failed(call, code);
+    run.add_call(rows_[i], ticks() - began);
   }
   return Status::success();
+}
+
+/// The tensors that a call reads and writes, as reports show them.
+std::string PieceRun::shapes_of(const PieceCall& call) const {
+  std::string text;
+  for (const std::vector<uint32_t>* tensors : {&call.inputs, &call.outputs})
+    for (const uint32_t tensor : *tensors)
+      text += (text.empty() ? "" : ", ") + describe(shape_of(tensor), piece_.tensors[tensor].dtype);
+  return text;
 }
 
 void PieceRun::finish(std::span<PieceOutput> outputs) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baton/runtime/plugin.h"
+#include "baton/runtime/vm/measured_run.h"
 #include "baton/runtime/vm/program.h"
 
 namespace baton::vm {
@@ -53,6 +54,10 @@ class PieceRun {
   Status begin(std::span<const PieceInput> inputs);
   /// Calls all kernels.
   Status call_kernels();
+  /// The same with each call timed.
+  Status call_kernels(MeasuredRun& run);
+  /// To be called before another MeasuredRun is given.
+  void forget_rows() { rows_.clear(); }
   /// The results. The inputs are not used after this.
   void finish(std::span<PieceOutput> outputs);
 
@@ -68,6 +73,8 @@ class PieceRun {
   };
 
   bool is_integer(uint32_t tensor) const;
+  Status failed(const Call& call, int code) const;
+  std::string shapes_of(const PieceCall& call) const;
   std::string name_of(size_t input) const;
   Status read_axes(std::span<const PieceInput> inputs, bool* changed);
   Status compute_extents();
@@ -100,6 +107,7 @@ class PieceRun {
   std::vector<program::Value> given_, spare_;   // values of outputs, kept to be used again
   std::vector<void*> args_;
   std::vector<Call> all_calls_, calls_;  // calls_: those that compute something
+  std::vector<size_t> rows_;               // of a measured run, of calls_; empty: not known
   std::vector<PieceInput> inputs_;
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;

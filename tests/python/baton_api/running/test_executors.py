@@ -400,9 +400,6 @@ def test_vm(tmp_path):
     exe = relay.vm.compile(mod, "llvm", params={"w": W})
     assert exe.globals == ["main"] and exe.get_function_params("main") == ["x"] and "Relay VM executable" in exe.stats
     assert all(each.startswith("vm_mod_fused_") for each in exe.primitive_ops) and exe.constants and exe.virtual_devices
-    for refused in (lambda: exe.bytecode, exe.get_late_bound_consts):
-        with pytest.raises(NotImplementedError):
-            refused()
     machine = vm_rt.VirtualMachine(exe, tvm.cpu())
     np.testing.assert_allclose(machine.run(X).numpy(), EXPECTED, **NEAR)
     machine.set_input("main", x=X)
@@ -439,17 +436,6 @@ def test_vm(tmp_path):
         profiler.profile(X, func_name="other")
     with pytest.raises(ValueError, match="takes 1 arguments"):
         profiler.profile(X, X)
-
-
-@pytest.mark.parametrize("text, said", [
-    ("def @main(%c: bool, %x: Tensor[(2), float32]) { if (%c) { nn.relu(%x) } else { %x } }", "@main: .*control flow"),
-    ("def @main(%x: Tensor[(?), float32]) { nn.relu(%x) }", "@main: .*constant shapes"),
-    ("def @f(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { if (any(greater(%x, 0f))) { @f(%x) } else { %x } }\n"
-     "def @main(%x: Tensor[(2), float32]) { @f(%x) }", "straight-line functions")])
-def test_what_the_vm_and_its_profiler_refuse(text, said):
-    with pytest.raises(NotImplementedError, match=said) as refused:
-        relay.vm.compile(tvm.parser.fromtext('#[version = "0.0.5"]\n' + text), "llvm")
-    assert 'relay.create_executor("vm")' in str(refused.value)
 
 
 def test_vm_of_several_functions(tmp_path):
