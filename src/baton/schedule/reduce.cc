@@ -62,12 +62,12 @@ ReduceShape reduce_shape_of(const LoweredKernel& kernel, const DeviceSheet& shee
   shape.lanes = lanes_of(shape.sum.types().front(), sheet);
   FindRead found(data.func().name());
   for (const Halide::Expr& value : shape.sum.function().update(0).values()) value.accept(&found);
-  for (const int64_t extent : data.shape()) shape.reduced *= extent;
-  for (const int64_t extent : kernel.outputs.front().shape()) shape.results *= extent;
-  shape.reduced /= shape.results;
+  for (const int64_t extent : usual_shape(kernel, data.dims())) shape.reduced *= extent;
+  for (const int64_t extent : usual_shape(kernel, kernel.outputs.front().dims())) shape.results *= extent;
+  shape.reduced = std::max<int64_t>(1, shape.reduced / shape.results);
   if (!found.read) return shape;
   while (shape.inner_axes < data.rank() && is_reduced(found.read->args[shape.inner_axes]))
-    shape.inner *= data.extent(data.rank() - 1 - shape.inner_axes++);
+    shape.inner *= kernel.usual_extent(data.dim(data.rank() - 1 - shape.inner_axes++));
   return shape;
 }
 
@@ -100,10 +100,11 @@ std::vector<ScheduleParams> reduce_candidates(const LoweredKernel&, const Device
 void reduce_outer_axes(LoweredKernel& kernel, const ReduceShape& shape, int vectors) {
   Func out = output_of(kernel), sum = shape.sum;
   const std::vector<Var> i = out.args(), s = sum.args();
-  const int extent = static_cast<int>(kernel.outputs.front().shape().back());
+  const Dim last = kernel.outputs.front().dims().back();
+  const int extent = static_cast<int>(kernel.usual_extent(last));
   const int lanes = std::min(shape.lanes, extent), width = std::min(vectors, extent / lanes) * lanes;
   const Var xo("xo"), vector("vector"), lane("lane");
-  out.split(i[0], xo, vector, width, inside(extent, width))
+  out.split(i[0], xo, vector, width, inside(kernel, last, width))
       .split(vector, vector, lane, lanes)
       .vectorize(lane)
       .unroll(vector);
@@ -113,7 +114,7 @@ void reduce_outer_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
   order.insert(order.end(), loops.begin(), loops.end());
   out.reorder(order);
   const Var item = parallel_tasks(out, loops, shape.results / extent * tiles_of(extent, width),
-                                  shape.reduced * width, kReduceTask);
+                                  shape.reduced * width, kReduceTask, !kernel.is_static());
   sum.compute_at(out, item).bound_extent(s[0], width).split(s[0], vector, lane, lanes);
   sum.vectorize(lane).unroll(vector);
   std::vector<Halide::VarOrRVar> update{lane, vector};
@@ -130,7 +131,8 @@ void reduce_inner_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
   if (scalar)
     sum.compute_root();
   else
-    sum.compute_at(out, parallel_tasks(out, out.args(), shape.results, shape.reduced, kReduceTask));
+    sum.compute_at(out, parallel_tasks(out, out.args(), shape.results, shape.reduced, kReduceTask,
+                                       !kernel.is_static()));
   Halide::Stage step = sum.update();
   RVar all(rvars[0].name());
   for (int k = 1; k < shape.inner_axes; ++k) {

@@ -85,12 +85,12 @@ Halide::Expr inlined_value(const Halide::Func& func) {
   return inliner.gave_up() ? Halide::Expr() : value;
 }
 
-std::vector<LoopRange> loops_over(const Tensor& output) {
+std::vector<LoopRange> loops_over(const Tensor& output) { return loops_over(output, output.shape()); }
+
+std::vector<LoopRange> loops_over(const Tensor& output, const std::vector<int64_t>& shape) {
   std::vector<LoopRange> loops;
-  for (const Halide::Var& var : output.func().args()) {
-    const int back = static_cast<int>(loops.size()) + 1;
-    loops.push_back({var.name(), 0, static_cast<int>(output.extent(-back))});
-  }
+  for (const Halide::Var& var : output.func().args())
+    loops.push_back({var.name(), 0, static_cast<int>(shape[shape.size() - 1 - loops.size()])});
   return loops;
 }
 

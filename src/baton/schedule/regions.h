@@ -16,6 +16,8 @@ Halide::Expr inlined_value(const Halide::Func& func);
 
 /// The loops over `output`, in Halide's order.
 std::vector<LoopRange> loops_over(const Tensor& output);
+/// The same of a tensor of shape `shape`: symbolic extents as usual ones.
+std::vector<LoopRange> loops_over(const Tensor& output, const std::vector<int64_t>& shape);
 /// The loops over what `reader` reads of `func` in its update definition, when its own loops are `loops` (of
 /// its dimensions, in Halide's order); nullopt where bounds are not constant.
 std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,

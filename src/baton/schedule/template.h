@@ -30,8 +30,19 @@ struct OpBlock {
   }
 };
 
-/// A fused function lowered to Halide and not yet scheduled: extents are constant; buffers are dense,
-/// row-major in Relay order and 64-byte aligned.
+/// Numbers that symbolic extents stand for when a schedule is chosen: of unknown length, and then those of the
+/// kernels for shorter ones, down to a schedule that holds for any length.
+inline constexpr int64_t kUsualExtents[] = {kUsualExtent, 16, 4, 1};
+
+/// What the schedule of a kernel with symbolic extents takes for granted: `dim` is at least `least`.
+struct LeastExtent {
+  Dim dim = 0;
+  int least = 1;
+  friend bool operator==(const LeastExtent&, const LeastExtent&) = default;
+};
+
+/// A fused function lowered to Halide and not yet scheduled: extents are constant or of numbered_extent()s;
+/// buffers are dense, row-major in Relay order and 64-byte aligned.
 struct LoweredKernel {
   std::string name;
   std::vector<OpBlock> blocks;  ///< topological order
@@ -39,6 +50,20 @@ struct LoweredKernel {
   std::vector<Halide::ImageParam> inputs;  ///< one per tensor parameter, in order
   std::vector<StreamAhead> streams;        ///< prefetches that the template asks for
   std::vector<Tensor> outputs;  ///< one per output: Funcs without copies (the last block's results)
+  int extents = 0;              ///< numbered_extent()s: parameters of the kernel
+  /// A number for each of these that templates count with; its schedule holds for all others, too.
+  std::vector<int64_t> usual = {};
+  /// What the schedule takes for granted; others get the kernel of another schedule.
+  std::vector<LeastExtent> least = {};
+  /// Extents that an operator needs to be at least 1, or it would read what is not there.
+  std::vector<Dim> never_empty = {};
+
+  bool is_static() const { return extents == 0; }
+  /// `dim` as a number to choose a schedule by: itself, or at usual extents; >= 1 for symbolic ones. Where the
+  /// usual ones are 1, the least that it can be.
+  int64_t usual_extent(Dim dim) const;
+  /// Notes that the schedule needs `dim` to be at least `least`.
+  void takes_for_granted(Dim dim, int at_least);
 };
 
 struct ScheduleTemplate {

@@ -7,6 +7,7 @@
 #include "baton/ir/rules/read_rule.h"
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/compute_util.h"
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -326,7 +327,7 @@ void tile_compute(Compute& c, const TileAttrs&) {
   const Tensor& data = c.in(0);
   reindex_compute(c, "tile", [&](const Index& i) {
     Index at(i.end() - data.rank(), i.end());
-    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % as_int(data.extent(k));
+    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % data.size(k);
     return at;
   });
 }
@@ -380,9 +381,8 @@ void arange_compute(Compute& c, const ArangeAttrs&) {
 void reverse_compute(Compute& c, const ReverseAttrs& attrs) {
   const int axis = place(*attrs.axis, c.in(0).rank());
   reindex_compute(c, "reverse", [&](Index i) {
-    const int last = as_int(c.in(0).extent(axis) - 1);
-    i[axis] = clamp(last - i[axis], 0,
-                    std::max(last, 0));  // clamped, as Halide cannot guard a vector that is read backwards
+    // Clamped, as Halide cannot guard a vector that is read backwards.
+    i[axis] = inside_axis(as_expr(c.in(0).dim(axis) - 1) - i[axis], c.in(0).dim(axis));
     return i;
   });
 }
@@ -393,10 +393,9 @@ void reverse_sequence_compute(Compute& c, const ReverseSequenceAttrs& attrs) {
   reindex_compute(c, "reverse_sequence", [&](Index i) {
     // A length above the extent means the whole sequence.
     const Halide::Expr given = Halide::cast<int64_t>(c.in(1)(Index{i[batch]}));
-    const Halide::Expr extent = Halide::cast<int64_t>(as_int(data.extent(axis)));
+    const Halide::Expr extent = Halide::cast<int64_t>(data.size(axis));
     const Halide::Expr length = Halide::cast<int>(clamp(given, Halide::cast<int64_t>(0), extent));
-    i[axis] = clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0,
-                    std::max(as_int(data.extent(axis)) - 1, 0));
+    i[axis] = inside_axis(select(i[axis] < length, length - 1 - i[axis], i[axis]), data.dim(axis));
     return i;
   });
 }

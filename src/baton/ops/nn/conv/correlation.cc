@@ -86,10 +86,10 @@ void correlation_compute(Compute& c, const CorrelationAttrs& attrs) {
   const Domain r({channels, kernel, kernel});
   auto pixel = [&](const Tensor& from, const Halide::Expr& padded_y, const Halide::Expr& padded_x) {
     const Halide::Expr y = padded_y - as_int(pad.top), x = padded_x - as_int(pad.left);
-    const Halide::Expr inside = y >= 0 && y < as_int(from.extent(2)) && x >= 0 && x < as_int(from.extent(3));
+    const Halide::Expr inside = y >= 0 && y < from.size(2) && x >= 0 && x < from.size(3);
     return select(
         inside,
-        cast(type, from(Index{i[0], r[0], inside_axis(y, from.extent(2)), inside_axis(x, from.extent(3))})),
+        cast(type, from(Index{i[0], r[0], inside_axis(y, from.dim(2)), inside_axis(x, from.dim(3))})),
         cast(type, 0));
   };
   const Halide::Expr y = i[2] * as_int(attrs.stride1) + as_int(attrs.max_displacement) + r[1];
