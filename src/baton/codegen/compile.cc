@@ -151,12 +151,13 @@ std::string refusal(const ScheduleTemplate& of, const LoweredKernel& kernel, con
 }
 
 /// Without a schedule yet. `function`: that of the request; symbolic extents are numbered_extent()s, and
-/// `usual` has a number for each.
+/// `usual` has a number for each; 0: the template's first.
 Scheduled chosen(const KernelRequest& request, const Function& function, const std::vector<int64_t>& usual,
                  const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
   const bool fused = !request.strict && has_fused_multiply_add(Halide::Target(sheet.code_target));
-  out.kernel = lower(*join_axes(join_rows(function)), {symbol, request.variant.ablated, fused, usual});
+  out.kernel = lower(*join_axes(join_rows(function)), {symbol, request.variant.ablated, fused,
+                      std::vector<int64_t>(usual.size(), kUsualExtent)});
   const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name, sheet);
@@ -174,6 +175,8 @@ Scheduled chosen(const KernelRequest& request, const Function& function, const s
     }
     BATON_CHECK(out.chosen, "no schedule template takes " + relay_summary(*request.function));
   }
+  for (size_t i = 0; i < out.kernel.usual.size(); ++i)
+    out.kernel.usual[i] = usual[i] ? usual[i] : out.chosen->usual.front();
   out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
   out.choose_s = seconds_since(start);
   return out;
@@ -197,6 +200,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
   ZeroDivisors zeros;
+  ShapesByExtents shapes(scheduled.kernel);
   StreamAheadPass streams(scheduled.kernel.streams);
   DataOnDevicePass data;
   DeviceFunctionsPass functions(target.has_feature(Halide::Target::CUDA));
@@ -206,6 +210,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
     pipeline.add_custom_lowering_pass(&functions, [] {});
     pipeline.add_custom_lowering_pass(&tiles, [] {});
   }
+  if (!scheduled.kernel.is_static()) pipeline.add_custom_lowering_pass(&shapes, [] {});
   pipeline.add_custom_lowering_pass(&zeros, [] {});
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
@@ -229,9 +234,19 @@ class KernelMaker {
       : request_(request), symbol_(symbol), sheet_(sheet), target_(target) {}
 
   KernelModule run() {
+    try {
+      return make();
+    } catch (const NeedsNumbers& error) {
+      throw NeedsNumbers(with_extent_names(error.what(), *request_.function));
+    }
+  }
+
+ private:
+  KernelModule make() {
     const Function function = with_numbered_extents(request_.function);
     extents_ = kernel_extents(*function).size();
-    if (extents_ > 0 && is_gpu(sheet_)) throw NeedsNumbers("kernels of GPUs need numbers for all extents");
+    if (is_gpu(sheet_) && extents_ > 0)
+      throw NeedsNumbers("kernels of GPUs need numbers for all extents");
     add_cases(function, {});
     const auto own = std::ranges::find_if(cases_, [](const Case& each) { return each.condition.zero.empty(); });
     const auto main = static_cast<size_t>(own - cases_.begin());
@@ -256,7 +271,6 @@ class KernelMaker {
     return {std::move(cases_[main].scheduled), std::move(cases), std::move(marks), std::move(joined)};
   }
 
- private:
   struct Case {
     Scheduled scheduled;
     CaseCondition condition;
@@ -275,16 +289,21 @@ class KernelMaker {
   /// The cases where the extents `zero` are 0, which `function` has as numbers: first those where others are,
   /// too, and then from schedules for long extents to one for all.
   void add_cases(const Function& function, const std::vector<Dim>& zero) {
-    std::vector<int64_t> usual(extents_, kUsualExtents[0]);
+    std::vector<int64_t> usual(extents_, 0);
     std::vector<Case> own;
     do {
       std::string prefix = made_ == 0 ? symbol_ : symbol_ + "_case" + std::to_string(made_);
       ++made_;
       Scheduled scheduled = schedule(request_, function, usual, prefix, sheet_);
       const std::vector<LeastExtent> least = scheduled.kernel.least;
-      usual = shorter_extents(scheduled.kernel, least);
+      usual = shorter_extents(scheduled.kernel, scheduled.chosen->usual);
       own.push_back({std::move(scheduled), {zero, least}, std::move(prefix)});
     } while (!own.back().condition.least.empty());
+    for (size_t k = 0; k + 1 < own.size(); ++k)
+      for (LeastExtent& each : own[k].condition.least)
+        for (const LeastExtent& next : own[k + 1].condition.least)
+          if (next.dim == each.dim && next.least > 1 && next.least % each.lanes == 0)
+            each.rival = next.least;
     std::vector<Dim> may_be_zero;
     for (const Dim& dim : own.front().scheduled.kernel.never_empty)
       if (extent_number(dim) >= 0 && std::ranges::find(may_be_zero, dim) == may_be_zero.end())
@@ -558,8 +577,8 @@ KernelSchedule chosen_schedule(const KernelRequest& request, const DeviceSheet& 
   const std::string symbol = "choose" + kernel_key(request, sheet).hex();
   return guarded(*request.function, request.template_name, [&] {
     const Function function = with_numbered_extents(request.function);
-    const std::vector<int64_t> usual(kernel_extents(*function).size(), kUsualExtents[0]);
-    const Scheduled scheduled = chosen(request, function, usual, symbol, sheet);
+    const Scheduled scheduled = chosen(
+        request, function, std::vector<int64_t>(kernel_extents(*function).size(), 0), symbol, sheet);
     return KernelSchedule{scheduled.chosen->name, scheduled.params};
   });
 }

@@ -43,15 +43,18 @@ int64_t LoweredKernel::usual_extent(Dim dim) const {
   return std::max<int64_t>(1, shortest ? least_extent(dim) : at.value());
 }
 
-void LoweredKernel::takes_for_granted(Dim dim, int at_least) {
+void LoweredKernel::takes_for_granted(Dim dim, int at_least, int lanes) {
   if (!dim.is_symbolic() || at_least < 2 || least_extent(dim) >= at_least) return;
-  const LeastExtent wanted{dim, at_least};
-  if (std::ranges::find(least, wanted) == least.end()) least.push_back(wanted);
+  const auto known = std::ranges::find(least, dim, &LeastExtent::dim);
+  if (known == least.end())
+    least.push_back({dim, at_least, lanes});
+  else
+    known->least = std::max(known->least, at_least), known->lanes = std::max(known->lanes, lanes);
 }
 
-TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor) {
+TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor, int lanes) {
   if (!extent.is_symbolic()) return inside(static_cast<int>(extent.value()), factor);
-  kernel.takes_for_granted(extent, factor);
+  kernel.takes_for_granted(extent, factor, lanes);
   return factor == 1 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
 }
 
@@ -270,12 +273,15 @@ Halide::Var parallel_tasks(Func out, const std::vector<Halide::Var>& loops, int6
   return item;
 }
 
-void reduce_in_vectors(Func sum, const Halide::RVar& r, int extent, int vectors, int lanes) {
+void reduce_in_vectors(LoweredKernel& kernel, Func sum, const Halide::RVar& r, Dim steps, int vectors,
+                       int lanes) {
+  const auto extent = static_cast<int>(kernel.usual_extent(steps));
   int width = lanes;
   while (width * 2 <= lanes * vectors && width * 2 <= extent) width *= 2;
   // A tail costs more than fewer vectors do.
   while (width > lanes && extent % width != 0 && extent < 4 * width) width /= 2;
   if (width > extent) return;
+  kernel.takes_for_granted(steps, width, lanes);
   const Halide::RVar ro("ro"), ri("ri");
   const Halide::Var lane("lane");
   sum.update().split(r, ro, ri, width, TailStrategy::GuardWithIf);

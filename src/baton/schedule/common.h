@@ -32,8 +32,8 @@ inline Halide::TailStrategy guarded(int extent, int factor) {
 }
 
 /// The same for an extent of `kernel` that may be symbolic: its schedule takes for granted that it is as long
-/// as `factor`.
-Halide::TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor);
+/// as `factor`. `lanes`: of the vectors that the tile consists of.
+Halide::TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor, int lanes = 1);
 /// The same for loops whose factor may exceed the extent, symbolic or not.
 Halide::TailStrategy guarded(Dim extent, int factor);
 
@@ -112,8 +112,9 @@ Halide::Var parallel_tasks(Halide::Func out, const std::vector<Halide::Var>& loo
 
 /// Splits the reduction of `sum` along `r`, of `extent` steps, into up to `vectors` vectors of `lanes`
 /// partial results, which are combined at its end; otherwise it is a serial chain. Other reduction loops
-/// remain.
-void reduce_in_vectors(Halide::Func sum, const Halide::RVar& r, int extent, int vectors, int lanes);
+/// remain. Of a symbolic extent, steps are as many as usual.
+void reduce_in_vectors(LoweredKernel& kernel, Halide::Func sum, const Halide::RVar& r, Dim steps, int vectors,
+                       int lanes);
 
 /// A register tile of sums: rows x columns of vectors, where a column is a weight vector shared by all rows
 /// and a row is a scalar shared by all columns.

@@ -199,6 +199,7 @@ const ScheduleTemplate& template_gemm() {
       .candidates = gemm_candidates,
       .apply = gemm_apply,
       .loops = gemm_loops,
+      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
   };
   return def;
 }

@@ -121,7 +121,7 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   const std::vector<Var> i = out.args();
   const Var no("no"), vector("vector"), lane("lane"), mo("mo"), mi("mi");
   const Dim columns = result_dim(kernel, -1);
-  out.split(i[0], no, vector, width, inside(kernel, columns, width))
+  out.split(i[0], no, vector, width, inside(kernel, columns, width, e.lanes))
       .split(vector, vector, lane, e.lanes)
       .split(i[1], mo, mi, tile_m, inside(kernel, result_dim(kernel, -2), tile_m))
       .vectorize(lane)
@@ -151,7 +151,7 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
     loops.insert(loops.end(), i.begin() + 2, i.end());
     parallel_tasks(out, loops, e.batches * tiles_of(e.rows, tile_m), int64_t(tile_m) * e.columns * e.depth,
                    kTaskMultiplyAdds, !kernel.is_static());
-    if (pack) right.compute_root().vectorize(right.args()[0], e.lanes, inside(kernel, columns, e.lanes));
+    if (pack) right.compute_root().vectorize(right.args()[0], e.lanes, inside(kernel, columns, e.lanes, e.lanes));
     tile = no;
   }
 
@@ -190,6 +190,7 @@ const ScheduleTemplate& template_matmul() {
       .candidates = matmul_candidates,
       .apply = matmul_apply,
       .loops = matmul_loops,
+      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
   };
   return def;
 }

@@ -108,8 +108,13 @@ size_t schedule_in_order(Halide::Stage stage, const std::vector<VarOrRVar>& loop
   stage.split(loops[0], loops[0], vector, width, guarded(loops[0], dims[0], width)).vectorize(vector);
   if (unroll > 1) {
     const VarOrRVar more = split_of(loops[0], "u");
-    const Dim vectors = dims[0].is_symbolic() ? dims[0] : Dim(unroll);
-    stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], vectors, unroll)).unroll(more);
+    if (dims[0].is_symbolic()) {
+      // Another name: the guards of both splits are of what they split.
+      const VarOrRVar groups = split_of(loops[0], "g");
+      stage.split(loops[0], groups, more, unroll, TailStrategy::GuardWithIf).unroll(more);
+    } else {
+      stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], Dim(unroll), unroll)).unroll(more);
+    }
   } else if (rank > 1 && count == 1 && !dims[1].is_symbolic()) {
     const int next = divisor_below(extents[1], options.most_unrolled);
     const VarOrRVar more = split_of(loops[1], "u");
@@ -119,6 +124,13 @@ size_t schedule_in_order(Halide::Stage stage, const std::vector<VarOrRVar>& loop
           .unroll(more);
   }
   return 1;
+}
+
+/// As a float32, since their number may not fit into 32 bits; small ones are exact.
+Halide::Expr elements_expr(const std::vector<Dim>& dims) {
+  Halide::Expr all = 1.0f;
+  for (const Dim& dim : dims) all = all * Halide::cast<float>(as_expr(dim));
+  return all;
 }
 
 /// Schedules one loop nest, its outermost loop in parallel from `least_parallel` elements on. `loops` and
@@ -139,6 +151,7 @@ void schedule_nest(LoweredKernel& kernel, Halide::Stage stage, const std::vector
   if (elements < options.least_parallel && kernel.is_static()) return;
   for (size_t dim = loops.size(); dim-- > used;)
     if (extents[dim] > 1) {
+      if (!kernel.is_static()) stage.specialize(elements_expr(dims) < static_cast<float>(options.least_parallel));
       stage.parallel(loops[dim]);
       return;
     }

@@ -49,7 +49,7 @@ const Stage* reducing_stage(const OpBlock& anchor) {
 struct ReduceShape {
   Func sum;
   int inner_axes = 0;  ///< innermost axes of the data that are reduced
-  int64_t inner = 1;   ///< the product of their extents
+  Dim inner = 1;       ///< the product of their extents
   int64_t reduced = 1, results = 1;
   int lanes = 1;  ///< per vector
 };
@@ -67,7 +67,7 @@ ReduceShape reduce_shape_of(const LoweredKernel& kernel, const DeviceSheet& shee
   shape.reduced = std::max<int64_t>(1, shape.reduced / shape.results);
   if (!found.read) return shape;
   while (shape.inner_axes < data.rank() && is_reduced(found.read->args[shape.inner_axes]))
-    shape.inner *= kernel.usual_extent(data.dim(data.rank() - 1 - shape.inner_axes++));
+    shape.inner = shape.inner * data.dim(data.rank() - 1 - shape.inner_axes++);
   return shape;
 }
 
@@ -83,7 +83,7 @@ std::string reduce_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet
     if (type.bits() < 8) return "truth values are reduced";
   const ReduceShape shape = reduce_shape_of(kernel, sheet);
   if (shape.inner_axes > 0 && sum.types().size() > 1) return "positions along the innermost axis are reduced";
-  if (shape.inner > INT32_MAX)
+  if (!shape.inner.is_symbolic() && (shape.inner.is_any() || shape.inner.value() > INT32_MAX))
     return "more elements are reduced along the innermost axes than one loop counts";
   return "";
 }
@@ -104,7 +104,7 @@ void reduce_outer_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
   const int extent = static_cast<int>(kernel.usual_extent(last));
   const int lanes = std::min(shape.lanes, extent), width = std::min(vectors, extent / lanes) * lanes;
   const Var xo("xo"), vector("vector"), lane("lane");
-  out.split(i[0], xo, vector, width, inside(kernel, last, width))
+  out.split(i[0], xo, vector, width, inside(kernel, last, width, lanes))
       .split(vector, vector, lane, lanes)
       .vectorize(lane)
       .unroll(vector);
@@ -140,7 +140,7 @@ void reduce_inner_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
     step.fuse(all, RVar(rvars[k].name()), fused);
     all = fused;
   }
-  reduce_in_vectors(sum, all, static_cast<int>(shape.inner), vectors, shape.lanes);
+  reduce_in_vectors(kernel, sum, all, shape.inner, vectors, shape.lanes);
 }
 
 void reduce_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
@@ -167,6 +167,7 @@ const ScheduleTemplate& template_reduce() {
       .candidates = reduce_candidates,
       .apply = reduce_apply,
       .loops = reduce_loops,
+      .usual = {kUsualExtent, 16, 1},
   };
   return def;
 }

@@ -38,6 +38,15 @@ int reduction_extent(const LoweredKernel& kernel, Func func) {
   return static_cast<int>(usual_value(kernel, rvars[0].extent).value_or(0));
 }
 
+/// The same, symbolic or not: that of the row, or of the depth of a dense layer.
+Dim reduction_dim(const LoweredKernel& kernel, const Func& func) {
+  const int steps = reduction_extent(kernel, func);
+  for (const Tensor& input : anchor_of(kernel).inputs)
+    if (input.rank() > 0 && input.dim(-1).is_symbolic() && kernel.usual_extent(input.dim(-1)) == steps)
+      return input.dim(-1);
+  return steps;
+}
+
 std::string rows_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
@@ -174,9 +183,11 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const std::vector<Var> i = out.args();
   const bool dense = anchor.stage("dense") != nullptr;
   Var row = i[0];
+  bool has_groups = false;  // of rows, in parallel
   if (!dense) {
     int64_t rows = 1;
     for (size_t axis = 0; axis + 1 < i.size(); ++axis) rows *= result_extent(kernel, static_cast<int>(axis));
+    has_groups = kRowElements / result_extent(kernel, -1) > 1;
     row = parallel_tasks(out, {i.begin() + 1, i.end()}, rows, result_extent(kernel, -1), kRowElements,
                          !kernel.is_static());
   }
@@ -186,10 +197,12 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     if (func.name() == out.name()) continue;
     if (func.has_update_definition()) {
       func.compute_at(out, row);
-      reduce_in_vectors(func, RVar(func.rvars()[0].name()), reduction_extent(kernel, func),
+      reduce_in_vectors(kernel, func, RVar(func.rvars()[0].name()), reduction_dim(kernel, func),
                         params.at("lanes") / sheet.float_lanes, sheet.float_lanes);
     } else if (func.name() != result && !dense) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
+      // Memory of an unknown size comes from the allocator, which takes as long as a short row.
+      if (result_dim(kernel, -1).is_symbolic() && has_groups) func.hoist_storage(out, Var("group"));
     }
   }
   if (!dense) out.vectorize(i[0], sheet.float_lanes, TailStrategy::GuardWithIf);
@@ -215,6 +228,7 @@ const ScheduleTemplate& template_rows() {
       .candidates = rows_candidates,
       .apply = rows_apply,
       .loops = rows_loops,
+      .usual = {kUsualExtent, 16, 1},
   };
   return def;
 }

@@ -242,7 +242,7 @@ KernelFacts Subject::facts(uint32_t node) const {
     facts.template_name = kernel->template_name;
     facts.params.assign(kernel->params.begin(), kernel->params.end());
     for (ExtentCase each : kernel->cases) {
-      each.condition = condition_text(each, *wanted->function);
+      each.condition = with_extent_names(each.condition, *wanted->function);
       facts.cases.push_back(std::move(each));
     }
     facts.chosen_by = device()->kind == context.host().kind

@@ -64,9 +64,8 @@ std::vector<KernelBlock> kernel_blocks(const FunctionNode& function) {
   return std::move(collector.blocks);
 }
 
-std::string condition_text(const ExtentCase& each, const FunctionNode& function) {
+std::string with_extent_names(std::string text, const FunctionNode& function) {
   const std::vector<Dim> vars = kernel_extents(function);
-  std::string text = each.condition;
   for (size_t i = vars.size(); i-- > 0;) {  // "extent12" before "extent1"
     const std::string number = extent_text(numbered_extent(static_cast<int>(i)));
     for (size_t at = 0; (at = text.find(number, at)) != std::string::npos;) {

@@ -11,10 +11,19 @@ namespace hi = Halide::Internal;
 
 namespace {
 
-int64_t next_shorter(int64_t usual) {
-  for (const int64_t each : kUsualExtents)
-    if (each < usual) return each;
+int64_t next_shorter(const UsualExtents& usual, int64_t extent) {
+  for (const int64_t each : usual)
+    if (each < extent) return each;
   return 1;
+}
+
+/// Whether the last of tiles of `least` is less in vain than that of tiles of `rival`, or costs little beside
+/// all others.
+Halide::Expr fits_better(const LeastExtent& each) {
+  constexpr int kManyTiles = 8;
+  const Halide::Expr extent = as_expr(each.dim);
+  const auto rounded = [&](int tile) { return (extent + tile - 1) / tile * tile; };
+  return extent >= kManyTiles * each.least || rounded(each.least) * 10 <= rounded(each.rival) * 11;
 }
 
 }  // namespace
@@ -23,32 +32,61 @@ std::string CaseCondition::text() const {
   std::string text;
   const auto add = [&](const std::string& condition) { text += (text.empty() ? "" : " && ") + condition; };
   for (const Dim& dim : zero) add(extent_text(dim) + " == 0");
-  for (const LeastExtent& each : least) add(extent_text(each.dim) + " >= " + std::to_string(each.least));
+  for (const LeastExtent& each : least) {
+    std::string condition = extent_text(each.dim) + " >= " + std::to_string(each.least);
+    if (each.rival) condition += " (and tiles of " + std::to_string(each.rival) + " fit no better)";
+    add(condition);
+  }
   return text;
 }
 
 Halide::Expr CaseCondition::expr() const {
   Halide::Expr all = hi::const_true();
   for (const Dim& dim : zero) all = all && as_expr(dim) == 0;
-  for (const LeastExtent& each : least) all = all && as_expr(each.dim) >= each.least;
+  for (const LeastExtent& each : least) {
+    all = all && as_expr(each.dim) >= each.least;
+    if (each.rival) all = all && fits_better(each);
+  }
   return hi::simplify(all);
 }
 
-std::vector<int64_t> shorter_extents(const LoweredKernel& kernel, const std::vector<LeastExtent>& missed) {
+std::vector<int64_t> shorter_extents(const LoweredKernel& kernel, const UsualExtents& usual) {
   LoweredKernel counted;
   counted.extents = kernel.extents, counted.usual = kernel.usual;
-  for (const LeastExtent& each : missed) {
+  for (const LeastExtent& each : kernel.least) {
     bool shorter = true;
     while (shorter && counted.usual_extent(each.dim) >= each.least) {
       shorter = false;
       visit_extent_vars(each.dim, [&](Dim var) {
-        int64_t& usual = counted.usual.at(static_cast<size_t>(extent_number(var)));
-        shorter = shorter || usual > 1;
-        usual = next_shorter(usual);
+        int64_t& extent = counted.usual.at(static_cast<size_t>(extent_number(var)));
+        shorter = shorter || extent > 1;
+        extent = next_shorter(usual, extent);
       });
     }
   }
   return counted.usual;
+}
+
+ShapesByExtents::ShapesByExtents(const LoweredKernel& kernel) {
+  if (kernel.is_static()) return;
+  for (size_t i = 0; i < kernel.inputs.size(); ++i)
+    dims_[kernel.inputs[i].name() + ".buffer"] = kernel.input_dims[i];
+  for (const Tensor& output : kernel.outputs) dims_[output.func().name() + ".buffer"] = output.dims();
+}
+
+Halide::Expr ShapesByExtents::visit(const hi::Call* node) {
+  const bool extent = node->name == hi::Call::buffer_get_extent,
+             stride = node->name == hi::Call::buffer_get_stride,
+             min = node->name == hi::Call::buffer_get_min;
+  const auto* buffer = (extent || stride || min) ? node->args.at(0).as<hi::Variable>() : nullptr;
+  const auto found = buffer ? dims_.find(buffer->name) : dims_.end();
+  const auto axis = found == dims_.end() ? std::nullopt : hi::as_const_int(node->args.at(1));
+  if (!axis) return IRMutator::visit(node);
+  const std::vector<Dim>& dims = found->second;
+  const size_t inner = dims.size() - static_cast<size_t>(*axis);  // axes up to this one
+  Dim value = min ? Dim(0) : extent ? dims[inner - 1] : Dim(1);
+  for (size_t k = inner; stride && k < dims.size(); ++k) value = value * dims[k];
+  return hi::simplify(as_expr(value));
 }
 
 hi::LoweredFunc dispatch(const std::string& symbol, const LoweredKernel& kernel,

@@ -1,6 +1,7 @@
 #pragma once
 // Kernels with symbolic extents and several schedules: which one is used at which extents. Needs Halide.h:
 // for .cc files of codegen only.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,22 @@ struct CaseCondition {
   Halide::Expr expr() const;
 };
 
-/// `usual`, the numbers that a schedule was chosen by, with shorter ones for the extents of `missed`, until
-/// the schedule that is chosen by these needs less.
-std::vector<int64_t> shorter_extents(const LoweredKernel& kernel, const std::vector<LeastExtent>& missed);
+/// The numbers that the schedule of `kernel` was chosen by, with shorter ones of `usual` for the extents that it
+/// needs to be long, until the schedule that is chosen by these needs less.
+std::vector<int64_t> shorter_extents(const LoweredKernel& kernel, const UsualExtents& usual);
+
+/// Halide reads extents and strides that are no constants from the buffers of a call. Those of a kernel's
+/// operands follow from its extents, and its axes may be other ones than the caller's (join_axes.h): a custom
+/// lowering pass.
+class ShapesByExtents final : public Halide::Internal::IRMutator {
+ public:
+  explicit ShapesByExtents(const LoweredKernel& kernel);
+
+ private:
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Call* node) override;
+  std::map<std::string, std::vector<Dim>> dims_;  ///< by buffer, in Relay order
+};
 
 /// A function of a kernel's module, and when it is called.
 struct CaseFunction {

@@ -75,8 +75,8 @@ struct ExtentCase {
   KernelParams params;
   friend bool operator==(const ExtentCase&, const ExtentCase&) = default;
 };
-/// Its condition in the names of the function's variables: "n >= 14".
-std::string condition_text(const ExtentCase& each, const FunctionNode& function);
+/// `text`, such as its condition, in the names of the function's variables: "n >= 14".
+std::string with_extent_names(std::string text, const FunctionNode& function);
 
 /// A compiled kernel. Shared by all functions that are equal except for names and origins, so it stores no
 /// calls (get them from kernel_blocks() of the function). `object` defines the symbols `symbol` and

@@ -122,6 +122,7 @@ class Lowering {
                                named("p" + std::to_string(kernel_.inputs.size())));
       fix_layout(image, shape);
       kernel_.inputs.push_back(image);
+      kernel_.input_dims.push_back(shape);
       fields.emplace_back(is_empty(shape) ? zeros_of(*type, image.name() + "__empty") : Func(image), shape,
                           type->dtype());
     }

@@ -85,6 +85,13 @@ void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   c.result(copy_stage(c, matmul));
 }
 
+// The batch of an operand for a batch of the result. A symbolic number of batches may be 1, too.
+Halide::Expr batch_of(const Tensor& operand, Dim batches, const Halide::Expr& batch) {
+  if (operand.dim(0) == 1) return 0;
+  if (operand.dim(0) == batches || !operand.dim(0).is_symbolic()) return batch;
+  return min(batch, operand.size(0) - 1);
+}
+
 // Stages "right" (the second operands, their columns innermost), "batch_matmul" (the sum) and "out". A batch
 // of 1 is broadcast.
 void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
@@ -92,8 +99,8 @@ void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
   const Axes i(3);
   const Halide::Type type = halide_type(c.out().dtype());
   const Halide::RDom r(0, a.size(attrs.transpose_a ? 1 : 2), "r");
-  const Halide::Expr batch_a = a.dim(0) == 1 ? Halide::Expr(0) : i[0],
-                     batch_b = b.dim(0) == 1 ? Halide::Expr(0) : i[0];
+  const Halide::Expr batch_a = batch_of(a, c.out().shape()[0], i[0]),
+                     batch_b = batch_of(b, c.out().shape()[0], i[0]);
   const Index left = attrs.transpose_a ? Index{batch_a, r.x, i[1]} : Index{batch_a, i[1], r.x};
   const Halide::Var n("n"), k("k"), batch("batch");
   Halide::Func right = c.stage("right"), product = c.stage("batch_matmul");
