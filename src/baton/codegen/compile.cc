@@ -201,6 +201,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   StableLoopNames stable;
   ZeroDivisors zeros;
   ShapesByExtents shapes(scheduled.kernel);
+  GrantedExtents granted(scheduled.kernel);
   StreamAheadPass streams(scheduled.kernel.streams);
   DataOnDevicePass data;
   DeviceFunctionsPass functions(target.has_feature(Halide::Target::CUDA));
@@ -210,7 +211,10 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
     pipeline.add_custom_lowering_pass(&functions, [] {});
     pipeline.add_custom_lowering_pass(&tiles, [] {});
   }
-  if (!scheduled.kernel.is_static()) pipeline.add_custom_lowering_pass(&shapes, [] {});
+  if (!scheduled.kernel.is_static()) {
+    pipeline.add_custom_lowering_pass(&shapes, [] {});
+    pipeline.add_custom_lowering_pass(&granted, [] {});
+  }
   pipeline.add_custom_lowering_pass(&zeros, [] {});
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
@@ -260,6 +264,11 @@ class KernelMaker {
     std::vector<ExtentCase> cases;
     for (Case& each : cases_) {
       functions.push_back({symbol_ + "_case" + std::to_string(functions.size()), each.condition});
+      if (!each.scheduled.chosen) {
+        functions.back().name.clear();
+        cases.push_back({each.condition.text(), "none", {}});
+        continue;
+      }
       const Halide::Module module =
           module_of(each, functions.back().name, marks, Halide::LinkageType::Internal);
       for (const Halide::Buffer<>& buffer : module.buffers()) joined.append(buffer);
@@ -323,7 +332,15 @@ class KernelMaker {
     for (const TensorTypeNode* type : flat_types(type_of(empty->body())))
       if (std::ranges::find(type->shape(), Dim(0)) != type->shape().end()) return;
     zero.push_back(dim);
-    add_cases(empty, zero);
+    const size_t before = cases_.size();
+    try {
+      add_cases(empty, zero);
+    } catch (const NeedsNumbers&) {
+      throw;
+    } catch (const NotSupported&) {  // the results have no value, as those of indices into nothing
+      cases_.resize(before);
+      cases_.push_back({{}, {zero, {}}, {}});
+    }
   }
 
   static constexpr size_t kMostEmpty = 3;

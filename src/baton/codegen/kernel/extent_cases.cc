@@ -89,6 +89,41 @@ Halide::Expr ShapesByExtents::visit(const hi::Call* node) {
   return hi::simplify(as_expr(value));
 }
 
+namespace {
+
+/// The least value of the variable of `each.dim` that it holds at; 0 where there are several, or it is not
+/// known.
+int64_t least_value(const LeastExtent& each) {
+  constexpr int64_t kMost = 4096;
+  Dim only = 0;
+  bool several = false;
+  visit_extent_vars(each.dim, [&](Dim var) {
+    several = several || !(only == 0 || only == var);
+    only = var;
+  });
+  // Such extents grow with their variable.
+  if (several || least_extent(each.dim) == INT64_MIN) return 0;
+  for (int64_t value = 1; value < kMost; ++value)
+    if (extent_at(each.dim, [&](Dim) { return value; }).value() >= each.least) return value;
+  return 0;
+}
+
+}  // namespace
+
+GrantedExtents::GrantedExtents(const LoweredKernel& kernel) {
+  std::map<int, int64_t> least;
+  for (const LeastExtent& each : kernel.least)
+    visit_extent_vars(each.dim, [&](Dim var) {
+      int64_t& known = least[extent_number(var)];
+      known = std::max(known, least_value(each));
+    });
+  for (const auto& [number, value] : least)
+    bounds_.push(extent_param(number).name(),
+                 hi::Interval(static_cast<int>(value), hi::Interval::pos_inf()));
+}
+
+hi::Stmt GrantedExtents::mutate(const hi::Stmt& stmt) { return hi::simplify(stmt, true, bounds_); }
+
 hi::LoweredFunc dispatch(const std::string& symbol, const LoweredKernel& kernel,
                          const std::vector<CaseFunction>& cases) {
   std::vector<hi::LoweredArgument> params;
@@ -108,7 +143,8 @@ hi::LoweredFunc dispatch(const std::string& symbol, const LoweredKernel& kernel,
   hi::Stmt body;
   for (size_t i = cases.size(); i-- > 0;) {
     const hi::Stmt call = hi::Evaluate::make(
-        hi::Call::make(Halide::Int(32), cases[i].name, passed, hi::Call::Extern));
+        cases[i].name.empty() ? Halide::Expr(0)
+                              : hi::Call::make(Halide::Int(32), cases[i].name, passed, hi::Call::Extern));
     // The params of conditions are arguments: by name alone, as the case functions get them.
     body = body.defined() ? hi::IfThenElse::make(cases[i].condition.expr(), call, body) : call;
   }

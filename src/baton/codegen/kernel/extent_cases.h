@@ -39,9 +39,20 @@ class ShapesByExtents final : public Halide::Internal::IRMutator {
   std::map<std::string, std::vector<Dim>> dims_;  ///< by buffer, in Relay order
 };
 
+/// Conditions that follow from what a schedule takes for granted are decided: a custom lowering pass.
+class GrantedExtents final : public Halide::Internal::IRMutator {
+ public:
+  explicit GrantedExtents(const LoweredKernel& kernel);
+  Halide::Internal::Stmt mutate(const Halide::Internal::Stmt& stmt) override;
+  using IRMutator::mutate;
+
+ private:
+  Halide::Internal::Scope<Halide::Internal::Interval> bounds_;
+};
+
 /// A function of a kernel's module, and when it is called.
 struct CaseFunction {
-  std::string name;
+  std::string name;  ///< empty: nothing is computed
   CaseCondition condition;
 };
 /// The kernel's function `symbol`, which calls the first of `cases` whose condition holds. All take the

@@ -70,6 +70,7 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
   const Layout nchw = *Layout::parse("NCHW");
   const std::vector<Dim> from = convert_shape(data.dims(), layout, nchw),
                          to = convert_shape(c.out().shape(), layout, nchw);
+  for (const size_t axis : {0, 2, 3}) c.needs_elements(from[axis]);
   const Axes i(data.rank());
   const Index plain = convert_index<Halide::Expr>(i.exprs(), layout, nchw);
   const Halide::Expr image = inside_axis(indices(Index{plain[0]}), from[0]);

@@ -79,6 +79,7 @@ void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
         from[2 + k] * as_int(attrs.strides[k]) + r[k] * as_int(attrs.dilations[k]) - as_int(before[k]);
     inside = inside && position >= 0 && position < as_expr(in[2 + k]);
     from[2 + k] = inside_axis(position, in[2 + k]);
+    c.needs_elements(in[2 + k]);
   }
   const Halide::Expr element = cast(type, data(convert_index<Halide::Expr>(from, nchw, data_layout)));
   const Halide::Expr value = select(inside, element, cast(type, 0)) + cast(type, weight(tap));

@@ -116,6 +116,7 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
                          bool align_corners) {
   const Tensor &data = c.in(0), &grid = c.in(1);
   const int count = data.rank() - 2;
+  for (int k = 0; k < count; ++k) c.needs_elements(data.dim(2 + k));
   const Axes i(data.rank());
   const bool cubic = method == "bicubic", zeros = padding_mode == "zeros",
              mirror = padding_mode == "reflection";

@@ -105,6 +105,7 @@ void resize_compute(Compute& c, const Resize& resize) {
       inside = inside && at_most(0.0f, position) &&
                at_most(position, float_of(from[2 + k] - 1));
     taps.push_back(taps_of(resize, position, from[2 + k]));
+    c.needs_elements(from[2 + k]);
   }
   const bool nearest = resize.method == "nearest_neighbor";
   const std::function<Halide::Expr(int, Index)> interpolated = [&](int k, Index at) -> Halide::Expr {

@@ -202,6 +202,7 @@ void gather_compute(Compute& c, const GatherAttrs& attrs) {
   const int axis = static_cast<int>(*attrs.axis < 0 ? *attrs.axis + data.rank() : *attrs.axis);
   reindex_compute(c, "gather", [&](Index i) {
     i[axis] = inside(c.in(1)(i), data.dim(axis));
+    c.needs_elements(data.dim(axis));
     return i;
   });
 }
@@ -216,6 +217,7 @@ void gather_nd_compute(Compute& c, const GatherNDAttrs& attrs) {
     for (int k = 0; k < counted; ++k) {
       which[0] = k;
       at.push_back(inside(indices(which), data.dim(batch + k)));
+      c.needs_elements(data.dim(batch + k));
     }
     at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
     return at;
@@ -229,7 +231,10 @@ void adv_index_compute(Compute& c, const NoAttrs&) {
     const auto rest = i.end() - (data.rank() - counted);
     const Index picked(i.begin(), rest);
     Index at;
-    for (int k = 0; k < counted; ++k) at.push_back(inside(broadcast_at(c.in(k + 1), picked), data.dim(k)));
+    for (int k = 0; k < counted; ++k) {
+      at.push_back(inside(broadcast_at(c.in(k + 1), picked), data.dim(k)));
+      c.needs_elements(data.dim(k));
+    }
     at.insert(at.end(), rest, i.end());
     return at;
   });

@@ -333,7 +333,15 @@ void tile_compute(Compute& c, const TileAttrs&) {
 }
 
 void slice_like_compute(Compute& c, const SliceLikeAttrs&) {
-  reindex_compute(c, "slice_like", [](const Index& i) { return i; });
+  // Which extents are longer than those of the result is not known of symbolic ones.
+  reindex_compute(c, "slice_like", [&](Index i) {
+    for (int k = 0; k < c.in(0).rank(); ++k) {
+      const Dim from = c.in(0).dim(k), to = c.out().shape()[static_cast<size_t>(k)];
+      if (from != to && (from.is_symbolic() || to.is_symbolic()))
+        i[k] = clamp(likely(i[k]), 0, as_expr(from - 1)), c.needs_elements(from);
+    }
+    return i;
+  });
 }
 
 void sliding_window_compute(Compute& c, const SlidingWindowAttrs& attrs) {

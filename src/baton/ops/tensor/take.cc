@@ -59,7 +59,7 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
   Halide::Func taken = c.stage("take");
   if (!attrs.axis) {
     Dim size = 1;
-    for (const Dim& extent : data.dims()) size = size * extent;
+    for (const Dim& extent : data.dims()) size = size * extent, c.needs_elements(extent);
     Halide::Expr flat = in_range(indices(i.exprs()), attrs.mode, size);
     Index at(data.rank());
     for (int axis = data.rank(); axis-- > 0; flat = flat / data.size(axis))
@@ -75,6 +75,7 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
     Index which(to.begin(), to.begin() + batch), at(to.begin(), to.begin() + axis);
     which.insert(which.end(), to.begin() + axis, to.begin() + after);
     at.push_back(in_range(indices(which), attrs.mode, data.dim(axis)));
+    c.needs_elements(data.dim(axis));
     at.insert(at.end(), to.begin() + after, to.end());
     taken(i.reversed()) = data(at);
   }

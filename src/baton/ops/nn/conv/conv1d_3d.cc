@@ -100,6 +100,7 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
       const Halide::Expr position = j[2 + k] - as_int(conv.before[k]);
       inside = inside && position >= 0 && position < as_expr(in[2 + k]);
       at[2 + k] = inside_axis(position, in[2 + k]);
+      c.needs_elements(in[2 + k]);
     }
     padded(j.reversed()) = select(inside, cast(type, at_plain(data, conv.data_layout, at)), cast(type, 0));
   }

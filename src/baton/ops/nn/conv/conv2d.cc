@@ -175,6 +175,7 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
     const Axes j(4, "p");
     const Halide::Expr y = j[2] - as_int(pad.top), x = j[3] - as_int(pad.left);
     const Halide::Expr height = as_expr(in[2]), width = as_expr(in[3]);
+    c.needs_elements(in[2]), c.needs_elements(in[3]);
     padded(j.reversed()) =
         select(y >= 0 && y < height && x >= 0 && x < width,
                at(j[0], j[1], clamp(y, 0, height - 1), clamp(x, 0, width - 1)), cast(type, 0));

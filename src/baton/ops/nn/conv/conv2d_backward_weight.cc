@@ -71,6 +71,7 @@ void conv2d_backward_weight_compute(Compute& c, const Conv2DAttrs& attrs) {
   const Halide::Expr x =
       r[2] * as_int(attrs.strides[1]) + w[3] * as_int(attrs.dilation[1]) - as_int(pad.left);
   const Halide::Expr inside = y >= 0 && y < as_expr(in[2]) && x >= 0 && x < as_expr(in[3]);
+  c.needs_elements(in[2]), c.needs_elements(in[3]);
   const Halide::Expr value =
       at_plain(data, data_layout, {r[0], channel, inside_axis(y, in[2]), inside_axis(x, in[3])});
   Halide::Func sum = c.stage("backward_weight");

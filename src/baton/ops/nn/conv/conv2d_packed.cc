@@ -55,6 +55,7 @@ Halide::Func packed_pad(Compute& c, const Tensor& data, const Padding2D& pad) {
   Index at = i.exprs();
   at[y_axis] = clamp(likely(y), 0, height - 1);
   at[x_axis] = clamp(likely(x), 0, width - 1);
+  c.needs_elements(data.dim(y_axis)), c.needs_elements(data.dim(x_axis));
   Halide::Func padded = c.stage("pad");
   padded(i.reversed()) = select(y < 0 || y >= height || x < 0 || x >= width,
                                 Halide::cast(data.func().types().front(), 0), likely(data(at)));

@@ -195,6 +195,7 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
     }
     inside = inside && position >= 0 && position < as_expr(in[2 + k]);
     from.push_back(inside_axis(position, in[2 + k]));
+    c.needs_elements(in[2 + k]);
     tap.push_back(inside_axis(at, taps));
   }
   const Halide::Expr value =

@@ -79,6 +79,7 @@ void correlation_compute(Compute& c, const CorrelationAttrs& attrs) {
   const Tensor &first = c.in(0), &second = c.in(1);
   const int kernel = as_int(attrs.kernel_size), channels = as_int(first.extent(1)),
             radius = as_int(attrs.max_displacement / attrs.stride2);
+  for (const int axis : {2, 3}) c.needs_elements(first.dim(axis)), c.needs_elements(second.dim(axis));
   const int across = 2 * radius + 1, step = as_int(attrs.stride2);
   const Padding2D pad = *padding_2d(attrs.padding);
   const Halide::Type type = sum_type(c.out().dtype());

@@ -130,17 +130,25 @@ Tensor padded_stage(Compute& c, const A& attrs, Halide::Type type, const Halide:
   const Axes i(c.in(0).rank());
   Index at = i.exprs();
   Halide::Expr inside = Halide::Internal::const_true();
+  std::vector<Halide::Expr> by_axis;
   for (const char axis : {'H', 'W'}) {
     const int d = layout.find(axis);
     const Halide::Expr extent = c.in(0).size(d), x = i[d];
     c.needs_elements(c.in(0).dim(d));
+    by_axis.push_back(x >= 0 && x < extent);
     inside = inside && x >= 0 && x < extent;
     // Most windows are inside: `likely` makes Halide split loops, so that only those at the edges are
     // clamped.
     at[d] = clamp(likely(x), 0, extent - 1);
   }
   Halide::Func pad = c.stage("pad");
-  pad(i.reversed()) = select(inside, likely(cast(type, c.in(0)(at))), outside);
+  const Halide::Expr value = cast(type, c.in(0)(at));
+  // Where extents are no numbers, Halide decides conditions on one loop only.
+  if (c.in(0).is_static())
+    pad(i.reversed()) = select(inside, likely(value), outside);
+  else
+    pad(i.reversed()) =
+        select(by_axis[0], likely(select(by_axis[1], likely(value), outside)), outside);
   return {pad, c.in(0).dims(), c.in(0).dtype()};
 }
 
