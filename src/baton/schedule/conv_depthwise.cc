@@ -132,7 +132,7 @@ const ScheduleTemplate& template_conv_depthwise() {
       .candidates = conv_depthwise_candidates,
       .apply = conv_depthwise_apply,
       .loops = pixel_loops,
-      .usual = {56, 7, 3, 1},  // most images are a multiple of 7 pixels wide, after some halvings
+      .usual = {56, 8, 7, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

@@ -283,7 +283,7 @@ const ScheduleTemplate& template_conv_direct() {
       .candidates = conv_direct_candidates,
       .apply = conv_direct_apply,
       .loops = pixel_loops,
-      .usual = {56, 7, 3, 1},  // most images are a multiple of 7 pixels wide, after some halvings
+      .usual = {56, 8, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

@@ -89,7 +89,7 @@ const ScheduleTemplate& template_conv_plain() {
       .candidates = conv_plain_candidates,
       .apply = conv_plain_apply,
       .loops = pixel_loops,
-      .usual = {56, 7, 3, 1},  // most images are a multiple of 7 pixels wide, after some halvings
+      .usual = {56, 8, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

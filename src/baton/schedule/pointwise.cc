@@ -161,20 +161,17 @@ void pointwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const 
   Func out = output_of(kernel);
   if (out.dimensions() == 0) return;
   const std::vector<int64_t> shape = usual_shape(kernel, kernel.outputs.front().dims());
+  const std::vector<LoopRange> loops = loops_over(kernel.outputs.front(), shape);
   NestOptions options{.lanes = lanes_of(out.types().front(), sheet),
                       .most_unrolled = params.at("unroll"),
-                      .along = find_transposed_loop(out, loops_over(kernel.outputs.front(), shape))};
-  // Regions of numbers; along symbolic extents, conditions are of each element.
-  const std::vector<LoopRange> loops =
-      kernel.is_static() ? loops_over(kernel.outputs.front()) : std::vector<LoopRange>();
-  if (const auto regions = kernel.is_static() ? find_regions(out, loops) : std::nullopt) {
+                      .along = find_transposed_loop(out, loops)};
+  if (const auto regions = find_regions(out, loops)) {
     options.may_overlap = false;
     // Code for many regions takes long to compile, and each parallel loop waits for its threads.
     if (regions->count() > kUnrolledRegions)
       options.most_unrolled = 1, options.least_parallel = 4 * kParallelElements;
     for (const RegionLoops& region : define_by_regions(out, loops, *regions))
-      schedule_nest(kernel, region.stage, region.loops, {region.extents.begin(), region.extents.end()},
-                    options);
+      schedule_nest(kernel, region.stage, region.loops, region.extents, options);
     return;
   }
   const std::vector<Var> args = out.args();

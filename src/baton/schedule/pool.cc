@@ -101,7 +101,7 @@ bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction,
   RegionCopy copy = copy_by_regions(*pad, reduction, *loops, *regions);
   Func padded = copy.func;
   for (RegionLoops& region : copy.regions) {
-    const int width = std::min(lanes_of(padded.types().front(), sheet), region.extents[0]);
+    const int width = std::min(lanes_of(padded.types().front(), sheet), static_cast<int>(region.extents[0].value()));
     region.stage.vectorize(region.loops[0], width, Halide::TailStrategy::GuardWithIf);
   }
   const int row = (*loops)[0].extent * padded.types().front().bytes(), rows = (*loops)[1].extent;
@@ -182,7 +182,7 @@ const ScheduleTemplate& template_pool() {
       .candidates = pool_candidates,
       .apply = pool_apply,
       .loops = pixel_loops,
-      .usual = {56, 7, 3, 1},  // most images are a multiple of 7 pixels wide, after some halvings
+      .usual = {56, 8, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

@@ -41,7 +41,7 @@ std::optional<LoopRegions> find_regions(const Halide::Func& func, const std::vec
 struct RegionLoops {
   Halide::Stage stage;
   std::vector<Halide::VarOrRVar> loops;  ///< innermost first, in the order of the Func's dimensions
-  std::vector<int> extents;
+  std::vector<Dim> extents;
 };
 /// Defines `func` anew, region by region; in each, conditions that are constant there are gone.
 std::vector<RegionLoops> define_by_regions(Halide::Func func, const std::vector<LoopRange>& loops,

@@ -71,7 +71,8 @@ void pad_compute(Compute& c, const PadAttrs& attrs) {
     Halide::Expr index = before == 0 ? Halide::Expr(i[axis]) : i[axis] - before;  // negative: cut off
     if (attrs.pad_mode == "reflect") {
       index = abs(index);
-      index = last - abs(last - cast<int>(index));
+      const Halide::Expr from_last = abs(last - cast<int>(index));  // unsigned
+      index = cast(from_last.type(), last) - from_last;
     } else if (attrs.pad_mode == "constant") {
       if (before > 0) inside = inside && index >= 0;
       if (after > 0) inside = inside && index <= last;

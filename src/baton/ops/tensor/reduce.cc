@@ -264,7 +264,12 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
                       bool unbiased) {
   const Reduction r(c, axis, exclude, keepdims);
   const Halide::Type type = sum_type(c.out().dtype());
-  const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, broadcast_at(c.in(1), r.at));
+  // The mean of a symbolic extent is that of one element along each axis that it does not share with the data.
+  const Tensor& mean = c.in(1);
+  Index of_mean = broadcast_index(mean, r.at);
+  for (int k = 0; k < mean.rank(); ++k)
+    if (mean.dim(k).is_symbolic() && mean.dim(k) != c.in(0).dim(k - mean.rank())) of_mean[k] = 0;
+  const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, mean(of_mean));
   const Halide::Expr count = cast(type, real_of(unbiased ? r.count - 1 : r.count));
   Halide::Func squares = c.stage("squares"), variance = c.stage("variance");
   if (r.any) {
