@@ -26,7 +26,6 @@ struct MatmulExtents {
   int64_t batches = 1;
   bool shared = true;  ///< all batches have the same second operand
   int lanes = 1;       ///< per vector; at most `columns`
-  bool longer = false;  ///< symbolic rows, which may be more than one tile though few are usual
 };
 
 const char* sum_stage_of(const OpBlock& anchor) {
@@ -40,8 +39,6 @@ MatmulExtents matmul_extents_of(const LoweredKernel& kernel, const DeviceSheet& 
   const int rank = output_of(kernel).dimensions();
   MatmulExtents e;
   e.columns = result_extent(kernel, rank - 1), e.rows = result_extent(kernel, rank - 2);
-  constexpr int kSeveralRows = 16;
-  e.longer = result_dim(kernel, rank - 2).is_symbolic() && e.rows >= kSeveralRows;
   for (int axis = 0; axis < rank - 2; ++axis) e.batches *= result_extent(kernel, axis);
   e.shared = anchor.inputs[1].rank() == 2 || anchor.inputs[1].dim(0) == 1;
   int64_t left = 1,
@@ -85,7 +82,7 @@ RegisterTile matmul_tile(const MatmulExtents& e, const DeviceSheet& sheet) {
 }
 
 ScheduleParams matmul_params(const MatmulExtents& e, RegisterTile tile) {
-  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"pack", e.rows > tile.rows || e.longer}};
+  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"pack", e.rows > tile.rows}};
 }
 
 ScheduleParams matmul_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -193,7 +190,7 @@ const ScheduleTemplate& template_matmul() {
       .candidates = matmul_candidates,
       .apply = matmul_apply,
       .loops = matmul_loops,
-      .usual = {kUsualExtent, 23, 8, 3, 2, 1},
+      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
   };
   return def;
 }

@@ -182,7 +182,7 @@ const ScheduleTemplate& template_pool() {
       .candidates = pool_candidates,
       .apply = pool_apply,
       .loops = pixel_loops,
-      .usual = {56, 8, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
+      .usual = {56, 7, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }
