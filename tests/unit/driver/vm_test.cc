@@ -1,29 +1,30 @@
 // Programs on the virtual machine, beside the interpreter.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
-#include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/text/std_library.h"
 
+#include "driver/program_values.h"
 #include "small_stack.h"
 
 namespace baton {
 namespace {
 
 using program::as_value;
-using program::DataValue;
 using program::TensorValue;
-using program::TupleValue;
 using program::Value;
+using test::expect_equal;
+using test::floats;
+using test::number;
+using test::number_of;
+using test::truth;
 
 IRModule parsed(const std::string& text) {
   initialize();
@@ -36,40 +37,6 @@ std::shared_ptr<RunnableProgram> built(const std::string& text) {
 
 Value run(RunnableProgram& program, std::vector<Value> args, const std::string& function = "main") {
   return program.run(function, args, host_context());
-}
-
-Value number(int32_t value) {
-  return program::tensor_value(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32)));
-}
-int32_t number_of(const Value& value) { return as_value<TensorValue>(value)->array().as<int32_t>()[0]; }
-
-Value floats(const std::string& name, Shape shape) {
-  return program::tensor_value(tensor_value(name, shape, DType::float_(32)));
-}
-
-/// Tensors are near each other, everything else is equal.
-void expect_equal(const Value& a, const Value& b) {
-  ASSERT_TRUE(a && b);
-  ASSERT_EQ(a->kind(), b->kind());
-  if (const auto* tensor = as_value<TensorValue>(a)) {
-    const NDArray &one = tensor->array(), &other = as_value<TensorValue>(b)->array();
-    ASSERT_EQ(one.shape(), other.shape());
-    ASSERT_EQ(one.dtype(), other.dtype());
-    if (one.dtype() != DType::float_(32)) {
-      EXPECT_TRUE(one.equal_bytes(other));
-      return;
-    }
-    for (int64_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one.as<float>()[i], other.as<float>()[i], 1e-4);
-  } else if (const auto* tuple = as_value<TupleValue>(a)) {
-    const std::vector<Value>& fields = as_value<TupleValue>(b)->fields();
-    ASSERT_EQ(tuple->fields().size(), fields.size());
-    for (size_t i = 0; i < fields.size(); ++i) expect_equal(tuple->fields()[i], fields[i]);
-  } else if (const auto* data = as_value<DataValue>(a)) {
-    EXPECT_EQ(data->tag(), as_value<DataValue>(b)->tag());
-    const std::vector<Value>& fields = as_value<DataValue>(b)->fields();
-    ASSERT_EQ(data->fields().size(), fields.size());
-    for (size_t i = 0; i < fields.size(); ++i) expect_equal(data->fields()[i], fields[i]);
-  }
 }
 
 void expect_as_interpreted(const std::string& text, const std::vector<std::vector<Value>>& calls) {
@@ -109,10 +76,7 @@ def @main(%c: bool, %x: Tensor[(3, 5), float32]) {
   let %d = if (less(sum(%b), 4f)) { (%b, %a) } else { (%a, %b) };
   (%d.0, add(%d.1, %a))
 })",
-                        {{program::tensor_value(NDArray::zeros({}, DType::bool_())), floats("x", {3, 5})},
-                         {program::tensor_value(
-                              NDArray::of<uint8_t>({}, std::vector<uint8_t>{1}, DType::bool_())),
-                          floats("x", {3, 5})}});
+                        {{truth(false), floats("x", {3, 5})}, {truth(true), floats("x", {3, 5})}});
 }
 
 TEST(VirtualMachine, ClosuresAndReferences) {

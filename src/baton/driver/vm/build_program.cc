@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "baton/codegen/compile.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
@@ -23,6 +24,20 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Why the processor has no kernel for a function with symbolic extents: some operators need numbers.
+std::function<std::string(const Function&)> refusals(const BuildContext& context) {
+  return [&context](const Function& function) -> std::string {
+    KernelRequest request;
+    request.function = function;
+    try {
+      (void)chosen_schedule(request, context.host());
+      return {};
+    } catch (const NotSupported& why) {
+      return why.what();
+    }
+  };
 }
 
 }  // namespace
@@ -62,6 +77,10 @@ bool is_plan(const IRModule& module) {
   return straight;
 }
 
+BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {
+  return is_plan(module) ? build(module, options) : build_program(module, options);
+}
+
 BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
@@ -89,8 +108,8 @@ BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   context.stop_if_asked();
 
   const Clock::time_point planning = Clock::now();
-  vm::LoweredProgram lowered =
-      vm::lower_program(optimized, {options.mod_name, place_kernels(result.targets, context), {}});
+  vm::LoweredProgram lowered = vm::lower_program(
+      optimized, {options.mod_name, place_kernels(result.targets, context), refusals(context)});
   result.plan = std::move(lowered.plan);
   result.program = std::move(lowered.program);
   result.operators = std::move(lowered.operators);

@@ -175,6 +175,10 @@ Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const
   return run_on_worker(context, [&](vm::Machine& machine) { return machine.call(function, args); });
 }
 
+bool is_program_file(const std::string& path) {
+  return require(Artifact::open(path, /*verify=*/false))->has(section::kProgram);
+}
+
 Value call_value(const program::FunctionValue& function, std::span<const Value> args,
                  const BuildContext& context) {
   if (const program::ForeignFunction* foreign = function.foreign())

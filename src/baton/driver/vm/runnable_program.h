@@ -47,6 +47,9 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   size_t depth_ = vm::Machine::kDepth;
 };
 
+/// Whether an artifact holds a program; false for one with a plan. Throws Error for a damaged file.
+bool is_program_file(const std::string& path);
+
 /// Calls a function value that a program returned, or a foreign one.
 program::Value call_value(const program::FunctionValue& function, std::span<const program::Value> args,
                           const BuildContext& context);
