@@ -95,7 +95,7 @@ def main():
         machine = program(text)
         timed.add(name, lambda: machine.invoke("main", *args), iterations=LOOPS)
 
-    adds = "".join(f"let %a{i} = add(%{'a' if i == 0 else f'a{i - 1}'}, {i + 1}); " for i in range(20))
+    adds = "".join(f"let %a{i} = add(%{'a' if i == 0 else f'a{i - 1}'}, %i); " for i in range(20))
     add_loop("integers 0", INTEGERS.format(body="", result="%a"), count, np.int32(1))
     add_loop("integers 20", INTEGERS.format(body=adds, result="%a19"), count, np.int32(1))
     add_loop("recursion", RECURSION, count)
@@ -171,9 +171,9 @@ def ort_peers(four, rows, weight):
         [value("x", TensorProto.FLOAT, ["n", 64])], [value("out", TensorProto.FLOAT, ["n", 32])],
         [helper.make_tensor("w", TensorProto.FLOAT, [32, 64], weight.ravel())]))
 
-    few = np.int64(5000)
+    few = np.array(5000)
     return {"ort loop": (lambda: loop.run(None, {"n": few, "x": four}), 1, int(few)),
-            "ort if": (lambda: ifs.run(None, {"n": few, "x": four, "never": np.bool_(False)}), 1, int(few)),
+            "ort if": (lambda: ifs.run(None, {"n": few, "x": four, "never": np.array(False)}), 1, int(few)),
             "ort dense": (lambda: dense.run(None, {"x": rows}), 2000, 1)}
 
 

@@ -47,8 +47,7 @@ void bind_programs(nb::module_& m) {
           "run",
           [](RunnableProgram& self, const std::string& name, const nb::list& args) {
             const std::vector<program::Value> values = values_from_python(args);
-            return run_interruptibly(
-                [&](const BuildContext& context) { return self.run(name, values, context); });
+            return run_program([&](const RunContext& context) { return self.run(name, values, context); });
           },
           nb::arg("name"), nb::arg("args"),
           "The value of a function on a value for each of its parameters. Raises TVMError, which names the "

@@ -123,7 +123,7 @@ def @map(%f: fn (int32) -> int32, %l: List[int32]) -> List[int32] {
           case 2: return "@open(add(" + expr('d', d) + ", 1f))";
           case 3: return "@open(" + expr('t', d) + ")";
           case 4: return "@open(nn.softmax(" + expr('d', d) + "))";
-          default: return "@open(strided_slice(" + expr('d', d) + ", begin=[0], end=[1], strides=[1]))";
+          default: return "@open(strided_slice(" + expr('d', d) + ", begin=[0], end=[1], strides=[1], axes=[0]))";
         }
       case 'p':
         return "(" + expr('i', d) + ", " + expr('t', d) + ")";
@@ -149,8 +149,8 @@ def @map(%f: fn (int32) -> int32, %l: List[int32]) -> List[int32] {
                                                       {'p', "(int32, Tensor[(2, 3), float32])"},
                                                       {'l', "List[int32]"}};
     const auto around = vars_;
-    std::string text = "fn () -> " + types.at(kind) + " { if (" + expr('b', depth) + ") { " +
-                       block(kind, depth, dice_.below(2));
+    std::string text = "fn () -> " + types.at(kind) + " { if (" + expr('b', depth) + ") { ";
+    text += block(kind, depth, dice_.below(2));  // what it binds is not seen before it
     vars_ = around;
     text += " } else { " + block(kind, depth, dice_.below(2)) + " } }()";
     vars_ = around;

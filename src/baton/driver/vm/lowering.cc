@@ -221,7 +221,7 @@ class FunctionLowering {
     scope_.flush();
     const int32_t otherwise = scope_.code().label(), end = scope_.code().label();
     scope_.code().emit(Opcode::kUnless, {condition, otherwise});
-    const FunctionScope::Variables around = scope_.variables();
+    const FunctionScope::Values around = scope_.values();
     lower(branch.then(), target);
     scope_.flush();
     if (!target.is_result) scope_.code().emit(Opcode::kJump, {end});
@@ -237,7 +237,7 @@ class FunctionLowering {
     const LoweredRef data = operand(match.data());
     scope_.flush({data});
     const int32_t end = scope_.code().label();
-    const FunctionScope::Variables around = scope_.variables();
+    const FunctionScope::Values around = scope_.values();
     bool open = true;  // whether control reaches the next clause
     for (const Clause& clause : match.clauses()) {
       if (!open) break;

@@ -1,6 +1,7 @@
 #include "baton/driver/vm/runnable_program.h"
 
 #include <exception>
+#include <optional>
 #include <unordered_map>
 
 #include "baton/driver/build.h"
@@ -34,8 +35,9 @@ class ProgramServices final : public vm::Services {
     return kept([&] { return call_value(function, args, *context_); });
   }
 
-  void begin(const BuildContext& context) {
+  void begin(const RunContext& context) {
     context_ = &context;
+    compiler_.reset();
     failure_ = nullptr;
   }
   /// What a service threw; null: nothing.
@@ -52,7 +54,15 @@ class ProgramServices final : public vm::Services {
     }
   }
 
-  Value evaluated(const FunctionNode& function, const std::vector<Value>& args) const {
+  const BuildContext& compiler() {
+    if (!compiler_) {
+      compiler_ = context_->compiler();
+      compiler_->interrupt = context_->interrupt;
+    }
+    return *compiler_;
+  }
+
+  Value evaluated(const FunctionNode& function, const std::vector<Value>& args) {
     std::unordered_map<const ExprNode*, Value> values;
     for (size_t i = 0; i < args.size(); ++i) values[function.params()[i].get()] = args[i];
     post_order(function.body(), [&](const Expr& node) {
@@ -68,14 +78,15 @@ class ProgramServices final : public vm::Services {
       } else if (const auto* call = as<CallNode>(node)) {
         std::vector<Value> operands;
         for (const Expr& arg : call->args()) operands.push_back(values.at(arg.get()));
-        values[node.get()] = program::evaluate_call(*call, operands, optimize, *context_);
+        values[node.get()] = program::evaluate_call(*call, operands, optimize, compiler());
       }
     });
     return values.at(function.body().get());
   }
 
   const std::vector<Function>& operators_;
-  const BuildContext* context_ = nullptr;
+  const RunContext* context_ = nullptr;
+  std::optional<BuildContext> compiler_;
   std::exception_ptr failure_;
 };
 
@@ -147,7 +158,7 @@ std::shared_ptr<RunnableProgram> RunnableProgram::load(const std::string& path) 
 }
 
 template <class Run>
-Value RunnableProgram::run_on_worker(const BuildContext& context, Run run) {
+Value RunnableProgram::run_on_worker(const RunContext& context, Run run) {
   Borrowed borrowed(*this);
   Worker& worker = borrowed.get();
   worker.services.begin(context);
@@ -162,7 +173,7 @@ Value RunnableProgram::run_on_worker(const BuildContext& context, Run run) {
 }
 
 Value RunnableProgram::run(const std::string& function, std::span<const Value> args,
-                           const BuildContext& context) {
+                           const RunContext& context) {
   const int number = program_->find(function);
   if (number < 0) throw Error("the program has no function " + function);
   return run_on_worker(context, [&](vm::Machine& machine) {
@@ -171,7 +182,7 @@ Value RunnableProgram::run(const std::string& function, std::span<const Value> a
 }
 
 Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const Value> args,
-                            const BuildContext& context) {
+                            const RunContext& context) {
   return run_on_worker(context, [&](vm::Machine& machine) { return machine.call(function, args); });
 }
 
@@ -180,11 +191,11 @@ bool is_program_file(const std::string& path) {
 }
 
 Value call_value(const program::FunctionValue& function, std::span<const Value> args,
-                 const BuildContext& context) {
+                 const RunContext& context) {
   if (const program::ForeignFunction* foreign = function.foreign())
     return foreign->call({args.begin(), args.end()});
   if (!function.is_of_machine())
-    return program::call_function(function, {args.begin(), args.end()}, context);
+    return program::call_function(function, {args.begin(), args.end()}, context.compiler());
   const auto& own = static_cast<const vm::MachineFunction&>(function);
   const std::shared_ptr<void> home = own.home();
   if (!home) throw Error("the function " + own.name() + " is of a program that is not here any more");
