@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "baton/codegen/compile.h"
 #include "baton/driver/compile_plan.h"
@@ -12,7 +13,9 @@
 #include "baton/driver/regions.h"
 #include "baton/driver/vm/lowering.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
 #include "baton/support/base/memory.h"
 #include "baton/types/infer_type.h"
 
@@ -38,6 +41,25 @@ std::function<std::string(const Function&)> refusals(const BuildContext& context
       return why.what();
     }
   };
+}
+
+/// Functions for external compilers that no backend took become ordinary ones.
+class WithoutCompilers final : public Rewriter {
+  bool enter(const Expr&) override { return true; }
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* function = as<FunctionNode>(rebuilt);
+    if (!function || function->is_primitive() || !is_closed(*function)) return rebuilt;
+    return make_function(function->params(), function->body(), function->ret_type(), {},
+                         function->with_type({}), function->type_params());
+  }
+};
+
+IRModule without_compilers(IRModule module) {
+  WithoutCompilers rewriter;
+  for (const auto& [name, function] : std::map(module->functions()))
+    if (const Expr open = rewriter.run(Expr(function)); open != Expr(function))
+      module->replace(name, as_ref<FunctionNode>(open));
+  return module;
 }
 
 }  // namespace
@@ -100,7 +122,7 @@ BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   const auto source = source_graph(*typed);
   IRModule optimized = inline_composites(bind_params(typed, options.params), context);
   optimized = build_regions(optimize(in_graph_form(optimized, context), context), context);
-  optimized = infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
+  optimized = infer_types(to_normal_form(without_compilers(std::move(optimized)), NormalForm::kAll));
   result.optimized = optimized;
   result.times.optimize_s = seconds_since(start);
   release_free_memory();
