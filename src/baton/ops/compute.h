@@ -115,8 +115,8 @@ class Compute {
   void results(std::vector<Halide::Func> values) { results_ = std::move(values); }
 
   /// For an operand that must have elements, or its value could not be computed as it is: the kernel is
-  /// computed so where `dim` is at least 1, and where it is 0 as that of the program with that number. Nothing
-  /// for numbers.
+  /// computed so where `dim` is at least 1, and where it is 0 as that of the program with that number.
+  /// Nothing for numbers.
   void needs_elements(Dim dim) {
     if (dim.is_symbolic()) never_empty_.push_back(dim);
   }

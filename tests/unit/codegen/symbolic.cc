@@ -29,7 +29,8 @@ namespace {
 NodeInfo untyped() { return NodeInfo(OriginSet::none()); }
 
 bool has_unknown(const Type& type) {
-  return std::ranges::any_of(flat_types(type), [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
+  return std::ranges::any_of(flat_types(type),
+                             [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
 }
 
 struct Buffer {
@@ -80,7 +81,8 @@ std::optional<Function> with_shapes(const Function& function, const std::vector<
     made[node.get()] = remade;
   });
   try {
-    const Expr typed = infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()));
+    const Expr typed =
+        infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()));
     return Function(as<FunctionNode>(typed));
   } catch (const std::exception&) {
     return std::nullopt;
@@ -118,7 +120,8 @@ std::optional<Function> at_number(const SymbolicCall& call, int64_t n) {
   }
   std::optional<Function> at = with_shapes(call.function, shapes);
   const int64_t numbers[] = {n};
-  if (at && !same_type((*at)->body()->checked_type(), at_extents(*call.function, numbers)->body()->checked_type()))
+  if (at &&
+      !same_type((*at)->body()->checked_type(), at_extents(*call.function, numbers)->body()->checked_type()))
     return std::nullopt;
   return at;
 }
@@ -130,7 +133,8 @@ SymbolicCall symbolic_program(const std::string& text) {
   for (const auto& [name, number] : marks)
     for (size_t at = 0; (at = marked.find(name, at)) != std::string::npos;)
       marked.replace(at, 2, std::to_string(number));
-  const Function main = parse_module("#[version = \"0.0.5\"]\ndef @main(" + marked + "\n}\n", "test.relay")->find("main");
+  const Function main =
+      parse_module("#[version = \"0.0.5\"]\ndef @main(" + marked + "\n}\n", "test.relay")->find("main");
   const std::vector<Dim> vars{extent_var({"N"}), extent_var({"M"})};
   SymbolicCall call;
   std::vector<std::vector<Dim>> shapes;
@@ -204,8 +208,8 @@ std::string difference(const std::vector<NDArray>& got, const std::vector<NDArra
     for (size_t i = 0; i < a.size(); ++i) {
       if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
       if (std::fabs(a[i] - b[i]) <= tolerance * largest) continue;
-      return "output " + std::to_string(k) + ", element " + std::to_string(i) + " is " + std::to_string(a[i]) +
-             ", not " + std::to_string(b[i]);
+      return "output " + std::to_string(k) + ", element " + std::to_string(i) + " is " +
+             std::to_string(a[i]) + ", not " + std::to_string(b[i]);
     }
   }
   return "";

@@ -11,9 +11,9 @@ namespace baton::test {
 
 /// A call whose parameters have variables for some extents.
 struct SymbolicCall {
-  Function function;          ///< typed
-  std::vector<Dim> extents;   ///< kernel_extents() of it
-  std::vector<int64_t> usual;  ///< the numbers that stood there
+  Function function;            ///< typed
+  std::vector<Dim> extents;     ///< kernel_extents() of it
+  std::vector<int64_t> usual;   ///< the numbers that stood there
   std::vector<NDArray> inputs;  ///< at these
 };
 

@@ -76,8 +76,7 @@ ShapesByExtents::ShapesByExtents(const LoweredKernel& kernel) {
 
 Halide::Expr ShapesByExtents::visit(const hi::Call* node) {
   const bool extent = node->name == hi::Call::buffer_get_extent,
-             stride = node->name == hi::Call::buffer_get_stride,
-             min = node->name == hi::Call::buffer_get_min;
+             stride = node->name == hi::Call::buffer_get_stride, min = node->name == hi::Call::buffer_get_min;
   const auto* buffer = (extent || stride || min) ? node->args.at(0).as<hi::Variable>() : nullptr;
   const auto found = buffer ? dims_.find(buffer->name) : dims_.end();
   const auto axis = found == dims_.end() ? std::nullopt : hi::as_const_int(node->args.at(1));
@@ -118,8 +117,7 @@ GrantedExtents::GrantedExtents(const LoweredKernel& kernel) {
       known = std::max(known, least_value(each));
     });
   for (const auto& [number, value] : least)
-    bounds_.push(extent_param(number).name(),
-                 hi::Interval(static_cast<int>(value), hi::Interval::pos_inf()));
+    bounds_.push(extent_param(number).name(), hi::Interval(static_cast<int>(value), hi::Interval::pos_inf()));
 }
 
 hi::Stmt GrantedExtents::mutate(const hi::Stmt& stmt) { return hi::simplify(stmt, true, bounds_); }
