@@ -200,7 +200,7 @@ const std::vector<Case>& cases() {
       {"layer norm's last step, N rows of 768",
        "%x: Tensor[($N, 768), float32], %m: Tensor[($N, 1), float32], %v: Tensor[($N, 1), float32], "
        "%g: Tensor[(768), float32], %b: Tensor[(768), float32]) {\n"
-       "  add(multiply(multiply(subtract(%x, %m), rsqrt(add(%v, 1e-5f))), %g), %b)",
+       "  add(multiply(multiply(subtract(%x, %m), rsqrt(add(multiply(%v, %v), 1e-5f))), %g), %b)",
        {{1}, {16}, {128}}},
       {"gelu of N x 3072",
        "%x: Tensor[($N, 3072), float32]) {\n"

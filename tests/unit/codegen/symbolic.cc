@@ -180,8 +180,7 @@ std::vector<KernelRequest> symbolic_kernels(const std::string& text) {
     const std::unordered_map<const ExprNode*, Expr>& values_;
   };
   IRModule module = make_module();
-  module->replace("main",
-                  make_function(params, Binder(values).run(program.function->body()), {}, {}, untyped()));
+  module->set("main", make_function(params, Binder(values).run(program.function->body()), {}, {}, untyped()));
   auto passes = std::make_shared<PassContext>();
   passes->opt_level = 3;
   const BuildContext context = host_context().with_passes(passes);

@@ -374,7 +374,7 @@ TEST(SymbolicKernels, SayWhereTheyNeedNumbers) {
     ADD_FAILURE() << "a kernel";
   } catch (const NeedsNumbers& error) {
     EXPECT_STREQ(error.what(),
-                 "nn.contrib_conv2d_winograd_weight_transform needs a number for axis 1, which is N");
+                 "nn.contrib_conv2d_winograd_weight_transform needs a number for axis 3, which is N");
   }
 }
 
