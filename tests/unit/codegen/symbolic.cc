@@ -8,12 +8,15 @@
 #include <HalideRuntime.h>
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/driver/pipeline.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
@@ -29,7 +32,8 @@ namespace {
 NodeInfo untyped() { return NodeInfo(OriginSet::none()); }
 
 bool has_unknown(const Type& type) {
-  return std::ranges::any_of(flat_types(type), [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
+  return std::ranges::any_of(flat_types(type),
+                             [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
 }
 
 struct Buffer {
@@ -80,7 +84,8 @@ std::optional<Function> with_shapes(const Function& function, const std::vector<
     made[node.get()] = remade;
   });
   try {
-    const Expr typed = infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()));
+    const Expr typed =
+        infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()));
     return Function(as<FunctionNode>(typed));
   } catch (const std::exception&) {
     return std::nullopt;
@@ -118,7 +123,8 @@ std::optional<Function> at_number(const SymbolicCall& call, int64_t n) {
   }
   std::optional<Function> at = with_shapes(call.function, shapes);
   const int64_t numbers[] = {n};
-  if (at && !same_type((*at)->body()->checked_type(), at_extents(*call.function, numbers)->body()->checked_type()))
+  if (at &&
+      !same_type((*at)->body()->checked_type(), at_extents(*call.function, numbers)->body()->checked_type()))
     return std::nullopt;
   return at;
 }
@@ -130,7 +136,8 @@ SymbolicCall symbolic_program(const std::string& text) {
   for (const auto& [name, number] : marks)
     for (size_t at = 0; (at = marked.find(name, at)) != std::string::npos;)
       marked.replace(at, 2, std::to_string(number));
-  const Function main = parse_module("#[version = \"0.0.5\"]\ndef @main(" + marked + "\n}\n", "test.relay")->find("main");
+  const Function main =
+      parse_module("#[version = \"0.0.5\"]\ndef @main(" + marked + "\n}\n", "test.relay")->find("main");
   const std::vector<Dim> vars{extent_var({"N"}), extent_var({"M"})};
   SymbolicCall call;
   std::vector<std::vector<Dim>> shapes;
@@ -148,6 +155,43 @@ SymbolicCall symbolic_program(const std::string& text) {
   call.function = with_shapes(main, shapes).value();
   call.extents = kernel_extents(*call.function);
   return call;
+}
+
+std::vector<KernelRequest> symbolic_kernels(const std::string& text) {
+  const SymbolicCall program = symbolic_program(text);
+  std::unordered_map<const ExprNode*, Expr> values;
+  std::vector<Var> params;
+  for (size_t i = 0; i < program.function->params().size(); ++i) {
+    const Var& param = program.function->params()[i];
+    if (as_type<TensorTypeNode>(type_of(*param))->is_static())
+      values[param.get()] = make_constant(program.inputs[i], untyped());
+    else
+      params.push_back(param);
+  }
+  class Binder final : public Rewriter {
+   public:
+    explicit Binder(const std::unordered_map<const ExprNode*, Expr>& values) : values_(values) {}
+
+   private:
+    Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+      const auto value = values_.find(original.get());
+      return value == values_.end() ? rebuilt : value->second;
+    }
+    const std::unordered_map<const ExprNode*, Expr>& values_;
+  };
+  IRModule module = make_module();
+  module->set("main", make_function(params, Binder(values).run(program.function->body()), {}, {}, untyped()));
+  auto passes = std::make_shared<PassContext>();
+  passes->opt_level = 3;
+  const BuildContext context = host_context().with_passes(passes);
+  const InstrumentScope scope(context.passes);
+  std::vector<KernelRequest> requests;
+  for (const auto& [name, function] : optimize(infer_types(module), context)->functions())
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* inner = as<FunctionNode>(node);
+      if (inner && inner->is_primitive()) requests.push_back({Function(inner), {}, "", {}});
+    });
+  return requests;
 }
 
 std::vector<NDArray> inputs_at(const SymbolicCall& call, const Function& at) {
@@ -204,8 +248,8 @@ std::string difference(const std::vector<NDArray>& got, const std::vector<NDArra
     for (size_t i = 0; i < a.size(); ++i) {
       if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
       if (std::fabs(a[i] - b[i]) <= tolerance * largest) continue;
-      return "output " + std::to_string(k) + ", element " + std::to_string(i) + " is " + std::to_string(a[i]) +
-             ", not " + std::to_string(b[i]);
+      return "output " + std::to_string(k) + ", element " + std::to_string(i) + " is " +
+             std::to_string(a[i]) + ", not " + std::to_string(b[i]);
     }
   }
   return "";
