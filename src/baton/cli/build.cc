@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "baton/cli/common.h"
-#include "baton/driver/vm/build_program.h"
 #include "baton/cli/debug_flags.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/pass/timing.h"
 #include "baton/support/json.h"
 

@@ -6,10 +6,10 @@
 
 #include "baton/clock/quiet.h"
 #include "baton/codegen/own_backend.h"
-#include "baton/driver/vm/build_program.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"

@@ -132,13 +132,14 @@ def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(32, 64), float32]) {
                                 {floats("x", {17, 64}), floats("w", {32, 64})},
                                 {floats("x", {1, 64}), floats("w", {32, 64})},
                                 {floats("x", {17, 64}), floats("w", {32, 64})}});
-  expect_as_interpreted(R"(
+  expect_as_interpreted(
+      R"(
 def @main(%x: Tensor[(?, 4), float32], %y: Tensor[(?, 4), float32]) {
   let %c = concatenate((%x, %y), axis=0);
   let %t = transpose(%c);
   (add(%c, 1f), sum(%t, axis=[1]), reshape(%c, newshape=[-1]), shape_of(%t))
 })",
-                        {{floats("x", {3, 4}), floats("y", {2, 4})}, {floats("x", {1, 4}), floats("y", {9, 4})}});
+      {{floats("x", {3, 4}), floats("y", {2, 4})}, {floats("x", {1, 4}), floats("y", {9, 4})}});
   expect_as_interpreted(R"(
 def @grow(%i: int32, %acc: Tensor[(?, 1), float32]) -> Tensor[(?, 1), float32] {
   if (equal(%i, 0)) { %acc } else { @grow(subtract(%i, 1), concatenate((%acc, cast(reshape(%i, newshape=[1, 1]), dtype="float32")), axis=0)) }
@@ -165,7 +166,8 @@ def @loop(%i: int32, %x: Tensor[(8), float32]) -> Tensor[(8), float32] {
 }
 def @main(%n: int32, %x: Tensor[(8), float32]) { @loop(%n, %x) })");
   loop->set_depth(10);
-  EXPECT_EQ(as_value<TensorValue>(run(*loop, {number(100'000), floats("x", {8})}))->array().as<float>()[0], 0);
+  EXPECT_EQ(as_value<TensorValue>(run(*loop, {number(100'000), floats("x", {8})}))->array().as<float>()[0],
+            0);
 }
 
 TEST(VirtualMachine, ArgumentsAreChecked) {

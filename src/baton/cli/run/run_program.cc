@@ -57,10 +57,10 @@ namespace {
 
 /// Main, called in one of the two ways.
 program::Value called(const IRModule& module, const NamedArrays& weights,
-                      const std::vector<program::Value>& args, bool interpreter, const BuildContext& context) {
+                      const std::vector<program::Value>& args, bool interpreter,
+                      const BuildContext& context) {
   if (interpreter) return program::InterpretedProgram(module, optimize, context).run(args, context);
-  const auto built =
-      RunnableProgram::create(build_program(module, {.params = weights, .context = context}));
+  const auto built = RunnableProgram::create(build_program(module, {.params = weights, .context = context}));
   std::vector<program::Value> left;  // weights are constants of the program
   const std::vector<Var>& params = module->find("main")->params();
   for (size_t i = 0; i < args.size(); ++i)
@@ -86,7 +86,8 @@ std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs
   for (size_t i = 0; i < code.parameter_names.size(); ++i) {
     const NDArray* value = find(given.arrays, code.parameter_names[i]);
     const vm::ParameterType& type = code.parameter_types[i];
-    const bool is_made = type.kind == vm::ParameterType::Kind::kTensor && std::ranges::count(type.extents, -1) == 0;
+    const bool is_made =
+        type.kind == vm::ParameterType::Kind::kTensor && std::ranges::count(type.extents, -1) == 0;
     if (!value && !is_made)
       throw Error("parameter %" + code.parameter_names[i] + " has no value: --inputs FILE.npz gives one");
     args.push_back(program::tensor_value(

@@ -115,8 +115,8 @@ class RunnableProgram::Borrowed {
   Worker& get() {
     if (!worker_) {
       auto made = std::make_unique<Worker>(of_.operators_);
-      made->machine = require(
-          vm::Machine::create(of_.program_, of_.modules_, &made->services, of_.weak_from_this()));
+      made->machine =
+          require(vm::Machine::create(of_.program_, of_.modules_, &made->services, of_.weak_from_this()));
       worker_ = std::move(made);
     }
     return *worker_;
@@ -166,7 +166,8 @@ Value RunnableProgram::run_on_worker(const RunContext& context, Run run) {
   worker.machine->set_depth(depth_);
   Result<Value> result = run(*worker.machine);
   if (result.ok()) return std::move(*result);
-  if (const std::exception_ptr failure = worker.services.failure(); failure && worker.machine->service_failed())
+  if (const std::exception_ptr failure = worker.services.failure();
+      failure && worker.machine->service_failed())
     std::rethrow_exception(failure);
   if (worker.machine->interrupted()) throw Interrupted(result.status().message);
   throw Error(result.status().message);
@@ -176,9 +177,8 @@ Value RunnableProgram::run(const std::string& function, std::span<const Value> a
                            const RunContext& context) {
   const int number = program_->find(function);
   if (number < 0) throw Error("the program has no function " + function);
-  return run_on_worker(context, [&](vm::Machine& machine) {
-    return machine.run(static_cast<uint32_t>(number), args);
-  });
+  return run_on_worker(
+      context, [&](vm::Machine& machine) { return machine.run(static_cast<uint32_t>(number), args); });
 }
 
 Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const Value> args,

@@ -20,8 +20,7 @@ struct RunContext {
   RunContext(const std::atomic<bool>* interrupt, std::function<BuildContext()> compiler)
       : interrupt(interrupt), compiler(std::move(compiler)) {}
   /// Refers to `context`.
-  RunContext(const BuildContext& context)
-      : RunContext(context.interrupt, [&context] { return context; }) {}
+  RunContext(const BuildContext& context) : RunContext(context.interrupt, [&context] { return context; }) {}
   const std::atomic<bool>* interrupt;
   std::function<BuildContext()> compiler;
 };

@@ -267,8 +267,7 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
 
 Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers) {
   std::unique_ptr<PieceRun>& piece = pieces_[number];
-  if (!piece)
-    piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
+  if (!piece) piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
   constexpr size_t kFew = 16;
   const size_t num_inputs = piece->num_inputs(), num_outputs = piece->num_outputs();
   PieceInput few_inputs[kFew];
@@ -449,11 +448,11 @@ inline void Machine::move_argument(int32_t word, Slot* registers, Slot& to) {
 
 Status Machine::execute() {
   static const void* const kLabels[] = {
-      &&move,        &&give_back,  &&fatal,      &&call,       &&tail_call, &&call_value, &&tail_call_value,
-      &&piece,       &&evaluated,  &&tuple,      &&data,       &&closure,   &&field,      &&unless_tag,
-      &&unless,      &&jump,       &&constant,   &&integer,    &&make_cell, &&read_cell,  &&write_cell,
-      &&release,     &&constructor, &&add,       &&subtract,   &&multiply,  &&minimum,    &&maximum,
-      &&logical_and, &&logical_or, &&equal,      &&not_equal,  &&less,      &&less_equal, &&logical_not,
+      &&move,        &&give_back,   &&fatal,    &&call,      &&tail_call, &&call_value, &&tail_call_value,
+      &&piece,       &&evaluated,   &&tuple,    &&data,      &&closure,   &&field,      &&unless_tag,
+      &&unless,      &&jump,        &&constant, &&integer,   &&make_cell, &&read_cell,  &&write_cell,
+      &&release,     &&constructor, &&add,      &&subtract,  &&multiply,  &&minimum,    &&maximum,
+      &&logical_and, &&logical_or,  &&equal,    &&not_equal, &&less,      &&less_equal, &&logical_not,
       &&cast};
   static_assert(std::size(kLabels) == static_cast<size_t>(Opcode::kCount));
   const Program& program = *program_;
@@ -510,8 +509,7 @@ fatal:
 
 call: {
   const FunctionCode& callee = program.functions[static_cast<size_t>(pc[1])];
-  if (frames_.size() >= depth_)
-    BATON_FAIL(too_deep());
+  if (frames_.size() >= depth_) BATON_FAIL(too_deep());
   if ((++calls & 63) == 0 && stop_ && stop_->load(std::memory_order_relaxed)) BATON_FAIL(stopped());
   const size_t own = frames_.back().base, base = own + function->registers;
   if (base + callee.registers > capacity_) [[unlikely]] {
@@ -535,7 +533,8 @@ tail_call: {
   const int32_t count = pc[2];
   const size_t base = frames_.back().base;
   // The arguments are gathered behind the registers, then moved down.
-  const size_t needed = base + function->registers + std::max<size_t>(callee.registers, static_cast<size_t>(count));
+  const size_t needed =
+      base + function->registers + std::max<size_t>(callee.registers, static_cast<size_t>(count));
   if (needed > capacity_) [[unlikely]] {
     if (Status status = grow(needed); !status.ok()) BATON_FAIL(status);
     r = slots_ + base;
@@ -607,13 +606,14 @@ data:
   BATON_NEXT();
 
 closure:
-  r[pc[1]].set_value(make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]), false,
-                                                     take_values(pc + 3, r)));
+  r[pc[1]].set_value(make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]),
+                                                     false, take_values(pc + 3, r)));
   pc += 4 + pc[3];
   BATON_NEXT();
 
 constructor:
-  r[pc[1]].set_value(make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]), true));
+  r[pc[1]].set_value(
+      make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]), true));
   pc += 3;
   BATON_NEXT();
 
@@ -678,13 +678,13 @@ release:
   pc += 2 + pc[1];
   BATON_NEXT();
 
-#define BATON_INTEGERS(name, result_kind, expression)                              \
-  name : {                                                                         \
-    const IntegerKind kind = static_cast<IntegerKind>(pc[2]);                      \
+#define BATON_INTEGERS(name, result_kind, expression)                                   \
+  name: {                                                                               \
+    const IntegerKind kind = static_cast<IntegerKind>(pc[2]);                           \
     const int64_t a = r[register_of(pc[3])].integer, b = r[register_of(pc[4])].integer; \
-    r[pc[1]].set_integer(expression, result_kind);                                 \
-    pc += 5;                                                                       \
-    BATON_NEXT();                                                                  \
+    r[pc[1]].set_integer(expression, result_kind);                                      \
+    pc += 5;                                                                            \
+    BATON_NEXT();                                                                       \
   }
 #define BATON_UNSIGNED(op) \
   wrapped(static_cast<int64_t>(static_cast<uint64_t>(a) op static_cast<uint64_t>(b)), kind)
