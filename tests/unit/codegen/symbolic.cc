@@ -16,7 +16,6 @@
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
-#include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
@@ -56,18 +55,9 @@ void describe(Buffer& buffer, const NDArray& array) {
   buffer.raw.dim = buffer.dims.data();
 }
 
-}  // namespace
-
-std::optional<Function> with_shapes(const Function& function, const std::vector<std::vector<Dim>>& shapes) {
-  std::unordered_map<const ExprNode*, Expr> made;
-  std::vector<Var> params;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Var& param = function->params()[i];
-    const auto* type = as_type<TensorTypeNode>(type_of(*param));
-    params.push_back(make_var(param->name(), tensor_type(shapes[i], type->dtype()), untyped()));
-    made[param.get()] = params.back();
-  }
-  post_order(function->body(), [&](const Expr& node) {
+/// `body` without types, with other nodes for those in `made`.
+Expr untyped_again(const Expr& body, std::unordered_map<const ExprNode*, Expr> made) {
+  post_order(body, [&](const Expr& node) {
     if (made.contains(node.get())) return;
     Expr remade = node;
     if (const auto* call = as<CallNode>(node)) {
@@ -83,9 +73,23 @@ std::optional<Function> with_shapes(const Function& function, const std::vector<
     }
     made[node.get()] = remade;
   });
+  return made.at(body.get());
+}
+
+}  // namespace
+
+std::optional<Function> with_shapes(const Function& function, const std::vector<std::vector<Dim>>& shapes) {
+  std::unordered_map<const ExprNode*, Expr> made;
+  std::vector<Var> params;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Var& param = function->params()[i];
+    const auto* type = as_type<TensorTypeNode>(type_of(*param));
+    params.push_back(make_var(param->name(), tensor_type(shapes[i], type->dtype()), untyped()));
+    made[param.get()] = params.back();
+  }
   try {
-    const Expr typed =
-        infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()));
+    const Expr typed = infer_type(make_function(
+        std::move(params), untyped_again(function->body(), std::move(made)), {}, {}, untyped()));
     return Function(as<FunctionNode>(typed));
   } catch (const std::exception&) {
     return std::nullopt;
@@ -168,25 +172,21 @@ std::vector<KernelRequest> symbolic_kernels(const std::string& text) {
     else
       params.push_back(param);
   }
-  class Binder final : public Rewriter {
-   public:
-    explicit Binder(const std::unordered_map<const ExprNode*, Expr>& values) : values_(values) {}
-
-   private:
-    Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-      const auto value = values_.find(original.get());
-      return value == values_.end() ? rebuilt : value->second;
-    }
-    const std::unordered_map<const ExprNode*, Expr>& values_;
-  };
+  for (Var& param : params) {
+    const Var open = make_var(param->name(), type_of(*param), untyped());
+    values[param.get()] = open;
+    param = open;
+  }
   IRModule module = make_module();
-  module->set("main", make_function(params, Binder(values).run(program.function->body()), {}, {}, untyped()));
+  module->set("main", make_function(params, untyped_again(program.function->body(), std::move(values)), {},
+                                    {}, untyped()));
   auto passes = std::make_shared<PassContext>();
   passes->opt_level = 3;
   const BuildContext context = host_context().with_passes(passes);
   const InstrumentScope scope(context.passes);
   std::vector<KernelRequest> requests;
-  for (const auto& [name, function] : optimize(infer_types(module), context)->functions())
+  const IRModule optimized = optimize(infer_types(module), context);
+  for (const auto& [name, function] : optimized->functions())
     post_order(Expr(function), [&](const Expr& node) {
       const auto* inner = as<FunctionNode>(node);
       if (inner && inner->is_primitive()) requests.push_back({Function(inner), {}, "", {}});
