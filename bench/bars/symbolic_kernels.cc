@@ -13,8 +13,8 @@
 #include "baton/codegen/compile.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/initialize.h"
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
@@ -200,7 +200,7 @@ const std::vector<Case>& cases() {
       {"layer norm's last step, N rows of 768",
        "%x: Tensor[($N, 768), float32], %m: Tensor[($N, 1), float32], %v: Tensor[($N, 1), float32], "
        "%g: Tensor[(768), float32], %b: Tensor[(768), float32]) {\n"
-       "  add(multiply(multiply(subtract(%x, %m), rsqrt(add(%v, 1e-5f))), %g), %b)",
+       "  add(multiply(multiply(subtract(%x, %m), rsqrt(add(multiply(%v, %v), 1e-5f))), %g), %b)",
        {{1}, {16}, {128}}},
       {"gelu of N x 3072",
        "%x: Tensor[($N, 3072), float32]) {\n"

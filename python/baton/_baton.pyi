@@ -1705,6 +1705,11 @@ def build(mod: IRModule, params: dict, targets: Sequence[str], host: str, mod_na
     Under what `with` made current; without targets for those that are current. `progress`(phase, done, total) is called now and then, from any thread.
     """
 
+def build_program(mod: IRModule, params: dict, targets: Sequence[str], host: str, mod_name: str = 'default', progress: Callable | None = None) -> BuildResult:
+    """
+    The same for a program of the virtual machine: control flow, functions, data types, open shapes.
+    """
+
 def bind_params(mod: IRModule, params: dict, dtypes_too: bool = True) -> IRModule: ...
 
 def set_region_codegen(compiler: str, codegen: object | None) -> None:
@@ -2173,6 +2178,40 @@ def expr_of(value: object | None) -> RelayExpr:
     """
     The expression of a value: constants, tuples, calls of constructors, new references.
     """
+
+class RunnableProgram:
+    """A program that was built for the virtual machine, or read from a file."""
+
+    def __init__(self, built: BuildResult) -> None: ...
+
+    @staticmethod
+    def load(path: str) -> RunnableProgram:
+        """The program in a file that write_artifact() wrote."""
+
+    @property
+    def functions(self): ...
+
+    @property
+    def kernels(self): ...
+
+    @property
+    def operators(self): ...
+
+    @property
+    def constants(self): ...
+
+    def listing(self) -> str:
+        """The instructions of all functions, as Executable.bytecode."""
+
+    def run(self, name: str, args: list) -> object:
+        """
+        The value of a function on a value for each of its parameters. Raises TVMError, which names the argument, for others. Threads may run it at the same time.
+        """
+
+    def set_depth(self, depth: int) -> None:
+        """
+        The most calls within each other, without tail calls; TVMError beyond. 16777216 by default.
+        """
 
 def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...
 

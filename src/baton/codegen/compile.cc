@@ -21,8 +21,8 @@
 #include "baton/codegen/kernel/stable_names.h"
 #include "baton/codegen/kernel/zero_divisors.h"
 #include "baton/codegen/listing.h"
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/support/base/environment.h"
@@ -307,6 +307,7 @@ class KernelMaker {
       const std::vector<LeastExtent> least = scheduled.kernel.least;
       usual = shorter_extents(scheduled.kernel, scheduled.chosen->usual);
       own.push_back({std::move(scheduled), {zero, least}, std::move(prefix)});
+      BATON_CHECK(own.size() <= kMostSchedules, "no schedule for short extents: " + relay_summary(*function));
     } while (!own.back().condition.least.empty());
     for (size_t k = 0; k + 1 < own.size(); ++k)
       for (LeastExtent& each : own[k].condition.least)
@@ -341,7 +342,7 @@ class KernelMaker {
     }
   }
 
-  static constexpr size_t kMostEmpty = 3;
+  static constexpr size_t kMostEmpty = 3, kMostSchedules = 16;
   const KernelRequest& request_;
   const std::string& symbol_;
   const DeviceSheet& sheet_;

@@ -24,11 +24,16 @@ class WideNumber : public NotSupported {
       : NotSupported(std::to_string(value) +
                      " does not fit into 32 bits, as kernels need it; use a smaller number") {}
 };
+/// An int64 extent as Halide's int32; throws WideNumber where it does not fit.
+inline int as_int(int64_t value) {
+  if (value < INT32_MIN || value > INT32_MAX) throw WideNumber(value);
+  return static_cast<int>(value);
+}
 /// `axis`, counted from the front; throws MissingAxis where there is none.
 size_t existing_axis(int axis, size_t rank);
 
 /// `dim` in a kernel: a number, or an expression of the parameters that stand for symbolic extents
-/// (numbered_extent, ir/analysis/kernel_extents.h). Throws WideNumber, and NeedsNumbers for `?`.
+/// (numbered_extent, ir/extents/kernel_extents.h). Throws WideNumber, and NeedsNumbers for `?`.
 Halide::Expr as_expr(Dim dim);
 /// The parameter of a kernel that is its `i`-th symbolic extent.
 Halide::Param<int> extent_param(int i);

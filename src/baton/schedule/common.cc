@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/narrow_weight.h"
 #include "baton/ir/rules/pass_traits.h"

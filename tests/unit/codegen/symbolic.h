@@ -34,6 +34,9 @@ std::optional<Function> at_number(const SymbolicCall& call, int64_t n);
 /// body of main.
 SymbolicCall symbolic_program(const std::string& text);
 
+/// The kernels of a build at opt level 3 of such a program, whose other parameters are constants.
+std::vector<KernelRequest> symbolic_kernels(const std::string& text);
+
 /// The inputs at other extents: the values of `call.inputs`, repeated.
 std::vector<NDArray> inputs_at(const SymbolicCall& call, const Function& at);
 

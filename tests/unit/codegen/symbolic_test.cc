@@ -11,8 +11,8 @@
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/codegen/kernel/kernel_key.h"
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ops/register.h"
 #include "baton/support/error.h"
@@ -108,6 +108,7 @@ class SymbolicOperator : public testing::TestWithParam<const OpDef*> {};
 
 TEST_P(SymbolicOperator, ComputesAtEveryLengthWhatItsStaticKernelDoes) {
   const OpDef& op = *GetParam();
+  constexpr int kMostKernels = 4;  // of an operator: they take long to compile
   int kernels = 0;
   std::string why = "no call of its block has symbolic extents";
   for (const char* text : op.test_shapes) {
@@ -117,6 +118,7 @@ TEST_P(SymbolicOperator, ComputesAtEveryLengthWhatItsStaticKernelDoes) {
       for (const Dim& dim : as_type<TensorTypeNode>(type_of(*param))->shape())
         if (dim.value() > 0) extents.insert(dim.value());
     for (const int64_t extent : extents) {
+      if (kernels == kMostKernels) break;
       const auto symbolic = test::with_variable(each.function, each.inputs, extent);
       if (!symbolic) continue;
       SCOPED_TRACE(op.name + ": " + text + ", with n for " + std::to_string(extent));
@@ -363,16 +365,56 @@ TEST(SymbolicKernels, TakeTheirExtentsInOrderOfFirstUse) {
 }
 
 TEST(SymbolicKernels, SayWhereTheyNeedNumbers) {
-  const Function unknown = add_of({Dim::any(), 4}, {1, 4}, {Dim::any(), 4});
-  EXPECT_THROW(compiled(unknown), NeedsNumbers);
-  const Function loose = add_of({4}, {4}, {4});
-  const Dim n = extent_var({"n"});
-  const DType f32 = DType::float_(32);
-  const Var x = test::param("x", tensor_type({n, 8}, f32));
-  register_all_ops();
-  const OpDef& op = *find_op("random.uniform");
-  EXPECT_NE(op.compute, nullptr);
-  EXPECT_TRUE(kernel_extents(*loose).empty());
+  EXPECT_THROW(compiled(add_of({Dim::any(), 4}, {1, 4}, {Dim::any(), 4})), NeedsNumbers);
+  const test::SymbolicCall winograd = test::symbolic_program(
+      "%w: Tensor[(8, $N, 3, 3), float32]) {\n"
+      "  nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=4)");
+  try {
+    compiled(winograd.function);
+    ADD_FAILURE() << "a kernel";
+  } catch (const NeedsNumbers& error) {
+    EXPECT_STREQ(error.what(),
+                 "nn.contrib_conv2d_winograd_weight_transform needs a number for axis 3, which is N");
+  }
+}
+
+TEST(SymbolicKernels, OfLayersArePackedAndFusedAsThoseOfNumbers) {
+  std::map<std::string, std::string> templates;  // by operators
+  for (const KernelRequest& request : test::symbolic_kernels(
+           "%x: Tensor[($N, 16, $M, $M), float32], %w: Tensor[(32, 16, 3, 3), float32], %b: Tensor[(32, 1, "
+           "1), "
+           "float32], %v: Tensor[(32, 1, 3, 3), float32], %d: Tensor[(48, 32), float32]) {\n"
+           "  %0 = nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]), "
+           "%b));\n"
+           "  %1 = nn.conv2d(%0, %v, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]);\n"
+           "  %2 = nn.batch_flatten(nn.global_avg_pool2d(nn.relu(%1)));\n"
+           "  nn.softmax(nn.dense(%2, %d, units=48))")) {
+    std::string ops;
+    for (const KernelBlock& block : kernel_blocks(*request.function)) ops += block.call->op()->name + " ";
+    templates[ops] = compile_kernel(request, DeviceSheet::host()).template_name;
+  }
+  EXPECT_EQ(templates.count("nn.contrib_conv2d_NCHWc add nn.relu "), 1u);
+  EXPECT_EQ(templates["nn.contrib_depthwise_conv2d_NCHWc nn.relu "], "conv_depthwise");
+  EXPECT_EQ(templates["nn.contrib_dense_pack "], "gemm");
+  EXPECT_EQ(templates["nn.softmax "], "rows");
+}
+
+TEST(SymbolicKernels, HaveTheSameMarksInAllTheirSchedules) {
+  KernelRequest request;
+  request.function = test::symbolic_program(
+                         "%x: Tensor[($N, 64), float32], %w: Tensor[(4, 64, 16), float32]) {\n"
+                         "  nn.relu(nn.contrib_dense_pack(%x, %w, units=64, weight_layout=\"NK16n\"))")
+                         .function;
+  request.variant.marked = true;
+  const Kernel kernel = compile_kernel(request, DeviceSheet::host());
+  EXPECT_GE(kernel.cases.size(), 2u);
+  std::set<std::string> names;
+  std::set<int> ids;
+  for (const MarkSite& site : kernel.marks) {
+    EXPECT_TRUE(names.insert(site.name).second) << site.name;
+    EXPECT_TRUE(ids.insert(site.id).second) << site.name;
+  }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(SymbolicKernels, OfProductsHaveSchedulesForShortAndLongExtents) {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/ir/visit.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 
 namespace baton {
 
@@ -21,9 +21,10 @@ int64_t next_shorter(const UsualExtents& usual, int64_t extent) {
 /// all others.
 Halide::Expr fits_better(const LeastExtent& each) {
   constexpr int kManyTiles = 8;
-  const Halide::Expr extent = as_expr(each.dim);
+  const int many = kManyTiles * each.least;
+  const Halide::Expr extent = min(as_expr(each.dim), many);  // products of longer ones might overflow
   const auto rounded = [&](int tile) { return (extent + tile - 1) / tile * tile; };
-  return extent >= kManyTiles * each.least || rounded(each.least) * 10 <= rounded(each.rival) * 11;
+  return extent >= many || rounded(each.least) * 10 <= rounded(each.rival) * 11;
 }
 
 }  // namespace

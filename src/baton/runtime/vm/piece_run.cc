@@ -203,6 +203,16 @@ Status PieceRun::prepare() {
       kernel_extents_[next++] = static_cast<int32_t>(steps_[step]);
     }
   }
+  // Kernels divide and clamp by extents that are computed from others, and take them to be at least 1.
+  for (const PieceCall& call : piece_.calls)
+    for (const uint32_t input : call.inputs)
+      for (const uint32_t step : piece_.tensors[input].extents) {
+        const ExtentStep::Op op = piece_.steps[step].op;
+        if (steps_[step] == 0 && op != ExtentStep::Op::kNumber && op != ExtentStep::Op::kAxis)
+          return Status::unavailable("an intermediate result of the program, " +
+                                     describe(shape_of(input), piece_.tensors[input].dtype) +
+                                     ", has no elements for these extents, which its kernels need");
+      }
   calls_.clear();
   rows_.clear();
   for (const Call& call : all_calls_) {

@@ -1,4 +1,4 @@
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extents/kernel_extents.h"
 
 #include <algorithm>
 #include <deque>
