@@ -25,23 +25,23 @@ def report(what, most, measured, unit, other=""):
 
 
 class Timed:
-    """Lowest time of a call over rounds."""
+    """Lowest time of calls over rounds, in ns: of each of `times` calls, or iterations of one call."""
 
     def __init__(self):
-        self.calls, self.best = {}, {}
+        self.calls, self.ns = {}, {}
 
-    def add(self, name, call, times=1):
-        self.calls[name] = (call, times)
+    def add(self, name, call, times=1, iterations=1):
+        self.calls[name] = (call, times, iterations)
         call()
 
     def run(self, rounds):
         for _ in range(rounds):
-            for name, (call, times) in self.calls.items():
+            for name, (call, times, iterations) in self.calls.items():
                 began = time.perf_counter_ns()
                 for _ in range(times):
                     call()
-                took = (time.perf_counter_ns() - began) / times
-                self.best[name] = min(self.best.get(name, took), took)
+                took = (time.perf_counter_ns() - began) / times / iterations
+                self.ns[name] = min(self.ns.get(name, took), took)
 
 
 def loop_text(body, carried="%x: Tensor[(4), float32]", result="%x", last="%x"):
@@ -73,8 +73,7 @@ def program(text):
     import baton
     from baton import relay
 
-    executable = relay.vm.compile(relay.fromtext(text), target="llvm")
-    return baton.runtime.vm.VirtualMachine(executable, baton.cpu(0))
+    return baton.runtime.vm.VirtualMachine(relay.vm.compile(baton.parser.fromtext(text), target="llvm"), baton.cpu(0))
 
 
 def main():
@@ -94,34 +93,30 @@ def main():
 
     def add_loop(name, text, *args):
         machine = program(text)
-        timed.add(name, lambda: machine.invoke("main", *args))
+        timed.add(name, lambda: machine.invoke("main", *args), iterations=LOOPS)
 
-    adds = "".join(f"let %a{i} = add(%{'a' if i == 0 else f'a{i - 1}'}, {i + 1}); " for i in range(20))
+    adds = "".join(f"let %a{i} = add(%{'a' if i == 0 else f'a{i - 1}'}, %i); " for i in range(20))
     add_loop("integers 0", INTEGERS.format(body="", result="%a"), count, np.int32(1))
     add_loop("integers 20", INTEGERS.format(body=adds, result="%a19"), count, np.int32(1))
     add_loop("recursion", RECURSION, count)
     add_loop("kernels 0", loop_text(""), count, four)
     add_loop("kernels 1", loop_text("let %y = add(%x, 1f);", result="%y").replace("@loop(%n, %y)", "@loop(%n, %x)"), count, four)
-    two = "let %y = exp(add(%x, 1f)); let %z = if (less(%i, 0)) { %y } else { sqrt(multiply(%y, 2f)) };"
     add_loop("kernels 2", loop_text("let %y = cumsum(%x); let %z = add(%y, 1f);", result="%z").replace("@loop(%n, %z)", "@loop(%n, %x)"),
              count, four)
     add_loop("if", loop_text("let %z = if (less(%i, 0)) { %x } else { add(%x, 2f) };", result="%z").replace("@loop(%n, %z)", "@loop(%n, %x)"),
              count, four)
-    chain = relay.fromtext('#[version = "0.0.5"]\ndef @main(%x: Tensor[(4), float32]) { ' +
-                           "".join(f"let %x{i + 1} = {'cumsum' if i % 2 else 'annotation.stop_fusion'}(%{'x' if i == 0 else f'x{i}'}); " for i in range(0)) +
-                           "add(%x, 1f) }")
+    chain = baton.parser.fromtext('#[version = "0.0.5"]\ndef @main(%x: Tensor[(4), float32]) { add(%x, 1f) }')
     kernel = graph_executor.GraphModule(relay.build(chain, target="llvm")["default"](baton.cpu(0)))
     evaluator = kernel.module.time_evaluator("run", baton.cpu(0), number=100000, repeat=1)
     dense, rows = program(DENSE), np.ones((3, 64), "float32")
     weight = np.ones((32, 64), "float32")
     timed.add("dense", lambda: dense.invoke("main", rows, weight), 2000)
     peers = ort_peers(four, rows, weight)
-    for name, (call, times) in peers.items():
-        timed.add(name, call, times)
+    for name, (call, times, iterations) in peers.items():
+        timed.add(name, call, times, iterations)
     kernel_ns = min(evaluator().mean * 1e9 for _ in range(3))
     timed.run(options.rounds)
-    ns = {name: best / LOOPS if name in ("integers 0", "integers 20", "recursion", "kernels 0", "kernels 1", "kernels 2", "if") else best
-          for name, best in timed.best.items()}
+    ns = timed.ns
     control = (ns["integers 20"] - ns["integers 0"]) / 20
     report("control instruction", 10, control, "ns")
     report("tail call (a loop's iteration, less 3 instructions)", 30, ns["integers 0"] - 3 * control, "ns")
@@ -136,7 +131,7 @@ def main():
 
 
 def ort_peers(four, rows, weight):
-    """{name: (call, times)} of ONNX Runtime; times of loops are for an iteration."""
+    """{name: (call, times, iterations)} of ONNX Runtime."""
     try:
         import onnx
         import onnxruntime
@@ -176,14 +171,10 @@ def ort_peers(four, rows, weight):
         [value("x", TensorProto.FLOAT, ["n", 64])], [value("out", TensorProto.FLOAT, ["n", 32])],
         [helper.make_tensor("w", TensorProto.FLOAT, [32, 64], weight.ravel())]))
 
-    class PerIteration:
-        """An iteration's time: a long loop's less a short one's."""
-
-    del PerIteration
-    few = np.int64(5000)
-    return {"ort loop": (lambda: loop.run(None, {"n": few, "x": four}), 1 / 1),
-            "ort if": (lambda: ifs.run(None, {"n": few, "x": four, "never": np.bool_(False)}), 1),
-            "ort dense": (lambda: dense.run(None, {"x": rows}), 2000)}
+    few = np.array(5000)
+    return {"ort loop": (lambda: loop.run(None, {"n": few, "x": four}), 1, int(few)),
+            "ort if": (lambda: ifs.run(None, {"n": few, "x": four, "never": np.array(False)}), 1, int(few)),
+            "ort dense": (lambda: dense.run(None, {"x": rows}), 2000, 1)}
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def value_for(name, ty, value):
     """`value` as the parameter `name` takes it: arrays and numbers are cast to its dtype, tuples field by field.
 
     `ty`: a type of Relay, or core.ParameterType. Where it says nothing, numbers become int32 or float32. Raises TypeError and
-    ValueError that say `name`.
+    ValueError that say `name`; for tuples UsageError, which is both a ValueError and a TVMError.
     """
     dtype = getattr(ty, "dtype", None)
     if dtype is not None and isinstance(value, core.NDArray) and value.dtype == dtype:
@@ -97,7 +97,7 @@ def value_for(name, ty, value):
     if fields is not None:
         given = value.fields if isinstance(value, core.Tuple) else value
         if not isinstance(given, (list, tuple)) or len(given) != len(fields):
-            raise ValueError(f"argument {name}: a tuple of {len(fields)} values is expected")
+            raise core.UsageError(f"argument {name}: a tuple of {len(fields)} values is expected")
         return [value_for(f"{name}.{i}", each, one) for i, (each, one) in enumerate(zip(fields, given))]
     if isinstance(value, (core.ConstructorValue, core.RefValue, core.Closure)):
         return value

@@ -10,6 +10,7 @@
 #include "baton/codegen/kernel/contraction.h"
 #include "baton/codegen/kernel/device_code.h"
 #include "baton/codegen/kernel/device_scope.h"
+#include "baton/codegen/kernel/extent_cases.h"
 #include "baton/codegen/kernel/join_axes.h"
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
@@ -20,6 +21,9 @@
 #include "baton/codegen/kernel/stable_names.h"
 #include "baton/codegen/kernel/zero_divisors.h"
 #include "baton/codegen/listing.h"
+#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extent.h"
+#include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/support/base/environment.h"
 #include "baton/support/diagnostic.h"
@@ -137,20 +141,32 @@ void unroll_vectors(const LoweredKernel& kernel) {
     }
 }
 
-/// Without a schedule yet.
-Scheduled chosen(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
+/// Why a template does not take a kernel; empty when it does.
+std::string refusal(const ScheduleTemplate& of, const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  try {
+    return of.refuses(kernel, sheet);
+  } catch (const NeedsNumbers& error) {
+    return std::string("it needs ") + error.what();
+  }
+}
+
+/// Without a schedule yet. `function`: that of the request; symbolic extents are numbered_extent()s, and
+/// `usual` has a number for each; 0: the template's first.
+Scheduled chosen(const KernelRequest& request, const Function& function, const std::vector<int64_t>& usual,
+                 const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
   const bool fused = !request.strict && has_fused_multiply_add(Halide::Target(sheet.code_target));
-  out.kernel = lower(*join_axes(join_rows(request.function)), {symbol, request.variant.ablated, fused});
+  out.kernel = lower(*join_axes(join_rows(function)), {symbol, request.variant.ablated, fused,
+                      std::vector<int64_t>(usual.size(), kUsualExtent)});
   const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name, sheet);
-    const std::string why = out.chosen->refuses(out.kernel, sheet);
+    const std::string why = refusal(*out.chosen, out.kernel, sheet);
     if (!why.empty())
       throw NotSupported("template " + request.template_name + " does not take this kernel: " + why);
   } else {
     for (const ScheduleTemplate* candidate : templates_of(sheet)) {
-      const std::string why = candidate->refuses(out.kernel, sheet);
+      const std::string why = refusal(*candidate, out.kernel, sheet);
       if (why.empty()) {
         out.chosen = candidate;
         break;
@@ -159,27 +175,33 @@ Scheduled chosen(const KernelRequest& request, const std::string& symbol, const 
     }
     BATON_CHECK(out.chosen, "no schedule template takes " + relay_summary(*request.function));
   }
+  for (size_t i = 0; i < out.kernel.usual.size(); ++i)
+    out.kernel.usual[i] = usual[i] ? usual[i] : out.chosen->usual.front();
   out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
   out.choose_s = seconds_since(start);
   return out;
 }
 
-Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
-  Scheduled out = chosen(request, symbol, sheet);
+Scheduled schedule(const KernelRequest& request, const Function& function, const std::vector<int64_t>& usual,
+                   const std::string& symbol, const DeviceSheet& sheet) {
+  Scheduled out = chosen(request, function, usual, symbol, sheet);
   out.chosen->apply(out.kernel, out.params, sheet);
   if (sheet.code_target.starts_with("riscv")) unroll_vectors(out.kernel);
   return out;
 }
 
 Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::string& symbol,
-                           const Halide::Target& target) {
+                           const Halide::Target& target, Halide::LinkageType linkage) {
   std::vector<Halide::Func> outputs;
   for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
   std::vector<Halide::Argument> inputs;
   for (const Halide::ImageParam& input : scheduled.kernel.inputs) inputs.push_back(input);
+  for (int i = 0; i < scheduled.kernel.extents; ++i) inputs.push_back(extent_param(i));
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
   ZeroDivisors zeros;
+  ShapesByExtents shapes(scheduled.kernel);
+  GrantedExtents granted(scheduled.kernel);
   StreamAheadPass streams(scheduled.kernel.streams);
   DataOnDevicePass data;
   DeviceFunctionsPass functions(target.has_feature(Halide::Target::CUDA));
@@ -189,13 +211,146 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
     pipeline.add_custom_lowering_pass(&functions, [] {});
     pipeline.add_custom_lowering_pass(&tiles, [] {});
   }
+  if (!scheduled.kernel.is_static()) {
+    pipeline.add_custom_lowering_pass(&shapes, [] {});
+    pipeline.add_custom_lowering_pass(&granted, [] {});
+  }
   pipeline.add_custom_lowering_pass(&zeros, [] {});
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});
-  return with_stable_names(
-      pipeline.compile_to_module(inputs, symbol, target, Halide::LinkageType::ExternalPlusArgv));
+  return with_stable_names(pipeline.compile_to_module(inputs, symbol, target, linkage));
 }
+
+/// A kernel as the functions of one module: one, or one for each case of its symbolic extents, and one that
+/// calls them.
+struct KernelModule {
+  Scheduled scheduled;            ///< the one for long extents
+  std::vector<ExtentCase> cases;  ///< where there are several
+  std::vector<MarkSite> marks;
+  Halide::Module module;
+};
+
+class KernelMaker {
+ public:
+  KernelMaker(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet,
+              const Halide::Target& target)
+      : request_(request), symbol_(symbol), sheet_(sheet), target_(target) {}
+
+  KernelModule run() {
+    try {
+      return make();
+    } catch (const NeedsNumbers& error) {
+      throw NeedsNumbers(with_extent_names(error.what(), *request_.function));
+    }
+  }
+
+ private:
+  KernelModule make() {
+    const Function function = with_numbered_extents(request_.function);
+    extents_ = kernel_extents(*function).size();
+    if (is_gpu(sheet_) && extents_ > 0)
+      throw NeedsNumbers("kernels of GPUs need numbers for all extents");
+    add_cases(function, {});
+    const auto own = std::ranges::find_if(cases_, [](const Case& each) { return each.condition.zero.empty(); });
+    const auto main = static_cast<size_t>(own - cases_.begin());
+    std::vector<MarkSite> marks;
+    if (cases_.size() == 1) {
+      Halide::Module module = module_of(cases_[0], symbol_, marks, Halide::LinkageType::ExternalPlusArgv);
+      return {std::move(cases_[0].scheduled), {}, std::move(marks), std::move(module)};
+    }
+    Halide::Module joined(symbol_, target_);
+    std::vector<CaseFunction> functions;
+    std::vector<ExtentCase> cases;
+    for (Case& each : cases_) {
+      functions.push_back({symbol_ + "_case" + std::to_string(functions.size()), each.condition});
+      if (!each.scheduled.chosen) {
+        functions.back().name.clear();
+        cases.push_back({each.condition.text(), "none", {}});
+        continue;
+      }
+      const Halide::Module module =
+          module_of(each, functions.back().name, marks, Halide::LinkageType::Internal);
+      for (const Halide::Buffer<>& buffer : module.buffers()) joined.append(buffer);
+      for (const Halide::Internal::LoweredFunc& part : module.functions()) joined.append(part);
+      joined.set_any_strict_float(joined.any_strict_float() || module.any_strict_float());
+      cases.push_back({each.condition.text(), each.scheduled.chosen->name, each.scheduled.params});
+    }
+    joined.append(dispatch(symbol_, cases_[main].scheduled.kernel, functions));
+    return {std::move(cases_[main].scheduled), std::move(cases), std::move(marks), std::move(joined)};
+  }
+
+  struct Case {
+    Scheduled scheduled;
+    CaseCondition condition;
+    std::string prefix;  ///< of its Funcs
+  };
+
+  Halide::Module module_of(Case& each, const std::string& name, std::vector<MarkSite>& marks,
+                           Halide::LinkageType linkage) const {
+    MarkPass pass(each.prefix, request_.variant, marks);
+    Halide::Module module =
+        make_module(each.scheduled, request_.variant.marked ? &pass : nullptr, name, target_, linkage);
+    marks = pass.sites();
+    return module;
+  }
+
+  /// The cases where the extents `zero` are 0, which `function` has as numbers: first those where others are,
+  /// too, and then from schedules for long extents to one for all.
+  void add_cases(const Function& function, const std::vector<Dim>& zero) {
+    std::vector<int64_t> usual(extents_, 0);
+    std::vector<Case> own;
+    do {
+      std::string prefix = made_ == 0 ? symbol_ : symbol_ + "_case" + std::to_string(made_);
+      ++made_;
+      Scheduled scheduled = schedule(request_, function, usual, prefix, sheet_);
+      const std::vector<LeastExtent> least = scheduled.kernel.least;
+      usual = shorter_extents(scheduled.kernel, scheduled.chosen->usual);
+      own.push_back({std::move(scheduled), {zero, least}, std::move(prefix)});
+    } while (!own.back().condition.least.empty());
+    for (size_t k = 0; k + 1 < own.size(); ++k)
+      for (LeastExtent& each : own[k].condition.least)
+        for (const LeastExtent& next : own[k + 1].condition.least)
+          if (next.dim == each.dim && next.least > 1 && next.least % each.lanes == 0)
+            each.rival = next.least;
+    std::vector<Dim> may_be_zero;
+    for (const Dim& dim : own.front().scheduled.kernel.never_empty)
+      if (extent_number(dim) >= 0 && std::ranges::find(may_be_zero, dim) == may_be_zero.end())
+        may_be_zero.push_back(dim);
+    // Of several extents that may be 0, those after `dim` are left to its own cases.
+    for (const Dim& dim : may_be_zero) add_empty(function, zero, dim);
+    std::ranges::move(own, std::back_inserter(cases_));
+  }
+
+  void add_empty(const Function& function, std::vector<Dim> zero, Dim dim) {
+    if (zero.size() == kMostEmpty)
+      throw NeedsNumbers("a kernel of so many operands that may be empty needs a number for " +
+                         extent_text(dim));
+    const Function empty =
+        replace_extent_vars(function, [&](Dim var) { return var == dim ? Dim(0) : var; });
+    // Kernels without results are not called.
+    for (const TensorTypeNode* type : flat_types(type_of(empty->body())))
+      if (std::ranges::find(type->shape(), Dim(0)) != type->shape().end()) return;
+    zero.push_back(dim);
+    const size_t before = cases_.size();
+    try {
+      add_cases(empty, zero);
+    } catch (const NeedsNumbers&) {
+      throw;
+    } catch (const NotSupported&) {  // the results have no value, as those of indices into nothing
+      cases_.resize(before);
+      cases_.push_back({{}, {zero, {}}, {}});
+    }
+  }
+
+  static constexpr size_t kMostEmpty = 3;
+  const KernelRequest& request_;
+  const std::string& symbol_;
+  const DeviceSheet& sheet_;
+  const Halide::Target& target_;
+  size_t extents_ = 0, made_ = 0;
+  std::vector<Case> cases_;
+};
 
 void* jit_allocate(Halide::JITUserContext*, size_t bytes) { return kernel_services().allocate(bytes); }
 void jit_free(Halide::JITUserContext*, void* block) { kernel_services().release(block); }
@@ -275,16 +430,16 @@ Lowered lower_request(const KernelRequest& request, const DeviceSheet& sheet) {
   const std::string symbol = unseen_symbol(kernel.key);
   const ContractionScope contraction(!request.strict);  // GPUs' code is made while lowering
   return guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, symbol, sheet);
-    MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::NoRuntime);
-    Halide::Module module = make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
+    KernelModule made =
+        KernelMaker(request, symbol, sheet, target_of(sheet).with_feature(Halide::Target::NoRuntime)).run();
+    const Scheduled& scheduled = made.scheduled;
     std::vector<Halide::Func> outputs;
     for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
     kernel.template_name = scheduled.chosen->name;
     kernel.params = scheduled.params;
     kernel.skipped = scheduled.skipped;
-    kernel.marks = marks.sites();
+    kernel.cases = std::move(made.cases);
+    kernel.marks = std::move(made.marks);
     for (const OpBlock& block : scheduled.kernel.blocks) {
       kernel.stages.emplace_back();
       for (const Stage& stage : block.stages) kernel.stages.back().push_back(stage.name);
@@ -292,7 +447,7 @@ Lowered lower_request(const KernelRequest& request, const DeviceSheet& sheet) {
     kernel.compile_s = seconds_since(start);
     kernel.choose_s = scheduled.choose_s;
     kernel.lower_s = kernel.compile_s - kernel.choose_s;
-    return Lowered{&request, std::move(kernel), symbol, std::move(outputs), std::move(module)};
+    return Lowered{&request, std::move(kernel), symbol, std::move(outputs), std::move(made.module)};
   });
 }
 
@@ -438,7 +593,9 @@ KernelSchedule chosen_schedule(const KernelRequest& request, const DeviceSheet& 
   prepare_halide();
   const std::string symbol = "choose" + kernel_key(request, sheet).hex();
   return guarded(*request.function, request.template_name, [&] {
-    const Scheduled scheduled = chosen(request, symbol, sheet);
+    const Function function = with_numbered_extents(request.function);
+    const Scheduled scheduled = chosen(
+        request, function, std::vector<int64_t>(kernel_extents(*function).size(), 0), symbol, sheet);
     return KernelSchedule{scheduled.chosen->name, scheduled.params};
   });
 }
@@ -453,11 +610,9 @@ JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   const std::string symbol = unseen_symbol(kernel_key(request, sheet));
   const ContractionScope contraction(!request.strict);
   return guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, symbol, sheet);
-    MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::JIT);
-    const Halide::Module module =
-        make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
+    const KernelModule made =
+        KernelMaker(request, symbol, sheet, target_of(sheet).with_feature(Halide::Target::JIT)).run();
+    const Halide::Module& module = made.module;
     Halide::Internal::JITModule services;
     services.add_symbol_for_export(
         "baton_mark_fenced",

@@ -7,6 +7,7 @@
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
+#include "baton/ir/analysis/kernel_extents.h"
 
 namespace baton {
 
@@ -26,6 +27,7 @@ class TunedChoice final : public KernelChoice {
   TunedChoice(KernelCache* cache, const ScheduleTable* table) : cache_(cache), table_(table) {}
 
   KernelSchedule schedule(const Function& function, const DeviceSheet& sheet) const override {
+    if (!kernel_extents(*function).empty()) return {};  // tuned schedules are those of numbers
     KernelCache& cache = or_shared(cache_);
     if (const auto kept = kept_tuned(function, sheet, cache); kept && kept->tried > 0) return kept->schedule;
     const ScheduleTable& table = table_ ? *table_ : shipped_table(processor_family(sheet));

@@ -331,6 +331,47 @@ Type replace_extent_vars(const Type& type, FunctionRef<Dim(Dim)> value) {
   });
 }
 
+Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value) {
+  return replace_extent_vars(dim, [&](Dim var) { return Dim(value(var)); });
+}
+
+std::optional<std::vector<int64_t>> usual_extents(const TensorTypeNode& type) {
+  std::vector<int64_t> extents;
+  for (const Dim& dim : type.shape()) {
+    const Dim at = extent_at(dim, [](Dim) { return kUsualExtent; });
+    if (at.is_any()) return std::nullopt;
+    extents.push_back(dim.is_any() ? std::max<int64_t>(at.value(), 1) : at.value());
+  }
+  return extents;
+}
+
+int64_t least_extent(Dim dim) {
+  constexpr int64_t kUnknown = INT64_MIN;
+  if (!dim.is_any()) return dim.value();
+  if (!dim.is_symbolic()) return kUnknown;
+  if (as_extent_var(dim)) return 1;
+  const ExtentParts parts = extent_parts(dim);
+  const int64_t a = least_extent(parts.a), b = least_extent(parts.b);
+  if (a == kUnknown || b == kUnknown) return kUnknown;
+  int64_t least = 0;
+  switch (parts.op) {
+    case ExtentOp::kAdd:
+      return __builtin_add_overflow(a, b, &least) ? kUnknown : least;
+    case ExtentOp::kSub:
+      return parts.b.is_any() || __builtin_sub_overflow(a, b, &least) ? kUnknown : least;
+    case ExtentOp::kMul:
+      return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &least) ? kUnknown : least;
+    case ExtentOp::kFloorDiv:
+      break;
+  }
+  return floored(a, b);
+}
+
+int64_t number_of(Dim dim, const std::string& what) {
+  if (dim.is_any()) throw NeedsNumbers(what + ", which is " + extent_text(dim));
+  return dim.value();
+}
+
 // ---- Text, hash, equality
 
 std::string extent_text(Dim dim) {

@@ -2,11 +2,22 @@
 // Symbolic extents: variables, and sums, products and rounded quotients of them, as in `Tensor[(n, 2*n +
 // 1)]`. Kept in normal form, so that equal ones (n + 1 and 1 + n) are one Dim. They live as long as the
 // process.
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "baton/ir/type.h"
+#include "baton/support/error.h"
 
 namespace baton {
+
+/// A symbolic extent, or `?`, where a number is needed: a program with numbers instead would be computed.
+class NeedsNumbers : public NotSupported {
+ public:
+  using NotSupported::NotSupported;
+};
+/// `dim` as a number. Throws NeedsNumbers, which says what is needed, such as "a number for axis 2".
+int64_t number_of(Dim dim, const std::string& what);
 
 /// TVM's tir.Var or, with `is_size`, tir.SizeVar. Each made is another, whatever its name.
 struct ExtentVar {
@@ -41,6 +52,18 @@ Dim replace_extent_vars(Dim dim, FunctionRef<Dim(Dim)> value);
 void visit_extent_vars(Dim dim, FunctionRef<void(Dim)> visit);
 /// `type` with the variables of its extents replaced; the same object when it has none.
 Type replace_extent_vars(const Type& type, FunctionRef<Dim(Dim)> value);
+
+/// `dim` with `value` of each variable; `?` stays `?`, and what leaves 64 bits becomes it.
+Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value);
+
+/// The number that a variable of an extent stands for where something is chosen by size before it is known: a
+/// layout, an algorithm, a schedule.
+inline constexpr int64_t kUsualExtent = 64;
+/// The extents of `type` as numbers, symbolic ones at kUsualExtent (and at least 1); nullopt where one is `?`.
+std::optional<std::vector<int64_t>> usual_extents(const TensorTypeNode& type);
+
+/// What `dim` is at least where its variables are at least 1; INT64_MIN when that is not known.
+int64_t least_extent(Dim dim);
 
 /// "4", "?", "n", "2*n + 1", "(n + 1)//2"
 std::string extent_text(Dim dim);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/extent.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -10,12 +11,13 @@ bool TensorTypeNode::is_static() const {
   return std::none_of(shape_.begin(), shape_.end(), [](const Dim& d) { return d.is_any(); });
 }
 
+bool TensorTypeNode::is_known() const { return std::ranges::find(shape_, Dim::any()) == shape_.end(); }
+
 std::vector<int64_t> TensorTypeNode::extents() const {
   std::vector<int64_t> extents;
   extents.reserve(shape_.size());
   for (const Dim& dim : shape_) {
-    BATON_CHECK(!dim.is_any(), "extents of a dynamic shape");
-    extents.push_back(dim.value());
+    extents.push_back(number_of(dim, "a number for axis " + std::to_string(extents.size())));
   }
   return extents;
 }

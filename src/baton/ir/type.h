@@ -66,7 +66,8 @@ class TensorTypeNode final : public TypeNode {
   DType dtype() const { return dtype_; }
   int rank() const { return static_cast<int>(shape_.size()); }
   bool is_static() const;
-  /// The extents as numbers. Requires is_static().
+  bool is_known() const;  ///< extents are numbers or symbolic, none is `?`
+  /// The extents as numbers. Throws NeedsNumbers (ir/extent.h) unless is_static().
   std::vector<int64_t> extents() const;
 
  private:

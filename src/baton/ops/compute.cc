@@ -1,5 +1,11 @@
 #include "baton/ops/compute.h"
 
+#include <deque>
+#include <mutex>
+
+#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ops/compute_util.h"
+
 namespace baton {
 
 Halide::Type halide_type(DType dtype) {
@@ -30,6 +36,50 @@ size_t existing_axis(int axis, size_t rank) {
   if (at < 0 || at >= static_cast<int64_t>(rank))
     throw MissingAxis("there is no axis " + std::to_string(axis) + " of " + std::to_string(rank));
   return static_cast<size_t>(at);
+}
+
+Halide::Param<int> extent_param(int i) {
+  // Of the process: a parameter is its name, and all kernels have the same.
+  static std::mutex mutex;
+  static std::deque<Halide::Param<int>> params;
+  const std::lock_guard lock(mutex);
+  while (static_cast<int>(params.size()) <= i) {
+    params.emplace_back("extent" + std::to_string(params.size()));
+    params.back().set_min_value(0);
+  }
+  return params[static_cast<size_t>(i)];
+}
+
+Halide::Expr as_expr(Dim dim) {
+  if (!dim.is_symbolic()) return as_int(number_of(dim, "a number for an extent"));
+  if (as_extent_var(dim)) {
+    const int i = extent_number(dim);
+    BATON_CHECK(i >= 0, "a kernel with an extent " + extent_text(dim) + " of a program");
+    return extent_param(i);
+  }
+  const ExtentParts parts = extent_parts(dim);
+  const Halide::Expr a = as_expr(parts.a), b = as_expr(parts.b);
+  switch (parts.op) {
+    case ExtentOp::kAdd:
+      return a + b;
+    case ExtentOp::kSub:
+      return a - b;
+    case ExtentOp::kMul:
+      return a * b;
+    case ExtentOp::kFloorDiv:
+      break;
+  }
+  return a / b;  // Halide rounds down, too
+}
+
+const std::vector<int64_t>& Tensor::shape() const {
+  for (int axis = 0; axis < rank(); ++axis) extent(axis);
+  return shape_;
+}
+
+int64_t Tensor::extent(int axis) const {
+  const size_t at = existing_axis(axis, dims_.size());
+  return number_of(dims_[at], "a number for axis " + std::to_string(at));
 }
 
 Axes::Axes(int rank, const std::string& prefix) {

@@ -1,11 +1,13 @@
 #pragma once
 // Operator semantics as Halide Funcs. Included by .cc files of ops, schedule and codegen only.
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include <Halide.h>
 
+#include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 
 namespace baton {
@@ -25,16 +27,34 @@ class WideNumber : public NotSupported {
 /// `axis`, counted from the front; throws MissingAxis where there is none.
 size_t existing_axis(int axis, size_t rank);
 
+/// `dim` in a kernel: a number, or an expression of the parameters that stand for symbolic extents
+/// (numbered_extent, ir/analysis/kernel_extents.h). Throws WideNumber, and NeedsNumbers for `?`.
+Halide::Expr as_expr(Dim dim);
+/// The parameter of a kernel that is its `i`-th symbolic extent.
+Halide::Param<int> extent_param(int i);
+
 /// A tensor in a kernel, indexed in Relay order: outermost axis first. The Func behind it has Halide's order
 /// (its dimension 0 is the last Relay axis, the contiguous one).
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(Halide::Func func, std::vector<int64_t> shape, DType dtype)
-      : func_(std::move(func)), shape_(std::move(shape)), dtype_(dtype) {}
-  const std::vector<int64_t>& shape() const { return shape_; }
-  int64_t extent(int axis) const { return shape_[existing_axis(axis, shape_.size())]; }
-  int rank() const { return static_cast<int>(shape_.size()); }
+  Tensor(Halide::Func func, std::vector<Dim> dims, DType dtype)
+      : func_(std::move(func)), dims_(std::move(dims)), dtype_(dtype) {
+    if (!is_static()) return;
+    for (const Dim& dim : dims_) shape_.push_back(dim.value());
+  }
+  Tensor(Halide::Func func, const std::vector<int64_t>& shape, DType dtype)
+      : Tensor(std::move(func), std::vector<Dim>(shape.begin(), shape.end()), dtype) {}
+  const std::vector<Dim>& dims() const { return dims_; }
+  /// Negative axes count from the back.
+  Dim dim(int axis) const { return dims_[existing_axis(axis, dims_.size())]; }
+  /// The extent in expressions, symbolic or not.
+  Halide::Expr size(int axis) const { return as_expr(dim(axis)); }
+  bool is_static() const { return std::ranges::none_of(dims_, &Dim::is_any); }
+  /// Throw NeedsNumbers where an extent is symbolic.
+  const std::vector<int64_t>& shape() const;
+  int64_t extent(int axis) const;
+  int rank() const { return static_cast<int>(dims_.size()); }
   DType dtype() const { return dtype_; }
   const Halide::Func& func() const { return func_; }
 
@@ -48,7 +68,8 @@ class Tensor {
 
  private:
   Halide::Func func_;
-  std::vector<int64_t> shape_;
+  std::vector<Dim> dims_;
+  std::vector<int64_t> shape_;  ///< of static ones
   DType dtype_;
 };
 
@@ -93,6 +114,14 @@ class Compute {
   void result(Halide::Func value) { results_ = {std::move(value)}; }
   void results(std::vector<Halide::Func> values) { results_ = std::move(values); }
 
+  /// For an operand that must have elements, or its value could not be computed as it is: the kernel is
+  /// computed so where `dim` is at least 1, and where it is 0 as that of the program with that number. Nothing
+  /// for numbers.
+  void needs_elements(Dim dim) {
+    if (dim.is_symbolic()) never_empty_.push_back(dim);
+  }
+  const std::vector<Dim>& never_empty() const { return never_empty_; }
+
   const std::vector<Type>& input_types() const { return input_types_; }
   const Type& result_type() const { return result_type_; }
   const std::vector<Stage>& stages() const { return stages_; }
@@ -105,6 +134,7 @@ class Compute {
   Type result_type_;
   std::vector<Stage> stages_;
   std::vector<Halide::Func> results_;
+  std::vector<Dim> never_empty_;
 };
 
 }  // namespace baton

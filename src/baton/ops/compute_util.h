@@ -15,7 +15,7 @@ using Index = std::vector<Halide::Expr>;
 inline Index broadcast_index(const Tensor& in, const Index& out) {
   Index index(out.end() - in.rank(), out.end());
   for (int axis = 0; axis < in.rank(); ++axis)
-    if (in.extent(axis) == 1) index[axis] = 0;
+    if (in.dim(axis) == 1) index[axis] = 0;
   return index;
 }
 inline Halide::Expr broadcast_at(const Tensor& in, const Index& out) { return in(broadcast_index(in, out)); }
@@ -65,6 +65,16 @@ inline Halide::Expr constant_of(DType dtype, double value) {
 inline int as_int(int64_t value) {
   if (value < INT32_MIN || value > INT32_MAX) throw WideNumber(value);
   return static_cast<int>(value);
+}
+
+/// An extent as a float64.
+inline Halide::Expr real_of(Dim dim) {
+  return dim.is_symbolic() ? cast<double>(as_expr(dim)) : Halide::Expr(static_cast<double>(dim.value()));
+}
+
+/// The same as a float32.
+inline Halide::Expr float_of(Dim dim) {
+  return dim.is_symbolic() ? cast<float>(as_expr(dim)) : Halide::Expr(static_cast<float>(dim.value()));
 }
 
 /// The identity elements of max and min for a type: -inf and inf for floats.

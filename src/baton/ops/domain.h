@@ -1,6 +1,7 @@
 #pragma once
 // Loops of reductions and scatters in Relay order.
 #include <algorithm>
+#include <concepts>
 
 #include "baton/ops/compute_util.h"
 
@@ -10,14 +11,17 @@ namespace baton {
 /// one point.
 class Domain {
  public:
-  explicit Domain(const std::vector<int64_t>& extents, const std::string& name = "r")
+  explicit Domain(const std::vector<Dim>& extents, const std::string& name = "r")
       : rank_(static_cast<int>(extents.size())) {
     std::vector<Halide::Range> ranges;
     for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent)
-      ranges.emplace_back(0, as_int(*extent));
+      ranges.emplace_back(0, as_expr(*extent));
     if (ranges.empty()) ranges.emplace_back(0, 1);
     rdom_ = Halide::RDom(ranges, name);
   }
+  template <std::same_as<int64_t> Number>
+  explicit Domain(const std::vector<Number>& extents, const std::string& name = "r")
+      : Domain(std::vector<Dim>(extents.begin(), extents.end()), name) {}
   int rank() const { return rank_; }
   Halide::RVar operator[](int axis) const { return rdom_[rank_ - 1 - axis]; }
   Index exprs() const {
@@ -40,8 +44,10 @@ inline Index reversed(const Index& index) { return {index.rbegin(), index.rend()
 inline int from_front(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 
 /// A computed position clamped to an axis: kernels never access memory out of bounds.
-inline Halide::Expr inside_axis(const Halide::Expr& at, int64_t extent) {
-  return clamp(Halide::cast<int>(at), 0, as_int(std::max<int64_t>(extent, 1) - 1));
+inline Halide::Expr inside_axis(const Halide::Expr& at, Dim extent) {
+  const Halide::Expr last = extent.is_symbolic() ? max(as_expr(extent), 1) - 1
+                                                 : as_expr(std::max<int64_t>(extent.value(), 1) - 1);
+  return clamp(Halide::cast<int>(at), 0, last);
 }
 
 }  // namespace baton

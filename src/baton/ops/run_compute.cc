@@ -8,13 +8,17 @@
 namespace baton {
 
 bool is_empty(const std::vector<int64_t>& shape) { return std::ranges::find(shape, 0) != shape.end(); }
+bool is_empty(const std::vector<Dim>& dims) { return std::ranges::find(dims, Dim(0)) != dims.end(); }
 
 namespace {
 
 [[noreturn]] void refuse(const OpDef& op, const Compute& compute, std::string reason) {
   std::string operands;
-  for (int i = 0; i < compute.num_inputs(); ++i)
-    operands += (i ? ", " : "") + describe(compute.in(i).shape(), compute.in(i).dtype());
+  for (int i = 0; i < compute.num_inputs(); ++i) {
+    const Tensor& in = compute.in(i);
+    operands += (i ? ", " : "") + (in.is_static() ? describe(in.shape(), in.dtype())
+                                                  : type_text(tensor_type(in.dims(), in.dtype())));
+  }
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
   throw NotSupported("operator " + op.name + " cannot be computed for operands " + operands + ": " + reason);
 }
@@ -62,10 +66,13 @@ void refuse_reads_of_empty(const OpDef& op, const Compute& compute, const Attrs&
   }
 }
 
+/// With symbolic extents it is not known what is read: zeros are, then.
 bool reads_of_empty_are_possible(const Compute& compute) {
   bool operand = false, result = false;
-  for (int i = 0; i < compute.num_inputs(); ++i) operand |= is_empty(compute.in(i).shape());
-  for (int k = 0; operand && k < compute.num_outputs(); ++k) result |= !is_empty(compute.out(k).extents());
+  for (int i = 0; i < compute.num_inputs(); ++i)
+    if (!compute.in(i).is_static()) return false;
+  for (int i = 0; i < compute.num_inputs(); ++i) operand |= is_empty(compute.in(i).dims());
+  for (int k = 0; operand && k < compute.num_outputs(); ++k) result |= !is_empty(compute.out(k).shape());
   return operand && result;
 }
 
@@ -80,6 +87,8 @@ void run_compute(const OpDef& op, Compute& compute, const Attrs& attrs) {
     // Halide checks expressions as they are made: these errors are about operands, those of schedules come
     // later.
     refuse(op, compute, error.what());
+  } catch (const NeedsNumbers& error) {
+    throw NeedsNumbers(op.name + " needs " + error.what());
   } catch (const MissingAxis& error) {
     refuse(op, compute, error.what());
   } catch (const WideNumber& error) {

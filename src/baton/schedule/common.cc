@@ -1,9 +1,11 @@
 #include "baton/schedule/common.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
+#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/narrow_weight.h"
 #include "baton/ir/rules/pass_traits.h"
@@ -30,9 +32,58 @@ int lanes_of(Halide::Type type, const DeviceSheet& sheet) {
   return std::max(1, sheet.float_lanes * 32 / std::max(8, type.bits()));
 }
 
-int result_extent(const LoweredKernel& kernel, int axis) {
+int64_t LoweredKernel::usual_extent(Dim dim) const {
+  if (!dim.is_symbolic()) return number_of(dim, "a number for an extent");
+  bool shortest = true;
+  const Dim at = extent_at(dim, [&](Dim var) {
+    const int64_t number = usual.at(static_cast<size_t>(extent_number(var)));
+    shortest = shortest && number == 1;
+    return number;
+  });
+  return std::max<int64_t>(1, shortest ? least_extent(dim) : at.value());
+}
+
+void LoweredKernel::takes_for_granted(Dim dim, int at_least, int lanes) {
+  if (!dim.is_symbolic() || at_least < 2 || least_extent(dim) >= at_least) return;
+  const auto known = std::ranges::find(least, dim, &LeastExtent::dim);
+  if (known == least.end())
+    least.push_back({dim, at_least, lanes});
+  else
+    known->least = std::max(known->least, at_least), known->lanes = std::max(known->lanes, lanes);
+}
+
+TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor, int lanes) {
+  if (!extent.is_symbolic()) return inside(static_cast<int>(extent.value()), factor);
+  kernel.takes_for_granted(extent, factor, lanes);
+  return factor == 1 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
+}
+
+TailStrategy guarded(Dim extent, int factor) {
+  if (!extent.is_symbolic()) return guarded(static_cast<int>(extent.value()), factor);
+  return factor == 1 ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
+}
+
+Dim result_dim(const LoweredKernel& kernel, int axis) {
   const auto* type = as_type<TensorTypeNode>(anchor_of(kernel).call->checked_type());
-  return static_cast<int>(type->extents().at(axis < 0 ? axis + type->extents().size() : axis));
+  return type->shape().at(static_cast<size_t>(axis < 0 ? axis + type->rank() : axis));
+}
+
+int result_extent(const LoweredKernel& kernel, int axis) {
+  return static_cast<int>(kernel.usual_extent(result_dim(kernel, axis)));
+}
+
+std::vector<int64_t> usual_shape(const LoweredKernel& kernel, const std::vector<Dim>& dims) {
+  std::vector<int64_t> shape;
+  for (const Dim& dim : dims) shape.push_back(kernel.usual_extent(dim));
+  return shape;
+}
+
+std::optional<int64_t> usual_value(const LoweredKernel& kernel, const Halide::Expr& value) {
+  std::map<std::string, Halide::Expr> numbers;
+  for (int i = 0; i < kernel.extents; ++i)
+    numbers[extent_param(i).name()] = static_cast<int>(kernel.usual[static_cast<size_t>(i)]);
+  return Halide::Internal::as_const_int(
+      Halide::Internal::simplify(Halide::Internal::substitute(numbers, value)));
 }
 
 Func anchor_stage(const LoweredKernel& kernel, const std::string& name) {
@@ -53,11 +104,7 @@ std::set<int> downstream_of(const LoweredKernel& kernel, int anchor) {
   return found;
 }
 
-int64_t elements_of(const std::vector<int64_t>& shape) {
-  int64_t count = 1;
-  for (const int64_t extent : shape) count *= extent;
-  return count;
-}
+bool has_no_elements(const std::vector<Dim>& dims) { return std::ranges::find(dims, Dim(0)) != dims.end(); }
 
 bool is_pure(const OpBlock& block) {
   for (const Stage& stage : block.stages)
@@ -70,9 +117,9 @@ bool is_pure(const OpBlock& block) {
 std::string refuses_empty(const LoweredKernel& kernel) {
   for (const OpBlock& block : kernel.blocks) {
     bool empty = false;
-    for (const Tensor& input : block.inputs) empty = empty || elements_of(input.shape()) == 0;
+    for (const Tensor& input : block.inputs) empty = empty || has_no_elements(input.dims());
     for (const TensorTypeNode* type : flat_types(block.call->checked_type()))
-      empty = empty || elements_of(type->extents()) == 0;
+      empty = empty || has_no_elements(type->shape());
     if (empty) return block.op->name + " has a tensor without elements";
   }
   return "";
@@ -110,7 +157,7 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_temp
     if (!any_type && !is_widened_weight(anchor, i) &&
         halide_type(anchor.inputs[i].dtype()) != Halide::Float(32))
       return "an input is not float32";
-  if (kernel.outputs.front().shape() != type->extents())
+  if (kernel.outputs.front().dims() != type->shape())
     return "the output has another shape than " + anchor.op->name;
   const std::set<int> after = downstream_of(kernel, kernel.anchor);
   for (int i = 0; i < static_cast<int>(kernel.blocks.size()); ++i) {
@@ -120,7 +167,7 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_temp
     if (block.op->fuse > (after.count(i) ? Fuse::kBroadcast : Fuse::kInjective))
       return block.op->name + " is not element by element";
     const auto* result = as_type<TensorTypeNode>(block.call->checked_type());
-    if (after.count(i) && (!result || result->extents() != type->extents()))
+    if (after.count(i) && (!result || result->shape() != type->shape()))
       return block.op->name + " changes the shape";
   }
   return "";
@@ -205,7 +252,7 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet, bool pad_
 }
 
 Halide::Var parallel_tasks(Func out, const std::vector<Halide::Var>& loops, int64_t iterations, int64_t work,
-                           int64_t least) {
+                           int64_t least, bool symbolic) {
   const Halide::Var item("item"), group("group");
   Halide::Var all = loops.front();
   for (size_t k = 1; k < loops.size(); ++k) {
@@ -214,22 +261,27 @@ Halide::Var parallel_tasks(Func out, const std::vector<Halide::Var>& loops, int6
     all = fused;
   }
   const int64_t several = std::max<int64_t>(1, least / std::max<int64_t>(1, work));
-  if (several >= iterations) return all;
+  if (several >= iterations && !symbolic) return all;
   if (several == 1) {
     out.parallel(all);
     return all;
   }
   const int items = static_cast<int>(several);
-  out.split(all, group, item, items, guarded(static_cast<int>(iterations), items)).parallel(group);
+  const TailStrategy tail =
+      symbolic ? TailStrategy::GuardWithIf : guarded(static_cast<int>(iterations), items);
+  out.split(all, group, item, items, tail).parallel(group);
   return item;
 }
 
-void reduce_in_vectors(Func sum, const Halide::RVar& r, int extent, int vectors, int lanes) {
+void reduce_in_vectors(LoweredKernel& kernel, Func sum, const Halide::RVar& r, Dim steps, int vectors,
+                       int lanes) {
+  const auto extent = static_cast<int>(kernel.usual_extent(steps));
   int width = lanes;
   while (width * 2 <= lanes * vectors && width * 2 <= extent) width *= 2;
   // A tail costs more than fewer vectors do.
   while (width > lanes && extent % width != 0 && extent < 4 * width) width /= 2;
   if (width > extent) return;
+  kernel.takes_for_granted(steps, width, lanes);
   const Halide::RVar ro("ro"), ri("ri");
   const Halide::Var lane("lane");
   sum.update().split(r, ro, ri, width, TailStrategy::GuardWithIf);
@@ -355,17 +407,17 @@ bool read_in_place(const LoweredKernel& kernel, int producer) {
   return false;
 }
 
-int64_t elements(const Type& type) {
+int64_t elements(const LoweredKernel& kernel, const Type& type) {
   int64_t count = 1;
   if (const auto* tensor = as_type<TensorTypeNode>(type))
-    for (int64_t extent : tensor->extents()) count *= extent;
+    for (const int64_t extent : usual_shape(kernel, tensor->shape())) count *= extent;
   return count;
 }
 
 /// The extent of a tensor's last axis; 0 for scalars and tuples.
-int64_t last_extent(const Type& type) {
+int64_t last_extent(const LoweredKernel& kernel, const Type& type) {
   const auto* tensor = as_type<TensorTypeNode>(type);
-  return tensor && tensor->rank() > 0 ? tensor->extents().back() : 0;
+  return tensor && tensor->rank() > 0 ? kernel.usual_extent(tensor->shape().back()) : 0;
 }
 
 }  // namespace
@@ -389,12 +441,12 @@ std::vector<StoredFunc> stored_funcs(const LoweredKernel& kernel) {
       bool result = false;
       for (const Func& value : block.results) result = result || value.name() == stage.func.name();
       if (cheap && !result && !stage.func.has_update_definition()) continue;
-      store(stage.func, elements(type), result ? last_extent(type) : 0, false);
+      store(stage.func, elements(kernel, type), result ? last_extent(kernel, type) : 0, false);
     }
-    for (const Func& value : block.results) store(value, elements(type), last_extent(type), false);
+    for (const Func& value : block.results) store(value, elements(kernel, type), last_extent(kernel, type), false);
   }
   for (const Tensor& output : kernel.outputs)
-    store(output.func(), 0, output.rank() > 0 ? output.extent(-1) : 0, true);
+    store(output.func(), 0, output.rank() > 0 ? kernel.usual_extent(output.dim(-1)) : 0, true);
   return stored;
 }
 

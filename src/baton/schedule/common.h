@@ -1,6 +1,7 @@
 #pragma once
 // Helpers shared by the schedule templates. For .cc files of schedule only.
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include "baton/schedule/template.h"
@@ -30,13 +31,26 @@ inline Halide::TailStrategy guarded(int extent, int factor) {
   return extent % factor == 0 ? Halide::TailStrategy::RoundUp : Halide::TailStrategy::GuardWithIf;
 }
 
+/// The same for an extent of `kernel` that may be symbolic: its schedule takes for granted that it is as long
+/// as `factor`. `lanes`: of the vectors that the tile consists of.
+Halide::TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor, int lanes = 1);
+/// The same for loops whose factor may exceed the extent, symbolic or not.
+Halide::TailStrategy guarded(Dim extent, int factor);
+
 /// The anchor's block; requires that there is one.
 inline const OpBlock& anchor_of(const LoweredKernel& kernel) { return kernel.blocks.at(kernel.anchor); }
 /// The kernel's only output.
 inline Halide::Func output_of(const LoweredKernel& kernel) { return kernel.outputs.front().func(); }
 
 /// The extent of the anchor's result along `axis`; negative counts from the back.
+Dim result_dim(const LoweredKernel& kernel, int axis);
+/// The same as a number; of a symbolic one the usual (LoweredKernel::usual_extent): to choose by, not to
+/// compute with.
 int result_extent(const LoweredKernel& kernel, int axis);
+/// The extents of a tensor as such numbers.
+std::vector<int64_t> usual_shape(const LoweredKernel& kernel, const std::vector<Dim>& dims);
+/// An expression of a kernel's symbolic extents at the usual ones; nullopt when it has other variables.
+std::optional<int64_t> usual_value(const LoweredKernel& kernel, const Halide::Expr& value);
 /// The named stage of the anchor; InternalError when there is none.
 Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
 
@@ -91,13 +105,16 @@ void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = 
 /// Joins `loops` of `out`, innermost first, to one loop of `iterations` iterations with `work` units each,
 /// run in parallel tasks of at least `least` units, or serially when that makes only one. Returns the loop
 /// over single iterations.
+///
+/// `symbolic`: `iterations` is the usual number, and there may be others: tasks are made in any case.
 Halide::Var parallel_tasks(Halide::Func out, const std::vector<Halide::Var>& loops, int64_t iterations,
-                           int64_t work, int64_t least);
+                           int64_t work, int64_t least, bool symbolic = false);
 
 /// Splits the reduction of `sum` along `r`, of `extent` steps, into up to `vectors` vectors of `lanes`
 /// partial results, which are combined at its end; otherwise it is a serial chain. Other reduction loops
-/// remain.
-void reduce_in_vectors(Halide::Func sum, const Halide::RVar& r, int extent, int vectors, int lanes);
+/// remain. Of a symbolic extent, steps are as many as usual.
+void reduce_in_vectors(LoweredKernel& kernel, Halide::Func sum, const Halide::RVar& r, Dim steps, int vectors,
+                       int lanes);
 
 /// A register tile of sums: rows x columns of vectors, where a column is a weight vector shared by all rows
 /// and a row is a scalar shared by all columns.

@@ -102,7 +102,8 @@ class CutFinder final : public hi::IRGraphVisitor {
     const auto x = linear(a), y = linear(b);
     if (!x || !y) return;
     const Linear difference = x->plus(*y, -1);
-    for (size_t dim = 0; dim < loops_.size(); ++dim) cut(dim, difference, least);
+    for (size_t dim = 0; dim < loops_.size(); ++dim)
+      if (!loops_[dim].is_symbolic()) cut(dim, difference, least);
   }
 
   void cut(size_t dim, const Linear& difference, int64_t least) {
@@ -113,7 +114,7 @@ class CutFinder final : public hi::IRGraphVisitor {
         continue;
       }
       const auto loop = std::ranges::find(loops_, name, &LoopRange::name);
-      if (loop == loops_.end()) return;
+      if (loop == loops_.end() || loop->is_symbolic()) return;
       const int64_t first = times * loop->min, last = times * (loop->end() - 1);
       low += std::min(first, last), high += std::max(first, last);
     }

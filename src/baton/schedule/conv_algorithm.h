@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// A convolution with static extents. Height and width are the result's.
+/// A convolution; symbolic extents are usual ones (ir/extent.h). Height and width are the result's.
 struct ConvShape {
   int64_t batch = 1, in_channels = 0, out_channels = 0;
   int64_t out_height = 0, out_width = 0;

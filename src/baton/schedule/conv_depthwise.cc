@@ -87,8 +87,8 @@ void conv_depthwise_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   const Var ch = i[0], x = i[1], y = i[2], cb = i[3], n = i[4];
   const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), task("task");
 
-  out.split(x, xo, xi, tile_x, inside(width, tile_x))
-      .split(y, yo, yi, tile_y, inside(height, tile_y))
+  out.split(x, xo, xi, tile_x, inside(kernel, result_dim(kernel, 3), tile_x))
+      .split(y, yo, yi, tile_y, inside(kernel, result_dim(kernel, 2), tile_y))
       .reorder(ch, xi, yi, xo, yo, cb, n)
       .vectorize(ch)
       .unroll(xi)
@@ -101,7 +101,7 @@ void conv_depthwise_apply(LoweredKernel& kernel, const ScheduleParams& params, c
   if (in_place) {
     BATON_CHECK(tile_y == 1 && reads_in_place(kernel), kernel.name + ": the data must be copied");
     skip_padding(*pad, conv);
-    if (tiles_of(width, tile_x) <= kUnrolledTiles) out.unroll(xo);
+    if (!result_dim(kernel, 3).is_symbolic() && tiles_of(width, tile_x) <= kUnrolledTiles) out.unroll(xo);
   }
 
   const std::vector<Var> c = conv.args();
@@ -132,6 +132,7 @@ const ScheduleTemplate& template_conv_depthwise() {
       .candidates = conv_depthwise_candidates,
       .apply = conv_depthwise_apply,
       .loops = pixel_loops,
+      .usual = {56, 8, 7, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

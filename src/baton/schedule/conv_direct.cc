@@ -52,7 +52,7 @@ ConvExtents conv_direct_extents_of(const LoweredKernel& kernel) {
   e.weight_size = halide_type(weight.dtype()).bytes(), e.data_size = halide_type(data.dtype()).bytes();
   e.weight_bytes = e.weight_size, e.data_bytes = e.data_size;
   for (int64_t extent : weight.shape()) e.weight_bytes *= extent;
-  for (int64_t extent : data.shape()) e.data_bytes *= extent;
+  for (int64_t extent : usual_shape(kernel, data.dims())) e.data_bytes *= extent;
   return e;
 }
 
@@ -178,9 +178,15 @@ void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, cons
       task("task");
 
   const int stretch = std::min(e.width, tile_x * std::max(1, params.at("tiles_x")));
-  out.split(x, xt, x, stretch, inside(e.width, stretch))
-      .split(x, xo, xi, tile_x, inside(stretch, tile_x))
-      .split(y, yo, yi, tile_y, inside(e.height, tile_y))
+  const Dim width = result_dim(kernel, 3), height = result_dim(kernel, 2);
+  if (width.is_symbolic()) {
+    // Stretches of whole tiles: one that is shifted inwards would need rows as long as it.
+    out.split(x, xo, xi, tile_x, inside(kernel, width, tile_x))
+        .split(xo, xt, xo, tiles_of(stretch, tile_x), Halide::TailStrategy::GuardWithIf);
+  } else {
+    out.split(x, xt, x, stretch, inside(e.width, stretch)).split(x, xo, xi, tile_x, inside(stretch, tile_x));
+  }
+  out.split(y, yo, yi, tile_y, inside(kernel, height, tile_y))
       .split(ob, obo, obi, tile_c, inside(e.out_blocks, tile_c))
       .vectorize(o)
       .unroll(xi)
@@ -277,6 +283,7 @@ const ScheduleTemplate& template_conv_direct() {
       .candidates = conv_direct_candidates,
       .apply = conv_direct_apply,
       .loops = pixel_loops,
+      .usual = {56, 8, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

@@ -63,6 +63,7 @@ ConvPositions positions_of(const LoweredKernel& kernel) {
 }
 
 std::string conv_positions_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+  if (!kernel.is_static()) return "bands of rows are of numbers, and there are symbolic extents";
   return refuses_anchor(kernel, rule_of(kernel), "sums");
 }
 

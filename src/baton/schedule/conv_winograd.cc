@@ -59,6 +59,7 @@ WinogradExtents conv_winograd_extents_of(const LoweredKernel& kernel) {
 std::string conv_winograd_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const std::string reason = refuses_anchor(kernel, "conv_winograd", "gemm_acc");
   if (!reason.empty()) return reason;
+  if (!kernel.is_static()) return "rows of tiles are numbered, and there are symbolic extents";
   return anchor_of(kernel).inputs[0].rank() == 5 ? "" : "the data are not packed";
 }
 

@@ -140,7 +140,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   order.emplace_back(xo);
   out.split(x, block, lane, e.block, ragged ? Halide::TailStrategy::Predicate : Halide::TailStrategy::RoundUp)
       .split(block, xo, xi, tile_n, inside(e.blocks, tile_n))
-      .split(y, yo, yi, tile_m, inside(e.rows, tile_m))
+      .split(y, yo, yi, tile_m, inside(kernel, result_dim(kernel, -2), tile_m))
       .reorder(order)
       .vectorize(lane)
       .unroll(xi)
@@ -177,7 +177,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     left.compute_root()
         .align_storage(l[0], length + kLineBytes / e.data_size)
         .vectorize(l[0], lanes, inside(length, lanes))
-        .parallel(l[1], std::min(e.rows, tile_m), inside(e.rows, std::min(e.rows, tile_m)));
+        .parallel(l[1], tile_m, inside(kernel, result_dim(kernel, -2), tile_m));
   }
   schedule_feeders(kernel, sheet);
 }
@@ -199,6 +199,7 @@ const ScheduleTemplate& template_gemm() {
       .candidates = gemm_candidates,
       .apply = gemm_apply,
       .loops = gemm_loops,
+      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
   };
   return def;
 }

@@ -40,11 +40,11 @@ MatmulExtents matmul_extents_of(const LoweredKernel& kernel, const DeviceSheet& 
   MatmulExtents e;
   e.columns = result_extent(kernel, rank - 1), e.rows = result_extent(kernel, rank - 2);
   for (int axis = 0; axis < rank - 2; ++axis) e.batches *= result_extent(kernel, axis);
-  e.shared = anchor.inputs[1].rank() == 2 || anchor.inputs[1].extent(0) == 1;
+  e.shared = anchor.inputs[1].rank() == 2 || anchor.inputs[1].dim(0) == 1;
   int64_t left = 1,
           outside =
-              e.rows * (anchor.inputs[0].rank() == 3 && anchor.inputs[0].extent(0) == 1 ? 1 : e.batches);
-  for (const int64_t extent : anchor.inputs[0].shape()) left *= extent;
+              e.rows * (anchor.inputs[0].rank() == 3 && anchor.inputs[0].dim(0) == 1 ? 1 : e.batches);
+  for (const int64_t extent : usual_shape(kernel, anchor.inputs[0].dims())) left *= extent;
   e.depth = static_cast<int>(left / outside);
   e.lanes = std::min(e.columns, sheet.float_lanes);
   return e;
@@ -120,9 +120,10 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
        right = anchor_stage(kernel, "right");
   const std::vector<Var> i = out.args();
   const Var no("no"), vector("vector"), lane("lane"), mo("mo"), mi("mi");
-  out.split(i[0], no, vector, width, inside(e.columns, width))
+  const Dim columns = result_dim(kernel, -1);
+  out.split(i[0], no, vector, width, inside(kernel, columns, width, e.lanes))
       .split(vector, vector, lane, e.lanes)
-      .split(i[1], mo, mi, tile_m, inside(e.rows, tile_m))
+      .split(i[1], mo, mi, tile_m, inside(kernel, result_dim(kernel, -2), tile_m))
       .vectorize(lane)
       .unroll(vector)
       .unroll(mi);
@@ -130,14 +131,16 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   Var tile = mo;  // the loop over tiles that share a panel
   if (!e.shared) {
     out.reorder(lane, vector, mi, mo, no, i[2]);
-    const Var item = parallel_tasks(out, {no, i[2]}, e.batches * panels, panel_work, kTaskMultiplyAdds);
+    const Var item = parallel_tasks(out, {no, i[2]}, e.batches * panels, panel_work, kTaskMultiplyAdds,
+                                    !kernel.is_static());
     if (pack) right.compute_at(out, item), schedule_panel(right, width, e.lanes);
   } else if (panels >= kManyPanels) {
     std::vector<Halide::VarOrRVar> order{lane, vector, mi, mo};
     order.insert(order.end(), i.begin() + 2, i.end());
     order.push_back(no);
     out.reorder(order);
-    const Var item = parallel_tasks(out, {no}, panels, panel_work * e.batches, kTaskMultiplyAdds);
+    const Var item = parallel_tasks(out, {no}, panels, panel_work * e.batches, kTaskMultiplyAdds,
+                                    !kernel.is_static());
     if (pack) right.compute_at(out, item), schedule_panel(right, width, e.lanes);
   } else {
     // Few panels: the whole second operand is copied, and the tasks are tiles of rows.
@@ -147,8 +150,8 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
     std::vector<Var> loops{mo};
     loops.insert(loops.end(), i.begin() + 2, i.end());
     parallel_tasks(out, loops, e.batches * tiles_of(e.rows, tile_m), int64_t(tile_m) * e.columns * e.depth,
-                   kTaskMultiplyAdds);
-    if (pack) right.compute_root().vectorize(right.args()[0], e.lanes, inside(e.columns, e.lanes));
+                   kTaskMultiplyAdds, !kernel.is_static());
+    if (pack) right.compute_root().vectorize(right.args()[0], e.lanes, inside(kernel, columns, e.lanes, e.lanes));
     tile = no;
   }
 
@@ -187,6 +190,7 @@ const ScheduleTemplate& template_matmul() {
       .candidates = matmul_candidates,
       .apply = matmul_apply,
       .loops = matmul_loops,
+      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
   };
   return def;
 }

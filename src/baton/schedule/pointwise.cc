@@ -52,7 +52,7 @@ VarOrRVar split_of(const VarOrRVar& of, const char* name) {
 }
 
 /// The tail strategy of a split of `loop`; what a reduction variable steps over must stay exact.
-TailStrategy guarded(const VarOrRVar& loop, int extent, int factor) {
+TailStrategy guarded(const VarOrRVar& loop, Dim extent, int factor) {
   return loop.is_rvar ? TailStrategy::GuardWithIf : baton::guarded(extent, factor);
 }
 
@@ -66,18 +66,19 @@ struct NestOptions {
 /// Tiles of vectors along the innermost loop x iterations of the loop along which the data are contiguous:
 /// what one line of the data holds is used at once. In order, all of the data would be read once per
 /// iteration of that loop. Returns the iterations that this loop has left.
-int schedule_tiles(Halide::Stage stage, const std::vector<VarOrRVar>& loops, const std::vector<int>& extents,
+int schedule_tiles(LoweredKernel& kernel, Halide::Stage stage, const std::vector<VarOrRVar>& loops,
+                   const std::vector<Dim>& dims, const std::vector<int>& extents,
                    const NestOptions& options) {
   const auto dim = static_cast<size_t>(options.along->dim);
   const int length = options.along->length, width = std::min(options.lanes, extents[0]);
   const int count =
       length < extents[dim] ? divisor_below(length, kTransposed) : std::min(extents[dim], kTransposed);
-  const auto tail = [&](const VarOrRVar& loop, int extent, int factor) {
-    return options.may_overlap ? inside(extent, factor) : guarded(loop, extent, factor);
+  const auto tail = [&](const VarOrRVar& loop, Dim extent, int factor) {
+    return options.may_overlap ? inside(kernel, extent, factor) : guarded(loop, extent, factor);
   };
   const VarOrRVar vector = split_of(loops[0], "v"), unrolled = split_of(loops[dim], "u");
-  stage.split(loops[0], loops[0], vector, width, tail(loops[0], extents[0], width))
-      .split(loops[dim], loops[dim], unrolled, count, tail(loops[dim], extents[dim], count));
+  stage.split(loops[0], loops[0], vector, width, tail(loops[0], dims[0], width))
+      .split(loops[dim], loops[dim], unrolled, count, tail(loops[dim], dims[dim], count));
   std::vector<VarOrRVar> order{vector, unrolled};
   order.insert(order.end(), loops.begin(), loops.end());
   stage.reorder(order).vectorize(vector).unroll(unrolled);
@@ -87,25 +88,34 @@ int schedule_tiles(Halide::Stage stage, const std::vector<VarOrRVar>& loops, con
 /// Vectors along the innermost loop, or along the next one where it is short, in the order of the loops.
 /// Returns the number of loops that these use.
 size_t schedule_in_order(Halide::Stage stage, const std::vector<VarOrRVar>& loops,
-                         const std::vector<int>& extents, const NestOptions& options) {
+                         const std::vector<Dim>& dims, const std::vector<int>& extents,
+                         const NestOptions& options) {
   const size_t rank = loops.size();
-  if (rank > 1 && extents[0] < kShortAxis && extents[1] > extents[0]) {
+  if (rank > 1 && !dims[0].is_symbolic() && extents[0] < kShortAxis && extents[1] > extents[0]) {
     const int width = std::min(options.lanes, extents[1]);
     const VarOrRVar vector = split_of(loops[1], "v");
-    stage.split(loops[1], loops[1], vector, width, guarded(loops[1], extents[1], width))
+    stage.split(loops[1], loops[1], vector, width, guarded(loops[1], dims[1], width))
         .reorder({loops[0], vector})
         .vectorize(vector)
         .unroll(loops[0]);
     return 2;
   }
   const int width = std::min(options.lanes, extents[0]), count = tiles_of(extents[0], width);
-  const int unroll = divisor_below(extents[0] % width == 0 ? count : 1, options.most_unrolled);
+  const int unroll = dims[0].is_symbolic()
+                         ? std::min(count, options.most_unrolled)
+                         : divisor_below(extents[0] % width == 0 ? count : 1, options.most_unrolled);
   const VarOrRVar vector = split_of(loops[0], "v");
-  stage.split(loops[0], loops[0], vector, width, guarded(loops[0], extents[0], width)).vectorize(vector);
+  stage.split(loops[0], loops[0], vector, width, guarded(loops[0], dims[0], width)).vectorize(vector);
   if (unroll > 1) {
     const VarOrRVar more = split_of(loops[0], "u");
-    stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], unroll, unroll)).unroll(more);
-  } else if (rank > 1 && count == 1) {
+    if (dims[0].is_symbolic()) {
+      // Another name: the guards of both splits are of what they split.
+      const VarOrRVar groups = split_of(loops[0], "g");
+      stage.split(loops[0], groups, more, unroll, TailStrategy::GuardWithIf).unroll(more);
+    } else {
+      stage.split(loops[0], loops[0], more, unroll, guarded(loops[0], Dim(unroll), unroll)).unroll(more);
+    }
+  } else if (rank > 1 && count == 1 && !dims[1].is_symbolic()) {
     const int next = divisor_below(extents[1], options.most_unrolled);
     const VarOrRVar more = split_of(loops[1], "u");
     if (next > 1)
@@ -116,20 +126,32 @@ size_t schedule_in_order(Halide::Stage stage, const std::vector<VarOrRVar>& loop
   return 1;
 }
 
+/// As a float32, since their number may not fit into 32 bits; small ones are exact.
+Halide::Expr elements_expr(const std::vector<Dim>& dims) {
+  Halide::Expr all = 1.0f;
+  for (const Dim& dim : dims) all = all * Halide::cast<float>(as_expr(dim));
+  return all;
+}
+
 /// Schedules one loop nest, its outermost loop in parallel from `least_parallel` elements on. `loops` and
 /// `extents`: innermost first.
-void schedule_nest(Halide::Stage stage, const std::vector<VarOrRVar>& loops, std::vector<int> extents,
-                   const NestOptions& options) {
+void schedule_nest(LoweredKernel& kernel, Halide::Stage stage, const std::vector<VarOrRVar>& loops,
+                   const std::vector<Dim>& dims, const NestOptions& options) {
   int64_t elements = 1;
-  for (const int extent : extents) elements *= extent;
+  std::vector<int> extents;
+  for (const int64_t extent : usual_shape(kernel, dims)) {
+    extents.push_back(static_cast<int>(extent));
+    elements *= extent;
+  }
   size_t used = 1;
   if (options.along && extents[0] >= kShortAxis)
-    extents[static_cast<size_t>(options.along->dim)] = schedule_tiles(stage, loops, extents, options);
+    extents[static_cast<size_t>(options.along->dim)] = schedule_tiles(kernel, stage, loops, dims, extents, options);
   else
-    used = schedule_in_order(stage, loops, extents, options);
-  if (elements < options.least_parallel) return;
+    used = schedule_in_order(stage, loops, dims, extents, options);
+  if (elements < options.least_parallel && kernel.is_static()) return;
   for (size_t dim = loops.size(); dim-- > used;)
     if (extents[dim] > 1) {
+      if (!kernel.is_static()) stage.specialize(elements_expr(dims) < static_cast<float>(options.least_parallel));
       stage.parallel(loops[dim]);
       return;
     }
@@ -138,22 +160,23 @@ void schedule_nest(Halide::Stage stage, const std::vector<VarOrRVar>& loops, std
 void pointwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel);
   if (out.dimensions() == 0) return;
+  const std::vector<int64_t> shape = usual_shape(kernel, kernel.outputs.front().dims());
+  const std::vector<LoopRange> loops = loops_over(kernel.outputs.front(), shape);
   NestOptions options{.lanes = lanes_of(out.types().front(), sheet),
                       .most_unrolled = params.at("unroll"),
-                      .along = find_transposed_loop(out, kernel.outputs.front())};
-  const std::vector<LoopRange> loops = loops_over(kernel.outputs.front());
+                      .along = find_transposed_loop(out, loops)};
   if (const auto regions = find_regions(out, loops)) {
     options.may_overlap = false;
     // Code for many regions takes long to compile, and each parallel loop waits for its threads.
     if (regions->count() > kUnrolledRegions)
       options.most_unrolled = 1, options.least_parallel = 4 * kParallelElements;
     for (const RegionLoops& region : define_by_regions(out, loops, *regions))
-      schedule_nest(region.stage, region.loops, region.extents, options);
+      schedule_nest(kernel, region.stage, region.loops, region.extents, options);
     return;
   }
   const std::vector<Var> args = out.args();
-  const std::vector<int64_t>& shape = kernel.outputs.front().shape();
-  schedule_nest(out, {args.begin(), args.end()}, {shape.rbegin(), shape.rend()}, options);
+  const std::vector<Dim>& dims = kernel.outputs.front().dims();
+  schedule_nest(kernel, out, {args.begin(), args.end()}, {dims.rbegin(), dims.rend()}, options);
 }
 
 }  // namespace

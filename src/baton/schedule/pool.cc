@@ -26,6 +26,8 @@ const Func* reduction_of(const OpBlock& block) {
   return found;
 }
 
+bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
+
 std::string pool_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const Func* reduction = reduction_of(anchor_of(kernel));
@@ -40,10 +42,9 @@ std::string pool_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
     return "neither float32 nor integers of up to 32 bits";
   const Func& result = anchor_of(kernel).results.front();
   if (result.name() == reduction->name()) return "the reduction is the result itself";
-  return result.dimensions() < 4 ? "fewer than 4 axes" : "";
+  if (result.dimensions() < 4) return "fewer than 4 axes";
+  return packed(kernel) && result_dim(kernel, 4).is_symbolic() ? "the block of channels is no number" : "";
 }
-
-bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
 
 /// Reductions side by side that hide the latency of one.
 constexpr int kPoolChains = 4;
@@ -92,6 +93,7 @@ constexpr int64_t kEdgeVectors = 3;
 bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction, const Var& task,
                    int64_t taps, const DeviceSheet& sheet) {
   const Func* pad = anchor_of(kernel).stage("pad");
+  if (!kernel.is_static()) return false;  // regions are of numbers
   if (tiles_of(result_extent(kernel, 3), sheet.float_lanes) > std::max(kEdgeVectors, taps)) return false;
   const auto loops = pad ? loops_read(reduction, loops_over(kernel.outputs.front()), *pad) : std::nullopt;
   const auto regions = loops ? find_regions(*pad, *loops) : std::nullopt;
@@ -99,7 +101,7 @@ bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction,
   RegionCopy copy = copy_by_regions(*pad, reduction, *loops, *regions);
   Func padded = copy.func;
   for (RegionLoops& region : copy.regions) {
-    const int width = std::min(lanes_of(padded.types().front(), sheet), region.extents[0]);
+    const int width = std::min(lanes_of(padded.types().front(), sheet), static_cast<int>(region.extents[0].value()));
     region.stage.vectorize(region.loops[0], width, Halide::TailStrategy::GuardWithIf);
   }
   const int row = (*loops)[0].extent * padded.types().front().bytes(), rows = (*loops)[1].extent;
@@ -140,15 +142,15 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   update.reorder(order);
   if (packed(kernel)) {
     const int width = result_extent(kernel, 3), tile = std::min(params.at("tile_x"), width);
-    out.split(i[1], xo, xi, tile, inside(width, tile))
+    out.split(i[1], xo, xi, tile, inside(kernel, result_dim(kernel, 3), tile))
         .reorder(i[0], xi, xo, i[2], i[3], i[4])
         .vectorize(i[0])
         .unroll(xi);
-    sum.compute_at(out, xo).bound_extent(s[0], result_extent(kernel, 4)).vectorize(s[0]).unroll(s[1]);
+    sum.compute_at(out, xo).bound_extent(s[0], as_expr(result_dim(kernel, 4))).vectorize(s[0]).unroll(s[1]);
     update.vectorize(s[0]).unroll(s[1]);
     if (tile_c > 1) {
       const Var inner("inner");
-      out.split(i[3], i[3], inner, tile_c, inside(result_extent(kernel, 1), tile_c))
+      out.split(i[3], i[3], inner, tile_c, inside(kernel, result_dim(kernel, 1), tile_c))
           .reorder(i[0], inner, xi, xo, i[2], i[3], i[4])
           .unroll(inner);
       sum.unroll(s[3]);
@@ -156,7 +158,7 @@ void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     }
   } else {
     const int width = result_extent(kernel, 3), vector = std::min(params.at("vector"), width);
-    out.split(i[0], xo, xi, vector, inside(width, vector)).vectorize(xi);
+    out.split(i[0], xo, xi, vector, inside(kernel, result_dim(kernel, 3), vector)).vectorize(xi);
     sum.compute_at(out, xo).vectorize(s[0]);
     update.vectorize(s[0]);
   }
@@ -180,6 +182,7 @@ const ScheduleTemplate& template_pool() {
       .candidates = pool_candidates,
       .apply = pool_apply,
       .loops = pixel_loops,
+      .usual = {56, 7, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

@@ -49,7 +49,7 @@ const Stage* reducing_stage(const OpBlock& anchor) {
 struct ReduceShape {
   Func sum;
   int inner_axes = 0;  ///< innermost axes of the data that are reduced
-  int64_t inner = 1;   ///< the product of their extents
+  Dim inner = 1;       ///< the product of their extents
   int64_t reduced = 1, results = 1;
   int lanes = 1;  ///< per vector
 };
@@ -62,12 +62,12 @@ ReduceShape reduce_shape_of(const LoweredKernel& kernel, const DeviceSheet& shee
   shape.lanes = lanes_of(shape.sum.types().front(), sheet);
   FindRead found(data.func().name());
   for (const Halide::Expr& value : shape.sum.function().update(0).values()) value.accept(&found);
-  for (const int64_t extent : data.shape()) shape.reduced *= extent;
-  for (const int64_t extent : kernel.outputs.front().shape()) shape.results *= extent;
-  shape.reduced /= shape.results;
+  for (const int64_t extent : usual_shape(kernel, data.dims())) shape.reduced *= extent;
+  for (const int64_t extent : usual_shape(kernel, kernel.outputs.front().dims())) shape.results *= extent;
+  shape.reduced = std::max<int64_t>(1, shape.reduced / shape.results);
   if (!found.read) return shape;
   while (shape.inner_axes < data.rank() && is_reduced(found.read->args[shape.inner_axes]))
-    shape.inner *= data.extent(data.rank() - 1 - shape.inner_axes++);
+    shape.inner = shape.inner * data.dim(data.rank() - 1 - shape.inner_axes++);
   return shape;
 }
 
@@ -83,7 +83,7 @@ std::string reduce_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet
     if (type.bits() < 8) return "truth values are reduced";
   const ReduceShape shape = reduce_shape_of(kernel, sheet);
   if (shape.inner_axes > 0 && sum.types().size() > 1) return "positions along the innermost axis are reduced";
-  if (shape.inner > INT32_MAX)
+  if (!shape.inner.is_symbolic() && (shape.inner.is_any() || shape.inner.value() > INT32_MAX))
     return "more elements are reduced along the innermost axes than one loop counts";
   return "";
 }
@@ -100,10 +100,11 @@ std::vector<ScheduleParams> reduce_candidates(const LoweredKernel&, const Device
 void reduce_outer_axes(LoweredKernel& kernel, const ReduceShape& shape, int vectors) {
   Func out = output_of(kernel), sum = shape.sum;
   const std::vector<Var> i = out.args(), s = sum.args();
-  const int extent = static_cast<int>(kernel.outputs.front().shape().back());
+  const Dim last = kernel.outputs.front().dims().back();
+  const int extent = static_cast<int>(kernel.usual_extent(last));
   const int lanes = std::min(shape.lanes, extent), width = std::min(vectors, extent / lanes) * lanes;
   const Var xo("xo"), vector("vector"), lane("lane");
-  out.split(i[0], xo, vector, width, inside(extent, width))
+  out.split(i[0], xo, vector, width, inside(kernel, last, width, lanes))
       .split(vector, vector, lane, lanes)
       .vectorize(lane)
       .unroll(vector);
@@ -113,7 +114,7 @@ void reduce_outer_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
   order.insert(order.end(), loops.begin(), loops.end());
   out.reorder(order);
   const Var item = parallel_tasks(out, loops, shape.results / extent * tiles_of(extent, width),
-                                  shape.reduced * width, kReduceTask);
+                                  shape.reduced * width, kReduceTask, !kernel.is_static());
   sum.compute_at(out, item).bound_extent(s[0], width).split(s[0], vector, lane, lanes);
   sum.vectorize(lane).unroll(vector);
   std::vector<Halide::VarOrRVar> update{lane, vector};
@@ -130,7 +131,8 @@ void reduce_inner_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
   if (scalar)
     sum.compute_root();
   else
-    sum.compute_at(out, parallel_tasks(out, out.args(), shape.results, shape.reduced, kReduceTask));
+    sum.compute_at(out, parallel_tasks(out, out.args(), shape.results, shape.reduced, kReduceTask,
+                                       !kernel.is_static()));
   Halide::Stage step = sum.update();
   RVar all(rvars[0].name());
   for (int k = 1; k < shape.inner_axes; ++k) {
@@ -138,7 +140,7 @@ void reduce_inner_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
     step.fuse(all, RVar(rvars[k].name()), fused);
     all = fused;
   }
-  reduce_in_vectors(sum, all, static_cast<int>(shape.inner), vectors, shape.lanes);
+  reduce_in_vectors(kernel, sum, all, shape.inner, vectors, shape.lanes);
 }
 
 void reduce_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
@@ -165,6 +167,7 @@ const ScheduleTemplate& template_reduce() {
       .candidates = reduce_candidates,
       .apply = reduce_apply,
       .loops = reduce_loops,
+      .usual = {kUsualExtent, 16, 1},
   };
   return def;
 }

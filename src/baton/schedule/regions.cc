@@ -40,7 +40,8 @@ class Inliner final : public hi::IRMutator {
 using Bounds = hi::Scope<hi::Interval>;
 
 void bind(Bounds& bounds, const LoopRange& loop) {
-  bounds.push(loop.name, hi::Interval(loop.min, loop.end() - 1));
+  bounds.push(loop.name, hi::Interval(loop.min, loop.is_symbolic() ? as_expr(loop.symbolic) - 1
+                                                                    : Halide::Expr(loop.end() - 1)));
 }
 
 /// Drops the branches of selects that are not taken within bounds.
@@ -85,11 +86,14 @@ Halide::Expr inlined_value(const Halide::Func& func) {
   return inliner.gave_up() ? Halide::Expr() : value;
 }
 
-std::vector<LoopRange> loops_over(const Tensor& output) {
+std::vector<LoopRange> loops_over(const Tensor& output) { return loops_over(output, output.shape()); }
+
+std::vector<LoopRange> loops_over(const Tensor& output, const std::vector<int64_t>& shape) {
   std::vector<LoopRange> loops;
   for (const Halide::Var& var : output.func().args()) {
-    const int back = static_cast<int>(loops.size()) + 1;
-    loops.push_back({var.name(), 0, static_cast<int>(output.extent(-back))});
+    const size_t axis = shape.size() - 1 - loops.size();
+    const Dim dim = output.dims()[axis];
+    loops.push_back({var.name(), 0, static_cast<int>(shape[axis]), dim.is_symbolic() ? dim : Dim(0)});
   }
   return loops;
 }
@@ -174,12 +178,14 @@ std::vector<RegionLoops> define(Halide::Func func, const Halide::Expr& given,
     }
     std::vector<Halide::Expr> at;
     std::vector<Halide::VarOrRVar> order;
-    std::vector<int> extents;
+    std::vector<Dim> extents;
     for (size_t d = 0; d < loops.size(); ++d) {
       const Halide::Var var = func.args()[d];
       at.push_back(d == dim ? begin + r.y * extent + r.x : Halide::Expr(var));
       order.push_back(d == dim ? Halide::VarOrRVar(r.x) : Halide::VarOrRVar(var));
-      extents.push_back(d == dim ? extent : loops[d].extent);
+      extents.push_back(d == dim                  ? Dim(extent)
+                        : loops[d].is_symbolic() ? loops[d].symbolic
+                                                 : Dim(loops[d].extent));
     }
     func(at) = chosen;
     Halide::Stage stage = func.update(static_cast<int>(all.size()));

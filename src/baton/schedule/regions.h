@@ -16,6 +16,8 @@ Halide::Expr inlined_value(const Halide::Func& func);
 
 /// The loops over `output`, in Halide's order.
 std::vector<LoopRange> loops_over(const Tensor& output);
+/// The same of a tensor of shape `shape`: symbolic extents as usual ones.
+std::vector<LoopRange> loops_over(const Tensor& output, const std::vector<int64_t>& shape);
 /// The loops over what `reader` reads of `func` in its update definition, when its own loops are `loops` (of
 /// its dimensions, in Halide's order); nullopt where bounds are not constant.
 std::optional<std::vector<LoopRange>> loops_read(const Halide::Func& reader,
@@ -39,7 +41,7 @@ std::optional<LoopRegions> find_regions(const Halide::Func& func, const std::vec
 struct RegionLoops {
   Halide::Stage stage;
   std::vector<Halide::VarOrRVar> loops;  ///< innermost first, in the order of the Func's dimensions
-  std::vector<int> extents;
+  std::vector<Dim> extents;
 };
 /// Defines `func` anew, region by region; in each, conditions that are constant there are gone.
 std::vector<RegionLoops> define_by_regions(Halide::Func func, const std::vector<LoopRange>& loops,

@@ -30,11 +30,21 @@ std::string first_reduction(const OpBlock& block) {
   return "";
 }
 
-int reduction_extent(Func func) {
+/// The steps of the only loop of a reduction, as many as usual; 0 where there are several loops, or it is not
+/// known.
+int reduction_extent(const LoweredKernel& kernel, Func func) {
   const auto& rvars = func.update().get_schedule().rvars();
   if (rvars.size() != 1) return 0;
-  const auto* extent = rvars[0].extent.as<Halide::Internal::IntImm>();
-  return extent ? static_cast<int>(extent->value) : 0;
+  return static_cast<int>(usual_value(kernel, rvars[0].extent).value_or(0));
+}
+
+/// The same, symbolic or not: that of the row, or of the depth of a dense layer.
+Dim reduction_dim(const LoweredKernel& kernel, const Func& func) {
+  const int steps = reduction_extent(kernel, func);
+  for (const Tensor& input : anchor_of(kernel).inputs)
+    if (input.rank() > 0 && input.dim(-1).is_symbolic() && kernel.usual_extent(input.dim(-1)) == steps)
+      return input.dim(-1);
+  return steps;
 }
 
 std::string rows_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
@@ -45,7 +55,7 @@ std::string rows_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const Func& result = anchor.results.front();
   for (const Stage& stage : anchor.stages) {
     if (!stage.func.has_update_definition()) continue;
-    if (stage.func.num_update_definitions() != 1 || reduction_extent(stage.func) == 0)
+    if (stage.func.num_update_definitions() != 1 || reduction_extent(kernel, stage.func) == 0)
       return "no reduction along one axis of known extent";
     if (stage.func.name() == result.name()) return "the reduction is the result itself";
     // Softmax along the innermost axis: its row statistics have one axis less, the first in Halide's order.
@@ -66,7 +76,7 @@ int dense_rows_of(const LoweredKernel& kernel) {
 
 int64_t weight_row_bytes(const LoweredKernel& kernel) {
   return int64_t{halide_type(anchor_of(kernel).inputs[1].dtype()).bytes()} *
-         reduction_extent(anchor_stage(kernel, "dense"));
+         reduction_extent(kernel, anchor_stage(kernel, "dense"));
 }
 
 /// Whether the next rows of the weight are fetched while some are multiplied: they come from memory, and both
@@ -81,8 +91,11 @@ int tile_of_dense(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const OpBlock& anchor = anchor_of(kernel);
   const Func* dense = anchor.stage("dense");
   if (!dense) return 0;
+  // Sums of all rows are in registers: their number is known.
+  for (int axis = 0; axis + 1 < output_of(kernel).dimensions(); ++axis)
+    if (result_dim(kernel, axis).is_symbolic()) return 0;
   const int rows = dense_rows_of(kernel);
-  if (rows >= kFewestGemmRows || reduction_extent(*dense) < sheet.float_lanes) return 0;
+  if (rows >= kFewestGemmRows || reduction_extent(kernel, *dense) < sheet.float_lanes) return 0;
   const int columns = result_extent(kernel, -1);
   const int few = std::min(kDenseStreams, columns),
             tile = std::min(std::max(kDenseSums / rows, kDenseStreams), columns);
@@ -117,18 +130,19 @@ std::vector<ScheduleParams> rows_candidates(const LoweredKernel& kernel, const D
 void dense_apply(LoweredKernel& kernel, int tile, int vectors, bool stream, const DeviceSheet& sheet) {
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
   const std::vector<Var> i = out.args(), d = dense.args();
-  const int columns = result_extent(kernel, -1), depth = reduction_extent(dense),
+  const int columns = result_extent(kernel, -1), depth = reduction_extent(kernel, dense),
             rows = dense_rows_of(kernel);
   const Var no("no"), ni("ni"), lane("lane"), vector("vector");
   const RVar r(dense.rvars()[0].name()), ro("ro"), ri("ri");
-  out.split(i[0], no, ni, tile, inside(columns, tile));
+  out.split(i[0], no, ni, tile, inside(kernel, result_dim(kernel, -1), tile));
   std::vector<Halide::VarOrRVar> order{ni};
   order.insert(order.end(), i.begin() + 1, i.end());
   order.push_back(no);
   out.reorder(order);
   if (tile > 1) out.vectorize(ni);
   const Var item =
-      parallel_tasks(out, {no}, tiles_of(columns, tile), int64_t{tile} * rows * depth, kDenseMultiplyAdds);
+      parallel_tasks(out, {no}, tiles_of(columns, tile), int64_t{tile} * rows * depth, kDenseMultiplyAdds,
+                     !kernel.is_static());
 
   int width = vectors * sheet.float_lanes;
   while (width > sheet.float_lanes && width > depth) width /= 2;
@@ -169,10 +183,13 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const std::vector<Var> i = out.args();
   const bool dense = anchor.stage("dense") != nullptr;
   Var row = i[0];
+  bool has_groups = false;  // of rows, in parallel
   if (!dense) {
     int64_t rows = 1;
     for (size_t axis = 0; axis + 1 < i.size(); ++axis) rows *= result_extent(kernel, static_cast<int>(axis));
-    row = parallel_tasks(out, {i.begin() + 1, i.end()}, rows, result_extent(kernel, -1), kRowElements);
+    has_groups = kRowElements / result_extent(kernel, -1) > 1;
+    row = parallel_tasks(out, {i.begin() + 1, i.end()}, rows, result_extent(kernel, -1), kRowElements,
+                         !kernel.is_static());
   }
   const std::string result = anchor.results.front().name();
   for (const Stage& stage : anchor.stages) {
@@ -180,10 +197,12 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     if (func.name() == out.name()) continue;
     if (func.has_update_definition()) {
       func.compute_at(out, row);
-      reduce_in_vectors(func, RVar(func.rvars()[0].name()), reduction_extent(func),
+      reduce_in_vectors(kernel, func, RVar(func.rvars()[0].name()), reduction_dim(kernel, func),
                         params.at("lanes") / sheet.float_lanes, sheet.float_lanes);
     } else if (func.name() != result && !dense) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
+      // Memory of an unknown size comes from the allocator, which takes as long as a short row.
+      if (result_dim(kernel, -1).is_symbolic() && has_groups) func.hoist_storage(out, Var("group"));
     }
   }
   if (!dense) out.vectorize(i[0], sheet.float_lanes, TailStrategy::GuardWithIf);
@@ -209,6 +228,7 @@ const ScheduleTemplate& template_rows() {
       .candidates = rows_candidates,
       .apply = rows_apply,
       .loops = rows_loops,
+      .usual = {kUsualExtent, 16, 1},
   };
   return def;
 }

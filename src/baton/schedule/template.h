@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/ir/extent.h"
 #include "baton/ops/compute.h"
 #include "baton/schedule/loops.h"
 #include "baton/schedule/stream_ahead.h"
@@ -30,15 +31,43 @@ struct OpBlock {
   }
 };
 
-/// A fused function lowered to Halide and not yet scheduled: extents are constant; buffers are dense,
-/// row-major in Relay order and 64-byte aligned.
+/// Numbers that symbolic extents stand for when the schedule of a kernel is chosen: of unknown length, and then
+/// those of the schedules for shorter ones, down to 1, whose schedule holds for any length.
+using UsualExtents = std::vector<int64_t>;
+
+/// What the schedule of a kernel with symbolic extents takes for granted: `dim` is at least `least`, the size
+/// of its tiles, which are of vectors of `lanes`. Where `rival` is not 0, it is the size of those in the
+/// schedule for shorter extents, which is used instead where its last tile is less in vain.
+struct LeastExtent {
+  Dim dim = 0;
+  int least = 1, lanes = 1, rival = 0;
+  friend bool operator==(const LeastExtent&, const LeastExtent&) = default;
+};
+
+/// A fused function lowered to Halide and not yet scheduled: extents are constant or of numbered_extent()s;
+/// buffers are dense, row-major in Relay order and 64-byte aligned.
 struct LoweredKernel {
   std::string name;
   std::vector<OpBlock> blocks;  ///< topological order
   int anchor = -1;  ///< the block of the heaviest operator (the only kOutFusable or kCommReduce one), or -1
   std::vector<Halide::ImageParam> inputs;  ///< one per tensor parameter, in order
+  std::vector<std::vector<Dim>> input_dims = {};  ///< their extents
   std::vector<StreamAhead> streams;        ///< prefetches that the template asks for
   std::vector<Tensor> outputs;  ///< one per output: Funcs without copies (the last block's results)
+  int extents = 0;              ///< numbered_extent()s: parameters of the kernel
+  /// A number for each of these that templates count with; its schedule holds for all others, too.
+  std::vector<int64_t> usual = {};
+  /// What the schedule takes for granted; others get the kernel of another schedule.
+  std::vector<LeastExtent> least = {};
+  /// Extents that an operator needs to be at least 1, or it would read what is not there.
+  std::vector<Dim> never_empty = {};
+
+  bool is_static() const { return extents == 0; }
+  /// `dim` as a number to choose a schedule by: itself, or at usual extents; >= 1 for symbolic ones. Where the
+  /// usual ones are 1, the least that it can be.
+  int64_t usual_extent(Dim dim) const;
+  /// Notes that the schedule needs `dim` to be at least `at_least`, or is not one for shorter ones.
+  void takes_for_granted(Dim dim, int at_least, int lanes = 1);
 };
 
 struct ScheduleTemplate {
@@ -58,6 +87,8 @@ struct ScheduleTemplate {
   /// It computes convolutions by products of transformed tiles (Winograd's algorithm), so that the operations
   /// of the definition are no bound of its time.
   bool transforms_tiles = false;
+  /// The default is for those along whose symbolic extents nothing is tiled but vectors.
+  UsualExtents usual = {kUsualExtent, 8, 1};
 };
 
 /// All templates in order (templates.def): the first that does not refuse is used; the last, "trivial", never

@@ -1,7 +1,5 @@
 #include "baton/schedule/transposed_reads.h"
 
-#include "baton/schedule/regions.h"
-
 namespace baton {
 namespace {
 
@@ -36,12 +34,12 @@ int counted_by(const Halide::Expr& index, const LoopRange& loop) {
 
 }  // namespace
 
-std::optional<TransposedLoop> find_transposed_loop(const Halide::Func& func, const Tensor& output) {
+std::optional<TransposedLoop> find_transposed_loop(const Halide::Func& func,
+                                                   const std::vector<LoopRange>& loops) {
   const Halide::Expr value = inlined_value(func);
   if (!value.defined()) return std::nullopt;
   InnermostIndices found;
   value.accept(&found);
-  const std::vector<LoopRange> loops = loops_over(output);
   TransposedLoop best;
   for (const hi::Call* read : found.reads) {
     const Halide::Expr innermost = hi::simplify(read->args.front());

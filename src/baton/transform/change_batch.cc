@@ -4,9 +4,8 @@
 
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/functions.h"
-#include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
-#include "baton/pass/rewriter.h"
+#include "baton/transform/parameter_types.h"
 
 namespace baton {
 
@@ -42,52 +41,21 @@ std::vector<Change> changes_of(const AttrValue* data) {
   return changes;
 }
 
-class BatchChanger final : public Rewriter {
- public:
-  BatchChanger(const Function& root, const std::vector<Change>& changes, int64_t batch) {
-    for (const Var& param : root->params()) {
-      params_.insert(param.get(), param);
-      for (const Change& change : changes) {
-        if (change.var ? Expr(param) != change.var : param->name() != change.name) continue;
-        params_[param.get()] = with_batch(param, change.axis, batch);
-        changes_ = true;
-      }
+/// `function` with the batch size of the parameters that `changes` names; itself when it has none of them.
+Function with_batch(const Function& function, const std::vector<Change>& changes, int64_t batch) {
+  std::vector<Type> types(function->params().size());
+  bool any = false;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Var& param = function->params()[i];
+    for (const Change& change : changes) {
+      if (change.var ? Expr(param) != change.var : param->name() != change.name) continue;
+      types[i] =
+          with_extent(declared_type(*param), change.axis, Dim(batch), "ChangeBatch: %" + param->name());
+      any = true;
     }
   }
-  bool changes() const { return changes_; }
-
- private:
-  static Var with_batch(const Var& param, int64_t axis, int64_t batch) {
-    const auto* type = as_type<TensorTypeNode>(declared_type(*param));
-    if (!type) throw Error("ChangeBatch: %" + param->name() + " is no tensor");
-    const int64_t at = axis < 0 ? axis + type->rank() : axis;
-    if (at < 0 || at >= type->rank())
-      throw Error("ChangeBatch: %" + param->name() + " has no axis " + std::to_string(axis) +
-                  ", its rank is " + std::to_string(type->rank()));
-    std::vector<Dim> shape = type->shape();
-    shape[static_cast<size_t>(at)] = Dim(batch);
-    return make_var(param->name(), tensor_type(std::move(shape), type->dtype()),
-                    NodeInfo(param->origins(), param->span()));
-  }
-
-  bool enter(const Expr&) override { return true; }
-
-  // Bound variables inside are inferred again.
-  Var rewrite_var(const Var& var) override {
-    if (const Var* param = params_.find(var.get())) return *param;
-    return make_var(var->name(), {}, NodeInfo(var->origins(), var->span()));
-  }
-
-  Expr rewrite(const Expr&, const Expr& rebuilt) override {
-    const auto* function = as<FunctionNode>(rebuilt);
-    if (!function) return rebuilt;
-    return make_function(function->params(), function->body(), {}, function->attrs(), function->with_type({}),
-                         function->type_params());
-  }
-
-  PointerMap<Var> params_;  // the function's new parameters
-  bool changes_ = false;
-};
+  return any ? with_parameter_types(function, types) : function;
+}
 
 }  // namespace
 
@@ -96,11 +64,10 @@ Pass change_batch(const PassArgs& args) {
   const std::vector<Change> changes = changes_of(reader.value("data"));
   const int64_t batch = reader.integer("batch_size", 16, 1);
   reader.finish();
-  return function_pass(
-      {1, "ChangeBatch", {}}, [=](const Function& function, const IRModule&, const PassContext&) {
-        BatchChanger changer(function, changes, batch);
-        return changer.changes() ? as_ref<FunctionNode>(changer.run(Expr(function))) : function;
-      });
+  return function_pass({1, "ChangeBatch", {}},
+                       [=](const Function& function, const IRModule&, const PassContext&) {
+                         return with_batch(function, changes, batch);
+                       });
 }
 
 }  // namespace baton

@@ -266,9 +266,8 @@ void require_known_shapes(const IRModuleNode& module) {
   throw NotSupported(
       "a build needs to know all shapes, and parameters of @main have symbolic extents: " + names +
       ". Give them values, such as relay.transform.FreezeShapes({" + values + "})(mod), or" + flags +
-      " on the command line; a parameter's shape, x=1,3,224,224, gives those of its extents. `baton run "
-      "--executor interpreter` and relay.create_executor(\"vm\") evaluate it as it is, operator by operator, "
-      "which is slow");
+      " on the command line; a parameter's shape, x=1,3,224,224, gives those of its extents. `baton run` "
+      "and `baton build`, in Python relay.vm.compile, take it as it is, as a program of the virtual machine");
 }
 
 Pass freeze_shapes_pass(const PassArgs& args) {

@@ -30,7 +30,8 @@ void write_changed(const Artifact& artifact, const std::string& path, const nb::
 }
 
 void bind_artifact(nb::module_& m) {
-  nb::class_<Artifact>(m, "Artifact", "A file that write_artifact() wrote, opened: named sections, and constants.")
+  nb::class_<Artifact>(m, "Artifact",
+                       "A file that write_artifact() wrote, opened: named sections, and constants.")
       .def(nb::new_([](const std::string& path, bool verify) {
              const nb::gil_scoped_release release;
              return std::const_pointer_cast<Artifact>(require(Artifact::open(path, verify)));
@@ -130,8 +131,7 @@ void bind_programs(nb::module_& m) {
           "run",
           [](RunnableProgram& self, const std::string& name, const nb::list& args) {
             const std::vector<program::Value> values = values_from_python(args);
-            return run_interruptibly(
-                [&](const BuildContext& context) { return self.run(name, values, context); });
+            return run_program([&](const RunContext& context) { return self.run(name, values, context); });
           },
           nb::arg("name"), nb::arg("args"),
           "The value of a function on a value for each of its parameters. Raises TVMError, which names the "
@@ -141,13 +141,14 @@ void bind_programs(nb::module_& m) {
           [](RunnableProgram& self, const std::string& name, const nb::list& args) {
             const std::vector<program::Value> values = values_from_python(args);
             vm::MeasuredRun run;
-            nb::object value = run_interruptibly(
-                [&](const BuildContext& context) { return self.run_measured(name, values, context, run); });
+            nb::object value = run_program(
+                [&](const RunContext& context) { return self.run_measured(name, values, context, run); });
             return nb::make_tuple(std::move(value), run.total_ns(), rows_of(run), run.pieces(),
                                   run.pieces_ns());
           },
           nb::arg("name"), nb::arg("args"),
-          "(value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of kernels "
+          "(value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of "
+          "kernels "
           "and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).")
       .def("set_depth", &RunnableProgram::set_depth, nb::arg("depth"),
            "The most calls within each other, without tail calls; TVMError beyond. 16777216 by default.");

@@ -7,6 +7,7 @@
 
 #include "python/bind.h"
 #include "python/held.h"
+#include "python/running/dense_input.h"
 #include "python/running/values.h"
 
 namespace baton::python {
@@ -63,6 +64,19 @@ std::vector<Value> values_from_python(nb::handle sequence) {
 
 namespace {
 
+/// A contiguous numpy array in its own memory; null for anything else.
+Value array_from_numpy(nb::handle object) {
+  DenseInput input;
+  if (!nb::hasattr(object, "__array_interface__") || !nb::try_cast(object, input)) return {};
+  const NDArray view = view_of_input(input);
+  auto* owner = new Held(hold(nb::borrow(object)));
+  return make_ref<const TensorValue>(
+      NDArray::view(
+          const_cast<void*>(view.data()), view.shape(), view.dtype(),
+          [](void* held) { delete static_cast<Held*>(held); }, owner),
+      /*lent=*/true);
+}
+
 /// The value of an expression that is already a value.
 Value value_of_expr(const Expr& expr) {
   if (const auto* constant = as<ConstantNode>(expr))
@@ -86,6 +100,7 @@ Value value_from_python(nb::handle object) {
   if (nb::isinstance<ExprNode>(object)) return value_of_expr(nb::cast<Expr>(object));
   if (nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object))
     return program::tuple_value(values_from_python(object));
+  if (const Value array = array_from_numpy(object)) return array;
   if (PyCallable_Check(object.ptr()) && !PyType_Check(object.ptr()))
     return make_ref<const PythonFunction>(hold(nb::borrow(object)));
   const nb::object array = nb::module_::import_("baton.runtime.ndarray").attr("array")(object);
@@ -169,9 +184,8 @@ void bind_closures(nb::module_& m) {
       .def("__call__",
            [](const Closure& closure, const nb::args& args) {
              const std::vector<Value> values = values_from_python(args);
-             return run_interruptibly([&](const BuildContext& context) {
-               return call_value(closure.function(), values, context);
-             });
+             return run_program(
+                 [&](const RunContext& context) { return call_value(closure.function(), values, context); });
            })
       .def("__repr__", [](const Closure& closure) { return "Closure(" + closure.function().name() + ")"; });
 }

@@ -2,6 +2,7 @@
 // Values of programs to Python and back.
 #include <vector>
 
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/pass/build_context.h"
 #include "baton/runtime/values/value.h"
 
@@ -24,6 +25,13 @@ nb::object run_interruptibly(Work work) {
     return work(context);
   });
   return value_to_python(value);
+}
+
+/// The same for programs of the virtual machine, most of which need no compiler.
+template <class Work>
+nb::object run_program(Work work) {
+  return value_to_python(
+      interruptible([&](const std::atomic<bool>* stop) { return work(RunContext(stop, door_context)); }));
 }
 
 }  // namespace baton::python

@@ -188,20 +188,36 @@ def test_targets_as_scripts_write_them(folder, target):
     assert done.returncode == 0, done.stderr
 
 
-def test_programs_that_no_build_takes_run_in_the_interpreter(folder):
-    done = baton(folder, "run open.relay")
-    assert done.returncode == 1 and "--executor interpreter" in done.stderr
-    done = baton(folder, "run open.relay --executor interpreter")
-    assert done.returncode == 1 and "parameter %x is Tensor[(?, 4), float32]" in done.stderr and "--inputs" in done.stderr
-    done = baton(folder, "run open.relay --executor interpreter --inputs x.npz -o out.npz")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert np.load(folder / "out.npz")["output0"].shape == (2, 3)
-    done = baton(folder, "run branch.relay --executor interpreter --inputs flag.npz")
-    assert (done.returncode, done.stdout) == (0, "output0: float32[2] = [-1, 1]\n")
-    done = baton(folder, "run branch.relay --executor interpreter --inputs x.npz")
-    assert done.returncode == 1 and "x.npz: " in done.stderr
-    graph, interpreter = (baton(folder, f"run two.relay --executor {name} --inputs x.npz").stdout for name in ("graph", "interpreter"))
-    assert graph == interpreter
+def test_programs_that_are_no_plans_run_on_the_virtual_machine(folder):
+    done = baton(folder, "run open.relay --executor graph")
+    assert done.returncode == 1 and "relay.vm.compile" in done.stderr
+    for executor in ("", "--executor vm", "--executor interpreter"):
+        done = baton(folder, f"run open.relay {executor}")
+        assert done.returncode == 1 and "parameter %x is Tensor[(?, 4), float32]" in done.stderr and "--inputs" in done.stderr
+        done = baton(folder, f"run open.relay {executor} --inputs x.npz -o out.npz")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert np.load(folder / "out.npz")["output0"].shape == (2, 3)
+        done = baton(folder, f"run branch.relay {executor} --inputs flag.npz")
+        assert (done.returncode, done.stdout) == (0, "output0: float32[2] = [-1, 1]\n")
+        done = baton(folder, f"run branch.relay {executor} --inputs x.npz")
+        assert done.returncode == 1 and "x.npz: " in done.stderr
+    results = [baton(folder, f"run two.relay --executor {name} --inputs x.npz").stdout for name in ("graph", "vm", "interpreter")]
+    assert results[0] == results[1] == results[2]
+
+
+def test_programs_are_built_into_files(folder):
+    done = baton(folder, "build open.relay -o open.baton")
+    assert done.returncode == 0, done.stderr
+    done = baton(folder, "run open.baton --inputs x.npz -o out.npz")
+    assert done.returncode == 0 and np.load(folder / "out.npz")["output0"].shape == (2, 3), done.stderr
+    assert baton(folder, "build branch.relay -o branch.baton").returncode == 0
+    assert baton(folder, "run branch.baton --inputs flag.npz").stdout == "output0: float32[2] = [-1, 1]\n"
+    done = baton(folder, "run branch.baton")
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr
+    content = (folder / "open.baton").read_bytes()
+    (folder / "cut.baton").write_bytes(content[:len(content) // 2])
+    done = baton(folder, "run cut.baton --inputs x.npz")
+    assert done.returncode == 1 and "damaged" in done.stderr or "truncated" in done.stderr or "bytes" in done.stderr, done.stderr
 
 
 def test_python_warns_of_variables_once(folder):

@@ -1,29 +1,30 @@
 // Programs on the virtual machine, beside the interpreter.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
-#include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/text/std_library.h"
 
+#include "driver/program_values.h"
 #include "small_stack.h"
 
 namespace baton {
 namespace {
 
 using program::as_value;
-using program::DataValue;
 using program::TensorValue;
-using program::TupleValue;
 using program::Value;
+using test::expect_equal;
+using test::floats;
+using test::number;
+using test::number_of;
+using test::truth;
 
 IRModule parsed(const std::string& text) {
   initialize();
@@ -36,40 +37,6 @@ std::shared_ptr<RunnableProgram> built(const std::string& text) {
 
 Value run(RunnableProgram& program, std::vector<Value> args, const std::string& function = "main") {
   return program.run(function, args, host_context());
-}
-
-Value number(int32_t value) {
-  return program::tensor_value(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32)));
-}
-int32_t number_of(const Value& value) { return as_value<TensorValue>(value)->array().as<int32_t>()[0]; }
-
-Value floats(const std::string& name, Shape shape) {
-  return program::tensor_value(tensor_value(name, shape, DType::float_(32)));
-}
-
-/// Tensors are near each other, everything else is equal.
-void expect_equal(const Value& a, const Value& b) {
-  ASSERT_TRUE(a && b);
-  ASSERT_EQ(a->kind(), b->kind());
-  if (const auto* tensor = as_value<TensorValue>(a)) {
-    const NDArray &one = tensor->array(), &other = as_value<TensorValue>(b)->array();
-    ASSERT_EQ(one.shape(), other.shape());
-    ASSERT_EQ(one.dtype(), other.dtype());
-    if (one.dtype() != DType::float_(32)) {
-      EXPECT_TRUE(one.equal_bytes(other));
-      return;
-    }
-    for (int64_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one.as<float>()[i], other.as<float>()[i], 1e-4);
-  } else if (const auto* tuple = as_value<TupleValue>(a)) {
-    const std::vector<Value>& fields = as_value<TupleValue>(b)->fields();
-    ASSERT_EQ(tuple->fields().size(), fields.size());
-    for (size_t i = 0; i < fields.size(); ++i) expect_equal(tuple->fields()[i], fields[i]);
-  } else if (const auto* data = as_value<DataValue>(a)) {
-    EXPECT_EQ(data->tag(), as_value<DataValue>(b)->tag());
-    const std::vector<Value>& fields = as_value<DataValue>(b)->fields();
-    ASSERT_EQ(data->fields().size(), fields.size());
-    for (size_t i = 0; i < fields.size(); ++i) expect_equal(data->fields()[i], fields[i]);
-  }
 }
 
 void expect_as_interpreted(const std::string& text, const std::vector<std::vector<Value>>& calls) {
@@ -109,10 +76,7 @@ def @main(%c: bool, %x: Tensor[(3, 5), float32]) {
   let %d = if (less(sum(%b), 4f)) { (%b, %a) } else { (%a, %b) };
   (%d.0, add(%d.1, %a))
 })",
-                        {{program::tensor_value(NDArray::zeros({}, DType::bool_())), floats("x", {3, 5})},
-                         {program::tensor_value(
-                              NDArray::of<uint8_t>({}, std::vector<uint8_t>{1}, DType::bool_())),
-                          floats("x", {3, 5})}});
+                        {{truth(false), floats("x", {3, 5})}, {truth(true), floats("x", {3, 5})}});
 }
 
 TEST(VirtualMachine, ClosuresAndReferences) {
@@ -168,13 +132,14 @@ def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(32, 64), float32]) {
                                 {floats("x", {17, 64}), floats("w", {32, 64})},
                                 {floats("x", {1, 64}), floats("w", {32, 64})},
                                 {floats("x", {17, 64}), floats("w", {32, 64})}});
-  expect_as_interpreted(R"(
+  expect_as_interpreted(
+      R"(
 def @main(%x: Tensor[(?, 4), float32], %y: Tensor[(?, 4), float32]) {
   let %c = concatenate((%x, %y), axis=0);
   let %t = transpose(%c);
   (add(%c, 1f), sum(%t, axis=[1]), reshape(%c, newshape=[-1]), shape_of(%t))
 })",
-                        {{floats("x", {3, 4}), floats("y", {2, 4})}, {floats("x", {1, 4}), floats("y", {9, 4})}});
+      {{floats("x", {3, 4}), floats("y", {2, 4})}, {floats("x", {1, 4}), floats("y", {9, 4})}});
   expect_as_interpreted(R"(
 def @grow(%i: int32, %acc: Tensor[(?, 1), float32]) -> Tensor[(?, 1), float32] {
   if (equal(%i, 0)) { %acc } else { @grow(subtract(%i, 1), concatenate((%acc, cast(reshape(%i, newshape=[1, 1]), dtype="float32")), axis=0)) }
@@ -201,7 +166,8 @@ def @loop(%i: int32, %x: Tensor[(8), float32]) -> Tensor[(8), float32] {
 }
 def @main(%n: int32, %x: Tensor[(8), float32]) { @loop(%n, %x) })");
   loop->set_depth(10);
-  EXPECT_EQ(as_value<TensorValue>(run(*loop, {number(100'000), floats("x", {8})}))->array().as<float>()[0], 0);
+  EXPECT_EQ(as_value<TensorValue>(run(*loop, {number(100'000), floats("x", {8})}))->array().as<float>()[0],
+            0);
 }
 
 TEST(VirtualMachine, ArgumentsAreChecked) {
@@ -212,6 +178,61 @@ TEST(VirtualMachine, ArgumentsAreChecked) {
   const auto add = built("def @main(%x: Tensor[(?, 4), float32]) { add(%x, %x) }");
   EXPECT_THROW(run(*add, {floats("x", {3, 5})}), Error);
   EXPECT_THROW(run(*add, {floats("x", {3})}), Error);
+}
+
+TEST(VirtualMachine, FunctionsThatNobodyCallsAreEntries) {
+  const auto program = built(R"(
+def @main(%n: int32) -> int32 { add(%n, 1) }
+def @other(%n: int32) -> int32 { if (less(%n, 0)) { 0 } else { %n } }
+def @any[A](%x: A) -> A { %x })");
+  EXPECT_EQ(number_of(run(*program, {number(5)}, "other")), 5);
+  EXPECT_EQ(program->program().find("any"), -1);
+}
+
+TEST(VirtualMachine, FusedOperatorsAreOneKernel) {
+  const auto program = built(R"(
+def @main(%x: Tensor[(3, 5), float32]) { let %y = add(%x, 1f); nn.relu(multiply(%y, 2f)) })");
+  EXPECT_EQ(program->program().kernels.size(), 1);
+}
+
+TEST(VirtualMachine, MeasuredRuns) {
+  const auto loop = built(R"(
+def @grow(%i: int32, %x: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {
+  if (equal(%i, 0)) { %x } else { @grow(subtract(%i, 1), concatenate((%x, %x), axis=0)) }
+}
+def @main(%n: int32, %x: Tensor[(?, 2), float32]) { @grow(%n, %x) })");
+  const std::vector<Value> args{number(3), floats("x", {1, 2})};
+  for (int i = 0; i < 2; ++i) {
+    vm::MeasuredRun measured;
+    const Value value = loop->run_measured("main", args, host_context(), measured);
+    EXPECT_EQ(as_value<TensorValue>(value)->array().shape(), (Shape{8, 2}));
+    const std::vector<vm::MeasuredCalls> calls = measured.calls();
+    ASSERT_EQ(calls.size(), 3);  // one for each shape
+    double sum = measured.pieces_ns();
+    for (const vm::MeasuredCalls& each : calls) {
+      EXPECT_EQ(each.count, 1);
+      EXPECT_NE(each.name.find("concatenate"), std::string::npos);
+      sum += each.ns;
+    }
+    EXPECT_NE(calls[2].shapes.find("float32[8, 2]"), std::string::npos) << calls[2].shapes;
+    EXPECT_LE(sum, measured.total_ns());
+  }
+  expect_equal(run(*loop, args), run(*loop, args));
+}
+
+TEST(VirtualMachine, FieldsOfTheWrongTypeAreErrors) {
+  const auto program = built(R"(
+type Chain { Link(int32, Chain), End, }
+def @sum(%c: Chain) -> int32 { match (%c) { Link(%v, %r) => add(%v, @sum(%r)), End => 0, } }
+def @main(%c: Chain) -> int32 { @sum(%c) }
+def @one(%n: int32) -> Chain { Link(%n, End) })");
+  const Value good = run(*program, {number(4)}, "one");
+  EXPECT_EQ(number_of(run(*program, {good})), 4);
+  const auto* data = as_value<program::DataValue>(good);
+  const std::vector<Value> fields{floats("x", {2}), data->fields()[1]};
+  EXPECT_THROW(run(*program, {make_ref<const program::DataValue>(data->tag(), fields, data->constructor())}),
+               Error);
+  EXPECT_EQ(number_of(run(*program, {good})), 4);
 }
 
 TEST(VirtualMachine, AClosureOutlivesItsProgram) {

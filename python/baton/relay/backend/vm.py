@@ -1,10 +1,12 @@
 """Programs for the virtual machine: control flow, functions, data types, references, shapes that are known at run time."""
 from ..._load import core
 from ...error import NotSupported
+from ...ir import IRModule  # noqa: F401 -- a name of this module in TVM, as Target is
 from ...runtime import cpu
 from ...runtime import vm as vm_rt
 from ...runtime.executable import ProgramCode
 from ...runtime.plans import PlanCode
+from ...target import Target  # noqa: F401
 from .. import _building
 from ..function import Function
 from .interpreter import Executor, with_own_names

@@ -21,6 +21,7 @@ DeadCodeElimination(inline_once=False, ignore_impurity=False)
 DenseToSparse(weight_name, weight_shape)
 EtaExpand(expand_constructor=False, expand_global_var=False)
 FakeQuantizationToInteger(hard_fail=False, use_qat=False)
+FlexibleShapeDispatch(buckets, axis=0, auto_pad=False, pad_value=0, input_indices=None, affects_output=True)
 FoldConstant(fold_qnn=False)
 FreezeShapes(shapes)
 FuseOps(fuse_opt_level=-1)
@@ -228,10 +229,6 @@ _same(globals(), "transform")
 
 
 def __getattr__(name):
-    if name == "FlexibleShapeDispatch":
-        from .flexible_shape import FlexibleShapeDispatch
-
-        return FlexibleShapeDispatch
     if name in ("fake_quantization_to_integer", "flexible_shape", "infer_layout_utils", "mixed_precision"):
         import importlib
 

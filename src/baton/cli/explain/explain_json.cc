@@ -22,13 +22,17 @@ Json skipped_json(const std::vector<std::string>& skipped) {
 Json code_json(const KernelFacts& facts) {
   Json params = Json::object();
   for (const auto& [name, value] : facts.params) params[name] = value;
-  return {{"template", or_null(facts.template_name)},
-          {"params", std::move(params)},
-          {"chosen_by", or_null(facts.chosen_by)},
-          {"not_taken", facts.skipped ? skipped_json(*facts.skipped) : Json(nullptr)},
-          {"flops", facts.flops ? Json(*facts.flops) : Json(nullptr)},
-          {"bytes", facts.bytes ? Json(*facts.bytes) : Json(nullptr)},
-          {"relay", or_null(facts.relay)}};
+  Json code = {{"template", or_null(facts.template_name)},
+               {"params", std::move(params)},
+               {"chosen_by", or_null(facts.chosen_by)},
+               {"not_taken", facts.skipped ? skipped_json(*facts.skipped) : Json(nullptr)},
+               {"flops", facts.flops ? Json(*facts.flops) : Json(nullptr)},
+               {"bytes", facts.bytes ? Json(*facts.bytes) : Json(nullptr)},
+               {"relay", or_null(facts.relay)}};
+  for (const ExtentCase& each : facts.cases)
+    code["cases"].push_back(
+        {{"where", or_null(each.condition)}, {"template", each.template_name}, {"params", each.params}});
+  return code;
 }
 
 }  // namespace

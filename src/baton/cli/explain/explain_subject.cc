@@ -241,6 +241,10 @@ KernelFacts Subject::facts(uint32_t node) const {
     const KernelRef kernel = compile_kernels({&*wanted, 1}, *device(), stoppable)[0];
     facts.template_name = kernel->template_name;
     facts.params.assign(kernel->params.begin(), kernel->params.end());
+    for (ExtentCase each : kernel->cases) {
+      each.condition = with_extent_names(each.condition, *wanted->function);
+      facts.cases.push_back(std::move(each));
+    }
     facts.chosen_by = device()->kind == context.host().kind
                           ? chosen_by(wanted->function, context.host())
                           : "the order of the templates for " + device()->kind;

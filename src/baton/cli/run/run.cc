@@ -3,8 +3,9 @@
 
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
-#include "baton/cli/run/interpret.h"
+#include "baton/cli/run/run_program.h"
 #include "baton/driver/load_model.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/queue_executor.h"
 #include "baton/runtime/thread_pool.h"
@@ -55,9 +56,9 @@ class RunVerb final : public Verb {
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
     flags
         .option("executor", &executor_,
-                "graph: the built model; interpreter: operator by operator, also programs with control flow "
-                "and with shapes that are only known at run time (slow)")
-        .choices({"graph", "interpreter"})
+                "graph: straight-line models of constant shapes; vm: all others, too; interpreter: operator by "
+                "operator (slow); auto: graph, and vm for what it does not take")
+        .choices({"auto", "graph", "vm", "interpreter"})
         .show_default();
     flags_.add_no_verify(flags);
     add_threads(flags, &threads_);
@@ -74,22 +75,33 @@ class RunVerb final : public Verb {
     apply(debug_, flags_);
     const GivenInputs given = read_given_inputs(inputs_);
     if (flags_.model.ends_with(".baton")) {
-      refuse_options(io, {"executor"}, flags_.model + " is an artifact, which the graph executor runs");
+      refuse_options(io, {"executor"}, flags_.model + " is an artifact, whose executor is known");
+      if (is_program_file(flags_.model)) {
+        refuse_options(io, {"stream", "no-verify"}, flags_.model + " is a program of the virtual machine");
+        print(run_program_file(flags_.model, given, threads_), io);
+        return 0;
+      }
       const std::unique_ptr<Model> artifact = flags_.open_artifact(io);
       run(artifact->executor(), given, io);
       if (stream_) stream(*require(artifact->queue_executor()), given, io);
       return 0;
     }
-    if (executor_ != "graph") {
+    if (executor_ == "interpreter") {
       refuse_options(
           io,
           {"target", "strict", "debug-lines", "debug-dir", "stream", "opt-level", "precision", "mapping",
            "untuned"},
-          "--executor " + executor_ + " evaluates the program operator by operator, on the processor");
-      print(interpreted(flags_, given, threads_, io), io);
+          "--executor interpreter evaluates the program operator by operator, on the processor");
+      print(run_program(flags_, given, threads_, /*interpreter=*/true, io), io);
       return 0;
     }
-    take_shapes_of(given);
+    if (executor_ == "auto" || executor_ == "graph") take_shapes_of(given);
+    if (executor_ == "vm" || (executor_ == "auto" && needs_program(flags_))) {
+      refuse_options(io, {"stream", "mapping", "debug-lines", "debug-dir"},
+                     "the program runs on the virtual machine");
+      print(run_program(flags_, given, threads_, /*interpreter=*/false, io), io);
+      return 0;
+    }
     const BuiltModel built = build_model(flags_, io);
     weights_ = built.params;
     run(*make_executor(built.build), given, io);
@@ -174,7 +186,7 @@ class RunVerb final : public Verb {
   ModelFlags flags_;
   DebugFlags debug_;
   NamedArrays weights_;
-  std::string inputs_, output_, executor_ = "graph";
+  std::string inputs_, output_, executor_ = "auto";
   int threads_ = 0, stream_ = 0;
 };
 

@@ -2,6 +2,8 @@
 #include <unordered_map>
 
 #include "baton/codegen/kernel/kernel.h"
+#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 
@@ -60,6 +62,19 @@ std::vector<KernelBlock> kernel_blocks(const FunctionNode& function) {
   BlockCollector collector;
   post_order(function.body(), [&](const Expr& node) { collector.visit(node); });
   return std::move(collector.blocks);
+}
+
+std::string with_extent_names(std::string text, const FunctionNode& function) {
+  const std::vector<Dim> vars = kernel_extents(function);
+  for (size_t i = vars.size(); i-- > 0;) {  // "extent12" before "extent1"
+    const std::string number = extent_text(numbered_extent(static_cast<int>(i)));
+    for (size_t at = 0; (at = text.find(number, at)) != std::string::npos;) {
+      const std::string name = extent_text(vars[i]);
+      text.replace(at, number.size(), name);
+      at += name.size();
+    }
+  }
+  return text;
 }
 
 std::string block_name(const std::vector<KernelBlock>& blocks, int block) {

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/attr_objects.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/ir/visit.h"
@@ -19,6 +21,7 @@ namespace {
 class CanonicalForm {
  public:
   std::string of(const FunctionNode& function) {
+    extents_ = kernel_extents(function);
     number(function.params().size());
     for (const Var& param : function.params()) add_var(*param);
     post_order(function.body(), [&](const Expr& node) { add_node(*node); });
@@ -44,8 +47,11 @@ class CanonicalForm {
       dtype(tensor->dtype());
       number(tensor->shape().size());
       for (const Dim& dim : tensor->shape()) {
-        number(dim.is_any());
-        number(dim.is_any() ? 0 : static_cast<uint64_t>(dim.value()));
+        number(dim.is_symbolic() ? 2 : dim.is_any());
+        if (dim.is_symbolic())
+          text(extent_text(replace_extent_vars(dim, [this](Dim var) { return numbered(var); })));
+        else
+          number(dim.is_any() ? 0 : static_cast<uint64_t>(dim.value()));
       }
     } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
       number(tuple->fields().size());
@@ -53,6 +59,13 @@ class CanonicalForm {
     } else if (type) {
       text(type_text(type));
     }
+  }
+
+  /// What stands for a variable, whatever its name.
+  Dim numbered(Dim var) {
+    const auto at = std::ranges::find(extents_, var);
+    if (at == extents_.end()) throw NeedsNumbers("no operand says what the extent " + extent_text(var) + " is");
+    return numbered_extent(static_cast<int>(at - extents_.begin()));
   }
 
   void array(const NDArray& value) {
@@ -150,6 +163,7 @@ class CanonicalForm {
 
   std::string bytes_;
   PointerMap<uint32_t> records_;  // node -> the number of its record
+  std::vector<Dim> extents_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/position_free_rule.h"
@@ -34,9 +35,9 @@ class AxisJoiner {
   /// Null where nothing can be joined.
   Function run() {
     const auto* result = as_type<TensorTypeNode>(function_.body()->checked_type());
-    if (!result || !result->is_static() || result->rank() < 2) return {};
-    full_ = result->extents();
-    if (std::ranges::any_of(full_, [](int64_t extent) { return extent < 1; })) return {};
+    if (!result || !result->is_known() || result->rank() < 2) return {};
+    full_ = result->shape();
+    if (std::ranges::any_of(full_, [](Dim extent) { return !extent.is_any() && extent.value() < 1; })) return {};
     for (const Var& param : function_.params())
       if (!add_type(type_of(*param))) return {};
     bool known = true;
@@ -77,22 +78,21 @@ class AxisJoiner {
 
   bool add_type(const Type& type) {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    if (!tensor || !tensor->is_static() || tensor->rank() > static_cast<int>(full_.size())) return false;
-    shapes_.insert(padded(*tensor));
+    if (!tensor || !tensor->is_known() || tensor->rank() > static_cast<int>(full_.size())) return false;
+    shapes_.push_back(padded(*tensor));
     return true;
   }
 
   /// Its extents, with axes of one element in front where it has fewer than the result.
-  std::vector<int64_t> padded(const TensorTypeNode& type) const {
-    std::vector<int64_t> extents(full_.size() - static_cast<size_t>(type.rank()), 1);
-    const std::vector<int64_t> own = type.extents();
-    extents.insert(extents.end(), own.begin(), own.end());
+  std::vector<Dim> padded(const TensorTypeNode& type) const {
+    std::vector<Dim> extents(full_.size() - static_cast<size_t>(type.rank()), 1);
+    extents.insert(extents.end(), type.shape().begin(), type.shape().end());
     return extents;
   }
 
-  static int64_t product(const std::vector<int64_t>& extents, const Group& group) {
-    int64_t all = 1;
-    for (int axis = group.first; axis <= group.last; ++axis) all *= extents[static_cast<size_t>(axis)];
+  static Dim product(const std::vector<Dim>& extents, const Group& group) {
+    Dim all = 1;
+    for (int axis = group.first; axis <= group.last; ++axis) all = all * extents[static_cast<size_t>(axis)];
     return all;
   }
 
@@ -101,13 +101,14 @@ class AxisJoiner {
     int longer = 0;
     bool kept = false;
     for (int axis = group.first; axis <= group.last; ++axis) {
-      longer += full_[static_cast<size_t>(axis)] > 1;
+      longer += !(full_[static_cast<size_t>(axis)] == 1);
       kept |= kept_.contains(axis) || axis == parallel_;
     }
     if (kept) return longer <= 1 && kept_longest(group);
-    const int64_t all = product(full_, group);
-    return all <= kLongestAxis && std::ranges::all_of(shapes_, [&](const std::vector<int64_t>& shape) {
-             const int64_t own = product(shape, group);
+    const Dim all = product(full_, group);
+    if (all == Dim::any() || (!all.is_any() && all.value() > kLongestAxis)) return false;
+    return std::ranges::all_of(shapes_, [&](const std::vector<Dim>& shape) {
+             const Dim own = product(shape, group);
              return own == all || own == 1;
            });
   }
@@ -115,7 +116,7 @@ class AxisJoiner {
   /// Whether the only longer axis of the group, if any, is the one that is kept.
   bool kept_longest(const Group& group) const {
     for (int axis = group.first; axis <= group.last; ++axis)
-      if (full_[static_cast<size_t>(axis)] > 1 && !kept_.contains(axis) && axis != parallel_) return false;
+      if (!(full_[static_cast<size_t>(axis)] == 1) && !kept_.contains(axis) && axis != parallel_) return false;
     int kept = 0;
     for (int axis = group.first; axis <= group.last; ++axis) kept += kept_.contains(axis);
     return kept <= 1;
@@ -133,12 +134,12 @@ class AxisJoiner {
 
   Type joined_type(const Type& type) const {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    const std::vector<int64_t> extents = padded(*tensor);
+    const std::vector<Dim> extents = padded(*tensor);
     const int missing = static_cast<int>(full_.size()) - tensor->rank();
-    std::vector<int64_t> all;
+    std::vector<Dim> all;
     for (const Group& group : groups_)
       if (group.last >= missing) all.push_back(product(extents, group));
-    return tensor_type(all, tensor->dtype());
+    return tensor_type(std::move(all), tensor->dtype());
   }
 
   Function joined() {
@@ -187,8 +188,8 @@ class AxisJoiner {
   }
 
   const FunctionNode& function_;
-  std::vector<int64_t> full_;  ///< the result's extents
-  std::set<std::vector<int64_t>> shapes_;
+  std::vector<Dim> full_;  ///< the result's extents
+  std::vector<std::vector<Dim>> shapes_;
   std::set<int> kept_;  ///< axes of concatenations
   int parallel_ = 0;
   std::set<const TupleNode*> tuples_, tuples_of_parts_;

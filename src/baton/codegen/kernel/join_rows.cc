@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "baton/ir/extent.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/pass_traits.h"
@@ -35,11 +36,11 @@ class RowJoiner {
  public:
   RowJoiner(const FunctionNode& function, const Anchor& anchor)
       : function_(function), anchor_(*anchor.call), axes_(anchor.axes) {
-    const std::vector<int64_t> out = as_type<TensorTypeNode>(anchor_.checked_type())->extents();
+    const std::vector<Dim>& out = as_type<TensorTypeNode>(anchor_.checked_type())->shape();
     rank_ = static_cast<int>(out.size());
     BATON_CHECK(axes_.first < axes_.last && axes_.last < rank_, "axes that can be joined");
     full_ = joined_extents(out);
-    const std::vector<int64_t> data = as_type<TensorTypeNode>(type_of(anchor_.args()[0]))->extents();
+    const std::vector<Dim>& data = as_type<TensorTypeNode>(type_of(anchor_.args()[0]))->shape();
     strided_ = data.size() != out.size() || joined_extents(data) != full_;
     // What the anchor reads keeps its shape, except data that have the positions of the result.
     for (size_t i = strided_ ? 0 : 1; i < anchor_.args().size(); ++i)
@@ -55,8 +56,8 @@ class RowJoiner {
   /// Null where the rows cannot be joined.
   Function run() {
     const bool is_one_row =
-        std::all_of(full_.begin(), full_.end() - 1, [](int64_t extent) { return extent == 1; });
-    if (is_one_row || std::ranges::count(full_, 0)) return {};
+        std::all_of(full_.begin(), full_.end() - 1, [](Dim extent) { return extent == 1; });
+    if (is_one_row || std::ranges::count(full_, Dim(0))) return {};
     std::vector<Var> params;
     for (const Var& param : function_.params()) {
       Var joined = param;
@@ -113,34 +114,33 @@ class RowJoiner {
   }
 
   /// The extents of the axes that are to be joined, of a tensor of the anchor's rank.
-  std::vector<int64_t> joined_extents(const std::vector<int64_t>& extents) const {
+  std::vector<Dim> joined_extents(const std::vector<Dim>& extents) const {
     return {extents.begin() + axes_.first, extents.begin() + axes_.last + 1};
   }
 
   /// `type` itself where none of the axes occurs in it; null where they cannot be joined.
   Type joined_type(const Type& type) const {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    if (!tensor || !tensor->is_static() || tensor->rank() > rank_) return {};
+    if (!tensor || !tensor->is_known() || tensor->rank() > rank_) return {};
     // Aligned at the last axis, as broadcasts align shapes.
     const int missing = rank_ - tensor->rank();
-    std::vector<int64_t> extents(static_cast<size_t>(missing), 1);
-    const std::vector<int64_t> own = tensor->extents();
-    extents.insert(extents.end(), own.begin(), own.end());
-    const std::vector<int64_t> across = joined_extents(extents);
-    if (std::ranges::all_of(across, [](int64_t extent) { return extent == 1; })) return type;
+    std::vector<Dim> extents(static_cast<size_t>(missing), 1);
+    extents.insert(extents.end(), tensor->shape().begin(), tensor->shape().end());
+    const std::vector<Dim> across = joined_extents(extents);
+    if (std::ranges::all_of(across, [](Dim extent) { return extent == 1; })) return type;
     if (across != full_) return {};
     std::fill(extents.begin() + axes_.first, extents.begin() + axes_.last, 1);
     extents[static_cast<size_t>(axes_.last)] =
-        std::accumulate(full_.begin(), full_.end(), int64_t{1}, std::multiplies<>());
+        std::accumulate(full_.begin(), full_.end(), Dim(1), [](Dim a, Dim b) { return a * b; });
     extents.erase(extents.begin(), extents.begin() + std::min(missing, axes_.last));
-    return tensor_type(extents, tensor->dtype());
+    return tensor_type(std::move(extents), tensor->dtype());
   }
 
   const FunctionNode& function_;
   const CallNode& anchor_;
   const AxisRange axes_;
   int rank_ = 0;
-  std::vector<int64_t> full_;  ///< extents of the axes that are joined
+  std::vector<Dim> full_;  ///< extents of the axes that are joined
   bool strided_ = false, possible_ = true;
   std::unordered_set<const ExprNode*> kept_, unaligned_;
   std::unordered_map<const ExprNode*, Expr> made_;

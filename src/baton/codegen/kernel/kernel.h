@@ -68,6 +68,16 @@ struct KernelRequest {
 /// Identifies a kernel: kernel_key.h.
 using KernelKey = Digest;
 
+/// The schedule of a kernel with symbolic extents where they fulfil a condition; the first that does is used.
+struct ExtentCase {
+  std::string condition;  ///< "extent0 >= 14": of the i-th of kernel_extents(); empty: all others
+  std::string template_name;  ///< "none": the results have no value, and are left as they are
+  KernelParams params;
+  friend bool operator==(const ExtentCase&, const ExtentCase&) = default;
+};
+/// `text`, such as its condition, in the names of the function's variables: "n >= 14".
+std::string with_extent_names(std::string text, const FunctionNode& function);
+
 /// A compiled kernel. Shared by all functions that are equal except for names and origins, so it stores no
 /// calls (get them from kernel_blocks() of the function). `object` defines the symbols `symbol` and
 /// `symbol`_argv.
@@ -77,6 +87,7 @@ struct Kernel {
   std::string object;
   std::string template_name;
   KernelParams params;
+  std::vector<ExtentCase> cases = {};  ///< of a kernel with several schedules; the first are those above
   std::vector<std::vector<std::string>> stages;  ///< per block: its stages, in creation order
   std::vector<std::string> skipped;  ///< "template: why it does not take this kernel", in the order asked
   std::vector<std::vector<int>> steps = {};  ///< of a library's region: the blocks that each step computes

@@ -37,6 +37,12 @@ std::string pack(const Kernel& kernel) {
   meta["template"] = kernel.template_name;
   meta["params"] = kernel.params;
   meta["stages"] = kernel.stages;
+  if (!kernel.cases.empty()) {
+    meta["cases"] = Json::array();
+    for (const ExtentCase& each : kernel.cases)
+      meta["cases"].push_back(
+          {{"condition", each.condition}, {"template", each.template_name}, {"params", each.params}});
+  }
   meta["skipped"] = kernel.skipped;
   meta["marks"] = Json::array();
   for (const MarkSite& site : kernel.marks) {
@@ -69,6 +75,11 @@ std::optional<Kernel> unpack(const KernelKey& key, const std::string& bytes) {
     kernel.params = meta.at("params").get<KernelParams>();
     kernel.stages = meta.at("stages").get<std::vector<std::vector<std::string>>>();
     kernel.skipped = meta.at("skipped").get<std::vector<std::string>>();
+    if (meta.contains("cases"))
+      for (const Json& each : meta.at("cases"))
+        kernel.cases.push_back({each.at("condition").get<std::string>(),
+                                each.at("template").get<std::string>(),
+                                each.at("params").get<KernelParams>()});
     for (const Json& site : meta.at("marks")) {
       kernel.marks.push_back({site.at("id").get<int>(),
                               site.at("block").get<int>(),

@@ -21,20 +21,26 @@ using Tensors = std::vector<Tensor>;
 
 constexpr int kAlignment = 64;
 
-std::vector<int64_t> extents_of(const TensorTypeNode& type) {
-  if (!type.is_static()) throw NotSupported("a kernel needs constant extents, not " + type_text(Type(&type)));
-  return type.extents();
+void require_known(const TensorTypeNode& type) {
+  for (const Dim& dim : type.shape())
+    if (dim == Dim::any())
+      throw NeedsNumbers("a kernel needs to know all extents, not " + type_text(Type(&type)));
 }
 
-/// Sets constant bounds and dense strides on a buffer in Relay order.
+/// Strides are taken modulo 2^32, as they always were: no kernel reaches what is further away.
+Halide::Expr extent_expr(Dim stride) {
+  return stride.is_symbolic() ? as_expr(stride) : Halide::Expr(static_cast<int>(stride.value()));
+}
+
+/// Sets bounds and dense strides on a buffer in Relay order.
 template <class Image>
-void fix_layout(Image image, const std::vector<int64_t>& shape) {
-  const int rank = static_cast<int>(shape.size());
-  int64_t stride = 1;
+void fix_layout(Image image, const std::vector<Dim>& dims) {
+  const int rank = static_cast<int>(dims.size());
+  Dim stride = 1;
   for (int d = 0; d < rank; ++d) {
-    const int64_t extent = shape[rank - 1 - d];
-    image.dim(d).set_bounds(0, static_cast<int>(extent)).set_stride(static_cast<int>(stride));
-    stride *= extent;
+    const Dim extent = dims[rank - 1 - d];
+    image.dim(d).set_bounds(0, extent_expr(extent)).set_stride(extent_expr(stride));
+    stride = stride * extent;
   }
   image.set_host_alignment(kAlignment);
 }
@@ -90,6 +96,8 @@ class Lowering {
   Lowering(const FunctionNode& function, const LowerOptions& options)
       : function_(function), options_(options) {
     kernel_.name = options.prefix;
+    kernel_.extents = static_cast<int>(options.usual.size());
+    kernel_.usual = options.usual;
   }
 
   LoweredKernel run() {
@@ -108,11 +116,13 @@ class Lowering {
   void lower_param(const Var& param) {
     Tensors fields;
     for (const TensorTypeNode* type : flat_types(type_of(*param))) {
-      const std::vector<int64_t> shape = extents_of(*type);
+      require_known(*type);
+      const std::vector<Dim>& shape = type->shape();
       Halide::ImageParam image(halide_type(type->dtype()), type->rank(),
                                named("p" + std::to_string(kernel_.inputs.size())));
       fix_layout(image, shape);
       kernel_.inputs.push_back(image);
+      kernel_.input_dims.push_back(shape);
       fields.emplace_back(is_empty(shape) ? zeros_of(*type, image.name() + "__empty") : Func(image), shape,
                           type->dtype());
     }
@@ -146,7 +156,7 @@ class Lowering {
     Func func(named("c" + std::to_string(constants_++)));
     if (constant.is_scalar()) {
       func() = immediate(value);
-      return Tensor(func, {}, value.dtype());
+      return Tensor(func, std::vector<Dim>(), value.dtype());
     }
     std::vector<int> extents(value.shape().rbegin(), value.shape().rend());
     const Halide::Buffer<> view(halide_type(value.dtype()), const_cast<void*>(value.data()), extents);
@@ -173,10 +183,10 @@ class Lowering {
     }
     const std::string prefix = named(block_name(blocks, index));
     const std::vector<const TensorTypeNode*> results = flat_types(from.call->checked_type());
-    for (const TensorTypeNode* type : results) extents_of(*type);
+    for (const TensorTypeNode* type : results) require_known(*type);
     block.call = with_near_steps(from.call);
     if (std::all_of(results.begin(), results.end(),
-                    [](const TensorTypeNode* type) { return is_empty(type->extents()); })) {
+                    [](const TensorTypeNode* type) { return is_empty(type->shape()); })) {
       for (const TensorTypeNode* type : results) {
         block.results.push_back(zeros_of(*type, prefix + "__empty" + std::to_string(block.results.size())));
         block.stages.push_back({"empty", block.results.back()});
@@ -188,6 +198,7 @@ class Lowering {
       run_compute(op, compute, block.call->attrs());
       block.stages = compute.stages();
       block.results = compute.results();
+      append(kernel_.never_empty, compute.never_empty());
     }
     BATON_CHECK(block.results.size() == results.size(), op.name + " made " +
                                                             std::to_string(block.results.size()) +
@@ -201,7 +212,7 @@ class Lowering {
                                                                 type_text(Type(results[i])));
       BATON_CHECK(value.types().front() == halide_type(results[i]->dtype()),
                   op.name + " made a value of another type than " + type_text(Type(results[i])));
-      made.emplace_back(value, results[i]->extents(), results[i]->dtype());
+      made.emplace_back(value, results[i]->shape(), results[i]->dtype());
     }
     values_[from.call.get()] = std::move(made);
     kernel_.blocks.push_back(std::move(block));
@@ -214,10 +225,10 @@ class Lowering {
       const int chosen = passed_on(from, *results[r]);
       const Axes i(results[r]->rank());
       const Halide::Type type = halide_type(results[r]->dtype());
-      Halide::Expr value = Halide::cast(type, at(block.inputs[chosen], i, results[r]->extents()));
+      Halide::Expr value = Halide::cast(type, at(block.inputs[chosen], i, results[r]->shape()));
       for (size_t other = 0; other < block.inputs.size(); ++other) {
         if (static_cast<int>(other) == chosen || block.producers[other] < 0) continue;
-        value = keep_alive(value, at(block.inputs[other], i, results[r]->extents()));
+        value = keep_alive(value, at(block.inputs[other], i, results[r]->shape()));
       }
       Func func(prefix + "__ablated" + (r ? std::to_string(r) : ""));
       func(i.reversed()) = value;
@@ -227,14 +238,15 @@ class Lowering {
   }
 
   /// `from` broadcast to position `i` of a tensor of shape `extents`: trailing axes match, unit axes repeat.
-  static Halide::Expr at(const Tensor& from, const Axes& i, const std::vector<int64_t>& extents) {
+  static Halide::Expr at(const Tensor& from, const Axes& i, const std::vector<Dim>& extents) {
     const int rank = static_cast<int>(extents.size());
     std::vector<Halide::Expr> index(from.rank(), Halide::Expr(0));
     for (int back = 1; back <= std::min(rank, from.rank()); ++back) {
-      const int64_t have = from.extent(from.rank() - back), want = extents[rank - back];
+      const Dim have = from.dim(from.rank() - back), want = extents[rank - back];
       if (have == 1) continue;
       const Halide::Expr position = i[rank - back];
-      index[from.rank() - back] = have >= want ? position : position % static_cast<int>(have);
+      const bool enough = have == want || (!have.is_any() && !want.is_any() && have.value() >= want.value());
+      index[from.rank() - back] = enough ? position : position % as_expr(have);
     }
     return from(index);
   }
@@ -256,12 +268,12 @@ class Lowering {
       Tensor value = values[i];
       if (!makers.count(value.func().name()) || !taken.insert(value.func().name()).second)
         value =
-            Tensor(copy_of(value, named("o" + std::to_string(i) + "__copy")), value.shape(), value.dtype());
+            Tensor(copy_of(value, named("o" + std::to_string(i) + "__copy")), value.dims(), value.dtype());
       const std::vector<Halide::Var> args = value.func().args();
       Func func = value.func();
       for (int d = 0; d < value.rank(); ++d)
-        func.bound(args[d], 0, static_cast<int>(value.extent(value.rank() - 1 - d)));
-      fix_layout(func.output_buffer(), value.shape());
+        func.bound(args[d], 0, extent_expr(value.dim(value.rank() - 1 - d)));
+      fix_layout(func.output_buffer(), value.dims());
       kernel_.outputs.push_back(std::move(value));
     }
   }
@@ -294,7 +306,10 @@ class Lowering {
     }
   }
 
-  static void append(Tensors& to, const Tensors& from) { to.insert(to.end(), from.begin(), from.end()); }
+  template <class T>
+  static void append(std::vector<T>& to, const std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
 
   const FunctionNode& function_;
   const LowerOptions& options_;

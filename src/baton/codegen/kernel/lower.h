@@ -16,11 +16,14 @@ struct LowerOptions {
   /// computation of other inputs is kept alive, or the difference would be attributed to the wrong operator.
   std::set<int> ablate;
   bool fused_multiply_add = false;  ///< FusedMultiplyAdd (ops/ieee.h)
+  /// A number for each numbered_extent() of the function, to choose schedules by.
+  std::vector<int64_t> usual = {};
 };
 
-/// `function`: typed; its body consists of operator calls, tuples, projections and constants. Scalar
-/// constants become immediates, others are linked into the kernel. Throws NotSupported for an operator
-/// without compute, an unknown extent, or control flow.
+/// `function`: typed; its body consists of operator calls, tuples, projections and constants; its extents are
+/// numbers or of numbered_extent()s. Scalar constants become immediates, others are linked into the kernel.
+/// Throws NotSupported for an operator without compute, or control flow; NeedsNumbers for an unknown extent,
+/// or a symbolic one where the operator needs a number.
 LoweredKernel lower(const FunctionNode& function, const LowerOptions& options);
 
 }  // namespace baton

@@ -20,8 +20,9 @@ namespace baton {
 /// kernel for itself.
 class MarkPass final : public Halide::Internal::IRMutator {
  public:
-  MarkPass(std::string prefix, const KernelVariant& variant)
-      : prefix_(std::move(prefix)), variant_(variant) {}
+  /// `sites`: of the same stages in another schedule of the kernel, which keep their marks.
+  MarkPass(std::string prefix, const KernelVariant& variant, std::vector<MarkSite> sites = {})
+      : prefix_(std::move(prefix)), variant_(variant), sites_(std::move(sites)) {}
   /// The marks, ascending by id.
   const std::vector<MarkSite>& sites() const { return sites_; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/inspect.h"
 
 namespace baton {
@@ -15,7 +16,8 @@ int64_t reach_of(const CallNode& call) {
   int64_t reach = 1;
   const auto look_at = [&](const Type& type) {
     for (const TensorTypeNode* tensor : flat_types(type))
-      for (const int64_t extent : tensor->extents()) reach = std::max(reach, extent);
+      for (const Dim& extent : tensor->shape())
+        reach = std::max(reach, number_of(extent, "a number for an axis that long steps go along"));
   };
   for (const Expr& arg : call.args()) look_at(type_of(arg));
   look_at(call.checked_type());

@@ -17,9 +17,8 @@ namespace {
 
 using Entries = std::vector<EntryId>;
 
-constexpr const char* kInterpreted =
-    ": `baton run MODEL --executor interpreter`, in Python relay.create_executor(\"vm\"), evaluates such "
-    "programs";
+constexpr const char* kByMachine =
+    ": `baton run` and `baton build`, in Python relay.vm.compile, make a program of the virtual machine of it";
 
 /// " of `conv1`", where the source names what the call comes from.
 std::string at_origin(const CallNode& call) {
@@ -39,9 +38,8 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
                        (type ? type_text(type) : "untyped values"));
   if (!tensor->is_static())
     throw NotSupported("the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
-                       "; give every extent a number, with relay.transform.FreezeShapes or --shape; shapes "
-                       "that are only known at run time are not built yet" +
-                       kInterpreted);
+                       "; give every extent a number, with relay.transform.FreezeShapes or --shape" +
+                       kByMachine);
   if (!fits_executor(tensor->extents(), tensor->dtype()))
     throw NotSupported(
         "the graph executor holds tensors of up to 64 axes of 2147483647 elements and 64 TiB, found " +
@@ -143,10 +141,10 @@ class Planner {
         return add_call(*as<CallNode>(node));
       case ExprKind::kIf:
         throw NotSupported(std::string("the graph executor does not support control flow (found an if)") +
-                           kInterpreted);
+                           kByMachine);
       case ExprKind::kMatch:
         throw NotSupported(std::string("the graph executor does not support control flow (found a match)") +
-                           kInterpreted);
+                           kByMachine);
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
       case ExprKind::kRefWrite:
@@ -223,7 +221,7 @@ class Planner {
       throw NotSupported("operator " + call.op()->name + at_origin(call) +
                          " needs the values of its inputs, such as axes or sizes, which are not known before "
                          "the program runs; make them constants of the model" +
-                         kInterpreted);
+                         kByMachine);
     if (call.op())
       throw NotSupported("operator " + call.op()->name + " stands outside of any kernel: run FuseOps first");
     throw NotSupported("the graph executor calls kernels only, not functions");

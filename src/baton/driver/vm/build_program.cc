@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
+#include "baton/codegen/compile.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
@@ -12,7 +14,9 @@
 #include "baton/driver/vm/lowering.h"
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
 #include "baton/support/base/memory.h"
 #include "baton/types/infer_type.h"
 
@@ -36,6 +40,39 @@ std::vector<std::string> entries_of(const IRModuleNode& module) {
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Why the processor has no kernel for a function with symbolic extents: some operators need numbers.
+std::function<std::string(const Function&)> refusals(const BuildContext& context) {
+  return [&context](const Function& function) -> std::string {
+    KernelRequest request;
+    request.function = function;
+    try {
+      (void)chosen_schedule(request, context.host());
+      return {};
+    } catch (const NotSupported& why) {
+      return why.what();
+    }
+  };
+}
+
+/// Functions for external compilers that no backend took become ordinary ones.
+class WithoutCompilers final : public Rewriter {
+  bool enter(const Expr&) override { return true; }
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* function = as<FunctionNode>(rebuilt);
+    if (!function || function->is_primitive() || !is_closed(*function)) return rebuilt;
+    return make_function(function->params(), function->body(), function->ret_type(), {},
+                         function->with_type({}), function->type_params());
+  }
+};
+
+IRModule without_compilers(IRModule module) {
+  WithoutCompilers rewriter;
+  for (const auto& [name, function] : std::map(module->functions()))
+    if (const Expr open = rewriter.run(Expr(function)); open != Expr(function))
+      module->replace(name, as_ref<FunctionNode>(open));
+  return module;
 }
 
 }  // namespace
@@ -75,6 +112,10 @@ bool is_plan(const IRModule& module) {
   return straight;
 }
 
+BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {
+  return is_plan(module) ? build(module, options) : build_program(module, options);
+}
+
 BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
@@ -95,7 +136,7 @@ BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   const std::vector<std::string> entries = entries_of(*typed);
   IRModule optimized = inline_composites(bind_params(typed, options.params), context);
   optimized = build_regions(optimize_program(in_graph_form(optimized, context), entries, context), context);
-  optimized = infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
+  optimized = infer_types(to_normal_form(without_compilers(std::move(optimized)), NormalForm::kAll));
   result.optimized = optimized;
   result.times.optimize_s = seconds_since(start);
   release_free_memory();
@@ -103,8 +144,8 @@ BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   context.stop_if_asked();
 
   const Clock::time_point planning = Clock::now();
-  vm::LoweredProgram lowered =
-      vm::lower_program(optimized, {options.mod_name, place_kernels(result.targets, context), {}});
+  vm::LoweredProgram lowered = vm::lower_program(
+      optimized, {options.mod_name, place_kernels(result.targets, context), refusals(context)});
   result.plan = std::move(lowered.plan);
   result.program = std::move(lowered.program);
   result.operators = std::move(lowered.operators);

@@ -10,6 +10,9 @@ namespace baton {
 /// programs, NotSupported for kernels on other devices.
 BuildResult build_program(const IRModule& module, const BuildOptions& options);
 
+/// build() where is_plan(), else build_program(). `module`: typed.
+BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options);
+
 /// Whether `main` is a plan: straight-line calls of kernels with constant extents, which build() takes.
 bool is_plan(const IRModule& module);
 

@@ -20,11 +20,13 @@ FunctionScope::FunctionScope(LoweringState& state, const FunctionNode& function,
   for (const std::vector<Var>* list : {&function.params(), &captured})
     for (const Var& var : *list) bind(var, in_register(next++, var->checked_type()));
   count_uses(function);
+  // Calls of known functions pass on what these capture, which the text does not show.
+  for (const Var& var : captured) uses_[var.get()] = kAlways;
 }
 
 LoweredRef FunctionScope::find(const VarNode* var) const {
-  const auto at = variables_.find(var);
-  return at == variables_.end() ? LoweredRef() : at->second;
+  const auto at = values_.variables.find(var);
+  return at == values_.variables.end() ? LoweredRef() : at->second;
 }
 
 void FunctionScope::count_uses(const FunctionNode& function) {
@@ -45,21 +47,21 @@ void FunctionScope::count_uses(const FunctionNode& function) {
 
 void FunctionScope::bind(const Var& var, LoweredRef value) {
   if (value->name.empty() && value->kind == Kind::kRegister) value->name = var->name();
-  variables_[var.get()] = std::move(value);
+  values_.variables[var.get()] = std::move(value);
 }
 
 LoweredRef FunctionScope::use(const VarNode* var) {
-  const auto at = variables_.find(var);
-  if (at == variables_.end()) throw Error("the variable %" + var->name() + " has no value");
+  const auto at = values_.variables.find(var);
+  if (at == values_.variables.end()) throw Error("the variable %" + var->name() + " has no value");
   LoweredRef value = at->second;
   size_t& uses = uses_[var];
-  if (uses < kAlways && uses > 0 && --uses == 0) variables_.erase(at);
+  if (uses < kAlways && uses > 0 && --uses == 0) values_.variables.erase(at);
   return value;
 }
 
 void FunctionScope::flush(std::vector<LoweredRef> also) {
   if (pieces_.empty()) return;
-  for (const auto& [var, value] : variables_) {
+  for (const auto& [var, value] : values_.variables) {
     const auto uses = uses_.find(var);
     if (uses != uses_.end() && uses->second > 0) also.push_back(value);
   }
@@ -86,7 +88,7 @@ Register FunctionScope::as_register(const LoweredRef& value) {
     }
     case Kind::kFunction: {
       std::vector<Register> captured;
-      for (const Var& var : value->captured) captured.push_back(as_register(variables_.at(var.get())));
+      for (const Var& var : value->captured) captured.push_back(as_register(values_.variables.at(var.get())));
       return emit_made(Opcode::kClosure, {value->where}, captured);
     }
     case Kind::kConstructor: {
@@ -107,18 +109,20 @@ std::vector<Register> FunctionScope::as_registers(const std::vector<LoweredRef>&
 
 Register FunctionScope::constant_register(int32_t number) {
   const NDArray& value = state_.out.program->constants[static_cast<size_t>(number)].second;
-  const Register made = code_.fresh();
   IntegerKind kind{};
-  if (value.ndim() == 0 && is_integer_kind(value.dtype(), &kind))
-    emit_integer(made, integers_of(value)[0], kind);
-  else
-    code_.emit(Opcode::kConstant, {made, number});
+  if (value.ndim() == 0 && is_integer_kind(value.dtype(), &kind)) return integer(integers_of(value)[0], kind);
+  const Register made = code_.fresh();
+  code_.emit(Opcode::kConstant, {made, number});
   return made;
 }
 
-void FunctionScope::emit_integer(Register made, int64_t number, IntegerKind kind) {
-  code_.emit(Opcode::kInteger, {made, static_cast<int32_t>(kind), static_cast<int32_t>(number),
+Register FunctionScope::integer(int64_t number, IntegerKind kind) {
+  const auto [at, fresh] = values_.integers.try_emplace({number, kind}, 0);
+  if (!fresh) return at->second;
+  at->second = code_.fresh();
+  code_.emit(Opcode::kInteger, {at->second, static_cast<int32_t>(kind), static_cast<int32_t>(number),
                                 static_cast<int32_t>(number >> 32)});
+  return at->second;
 }
 
 Register FunctionScope::emit_made(Opcode op, std::vector<int32_t> words, const std::vector<Register>& list) {
@@ -158,8 +162,7 @@ Register FunctionScope::emit_integers(const IntegerFunction& function, const std
         continue;
       }
       const auto& [number, kind] = function.numbers[static_cast<size_t>(~each)];
-      words.push_back(code_.fresh());
-      emit_integer(words.back(), number, kind);
+      words.push_back(integer(number, kind));
     }
     code_.emit(step.op, std::move(words), node);
     places.push_back(made);

@@ -1,6 +1,7 @@
 #pragma once
 // The variables of a function while it is lowered, and how their values come into registers.
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -10,7 +11,11 @@ namespace baton::vm {
 
 class FunctionScope {
  public:
-  using Variables = std::unordered_map<const VarNode*, LoweredRef>;
+  /// What is known at a point of the code.
+  struct Values {
+    std::unordered_map<const VarNode*, LoweredRef> variables;
+    std::map<std::pair<int64_t, IntegerKind>, Register> integers;  ///< numbers that are in registers
+  };
 
   /// The registers of parameters and captured variables come first.
   FunctionScope(LoweringState& state, const FunctionNode& function, const std::vector<Var>& captured);
@@ -25,8 +30,8 @@ class FunctionScope {
   /// The same, not as a use; null when it has none.
   LoweredRef find(const VarNode* var) const;
   /// To come back to after a branch.
-  const Variables& variables() const { return variables_; }
-  void restore(Variables variables) { variables_ = std::move(variables); }
+  const Values& values() const { return values_; }
+  void restore(Values values) { values_ = std::move(values); }
 
   /// Computes what is pending, as far as it is read later: by variables, or in `also`.
   void flush(std::vector<LoweredRef> also = {});
@@ -36,7 +41,8 @@ class FunctionScope {
   LoweredRef expanded(const LoweredRef& value);
   LoweredRef field(const LoweredRef& value, int32_t index, const Type& type);
 
-  void emit_integer(Register made, int64_t number, IntegerKind kind);
+  /// The register of a number.
+  Register integer(int64_t number, IntegerKind kind);
   /// Emits: a new register, `words`, `list`.
   Register emit_made(Opcode op, std::vector<int32_t> words, const std::vector<Register>& list);
   /// The result of an integer function.
@@ -53,7 +59,7 @@ class FunctionScope {
   LoweringState& state_;
   CodeBuilder code_;
   PieceBuilder pieces_;
-  Variables variables_;
+  Values values_;
   std::unordered_map<const VarNode*, size_t> uses_;  // still to come
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "baton/driver/vm/function_scope.h"
@@ -162,7 +163,10 @@ class FunctionLowering {
           expr = value;
           continue;
         }
-        if (const auto* inner = as<FunctionNode>(value); inner && !inner->is_primitive())
+        const auto* inner = as<FunctionNode>(value);
+        if (inner && inner->is_primitive())  // one that is called several times
+          kernels_[let->var().get()] = Function(inner);
+        else if (inner)
           scope_.bind(let->var(), function(*inner, let->var()->name(), let->var().get()));
         else
           scope_.bind(let->var(), value_of(value, let->var()->checked_type()));
@@ -221,7 +225,7 @@ class FunctionLowering {
     scope_.flush();
     const int32_t otherwise = scope_.code().label(), end = scope_.code().label();
     scope_.code().emit(Opcode::kUnless, {condition, otherwise});
-    const FunctionScope::Variables around = scope_.variables();
+    const FunctionScope::Values around = scope_.values();
     lower(branch.then(), target);
     scope_.flush();
     if (!target.is_result) scope_.code().emit(Opcode::kJump, {end});
@@ -237,7 +241,7 @@ class FunctionLowering {
     const LoweredRef data = operand(match.data());
     scope_.flush({data});
     const int32_t end = scope_.code().label();
-    const FunctionScope::Variables around = scope_.variables();
+    const FunctionScope::Values around = scope_.values();
     bool open = true;  // whether control reaches the next clause
     for (const Clause& clause : match.clauses()) {
       if (!open) break;
@@ -290,9 +294,13 @@ class FunctionLowering {
 
   // ---- Calls.
 
+  /// The kernel that is called, by name, as a literal or by a variable; null when it is none.
+  Function kernel_of(const CallNode& call) const {
+    const auto at = kernels_.find(as<VarNode>(call.callee()));
+    return at != kernels_.end() ? at->second : kernel_called(*program_.state.module, call);
+  }
   bool calls_function(const CallNode& call) const {
-    return !call.op() && call.callee()->kind() != ExprKind::kConstructor &&
-           !kernel_called(*program_.state.module, call);
+    return !call.op() && call.callee()->kind() != ExprKind::kConstructor && !kernel_of(call);
   }
 
   LoweredRef constructed(const ConstructorNode& constructor, const std::vector<LoweredRef>& fields,
@@ -310,7 +318,7 @@ class FunctionLowering {
       return in_register(made, type);
     }
     if (call.op() && call.op()->name == "on_device") return operand(call.args()[0]);
-    Function kernel = kernel_called(*program_.state.module, call);
+    Function kernel = kernel_of(call);
     if (!kernel) kernel = kernel_of_operator(call);
     return call_kernel(kernel, call, type);
   }
@@ -361,7 +369,7 @@ class FunctionLowering {
     std::vector<std::pair<Var, LoweredRef>> known;
     std::unordered_set<const VarNode*> seen;
     const std::function<void(const Var&)> capture = [&](const Var& var) {
-      if (var.get() == itself || !seen.insert(var.get()).second) return;
+      if (var.get() == itself || kernels_.contains(var.get()) || !seen.insert(var.get()).second) return;
       const LoweredRef value = scope_.find(var.get());
       if (!value) throw Error("the variable %" + var->name() + " has no value");
       if (value->kind != Kind::kFunction) {
@@ -379,6 +387,7 @@ class FunctionLowering {
                                                                   .type = inner.checked_type(),
                                                                   .captured = captured});
     FunctionLowering lowering(program_, inner, captured);
+    lowering.kernels_ = kernels_;
     for (const auto& [var, value] : known) lowering.known_function(var, value);
     if (itself) lowering.known_function(Var(itself), made);
     lowering.run(number);
@@ -388,6 +397,7 @@ class FunctionLowering {
   ProgramLowering& program_;
   const FunctionNode& function_;
   FunctionScope scope_;
+  std::unordered_map<const VarNode*, Function> kernels_;  // bound by lets
 };
 
 void ProgramLowering::run() {

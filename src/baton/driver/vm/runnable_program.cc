@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <unordered_map>
 
 #include "baton/driver/build.h"
@@ -35,8 +36,9 @@ class ProgramServices final : public vm::Services {
     return kept([&] { return call_value(function, args, *context_); });
   }
 
-  void begin(const BuildContext& context) {
+  void begin(const RunContext& context) {
     context_ = &context;
+    compiler_.reset();
     failure_ = nullptr;
   }
   /// What a service threw; null: nothing.
@@ -53,7 +55,15 @@ class ProgramServices final : public vm::Services {
     }
   }
 
-  Value evaluated(const FunctionNode& function, const std::vector<Value>& args) const {
+  const BuildContext& compiler() {
+    if (!compiler_) {
+      compiler_ = context_->compiler();
+      compiler_->interrupt = context_->interrupt;
+    }
+    return *compiler_;
+  }
+
+  Value evaluated(const FunctionNode& function, const std::vector<Value>& args) {
     std::unordered_map<const ExprNode*, Value> values;
     for (size_t i = 0; i < args.size(); ++i) values[function.params()[i].get()] = args[i];
     post_order(function.body(), [&](const Expr& node) {
@@ -69,14 +79,15 @@ class ProgramServices final : public vm::Services {
       } else if (const auto* call = as<CallNode>(node)) {
         std::vector<Value> operands;
         for (const Expr& arg : call->args()) operands.push_back(values.at(arg.get()));
-        values[node.get()] = program::evaluate_call(*call, operands, optimize, *context_);
+        values[node.get()] = program::evaluate_call(*call, operands, optimize, compiler());
       }
     });
     return values.at(function.body().get());
   }
 
   const std::vector<Function>& operators_;
-  const BuildContext* context_ = nullptr;
+  const RunContext* context_ = nullptr;
+  std::optional<BuildContext> compiler_;
   std::exception_ptr failure_;
 };
 
@@ -105,8 +116,8 @@ class RunnableProgram::Borrowed {
   Worker& get() {
     if (!worker_) {
       auto made = std::make_unique<Worker>(of_.operators_);
-      made->machine = require(
-          vm::Machine::create(of_.program_, of_.modules_, &made->services, of_.weak_from_this()));
+      made->machine =
+          require(vm::Machine::create(of_.program_, of_.modules_, &made->services, of_.weak_from_this()));
       worker_ = std::move(made);
     }
     return *worker_;
@@ -161,7 +172,7 @@ std::shared_ptr<RunnableProgram> RunnableProgram::with_constants(const NamedArra
 }
 
 template <class Run>
-Value RunnableProgram::run_on_worker(const BuildContext& context, Run run) {
+Value RunnableProgram::run_on_worker(const RunContext& context, Run run) {
   Borrowed borrowed(*this);
   Worker& worker = borrowed.get();
   worker.services.begin(context);
@@ -169,7 +180,8 @@ Value RunnableProgram::run_on_worker(const BuildContext& context, Run run) {
   worker.machine->set_depth(depth_);
   Result<Value> result = run(*worker.machine);
   if (result.ok()) return std::move(*result);
-  if (const std::exception_ptr failure = worker.services.failure(); failure && worker.machine->service_failed())
+  if (const std::exception_ptr failure = worker.services.failure();
+      failure && worker.machine->service_failed())
     std::rethrow_exception(failure);
   if (worker.machine->interrupted()) throw Interrupted(result.status().message);
   throw Error(result.status().message);
@@ -182,30 +194,33 @@ uint32_t RunnableProgram::number_of(const std::string& function) const {
 }
 
 Value RunnableProgram::run(const std::string& function, std::span<const Value> args,
-                           const BuildContext& context) {
+                           const RunContext& context) {
   const uint32_t number = number_of(function);
   return run_on_worker(context, [&](vm::Machine& machine) { return machine.run(number, args); });
 }
 
 Value RunnableProgram::run_measured(const std::string& function, std::span<const Value> args,
-                                    const BuildContext& context, vm::MeasuredRun& measured) {
+                                    const RunContext& context, vm::MeasuredRun& measured) {
   const uint32_t number = number_of(function);
-  return run_on_worker(context, [&](vm::Machine& machine) {
-    return machine.run_measured(number, args, measured);
-  });
+  return run_on_worker(context,
+                       [&](vm::Machine& machine) { return machine.run_measured(number, args, measured); });
 }
 
 Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const Value> args,
-                            const BuildContext& context) {
+                            const RunContext& context) {
   return run_on_worker(context, [&](vm::Machine& machine) { return machine.call(function, args); });
 }
 
+bool is_program_file(const std::string& path) {
+  return require(Artifact::open(path, /*verify=*/false))->has(section::kProgram);
+}
+
 Value call_value(const program::FunctionValue& function, std::span<const Value> args,
-                 const BuildContext& context) {
+                 const RunContext& context) {
   if (const program::ForeignFunction* foreign = function.foreign())
     return foreign->call({args.begin(), args.end()});
   if (!function.is_of_machine())
-    return program::call_function(function, {args.begin(), args.end()}, context);
+    return program::call_function(function, {args.begin(), args.end()}, context.compiler());
   const auto& own = static_cast<const vm::MachineFunction&>(function);
   const std::shared_ptr<void> home = own.home();
   if (!home) throw Error("the function " + own.name() + " is of a program that is not here any more");

@@ -1,5 +1,7 @@
 #pragma once
 // A built program, ready to be called in this process.
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -7,11 +9,22 @@
 #include <vector>
 
 #include "baton/driver/build_result.h"
+#include "baton/pass/build_context.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
 #include "baton/runtime/vm/machine.h"
 
 namespace baton {
+
+/// What a run is told. What only operators need, which the compiler evaluates, is made at the first of them.
+struct RunContext {
+  RunContext(const std::atomic<bool>* interrupt, std::function<BuildContext()> compiler)
+      : interrupt(interrupt), compiler(std::move(compiler)) {}
+  /// Refers to `context`.
+  RunContext(const BuildContext& context) : RunContext(context.interrupt, [&context] { return context; }) {}
+  const std::atomic<bool>* interrupt;
+  std::function<BuildContext()> compiler;
+};
 
 /// Thread safe: each call runs on a machine of its own; machines are kept for later calls.
 class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
@@ -29,13 +42,13 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   /// Runs a function. Throws Error for arguments that do not fit and for what fails, whatever a foreign
   /// function throws, and Interrupted.
   program::Value run(const std::string& function, std::span<const program::Value> args,
-                     const BuildContext& context);
+                     const RunContext& context);
   /// The same with the calls of kernels and operators timed.
   program::Value run_measured(const std::string& function, std::span<const program::Value> args,
-                              const BuildContext& context, vm::MeasuredRun& measured);
+                              const RunContext& context, vm::MeasuredRun& measured);
   /// Runs a closure that the program returned.
   program::Value call(const vm::MachineFunction& function, std::span<const program::Value> args,
-                      const BuildContext& context);
+                      const RunContext& context);
   /// The most calls within each other, for later runs.
   void set_depth(size_t depth) { depth_ = depth; }
 
@@ -45,7 +58,7 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   RunnableProgram() = default;
   uint32_t number_of(const std::string& function) const;
   template <class Run>
-  program::Value run_on_worker(const BuildContext& context, Run run);
+  program::Value run_on_worker(const RunContext& context, Run run);
 
   std::shared_ptr<const vm::Program> program_;
   std::vector<Function> operators_;
@@ -55,8 +68,11 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   size_t depth_ = vm::Machine::kDepth;
 };
 
+/// Whether an artifact holds a program; false for one with a plan. Throws Error for a damaged file.
+bool is_program_file(const std::string& path);
+
 /// Calls a function value that a program returned, or a foreign one.
 program::Value call_value(const program::FunctionValue& function, std::span<const program::Value> args,
-                          const BuildContext& context);
+                          const RunContext& context);
 
 }  // namespace baton

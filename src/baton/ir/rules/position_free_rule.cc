@@ -13,7 +13,7 @@ bool is_position_free(const CallNode& call) {
   // The shapes must be equal: `full` repeats a scalar in the shape that its attributes name.
   const auto *from = as_type<TensorTypeNode>(type_of(call.args()[0])),
              *to = as_type<TensorTypeNode>(call.checked_type());
-  return from && to && from->is_static() && to->is_static() && from->extents() == to->extents();
+  return from && to && from->is_known() && from->shape() == to->shape();
 }
 
 }  // namespace baton

@@ -176,12 +176,12 @@ void dyn_strided_slice_compute(Compute& c, const StridedSliceAttrs& attrs) {
   reindex_compute(c, "strided_slice", [&](Index i) {
     for (int k = 0; k < std::min<int64_t>(begin.extent(0), data.rank()); ++k) {
       const Halide::Expr given = Halide::cast<int64_t>(begin(Index{k})),
-                         extent = Halide::cast<int64_t>(as_int(data.extent(k)));
+                         extent = Halide::cast<int64_t>(data.size(k));
       const bool steps = attrs.slice_mode != "size" && k < strides.extent(0);
       const Halide::Expr step = steps ? Halide::cast<int64_t>(strides(Index{k})) : Halide::cast<int64_t>(1);
       const Halide::Expr first = clamp(select(given < 0, given + extent, given), Halide::cast<int64_t>(0),
                                        select(step > 0, extent, extent - 1));
-      i[k] = inside_axis(first + Halide::cast<int64_t>(i[k]) * step, data.extent(k));
+      i[k] = inside_axis(first + Halide::cast<int64_t>(i[k]) * step, data.dim(k));
     }
     return i;
   });
@@ -191,7 +191,7 @@ void dyn_tile_compute(Compute& c) {
   const Tensor& data = c.in(0);
   reindex_compute(c, "tile", [&](const Index& i) {
     Index at(i.end() - data.rank(), i.end());
-    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % as_int(data.extent(k));
+    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % data.size(k);
     return at;
   });
 }
@@ -202,13 +202,14 @@ void dyn_pad_compute(Compute& c, const PadAttrs& attrs) {
   Index at = i.exprs();
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < data.rank(); ++k) {
-    const int last = as_int(data.extent(k) - 1);
+    const Halide::Expr last = as_expr(data.dim(k) - 1);
+    c.needs_elements(data.dim(k));
     Halide::Expr index = i[k] - Halide::cast<int>(widths(Index{k, 0}));
     if (attrs.pad_mode == "reflect")
       index = last - Halide::cast<int>(abs(last - Halide::cast<int>(abs(index))));
     else if (attrs.pad_mode == "constant")
       inside = inside && index >= 0 && index <= last;
-    at[k] = inside_axis(index, data.extent(k));
+    at[k] = inside_axis(index, data.dim(k));
   }
   Halide::Func padded = c.stage("pad");
   padded(i.reversed()) =

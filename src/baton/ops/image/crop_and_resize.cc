@@ -68,8 +68,9 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
                              double extrapolation_value) {
   const Tensor &data = c.in(0), &boxes = c.in(1), &indices = c.in(2);
   const Layout nchw = *Layout::parse("NCHW");
-  const std::vector<int64_t> from = convert_shape(data.shape(), layout, nchw),
-                             to = convert_shape(c.out().extents(), layout, nchw);
+  const std::vector<Dim> from = convert_shape(data.dims(), layout, nchw),
+                         to = convert_shape(c.out().shape(), layout, nchw);
+  for (const size_t axis : {0, 2, 3}) c.needs_elements(from[axis]);
   const Axes i(data.rank());
   const Index plain = convert_index<Halide::Expr>(i.exprs(), layout, nchw);
   const Halide::Expr image = inside_axis(indices(Index{plain[0]}), from[0]);
@@ -77,10 +78,10 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
   auto position = [&](int axis) -> Halide::Expr {  // 0: height, 1: width
     const Halide::Expr start = cast<float>(boxes(Index{plain[0], axis})),
                        end = cast<float>(boxes(Index{plain[0], 2 + axis}));
-    const float last = static_cast<float>(from[2 + axis] - 1);
+    const Halide::Expr last = float_of(from[2 + axis] - 1);
     if (to[2 + axis] == 1) return rounded_products(0.5f * (start + end) * last);
     return rounded_products(start * last + cast<float>(plain[2 + axis]) *
-                                               ((end - start) * last / static_cast<float>(to[2 + axis] - 1)));
+                                               ((end - start) * last / float_of(to[2 + axis] - 1)));
   };
   const Halide::Expr y = position(0), x = position(1);
   const std::function<Halide::Expr(Halide::Expr, Halide::Expr)> pixel = [&](const Halide::Expr& at_y,
@@ -95,8 +96,8 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
     value = pixel(round_away(y), round_away(x));
   else
     throw NotSupported("interpolation method \"" + method + "\" is not known");
-  const Halide::Expr inside = at_most(0.0f, y) && at_most(y, static_cast<float>(from[2] - 1)) &&
-                              at_most(0.0f, x) && at_most(x, static_cast<float>(from[3] - 1));
+  const Halide::Expr inside = at_most(0.0f, y) && at_most(y, float_of(from[2] - 1)) &&
+                              at_most(0.0f, x) && at_most(x, float_of(from[3] - 1));
   Halide::Func crops = c.stage("crop_and_resize");
   crops(i.reversed()) =
       from_real(halide_type(c.out().dtype()), select(inside, value, static_cast<float>(extrapolation_value)));

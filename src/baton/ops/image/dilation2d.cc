@@ -64,8 +64,8 @@ void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
   const Layout data_layout = *Layout::parse(attrs.data_layout),
                kernel_layout = *Layout::parse(attrs.kernel_layout);
   const Tensor &data = c.in(0), &weight = c.in(1);
-  const std::vector<int64_t> in = convert_shape(data.shape(), data_layout, nchw),
-                             kernel = convert_shape(weight.shape(), kernel_layout, ihw);
+  const std::vector<Dim> in = convert_shape(data.dims(), data_layout, nchw);
+  const std::vector<int64_t> kernel = convert_shape(weight.shape(), kernel_layout, ihw);
   std::vector<int64_t> before, after;
   split_padding(attrs.padding, 2, &before, &after);
   const Halide::Type type = halide_type(c.out().dtype());
@@ -77,8 +77,9 @@ void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
   for (int k = 0; k < 2; ++k) {
     const Halide::Expr position =
         from[2 + k] * as_int(attrs.strides[k]) + r[k] * as_int(attrs.dilations[k]) - as_int(before[k]);
-    inside = inside && position >= 0 && position < as_int(in[2 + k]);
+    inside = inside && position >= 0 && position < as_expr(in[2 + k]);
     from[2 + k] = inside_axis(position, in[2 + k]);
+    c.needs_elements(in[2 + k]);
   }
   const Halide::Expr element = cast(type, data(convert_index<Halide::Expr>(from, nchw, data_layout)));
   const Halide::Expr value = select(inside, element, cast(type, 0)) + cast(type, weight(tap));

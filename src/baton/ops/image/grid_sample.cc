@@ -79,23 +79,29 @@ constexpr float kGridCubicAlpha = -0.75f;
 
 // `x` reflected at the borders of an axis until it is inside: at the centres of the outermost elements, or at
 // their edges.
-Halide::Expr reflected(const Halide::Expr& x, int64_t extent, bool align_corners) {
-  const float low = align_corners ? 0.0f : -0.5f,
-              span = static_cast<float>(align_corners ? extent - 1 : extent);
-  if (span <= 0) return 0.0f;
+Halide::Expr reflected(const Halide::Expr& x, Dim extent, bool align_corners) {
+  const float low = align_corners ? 0.0f : -0.5f;
+  const Dim elements = align_corners ? extent - 1 : extent;
+  if (!elements.is_any() && elements.value() <= 0) return 0.0f;
+  const Halide::Expr span = float_of(elements);
   const Halide::Expr off = abs(x - low), turns = floor(off / span), rest = off - turns * span;
-  return select(cast<int>(turns) % 2 == 0, rest + low, span - rest + low);
+  const Halide::Expr there = select(cast<int>(turns) % 2 == 0, rest + low, span - rest + low);
+  return elements.is_symbolic() ? select(span > 0, there, 0.0f) : there;
 }
 
 // Affine maps (n, 2, 3) of a grid from -1 to 1.
 void affine_grid_compute(Compute& c) {
   const Tensor& maps = c.in(0);
-  const std::vector<int64_t> out = c.out().extents();
+  const std::vector<Dim>& out = c.out().shape();
   const Halide::Type type = sum_type(c.out().dtype());
   const Axes i(4);
   auto coordinate = [&](int axis) {
-    const double step = out[axis] > 1 ? 2.0 / static_cast<double>(out[axis] - 1) : 0;
-    return cast(type, Halide::Expr(-1.0)) + cast(type, i[axis]) * cast(type, Halide::Expr(step));
+    Halide::Expr step;
+    if (out[axis].is_symbolic())
+      step = select(as_expr(out[axis]) > 1, Halide::Expr(2.0) / max(real_of(out[axis] - 1), Halide::Expr(1.0)), Halide::Expr(0.0));
+    else
+      step = Halide::Expr(out[axis].value() > 1 ? 2.0 / static_cast<double>(out[axis].value() - 1) : 0);
+    return cast(type, Halide::Expr(-1.0)) + cast(type, i[axis]) * cast(type, step);
   };
   auto factor = [&](int column) { return cast(type, maps(Index{i[0], i[1], column})); };
   Halide::Func grid = c.stage("affine_grid");
@@ -110,6 +116,7 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
                          bool align_corners) {
   const Tensor &data = c.in(0), &grid = c.in(1);
   const int count = data.rank() - 2;
+  for (int k = 0; k < count; ++k) c.needs_elements(data.dim(2 + k));
   const Axes i(data.rank());
   const bool cubic = method == "bicubic", zeros = padding_mode == "zeros",
              mirror = padding_mode == "reflection";
@@ -121,17 +128,20 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
   const bool wide = data.dtype() == DType::float_(64) || grid.dtype() == DType::float_(64);
   const Halide::Type type = wide ? Halide::Float(64) : Halide::Float(32);
   auto bounded = [&](Halide::Expr x, int k) {  // a position, or a whole one
-    if (mirror) x = reflected(x, data.extent(2 + k), align_corners);
-    return clamp(x, 0.0f, static_cast<float>(data.extent(2 + k) - 1));
+    if (mirror) x = reflected(x, data.dim(2 + k), align_corners);
+    return clamp(x, 0.0f, float_of(data.dim(2 + k) - 1));
   };
   std::vector<Halide::Expr> position;
   for (int k = 0; k < count; ++k) {
     Index at = i.exprs();
     at[1] = count - 1 - k;
     const Halide::Expr g = cast(type, grid(at));
-    const float extent = static_cast<float>(data.extent(2 + k));
+    const Dim last = data.dim(2 + k) - 1;
+    const Halide::Expr extent = float_of(data.dim(2 + k)),
+                       half = last.is_symbolic() ? float_of(last) / 2.0f
+                                                 : Halide::Expr(static_cast<float>(last.value()) / 2);
     const Halide::Expr x =
-        align_corners ? (g + 1.0f) * ((extent - 1) / 2) : ((g + 1.0f) * extent - 1.0f) / 2.0f;
+        align_corners ? (g + 1.0f) * half : ((g + 1.0f) * extent - 1.0f) / 2.0f;
     position.push_back(zeros || cubic ? x : bounded(x, k));  // taps of a cubic are bounded one by one
   }
 
@@ -139,9 +149,9 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
     Halide::Expr at, weight, inside;
   };
   auto tap_at = [&](Halide::Expr x, int k, const Halide::Expr& weight) {  // x is whole
-    const Halide::Expr inside = at_most(0.0f, x) && at_most(x, static_cast<float>(data.extent(2 + k) - 1));
+    const Halide::Expr inside = at_most(0.0f, x) && at_most(x, float_of(data.dim(2 + k) - 1));
     if (cubic && !zeros) x = bounded(x, k);
-    return Tap{inside_axis(x, data.extent(2 + k)), weight, inside};
+    return Tap{inside_axis(x, data.dim(2 + k)), weight, inside};
   };
   std::vector<std::vector<Tap>> taps(count);
   for (int k = 0; k < count; ++k) {

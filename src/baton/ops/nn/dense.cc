@@ -67,7 +67,7 @@ Expr as_matrix(const CallNode& call, const Expr& value, size_t like) {
 void dense_compute(Compute& c, const DenseAttrs&) {
   const Axes i(c.out().rank());
   const Halide::Type type = halide_type(c.out().dtype());
-  const Halide::RDom r(0, as_int(c.in(1).extent(1)), "r");
+  const Halide::RDom r(0, c.in(1).size(1), "r");
   Index row = i.exprs();
   row.back() = r.x;
   const Halide::Var n("n"), k("k");
@@ -81,7 +81,7 @@ void dense_compute(Compute& c, const DenseAttrs&) {
 /// All axes but the last; none where there is one row alone.
 std::optional<AxisRange> rows_of_product(const CallNode& call) {
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  if (!result || !result->is_static() || result->rank() < 3) return std::nullopt;
+  if (!result || !result->is_known() || result->rank() < 3) return std::nullopt;
   return AxisRange{0, result->rank() - 2};
 }
 

@@ -65,13 +65,13 @@ RelationStatus nll_relation(RelationContext& ctx, const NLLLossAttrs& attrs) {
 
 // -sum of term(x) * y over both axes, divided by the number of rows.
 void cross_entropy_compute(Compute& c, bool logarithms) {
-  const Domain r(c.in(0).shape());
+  const Domain r(c.in(0).dims());
   const Halide::Type type = sum_type(c.out().dtype());
   const Halide::Expr x = cast(type, c.in(0)(r.exprs())), y = cast(type, c.in(1)(r.exprs()));
   Halide::Func sum = c.stage("sum"), loss = c.stage("cross_entropy");
   sum() = cast(type, 0);
   sum() += (logarithms ? x : vector_log(x)) * y;
-  loss() = cast_to(c.out().dtype(), -sum() / as_int(c.in(0).extent(0)));
+  loss() = cast_to(c.out().dtype(), -sum() / c.in(0).size(0));
   c.result(loss);
 }
 
@@ -82,12 +82,12 @@ void nll_compute(Compute& c, const NLLLossAttrs& attrs) {
   const Halide::Type type = sum_type(c.out().dtype());
   auto weight_at = [&](const Index& i) {
     const Halide::Expr target = targets(i);
-    const Halide::Expr weight = cast(type, weights(Index{inside_axis(target, weights.extent(0))}));
+    const Halide::Expr weight = cast(type, weights(Index{inside_axis(target, weights.dim(0))}));
     return select(target == cast(target.type(), as_int(attrs.ignore_index)), cast(type, 0), weight);
   };
   auto loss_at = [&](const Index& i) {
     Index at = i;
-    at.insert(at.begin() + std::min<size_t>(1, at.size()), inside_axis(targets(i), predictions.extent(1)));
+    at.insert(at.begin() + std::min<size_t>(1, at.size()), inside_axis(targets(i), predictions.dim(1)));
     return -cast(type, predictions(at)) * weight_at(i);
   };
   Halide::Func loss = c.stage("nll_loss");
@@ -97,7 +97,7 @@ void nll_compute(Compute& c, const NLLLossAttrs& attrs) {
     c.result(loss);
     return;
   }
-  const Domain r(targets.shape());
+  const Domain r(targets.dims());
   Halide::Func sum = c.stage("sum");
   sum() = cast(type, 0);
   sum() += loss_at(r.exprs());

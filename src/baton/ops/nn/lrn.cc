@@ -35,12 +35,12 @@ void lrn_compute(Compute& c, int axis, int64_t size, double bias, double alpha, 
   const Domain r({size});
   const Halide::Expr neighbour = i[axis] + r[0] - as_int(size / 2);
   Index at = i.exprs();
-  at[axis] = inside_axis(neighbour, data.extent(axis));
+  at[axis] = inside_axis(neighbour, data.dim(axis));
   const Halide::Expr value = cast(type, data(at));
   Halide::Func squares = c.stage("squares"), result = c.stage("lrn");
   squares(i.reversed()) = cast(type, 0);
   squares(i.reversed()) +=
-      select(neighbour >= 0 && neighbour < as_int(data.extent(axis)), value * value, cast(type, 0));
+      select(neighbour >= 0 && neighbour < data.size(axis), value * value, cast(type, 0));
   const Halide::Expr base =
       cast(type, Halide::Expr(bias)) +
       cast(type, Halide::Expr(alpha / static_cast<double>(size))) * squares(i.reversed());

@@ -73,7 +73,7 @@ RelationStatus matmul_relation(RelationContext& ctx, const MatmulAttrs& attrs) {
 void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::Type type = halide_type(c.out().dtype());
-  const Halide::RDom r(0, as_int(c.in(1).extent(attrs.transpose_b ? 1 : 0)), "r");
+  const Halide::RDom r(0, c.in(1).size(attrs.transpose_b ? 1 : 0), "r");
   Index a = i.exprs();
   a.back() = r.x;
   if (attrs.transpose_a) std::swap(a[a.size() - 1], a[a.size() - 2]);
@@ -85,15 +85,22 @@ void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   c.result(copy_stage(c, matmul));
 }
 
+// The batch of an operand for a batch of the result. A symbolic number of batches may be 1, too.
+Halide::Expr batch_of(const Tensor& operand, Dim batches, const Halide::Expr& batch) {
+  if (operand.dim(0) == 1) return 0;
+  if (operand.dim(0) == batches || !operand.dim(0).is_symbolic()) return batch;
+  return min(batch, operand.size(0) - 1);
+}
+
 // Stages "right" (the second operands, their columns innermost), "batch_matmul" (the sum) and "out". A batch
 // of 1 is broadcast.
 void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
   const Tensor &a = c.in(0), &b = c.in(1);
   const Axes i(3);
   const Halide::Type type = halide_type(c.out().dtype());
-  const Halide::RDom r(0, as_int(a.extent(attrs.transpose_a ? 1 : 2)), "r");
-  const Halide::Expr batch_a = a.extent(0) == 1 ? Halide::Expr(0) : i[0],
-                     batch_b = b.extent(0) == 1 ? Halide::Expr(0) : i[0];
+  const Halide::RDom r(0, a.size(attrs.transpose_a ? 1 : 2), "r");
+  const Halide::Expr batch_a = batch_of(a, c.out().shape()[0], i[0]),
+                     batch_b = batch_of(b, c.out().shape()[0], i[0]);
   const Index left = attrs.transpose_a ? Index{batch_a, r.x, i[1]} : Index{batch_a, i[1], r.x};
   const Halide::Var n("n"), k("k"), batch("batch");
   Halide::Func right = c.stage("right"), product = c.stage("batch_matmul");

@@ -137,12 +137,12 @@ struct MomentsNorm {
 struct MomentStages {
   MomentStages(const Tensor& data, const MomentsNorm& norm, const Axes& i) {
     const int per_group = norm.groups > 0 ? as_int(data.extent(norm.axis) / norm.groups) : 0;
-    std::vector<int64_t> extents;
+    std::vector<Dim> extents;
     for (int k = 0; k < data.rank(); ++k) {
-      const int64_t extent = norm.reduced[k] ? data.extent(k) : k == norm.axis && per_group ? per_group : 0;
+      const Dim extent = norm.reduced[k] ? data.dim(k) : k == norm.axis && per_group ? Dim(per_group) : Dim(0);
       if (!norm.reduced[k] && !(k == norm.axis && per_group)) continue;
       extents.push_back(extent);
-      count *= extent;
+      count = count * extent;
     }
     const Domain r(extents);
     for (int k = 0, next = 0; k < data.rank(); ++k) {
@@ -161,7 +161,7 @@ struct MomentStages {
   }
   Index at, from;                 // `from` in Halide order
   std::vector<Halide::Var> rest;  // in Halide order
-  int64_t count = 1;
+  Dim count = 1;
 };
 
 void moments_norm_compute(Compute& c, const MomentsNorm& norm) {
@@ -169,7 +169,7 @@ void moments_norm_compute(Compute& c, const MomentsNorm& norm) {
   const Axes i(data.rank());
   const MomentStages shared(data, norm, i);
   const Halide::Type type = sum_type(data.dtype());
-  const Halide::Expr count = cast(type, Halide::Expr(static_cast<double>(shared.count)));
+  const Halide::Expr count = cast(type, real_of(shared.count));
   Halide::Func sum = c.stage("sum"), mean = c.stage("mean"), squares = c.stage("squares"),
                result = c.stage("norm");
   sum(shared.rest) = cast(type, 0);

@@ -66,11 +66,13 @@ void pad_compute(Compute& c, const PadAttrs& attrs) {
   for (int axis = 0; axis < data.rank(); ++axis) {
     const int before = as_int(attrs.pad_width[axis][0]), after = as_int(attrs.pad_width[axis][1]);
     if (before == 0 && after == 0) continue;
-    const int last = as_int(data.extent(axis) - 1);
+    c.needs_elements(data.dim(axis));
+    const Halide::Expr last = as_expr(data.dim(axis) - 1);
     Halide::Expr index = before == 0 ? Halide::Expr(i[axis]) : i[axis] - before;  // negative: cut off
     if (attrs.pad_mode == "reflect") {
       index = abs(index);
-      index = last - abs(last - cast<int>(index));
+      const Halide::Expr from_last = abs(last - cast<int>(index));  // unsigned
+      index = cast(from_last.type(), last) - from_last;
     } else if (attrs.pad_mode == "constant") {
       if (before > 0) inside = inside && index >= 0;
       if (after > 0) inside = inside && index <= last;

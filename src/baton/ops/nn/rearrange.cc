@@ -175,12 +175,15 @@ void moved_compute(Compute& c, const SubPixelAttrs& attrs, const char* name,
   c.result(moved);
 }
 
+int64_t plain_channels(const std::vector<Dim>& dims, const SubPixelAttrs& attrs) {
+  return number_of(convert_shape(dims, *Layout::parse(attrs.layout), *Layout::parse("NCHW"))[1],
+                   "a number for the channels");
+}
+
 void depth_to_space_compute(Compute& c, const SubPixelAttrs& attrs) {
   const int block = as_int(attrs.block_size);
-  const auto shape = convert_shape(c.in(0).shape(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"));
-  const int channels = as_int(shape[1] / attrs.block_size / attrs.block_size);
-  const int64_t held =
-      convert_shape(c.out().extents(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"))[1];
+  const int64_t given = plain_channels(c.in(0).dims(), attrs), held = plain_channels(c.out().shape(), attrs);
+  const int channels = as_int(given / attrs.block_size / attrs.block_size);
   if (held != channels)
     throw NotSupported("`nn.depth_to_space` to " + std::to_string(channels) +
                        " channels, which do not fill the blocks of layout " + attrs.layout + ": they hold " +
@@ -194,8 +197,7 @@ void depth_to_space_compute(Compute& c, const SubPixelAttrs& attrs) {
 
 void space_to_depth_compute(Compute& c, const SubPixelAttrs& attrs) {
   const int block = as_int(attrs.block_size);
-  const auto shape = convert_shape(c.in(0).shape(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"));
-  const int channels = as_int(shape[1]);
+  const int channels = as_int(plain_channels(c.in(0).dims(), attrs));
   moved_compute(c, attrs, "space_to_depth", [&](const Index& o) {
     const Halide::Expr cell = o[1] / channels;
     return Index{o[0], o[1] % channels, o[2] * block + cell / block, o[3] * block + cell % block};
@@ -318,7 +320,9 @@ void mirror_pad_compute(Compute& c, const MirrorPadAttrs& attrs) {
   const int twice = attrs.mode == "SYMMETRIC" ? 1 : 0;
   Index at = i.exprs();
   for (int axis = 0; axis < i.rank(); ++axis) {
-    const int before = as_int(attrs.pad_width[axis][0]), last = as_int(c.in(0).extent(axis) - 1);
+    const int before = as_int(attrs.pad_width[axis][0]);
+    c.needs_elements(c.in(0).dim(axis));
+    const Halide::Expr last = as_expr(c.in(0).dim(axis) - 1);
     const Halide::Expr index = i[axis] - before;
     const Halide::Expr mirrored =
         select(index<0, -index - twice, index> last, 2 * last + twice - index, index);
@@ -354,7 +358,7 @@ RelationStatus fifo_buffer_relation(RelationContext& ctx, const FIFOBufferAttrs&
 void space_to_batch_compute(Compute& c, const SpaceToBatchNDAttrs& attrs) {
   const Tensor& data = c.in(0);
   const Axes i(data.rank());
-  const int images = as_int(data.extent(0));
+  const Halide::Expr images = data.size(0);
   Halide::Expr cell = i[0] / images, inside = Halide::Internal::const_true();
   Index at = i.exprs();
   at[0] = i[0] % images;
@@ -362,8 +366,9 @@ void space_to_batch_compute(Compute& c, const SpaceToBatchNDAttrs& attrs) {
        cell = cell / as_int(attrs.block_shape[k])) {
     const int block = as_int(attrs.block_shape[k]);
     const Halide::Expr position = i[k + 1] * block + cell % block - as_int(attrs.paddings[k][0]);
-    inside = inside && position >= 0 && position < as_int(data.extent(k + 1));
-    at[k + 1] = inside_axis(position, data.extent(k + 1));
+    inside = inside && position >= 0 && position < data.size(k + 1);
+    at[k + 1] = inside_axis(position, data.dim(k + 1));
+    c.needs_elements(data.dim(k + 1));
   }
   Halide::Func moved = c.stage("space_to_batch");
   moved(i.reversed()) = select(inside, data(at), constant_of(c.out().dtype(), attrs.pad_value));
@@ -380,7 +385,7 @@ void batch_to_space_compute(Compute& c, const BatchToSpaceNDAttrs& attrs) {
     cell = cell * block + position % block;
     at[k + 1] = position / block;
   }
-  at[0] = cell * as_int(c.out().extents()[0]) + i[0];
+  at[0] = cell * as_expr(c.out().shape()[0]) + i[0];
   Halide::Func moved = c.stage("batch_to_space");
   moved(i.reversed()) = c.in(0)(at);
   c.result(moved);
@@ -407,11 +412,11 @@ void dilate_compute(Compute& c, const DilateAttrs& attrs) {
 void fifo_buffer_compute(Compute& c, const FIFOBufferAttrs& attrs) {
   const Tensor &data = c.in(0), &buffer = c.in(1);
   const Axes i(data.rank());
-  const int axis = from_front(attrs.axis, data.rank()),
-            kept = as_int(buffer.extent(axis) - data.extent(axis));
+  const int axis = from_front(attrs.axis, data.rank());
+  const Halide::Expr kept = as_expr(buffer.dim(axis) - data.dim(axis));
   Index old = i.exprs(), fresh = i.exprs();
-  old[axis] = inside_axis(i[axis] + as_int(data.extent(axis)), buffer.extent(axis));
-  fresh[axis] = inside_axis(i[axis] - kept, data.extent(axis));
+  old[axis] = inside_axis(i[axis] + data.size(axis), buffer.dim(axis));
+  fresh[axis] = inside_axis(i[axis] - kept, data.dim(axis));
   Halide::Func queue = c.stage("fifo_buffer");
   queue(i.reversed()) = select(i[axis] < kept, buffer(old), data(fresh));
   c.result(queue);

@@ -34,7 +34,7 @@ struct SoftmaxRows {
   SoftmaxRows(const Compute& c, int64_t axis_attr)
       : i(c.out().rank()),
         axis(static_cast<int>(axis_attr < 0 ? axis_attr + i.rank() : axis_attr)),
-        r(0, as_int(c.in(0).extent(axis)), "r"),
+        r(0, c.in(0).size(axis), "r"),
         type(sum_type(c.out().dtype())) {
     along = i.exprs();
     along[axis] = r.x;

@@ -6,23 +6,41 @@
 
 namespace baton {
 
+namespace {
+
+struct Network {
+  Halide::Expr n, width, levels, steps;
+};
+
+Network network_of(Dim extent) {
+  if (extent.is_symbolic()) {
+    const Halide::Expr n = as_expr(extent), last = max(n, 1) - 1, levels = 32 - count_leading_zeros(last);
+    return {n, Halide::Expr(1) << levels, levels, levels * (levels + 1) / 2};
+  }
+  const int n = as_int(extent.value());
+  const int width = static_cast<int>(std::bit_ceil(static_cast<uint32_t>(std::max(n, 1))));
+  const int levels = std::countr_zero(static_cast<uint32_t>(width));
+  return {n, width, levels, levels * (levels + 1) / 2};
+}
+
+}  // namespace
+
 // A bitonic network: its comparisons are data-independent, so that all other axes stay pure (vectors,
 // threads). Level s makes sorted blocks of 2 << s elements in alternating order; its step k compares elements
 // at distance 1 << (s - k). The two halves of `f` along its outermost dimension are double buffers: a step
 // reads one and writes the other. Ties are broken by position, which makes the sort stable. The axis is
 // padded to a power of two with positions that sort last.
-Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis,
+Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<Dim>& shape, int axis,
                           bool ascending) {
   using Halide::Expr;
-  const int rank = static_cast<int>(shape.size()), n = as_int(shape[axis]), dim = rank - 1 - axis;
-  const int width = static_cast<int>(std::bit_ceil(static_cast<uint32_t>(std::max(n, 1))));
-  const int levels = std::countr_zero(static_cast<uint32_t>(width)), steps = levels * (levels + 1) / 2;
+  const int rank = static_cast<int>(shape.size()), dim = rank - 1 - axis;
+  const auto [n, width, levels, steps] = network_of(shape[axis]);
 
   const Axes i(rank);
   const Halide::Var half("half");
   std::vector<Halide::Var> args = i.reversed();
   std::vector<Expr> at(args.begin(), args.end());
-  at[dim] = clamp(at[dim], 0, std::max(n, 1) - 1);
+  at[dim] = clamp(at[dim], 0, simplify(max(n, 1)) - 1);
   args.push_back(half);
   Halide::Func f = c.stage("network");
   f(args) = Halide::Tuple(values(at), Expr(i[axis]));
@@ -30,7 +48,7 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
   const std::vector<Halide::Var> out = i.reversed();
   std::vector<Expr> last(out.begin(), out.end());
   last.push_back(steps % 2);
-  if (steps > 0) {
+  if (!is_const_zero(steps)) {
     Halide::RDom r(0, width, 0, levels, 0, levels, "r");  // element, k, s
     r.where(r.y <= r.z);
     const Expr e = r.x, s = r.z, k = r.y, step = s * (s + 1) / 2 + k;
@@ -58,7 +76,7 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
 }
 
 Halide::Func sorted_pairs(Compute& c, const Tensor& data, int axis, bool ascending) {
-  return sorted_pairs(c, data.func(), data.shape(), axis, ascending);
+  return sorted_pairs(c, data.func(), data.dims(), axis, ascending);
 }
 
 }  // namespace baton

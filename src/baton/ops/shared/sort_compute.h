@@ -9,7 +9,7 @@ namespace baton {
 Halide::Func sorted_pairs(Compute& c, const Tensor& data, int axis, bool ascending);
 
 /// The same for a Func in Halide order, of shape `shape` in Relay order.
-Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis,
+Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<Dim>& shape, int axis,
                           bool ascending);
 
 struct TopkAttrs;

@@ -44,16 +44,16 @@ RelationStatus collapse_sum_to_relation(RelationContext& ctx, const InitOpAttrs&
 // Axes that the result lacks, or has with extent 1, are summed over.
 void collapse_compute(Compute& c) {
   const Tensor& data = c.in(0);
-  const std::vector<int64_t> out = c.out().extents();
+  const std::vector<Dim>& out = c.out().shape();
   const Axes i(c.out().rank());
   const int more = data.rank() - i.rank();
-  std::vector<int64_t> extents;
+  std::vector<Dim> extents;
   for (int k = 0; k < data.rank(); ++k)
-    if (k < more || out[k - more] != data.extent(k)) extents.push_back(data.extent(k));
+    if (k < more || out[k - more] != data.dim(k)) extents.push_back(data.dim(k));
   const Domain r(extents);
   Index at;
   for (int k = 0, next = 0; k < data.rank(); ++k) {
-    if (k < more || out[k - more] != data.extent(k))
+    if (k < more || out[k - more] != data.dim(k))
       at.push_back(r[next++]);
     else
       at.push_back(i[k - more]);

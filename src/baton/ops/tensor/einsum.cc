@@ -108,16 +108,17 @@ Subscripts subscripts_of(std::string equation) {
 void einsum_compute(Compute& c, const EinsumAttrs& attrs) {
   const Subscripts subscripts = subscripts_of(attrs.equation);
   const Halide::Type type = sum_type(c.out().dtype());
-  std::map<char, int64_t> extents;
+  std::map<char, Dim> extents;
   for (size_t k = 0; k < subscripts.operands.size(); ++k)
     for (size_t axis = 0; axis < subscripts.operands[k].size(); ++axis) {
-      int64_t& extent = extents.emplace(subscripts.operands[k][axis], 1).first->second;
-      extent = std::max(extent, c.in(static_cast<int>(k)).extent(static_cast<int>(axis)));
+      Dim& extent = extents.emplace(subscripts.operands[k][axis], 1).first->second;
+      const Dim own = c.in(static_cast<int>(k)).dim(static_cast<int>(axis));
+      if (extent == 1) extent = own;
     }
   const Axes i(c.out().rank());
   std::map<char, Halide::Expr> at;
   for (int axis = 0; axis < i.rank(); ++axis) at[subscripts.result[axis]] = i[axis];
-  std::vector<int64_t> summed;
+  std::vector<Dim> summed;
   for (const auto& [letter, extent] : extents)
     if (!at.contains(letter)) summed.push_back(extent);
   const Domain r(summed);
@@ -129,7 +130,7 @@ void einsum_compute(Compute& c, const EinsumAttrs& attrs) {
     const Tensor& operand = c.in(static_cast<int>(k));
     Index index;
     for (size_t axis = 0; axis < subscripts.operands[k].size(); ++axis)
-      index.push_back(operand.extent(static_cast<int>(axis)) == 1 ? Halide::Expr(0)
+      index.push_back(operand.dim(static_cast<int>(axis)) == 1 ? Halide::Expr(0)
                                                                   : at.at(subscripts.operands[k][axis]));
     const Halide::Expr value = cast(type, operand(index));
     product = product.defined() ? product * value : value;

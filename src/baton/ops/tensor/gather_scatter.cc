@@ -193,15 +193,16 @@ RelationStatus argwhere_relation(RelationContext& ctx, const NoAttrs&) {
 }
 
 // Indices out of range are clamped: kernels never read out of bounds.
-Halide::Expr inside(const Halide::Expr& index, int64_t extent) {
-  return clamp(Halide::cast<int>(index), 0, as_int(extent - 1));
+Halide::Expr inside(const Halide::Expr& index, Dim extent) {
+  return clamp(Halide::cast<int>(index), 0, as_expr(extent - 1));
 }
 
 void gather_compute(Compute& c, const GatherAttrs& attrs) {
   const Tensor& data = c.in(0);
   const int axis = static_cast<int>(*attrs.axis < 0 ? *attrs.axis + data.rank() : *attrs.axis);
   reindex_compute(c, "gather", [&](Index i) {
-    i[axis] = inside(c.in(1)(i), data.extent(axis));
+    i[axis] = inside(c.in(1)(i), data.dim(axis));
+    c.needs_elements(data.dim(axis));
     return i;
   });
 }
@@ -215,7 +216,8 @@ void gather_nd_compute(Compute& c, const GatherNDAttrs& attrs) {
     which.insert(which.begin(), Halide::Expr(0));
     for (int k = 0; k < counted; ++k) {
       which[0] = k;
-      at.push_back(inside(indices(which), data.extent(batch + k)));
+      at.push_back(inside(indices(which), data.dim(batch + k)));
+      c.needs_elements(data.dim(batch + k));
     }
     at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
     return at;
@@ -229,7 +231,10 @@ void adv_index_compute(Compute& c, const NoAttrs&) {
     const auto rest = i.end() - (data.rank() - counted);
     const Index picked(i.begin(), rest);
     Index at;
-    for (int k = 0; k < counted; ++k) at.push_back(inside(broadcast_at(c.in(k + 1), picked), data.extent(k)));
+    for (int k = 0; k < counted; ++k) {
+      at.push_back(inside(broadcast_at(c.in(k + 1), picked), data.dim(k)));
+      c.needs_elements(data.dim(k));
+    }
     at.insert(at.end(), rest, i.end());
     return at;
   });
@@ -285,25 +290,30 @@ std::vector<std::vector<int64_t>> argwhere_shapes(const Attrs&, const std::vecto
 
 using Combine = Halide::Expr (*)(Halide::Expr old, Halide::Expr update);
 
+bool fits(Dim part, Dim whole) {
+  return part == whole || (!part.is_any() && !whole.is_any() && part.value() <= whole.value());
+}
+
 // The data with updates written in order. `at` is the position of update element i; positions out of bounds
 // are skipped. `rows`, if given, limits the first axis of the updates.
 template <class At>
 void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor& updates, Combine combine,
-                  At&& at, std::optional<int64_t> rows = {}) {
+                  At&& at, std::optional<Dim> rows = {}) {
   const Axes i(data.rank());
-  std::vector<int64_t> extents = updates.shape();
-  if (rows) extents.at(0) = std::min(extents.at(0), *rows);
+  std::vector<Dim> extents = updates.dims();
+  if (rows && (rows->is_any() || extents.at(0).is_any() || rows->value() < extents.at(0).value()))
+    extents.at(0) = *rows;
   Domain r(extents);
   Index to = at(r.exprs());
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < data.rank(); ++k) {
     const Halide::Expr position = Halide::cast<int>(to[k]);
     if (position.as<Halide::Internal::Variable>() && updates.rank() == data.rank() &&
-        updates.extent(k) <= data.extent(k))
+        fits(updates.dim(k), data.dim(k)))
       continue;
-    const Halide::Expr from_start = select(position < 0, position + as_int(data.extent(k)), position);
-    inside = inside && from_start >= 0 && from_start < as_int(data.extent(k));
-    to[k] = inside_axis(from_start, data.extent(k));
+    const Halide::Expr from_start = select(position < 0, position + data.size(k), position);
+    inside = inside && from_start >= 0 && from_start < data.size(k);
+    to[k] = inside_axis(from_start, data.dim(k));
   }
   r.where(inside);
   Halide::Func out = c.stage(name);
@@ -349,7 +359,7 @@ void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
     at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
     return at;
   };
-  const std::optional<int64_t> rows = indices.rank() == 2 ? std::optional(indices.extent(1)) : std::nullopt;
+  const std::optional<Dim> rows = indices.rank() == 2 ? std::optional(indices.dim(1)) : std::nullopt;
   scatter_into(c, "scatter_nd", c.in(0), c.in(2), combine, place, rows);
 }
 

@@ -107,14 +107,15 @@ void concatenate_compute(Compute& c, const ConcatenateAttrs& attrs) {
   // Each element comes from the last input that begins at or before it; indices are clamped where another one
   // counts.
   Halide::Expr value;
-  int64_t begin = 0;
+  Dim begin = 0;
   for (int k = 0; k < c.num_inputs(); ++k) {
-    const int64_t extent = c.in(k).extent(axis);
+    const Dim extent = c.in(k).dim(axis);
     if (extent == 0) continue;
+    c.needs_elements(extent);
     Index at = i.exprs();
-    at[axis] = clamp(i[axis] - as_int(begin), 0, as_int(extent - 1));
-    value = value.defined() ? select(i[axis] >= as_int(begin), c.in(k)(at), value) : c.in(k)(at);
-    begin += extent;
+    at[axis] = clamp(i[axis] - as_expr(begin), 0, as_expr(extent - 1));
+    value = value.defined() ? select(i[axis] >= as_expr(begin), c.in(k)(at), value) : c.in(k)(at);
+    begin = begin + extent;
   }
   Halide::Func joined = c.stage("concatenate");
   joined(i.reversed()) = value.defined() ? value : constant_of(c.out().dtype(), 0);
@@ -146,6 +147,8 @@ RelationStatus stack_relation(RelationContext& ctx, const StackAttrs& attrs) {
   return ctx.assign_result(tensor_type(std::move(shape), fields[0]->dtype()));
 }
 
+bool is_shorter(Dim a, Dim b) { return !a.is_any() && !b.is_any() && a.value() < b.value(); }
+
 void stack_compute(Compute& c, const StackAttrs& attrs) {
   const Axes i(c.out().rank());
   const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + i.rank() : attrs.axis);
@@ -154,7 +157,7 @@ void stack_compute(Compute& c, const StackAttrs& attrs) {
     Index at = i.exprs();
     at.erase(at.begin() + axis);
     for (int d = 0; d < c.in(k).rank(); ++d)  // a tensor that is shorter than the first: see the relation
-      if (c.in(k).extent(d) < c.in(0).extent(d)) at[d] = min(at[d], as_int(c.in(k).extent(d) - 1));
+      if (is_shorter(c.in(k).dim(d), c.in(0).dim(d))) at[d] = min(at[d], as_expr(c.in(k).dim(d) - 1));
     value = value.defined() ? select(i[axis] == k, c.in(k)(at), value) : c.in(k)(at);
   }
   Halide::Func stacked = c.stage("stack");
@@ -218,14 +221,14 @@ void split_compute(Compute& c, const SplitAttrs& attrs) {
   const Axes i(c.in(0).rank());
   const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + i.rank() : attrs.axis);
   std::vector<Halide::Func> parts;
-  int64_t begin = 0;
+  Dim begin = 0;
   for (int k = 0; k < c.num_outputs(); ++k) {
     Index at = i.exprs();
-    at[axis] = i[axis] + as_int(begin);
+    at[axis] = i[axis] + as_expr(begin);
     Halide::Func part = c.stage("part" + std::to_string(k));
     part(i.reversed()) = c.in(0)(at);
     parts.push_back(part);
-    begin += c.out(k).shape()[axis].value();
+    begin = begin + c.out(k).shape()[axis];
   }
   c.results(std::move(parts));
 }

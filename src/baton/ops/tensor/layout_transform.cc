@@ -71,12 +71,14 @@ void layout_compute(Compute& c, const LayoutTransformAttrs& attrs) {
   const Axes i(dst.rank());
   Index from = convert_index<Halide::Expr>(i.exprs(), dst, src);
   // Where a split does not divide, the result has padding elements: zeros.
-  const std::vector<int64_t> reached = convert_shape(c.out().extents(), dst, src);
+  const std::vector<Dim> reached = convert_shape(c.out().shape(), dst, src);
   Halide::Expr inside = Halide::Internal::const_true();
   for (int axis = 0; axis < src.rank(); ++axis) {
-    if (reached[axis] <= data.extent(axis)) continue;
-    inside = inside && from[axis] < as_int(data.extent(axis));
-    from[axis] = min(from[axis], as_int(data.extent(axis) - 1));
+    const Dim extent = data.dim(axis);
+    if (reached[axis] == extent) continue;
+    if (!reached[axis].is_any() && !extent.is_any() && reached[axis].value() <= extent.value()) continue;
+    inside = inside && from[axis] < as_expr(extent);
+    from[axis] = min(from[axis], as_expr(extent - 1));
   }
   Halide::Func moved = c.stage("layout_transform");
   moved(i.reversed()) =
@@ -142,7 +144,7 @@ void auto_scheduler_compute(Compute& c, const AutoSchedulerLayoutTransformAttrs&
         throw NotSupported("dst_layout \"" + attrs.dst_layout + "\" lacks an axis of src_layout");
       left[letter] /= extent;
       at.push_back(inside_axis(position[letter] / as_int(left[letter]) % as_int(extent),
-                               c.in(0).extent(static_cast<int>(k))));
+                               c.in(0).dim(static_cast<int>(k))));
     }
     return at;
   });

@@ -115,7 +115,7 @@ struct Reduction {
     const std::vector<bool> reduced = *reduced_axes(axis, exclude, data.rank(), nullptr);
     std::vector<Halide::Range> ranges;
     for (int k = data.rank(); k-- > 0;)
-      if (reduced[k]) ranges.emplace_back(0, as_int(data.extent(k)));
+      if (reduced[k]) ranges.emplace_back(0, data.size(k));
     any = !ranges.empty();
     if (any) domain = Halide::RDom(ranges, "r");
     at.resize(data.rank());
@@ -123,8 +123,8 @@ struct Reduction {
     for (int k = 0, next = 0, left = static_cast<int>(ranges.size()); k < data.rank(); ++k) {
       if (reduced[k]) {
         at[k] = domain[--left];
-        position = position * as_int(data.extent(k)) + at[k];
-        count *= data.extent(k);
+        position = position * data.size(k) + at[k];
+        count = count * data.dim(k);
         if (keepdims) ++next;
       } else {
         at[k] = i[next++];
@@ -137,7 +137,7 @@ struct Reduction {
   Halide::RDom domain;
   Index at;
   Halide::Expr flat;  // the position among the reduced elements, row-major
-  int64_t count = 1;
+  Dim count = 1;
 };
 
 using Combine = Halide::Expr (*)(const Halide::Expr&, const Halide::Expr&);
@@ -264,8 +264,13 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
                       bool unbiased) {
   const Reduction r(c, axis, exclude, keepdims);
   const Halide::Type type = sum_type(c.out().dtype());
-  const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, broadcast_at(c.in(1), r.at));
-  const Halide::Expr count = cast(type, Halide::Expr(static_cast<double>(unbiased ? r.count - 1 : r.count)));
+  // The mean of a symbolic extent is that of one element along each axis that it does not share with the data.
+  const Tensor& mean = c.in(1);
+  Index of_mean = broadcast_index(mean, r.at);
+  for (int k = 0; k < mean.rank(); ++k)
+    if (mean.dim(k).is_symbolic() && mean.dim(k) != c.in(0).dim(k - mean.rank())) of_mean[k] = 0;
+  const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, mean(of_mean));
+  const Halide::Expr count = cast(type, real_of(unbiased ? r.count - 1 : r.count));
   Halide::Func squares = c.stage("squares"), variance = c.stage("variance");
   if (r.any) {
     squares(r.i.reversed()) = cast(type, 0);
@@ -422,7 +427,7 @@ const OpDef& op_mean() {
             const Halide::Func total =
                 fold(c, r, "sum", type, zero_of,
                      [](const Halide::Expr& a, const Halide::Expr& b) { return a + b; });
-            const Halide::Expr sum = total(r.i.reversed()), count = cast(type, as_int(r.count));
+            const Halide::Expr sum = total(r.i.reversed()), count = cast(type, as_expr(r.count));
             Halide::Func mean = c.stage("mean");
             mean(r.i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(sum, count));
             c.result(mean);

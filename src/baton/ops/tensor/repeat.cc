@@ -7,6 +7,7 @@
 #include "baton/ir/rules/read_rule.h"
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/compute_util.h"
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -326,13 +327,21 @@ void tile_compute(Compute& c, const TileAttrs&) {
   const Tensor& data = c.in(0);
   reindex_compute(c, "tile", [&](const Index& i) {
     Index at(i.end() - data.rank(), i.end());
-    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % as_int(data.extent(k));
+    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % data.size(k);
     return at;
   });
 }
 
 void slice_like_compute(Compute& c, const SliceLikeAttrs&) {
-  reindex_compute(c, "slice_like", [](const Index& i) { return i; });
+  // Which extents are longer than those of the result is not known of symbolic ones.
+  reindex_compute(c, "slice_like", [&](Index i) {
+    for (int k = 0; k < c.in(0).rank(); ++k) {
+      const Dim from = c.in(0).dim(k), to = c.out().shape()[static_cast<size_t>(k)];
+      if (from != to && (from.is_symbolic() || to.is_symbolic()))
+        i[k] = clamp(likely(i[k]), 0, as_expr(from - 1)), c.needs_elements(from);
+    }
+    return i;
+  });
 }
 
 void sliding_window_compute(Compute& c, const SlidingWindowAttrs& attrs) {
@@ -380,9 +389,8 @@ void arange_compute(Compute& c, const ArangeAttrs&) {
 void reverse_compute(Compute& c, const ReverseAttrs& attrs) {
   const int axis = place(*attrs.axis, c.in(0).rank());
   reindex_compute(c, "reverse", [&](Index i) {
-    const int last = as_int(c.in(0).extent(axis) - 1);
-    i[axis] = clamp(last - i[axis], 0,
-                    std::max(last, 0));  // clamped, as Halide cannot guard a vector that is read backwards
+    // Clamped, as Halide cannot guard a vector that is read backwards.
+    i[axis] = inside_axis(as_expr(c.in(0).dim(axis) - 1) - i[axis], c.in(0).dim(axis));
     return i;
   });
 }
@@ -393,10 +401,9 @@ void reverse_sequence_compute(Compute& c, const ReverseSequenceAttrs& attrs) {
   reindex_compute(c, "reverse_sequence", [&](Index i) {
     // A length above the extent means the whole sequence.
     const Halide::Expr given = Halide::cast<int64_t>(c.in(1)(Index{i[batch]}));
-    const Halide::Expr extent = Halide::cast<int64_t>(as_int(data.extent(axis)));
+    const Halide::Expr extent = Halide::cast<int64_t>(data.size(axis));
     const Halide::Expr length = Halide::cast<int>(clamp(given, Halide::cast<int64_t>(0), extent));
-    i[axis] = clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0,
-                    std::max(as_int(data.extent(axis)) - 1, 0));
+    i[axis] = inside_axis(select(i[axis] < length, length - 1 - i[axis], i[axis]), data.dim(axis));
     return i;
   });
 }

@@ -40,8 +40,8 @@ template <bool kProduct>
 void scan_compute(Compute& c, const ScanopAttrs& attrs) {
   const Tensor& data = c.in(0);
   const Axes i(c.out().rank());
-  const int axis = attrs.axis ? from_front(*attrs.axis, data.rank()) : 0,
-            count = as_int(c.out().extents()[axis]);
+  const int axis = attrs.axis ? from_front(*attrs.axis, data.rank()) : 0;
+  const Dim count = c.out().shape()[axis];
   const Halide::Type type = halide_type(c.out().dtype());
   const bool exclusive = attrs.exclusive.value_or(false);
   auto element = [&](Index at) {
@@ -49,15 +49,15 @@ void scan_compute(Compute& c, const ScanopAttrs& attrs) {
     if (attrs.axis) return cast(type, data(at));
     Halide::Expr flat = at[0];
     Index split(data.rank());
-    for (int k = data.rank(); k-- > 0; flat = flat / as_int(data.extent(k)))
-      split[k] = k == 0 ? flat : flat % as_int(data.extent(k));
+    for (int k = data.rank(); k-- > 0; flat = flat / data.size(k))
+      split[k] = k == 0 ? flat : flat % data.size(k);
     return cast(type, data(split));
   };
   Halide::Func scan = c.stage(kProduct ? "cumprod" : "cumsum");
   const Halide::Expr start = cast(type, kProduct ? 1 : 0);
   scan(i.reversed()) = exclusive ? select(i[axis] == 0, start, element(i.exprs())) : element(i.exprs());
-  if (count > 1) {
-    const Halide::RDom r(1, count - 1, "r");
+  if (count.is_symbolic() || count.value() > 1) {
+    const Halide::RDom r(1, count.is_symbolic() ? max(as_expr(count), 1) - 1 : as_expr(count - 1), "r");
     Index here = i.exprs(), before = i.exprs();
     here[axis] = r;
     before[axis] = r - 1;

@@ -137,11 +137,16 @@ RelationStatus invert_permutation_relation(RelationContext& ctx, const NoAttrs&)
   return check_rank(ctx, *data, 1, 0) ? identity_relation(ctx) : kFailed;
 }
 
+// As an int64, however large.
+Halide::Expr wide_expr(Dim dim) {
+  return dim.is_symbolic() ? cast<int64_t>(as_expr(dim)) : Halide::Expr(dim.value());
+}
+
 void ndarray_size_compute(Compute& c, const NdarraySizeAttrs&) {
-  int64_t count = c.in(0).rank() == 0 ? 0 : 1;
-  for (const int64_t extent : c.in(0).shape()) count *= extent;
+  Dim count = c.in(0).rank() == 0 ? 0 : 1;
+  for (const Dim& extent : c.in(0).dims()) count = count * extent;
   Halide::Func size = c.stage("ndarray_size");
-  size() = cast_to(c.out().dtype(), Halide::Expr(count));
+  size() = cast_to(c.out().dtype(), wide_expr(count));
   c.result(size);
 }
 
@@ -161,12 +166,11 @@ void sequence_mask_compute(Compute& c, const SequenceMaskAttrs& attrs) {
 void trilu_compute(Compute& c, const TriluAttrs& attrs) {
   const Axes i(c.out().rank());
   // Beyond the corners all diagonals are the same; sums with positions do not overflow then.
-  const int rows = as_int(c.out().extents()[c.out().rank() - 2]),
-            columns = as_int(c.out().extents()[c.out().rank() - 1]);
+  const Halide::Expr rows = wide_expr(c.out().shape()[c.out().rank() - 2]),
+                     columns = wide_expr(c.out().shape()[c.out().rank() - 1]);
   const Halide::Expr right = i[-1] - i[-2],
                      k = Halide::cast<int>(clamp(Halide::cast<int64_t>(c.in(1)(Index{})),
-                                                 Halide::Expr(int64_t{-rows}),
-                                                 Halide::Expr(int64_t{columns})));
+                                                 -rows, columns));
   Halide::Func kept = c.stage("trilu");
   kept(i.reversed()) =
       select(attrs.upper ? right >= k : right <= k, c.in(0)(i.exprs()), constant_of(c.out().dtype(), 0));
@@ -177,19 +181,19 @@ void trilu_compute(Compute& c, const TriluAttrs& attrs) {
 void matrix_set_diag_compute(Compute& c, const MatrixSetDiagAttrs& attrs) {
   const Tensor &data = c.in(0), &diagonal = c.in(1);
   const Axes i(data.rank());
-  const int rows = as_int(data.extent(-2)), columns = as_int(data.extent(-1)), low = as_int(attrs.k1),
-            high = as_int(attrs.k2);
+  const Halide::Expr rows = data.size(-2), columns = data.size(-1);
+  const int low = as_int(attrs.k1), high = as_int(attrs.k2);
   const Halide::Expr d = i[-1] - i[-2], length = min(rows + min(d, 0), columns - max(d, 0));
   Halide::Expr position = min(i[-1], i[-2]);
   if (low != high) {
     const Halide::Expr right =
         (d >= 0 && attrs.super_diag_right_align) || (d <= 0 && attrs.sub_diag_right_align);
-    position = select(right, position + as_int(diagonal.extent(-1)) - length, position);
+    position = select(right, position + diagonal.size(-1) - length, position);
   }
   const Index all = i.exprs();
   Index at(all.begin(), all.end() - 2);
   if (low != high) at.push_back(clamp(high - d, 0, high - low));
-  at.push_back(inside_axis(position, diagonal.extent(-1)));
+  at.push_back(inside_axis(position, diagonal.dim(-1)));
   Halide::Func written = c.stage("matrix_set_diag");
   written(i.reversed()) = select(d >= low && d <= high, diagonal(at), data(all));
   c.result(written);
@@ -213,11 +217,11 @@ void unravel_index_compute(Compute& c, const NoAttrs&) {
 
 void invert_permutation_compute(Compute& c, const NoAttrs&) {
   const Axes i(1);
-  const Domain r(c.in(0).shape());
+  const Domain r(c.in(0).dims());
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func inverse = c.stage("invert_permutation");
   inverse(i.reversed()) = cast(type, 0);
-  inverse(inside_axis(c.in(0)(r.exprs()), c.in(0).extent(0))) = cast(type, r[0]);
+  inverse(inside_axis(c.in(0)(r.exprs()), c.in(0).dim(0))) = cast(type, r[0]);
   c.result(inverse);
 }
 
@@ -257,7 +261,7 @@ void strided_set_compute(Compute& c, const NoAttrs&) {
   Index at = i.exprs();
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < as_int(begin.extent(0)); ++k) {
-    const int extent = as_int(data.extent(k));
+    const Halide::Expr extent = data.size(k);
     const Halide::Expr step = k < strides.extent(0) ? Halide::cast<int>(strides(Index{k})) : Halide::Expr(1);
     // Ends beyond the data, such as the largest integer for "all", are clamped before conversion to 32 bits.
     auto bound = [&](const Tensor& from) {
@@ -270,7 +274,7 @@ void strided_set_compute(Compute& c, const NoAttrs&) {
                        size = max(abs(step), 1);
     const Halide::Expr length = Halide::cast<int>(size);
     inside = inside && way >= 0 && way % length == 0 && select(back, i[k] > last, i[k] < last);
-    at[k] = inside_axis(way / length, values.extent(k));
+    at[k] = inside_axis(way / length, values.dim(k));
   }
   Halide::Func written = c.stage("strided_set");
   written(i.reversed()) = select(inside, values(at), data(i.exprs()));
@@ -283,7 +287,7 @@ void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
   const Axes i(1);
   Halide::Expr extent = constant_of(c.out().dtype(), 0);
   for (int k = 0; k < c.in(0).rank(); ++k)
-    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
+    extent = select(i[0] == k, cast_to(c.out().dtype(), wide_expr(c.in(0).dim(k))), extent);
   Halide::Func extents = c.stage("shape_of");
   extents(i.reversed()) = extent;
   c.result(extents);

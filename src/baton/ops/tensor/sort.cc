@@ -135,19 +135,25 @@ void sort_compute(Compute& c, const ArgsortAttrs& attrs) {
 void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
   const Tensor &sequence = c.in(0), &values = c.in(1);
   const Axes i(values.rank());
-  const int count = as_int(sequence.extent(-1)), bits = std::bit_width(static_cast<uint32_t>(count));
-  const Halide::RDom r(0, std::max(bits, 1), "r");
+  const Dim extent = sequence.dim(-1);
+  const Halide::Expr count = as_expr(extent),
+                     bits = extent.is_symbolic()
+                                ? max(32 - count_leading_zeros(count), 1)
+                                : Halide::Expr(std::max<int>(
+                                      std::bit_width(static_cast<uint32_t>(extent.value())), 1));
+  const Halide::RDom r(0, bits, "r");
+  c.needs_elements(extent);
   const Halide::Expr value = values(i.exprs());
   Halide::Func position = c.stage("position"), result = c.stage("searchsorted");
   position(i.reversed()) = 0;
   const Halide::Expr before = position(i.reversed()),
-                     next = before + (Halide::Expr(1) << (std::max(bits, 1) - 1 - r));
+                     next = before + (Halide::Expr(1) << (bits - 1 - r));
   Index at = i.exprs();
   if (sequence.rank() == 1)
     at.clear();
   else
     at.pop_back();
-  at.push_back(inside_axis(next - 1, count));
+  at.push_back(inside_axis(next - 1, extent));
   const Halide::Expr element = sequence(at);
   const Halide::Expr wanted = cast(element.type(), value);
   const Halide::Expr smaller = attrs.right ? !sorts_before(wanted, element) : sorts_before(element, wanted);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "baton/ir/rules/shape_rule.h"
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/reindex.h"
@@ -83,15 +84,15 @@ RelationStatus sparse_reshape_relation(RelationContext& ctx, const NoAttrs&) {
 void sparse_to_dense_compute(Compute& c) {
   const Tensor &indices = c.in(0), &values = c.in(1);
   const Axes i(c.out().rank());
-  const std::vector<int64_t> out = c.out().extents();
-  Domain r({indices.rank() == 0 ? 1 : indices.extent(0)});
+  const std::vector<Dim>& out = c.out().shape();
+  Domain r({indices.rank() == 0 ? Dim(1) : indices.dim(0)});
   Index to;
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < i.rank(); ++k) {
     const Halide::Expr at = indices.rank() == 0   ? indices(Index{})
                             : indices.rank() == 1 ? indices(Index{r[0]})
                                                   : indices(Index{r[0], k});
-    inside = inside && at >= cast(at.type(), 0) && at < cast(at.type(), as_int(out[k]));
+    inside = inside && at >= cast(at.type(), 0) && at < cast(at.type(), as_expr(out[k]));
     to.push_back(inside_axis(at, out[k]));
   }
   r.where(inside);

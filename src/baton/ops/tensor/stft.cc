@@ -56,7 +56,7 @@ void stft_compute(Compute& c, const StftAttrs& attrs) {
   const Halide::Type type = sum_type(c.out().dtype());
   Index at;
   for (int axis = 0; axis + 1 < data.rank(); ++axis) at.push_back(i[axis]);
-  at.push_back(inside_axis(i[-2] * as_int(attrs.hop_length) + r[0], data.extent(-1)));
+  at.push_back(inside_axis(i[-2] * as_int(attrs.hop_length) + r[0], data.dim(-1)));
   // The turn is reduced to one circle in integers, so that angles stay exact.
   const Halide::Expr turn = cast(type, (i[-3] * r[0]) % as_int(attrs.n_fft)) *
                             cast(type, Halide::Expr(2 * M_PI / static_cast<double>(attrs.n_fft)));

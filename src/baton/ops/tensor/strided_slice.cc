@@ -113,6 +113,7 @@ void slice_compute(Compute& c, const StridedSliceAttrs& attrs) {
     for (size_t k = 0; k < count; ++k) {
       const int64_t named = attrs.axes ? (*attrs.axes)[k] : static_cast<int64_t>(k);
       const int axis = static_cast<int>(named < 0 ? named + data.rank() : named);
+      if (data.dim(axis).is_any() && is_whole_slice(attrs, k)) continue;
       const Slice slice = slice_of(attrs, k, data.extent(axis));
       i[axis] = i[axis] * as_int(slice.step) + as_int(slice.first);
     }

@@ -46,11 +46,11 @@ RelationStatus take_relation(RelationContext& ctx, const TakeAttrs& attrs) {
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-Halide::Expr in_range(const Halide::Expr& index, const std::string& mode, int64_t extent) {
+Halide::Expr in_range(const Halide::Expr& index, const std::string& mode, Dim extent) {
   const Halide::Expr at = cast<int>(index);
   // Clamped even for indices promised to be valid: kernels never read out of bounds.
-  if (mode == "wrap") return at % as_int(extent);
-  return clamp(at, 0, as_int(extent - 1));
+  if (mode == "wrap") return at % as_expr(extent);
+  return clamp(at, 0, as_expr(extent - 1));
 }
 
 void take_compute(Compute& c, const TakeAttrs& attrs) {
@@ -58,12 +58,12 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
   const Axes i(c.out().rank());
   Halide::Func taken = c.stage("take");
   if (!attrs.axis) {
-    int64_t size = 1;
-    for (const int64_t extent : data.shape()) size *= extent;
+    Dim size = 1;
+    for (const Dim& extent : data.dims()) size = size * extent, c.needs_elements(extent);
     Halide::Expr flat = in_range(indices(i.exprs()), attrs.mode, size);
     Index at(data.rank());
-    for (int axis = data.rank(); axis-- > 0; flat = flat / as_int(data.extent(axis)))
-      at[axis] = flat % as_int(data.extent(axis));
+    for (int axis = data.rank(); axis-- > 0; flat = flat / data.size(axis))
+      at[axis] = flat % data.size(axis);
     taken(i.reversed()) = data(at);
   } else {
     const int axis = static_cast<int>(*attrs.axis < 0 ? *attrs.axis + data.rank() : *attrs.axis);
@@ -74,7 +74,8 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
     const int after = axis + indices.rank() - batch;
     Index which(to.begin(), to.begin() + batch), at(to.begin(), to.begin() + axis);
     which.insert(which.end(), to.begin() + axis, to.begin() + after);
-    at.push_back(in_range(indices(which), attrs.mode, data.extent(axis)));
+    at.push_back(in_range(indices(which), attrs.mode, data.dim(axis)));
+    c.needs_elements(data.dim(axis));
     at.insert(at.end(), to.begin() + after, to.end());
     taken(i.reversed()) = data(at);
   }

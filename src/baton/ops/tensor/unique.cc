@@ -37,10 +37,12 @@ RelationStatus unique_relation(RelationContext& ctx, const UniqueAttrs& attrs) {
 // are numbered in that order or, unsorted, in the order of their first elements in the data. Elements after
 // the last group are 0.
 void unique_compute(Compute& c, const UniqueAttrs& attrs) {
-  const int n = as_int(c.in(0).extent(0));
+  const Dim extent = c.in(0).dim(0);
+  const Halide::Expr n = as_expr(extent);
+  const bool several = extent.is_symbolic() || extent.value() > 1;
   const Halide::Var i("i0");
   std::vector<Halide::Func> results;
-  if (n == 0) {
+  if (extent == 0) {
     for (int k = 0; k < c.num_outputs(); ++k) {
       results.push_back(c.stage("none" + std::to_string(k)));
       results.back()(i) = constant_of(c.out(k).dtype(), 0);
@@ -48,33 +50,34 @@ void unique_compute(Compute& c, const UniqueAttrs& attrs) {
     c.results(std::move(results));
     return;
   }
+  c.needs_elements(extent);
   const Halide::Func sorted = sorted_pairs(c, c.in(0), 0, true);
   auto value = [&](const Halide::Expr& k) { return sorted(k)[0]; };
   auto place = [&](const Halide::Expr& k) { return sorted(k)[1]; };
   auto begins = [&](const Halide::Expr& k) {
     return k == 0 || value(clamp(k, 0, n - 1)) != value(clamp(k - 1, 0, n - 1));
   };
-  const Halide::RDom all(0, n, "r"), later(1, std::max(n - 1, 1), "s");
+  const Halide::RDom all(0, n, "r"), later(1, extent.is_symbolic() ? n - 1 : as_expr(several ? extent - 1 : 1), "s");
 
   // group(k): the number of the group that sorted element k belongs to.
   Halide::Func group = c.stage("group");
   group(i) = select(begins(i), 1, 0);
-  if (n > 1) group(later) += group(later - 1);
+  if (several) group(later) += group(later - 1);
   Halide::Func number = group;
   if (!attrs.sorted) {
     Halide::Func first = c.stage("first"), order = c.stage("order"), leader = c.stage("leader");
     first(i) = 0;  // whether element i of the data is the first of its value
-    first(inside_axis(place(all), n)) = select(begins(all), 1, 0);
+    first(inside_axis(place(all), extent)) = select(begins(all), 1, 0);
     order(i) = first(i);
-    if (n > 1) order(later) += order(later - 1);
+    if (several) order(later) += order(later - 1);
     leader(i) = 0;  // by group: where its first element stands
     Halide::RDom starts(0, n, "b");
     starts.where(begins(starts));
-    leader(inside_axis(group(starts) - 1, n)) = place(starts);
+    leader(inside_axis(group(starts) - 1, extent)) = place(starts);
     number = c.stage("number");
-    number(i) = order(inside_axis(leader(inside_axis(group(i) - 1, n)), n));
+    number(i) = order(inside_axis(leader(inside_axis(group(i) - 1, extent)), extent));
   }
-  auto slot = [&](const Halide::Expr& k) { return inside_axis(number(k) - 1, n); };
+  auto slot = [&](const Halide::Expr& k) { return inside_axis(number(k) - 1, extent); };
   Halide::RDom starts(0, n, "u");
   starts.where(begins(starts));
 
@@ -85,7 +88,7 @@ void unique_compute(Compute& c, const UniqueAttrs& attrs) {
   indices(i) = 0;
   indices(slot(starts)) = place(starts);
   inverse(i) = 0;
-  inverse(inside_axis(place(all), n)) = number(all) - 1;
+  inverse(inside_axis(place(all), extent)) = number(all) - 1;
   count(i) = group(n - 1);
   results = {values, indices, inverse, count};
   if (attrs.return_counts) {

@@ -139,9 +139,10 @@ std::string text_of(const ParameterType& type) {
     for (const ParameterType& field : type.fields) text += (text.empty() ? "" : ", ") + text_of(field);
     return "(" + text + ")";
   }
+  if (type.extents.empty()) return type.dtype.str();
   for (const int64_t extent : type.extents)
     text += (text.empty() ? "" : ", ") + (extent < 0 ? "?" : std::to_string(extent));
-  return type.dtype.str() + "[" + text + "]";
+  return "Tensor[(" + text + "), " + type.dtype.str() + "]";
 }
 
 }  // namespace
@@ -301,8 +302,7 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
     before = measured_->ticks_of_calls();
   }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
-  if (!piece)
-    piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
+  if (!piece) piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
   constexpr size_t kFew = 16;
   const size_t num_inputs = piece->num_inputs(), num_outputs = piece->num_outputs();
   PieceInput few_inputs[kFew];
@@ -504,11 +504,11 @@ inline void Machine::move_argument(int32_t word, Slot* registers, Slot& to) {
 
 Status Machine::execute() {
   static const void* const kLabels[] = {
-      &&move,        &&give_back,  &&fatal,      &&call,       &&tail_call, &&call_value, &&tail_call_value,
-      &&piece,       &&evaluated,  &&tuple,      &&data,       &&closure,   &&field,      &&unless_tag,
-      &&unless,      &&jump,       &&constant,   &&integer,    &&make_cell, &&read_cell,  &&write_cell,
-      &&release,     &&constructor, &&add,       &&subtract,   &&multiply,  &&minimum,    &&maximum,
-      &&logical_and, &&logical_or, &&equal,      &&not_equal,  &&less,      &&less_equal, &&logical_not,
+      &&move,        &&give_back,   &&fatal,    &&call,      &&tail_call, &&call_value, &&tail_call_value,
+      &&piece,       &&evaluated,   &&tuple,    &&data,      &&closure,   &&field,      &&unless_tag,
+      &&unless,      &&jump,        &&constant, &&integer,   &&make_cell, &&read_cell,  &&write_cell,
+      &&release,     &&constructor, &&add,      &&subtract,  &&multiply,  &&minimum,    &&maximum,
+      &&logical_and, &&logical_or,  &&equal,    &&not_equal, &&less,      &&less_equal, &&logical_not,
       &&cast};
   static_assert(std::size(kLabels) == static_cast<size_t>(Opcode::kCount));
   const Program& program = *program_;
@@ -565,8 +565,7 @@ fatal:
 
 call: {
   const FunctionCode& callee = program.functions[static_cast<size_t>(pc[1])];
-  if (frames_.size() >= depth_)
-    BATON_FAIL(too_deep());
+  if (frames_.size() >= depth_) BATON_FAIL(too_deep());
   if ((++calls & 63) == 0 && stop_ && stop_->load(std::memory_order_relaxed)) BATON_FAIL(stopped());
   const size_t own = frames_.back().base, base = own + function->registers;
   if (base + callee.registers > capacity_) [[unlikely]] {
@@ -590,7 +589,8 @@ tail_call: {
   const int32_t count = pc[2];
   const size_t base = frames_.back().base;
   // The arguments are gathered behind the registers, then moved down.
-  const size_t needed = base + function->registers + std::max<size_t>(callee.registers, static_cast<size_t>(count));
+  const size_t needed =
+      base + function->registers + std::max<size_t>(callee.registers, static_cast<size_t>(count));
   if (needed > capacity_) [[unlikely]] {
     if (Status status = grow(needed); !status.ok()) BATON_FAIL(status);
     r = slots_ + base;
@@ -664,13 +664,14 @@ data:
   BATON_NEXT();
 
 closure:
-  r[pc[1]].set_value(make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]), false,
-                                                     take_values(pc + 3, r)));
+  r[pc[1]].set_value(make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]),
+                                                     false, take_values(pc + 3, r)));
   pc += 4 + pc[3];
   BATON_NEXT();
 
 constructor:
-  r[pc[1]].set_value(make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]), true));
+  r[pc[1]].set_value(
+      make_ref<const MachineFunction>(program_, home_.lock(), static_cast<uint32_t>(pc[2]), true));
   pc += 3;
   BATON_NEXT();
 
@@ -735,13 +736,19 @@ release:
   pc += 2 + pc[1];
   BATON_NEXT();
 
-#define BATON_INTEGERS(name, result_kind, expression)                              \
-  name : {                                                                         \
-    const IntegerKind kind = static_cast<IntegerKind>(pc[2]);                      \
+// Values of data types and cells come from outside, too.
+#define BATON_NEED_INTEGER(word)                                      \
+  if (r[register_of(word)].kind != Slot::Kind::kInteger) [[unlikely]] \
+  BATON_FAIL(bad_operand(r[register_of(word)].boxed(), "an integer"))
+#define BATON_INTEGERS(name, result_kind, expression)                                   \
+  name: {                                                                               \
+    const IntegerKind kind = static_cast<IntegerKind>(pc[2]);                           \
+    BATON_NEED_INTEGER(pc[3]);                                                          \
+    BATON_NEED_INTEGER(pc[4]);                                                          \
     const int64_t a = r[register_of(pc[3])].integer, b = r[register_of(pc[4])].integer; \
-    r[pc[1]].set_integer(expression, result_kind);                                 \
-    pc += 5;                                                                       \
-    BATON_NEXT();                                                                  \
+    r[pc[1]].set_integer(expression, result_kind);                                      \
+    pc += 5;                                                                            \
+    BATON_NEXT();                                                                       \
   }
 #define BATON_UNSIGNED(op) \
   wrapped(static_cast<int64_t>(static_cast<uint64_t>(a) op static_cast<uint64_t>(b)), kind)
@@ -759,11 +766,13 @@ release:
   BATON_INTEGERS(less_equal, IntegerKind::kBool, ((void)kind, a <= b))
 
 logical_not:
+  BATON_NEED_INTEGER(pc[3]);
   r[pc[1]].set_integer(r[register_of(pc[3])].integer == 0, static_cast<IntegerKind>(pc[2]));
   pc += 4;
   BATON_NEXT();
 
 cast: {
+  BATON_NEED_INTEGER(pc[3]);
   const IntegerKind kind = static_cast<IntegerKind>(pc[2]);
   r[pc[1]].set_integer(wrapped(r[register_of(pc[3])].integer, kind), kind);
   pc += 4;
@@ -772,6 +781,7 @@ cast: {
 
 #undef BATON_UNSIGNED
 #undef BATON_INTEGERS
+#undef BATON_NEED_INTEGER
 #undef BATON_FAIL
 #undef BATON_NEXT
 }

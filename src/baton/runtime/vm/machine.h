@@ -65,7 +65,8 @@ class MachineFunction final : public program::FunctionValue {
 class Machine {
  public:
   /// `modules`: one for each backend that a kernel names. `services`: may be null for a program without
-  /// operators and foreign functions; it must outlive the machine. `home`: what closures say that they are of.
+  /// operators and foreign functions; it must outlive the machine. `home`: what closures say that they are
+  /// of.
   static Result<std::unique_ptr<Machine>> create(std::shared_ptr<const Program> program,
                                                  Executor::Modules modules, Services* services,
                                                  std::weak_ptr<void> home = {});

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/plan.h"
+#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/runtime/tensors.h"
 #include "baton/support/base/memory.h"
@@ -128,8 +128,8 @@ Status PieceRun::read_axes(std::span<const PieceInput> inputs, bool* changed) {
     const size_t rank = first_axis_[i + 1] - first_axis_[i];
     if (!given) {
       if (rank == 0 && is_integer_kind(expected.dtype)) continue;
-      return Status::invalid("`" + name_of(i) + "` is an integer, where a tensor of " +
-                             std::to_string(rank) + " axes is expected");
+      return Status::invalid("`" + name_of(i) + "` is an integer, where a tensor of " + std::to_string(rank) +
+                             " axes is expected");
     }
     if (given->dtype() != expected.dtype || given->shape().size() != rank)
       return Status::invalid("`" + name_of(i) + "` is " + describe(given->shape(), given->dtype()) +
@@ -226,8 +226,8 @@ Status PieceRun::place_in_arena() {
   if (piece_.slots == 0) return Status::success();
   const auto* arena = static_cast<uint8_t*>(memory_.need(arena_bytes_));
   if (!arena)
-    return Status::out_of_memory("no memory for the intermediate results of the program: " +
-                                 std::to_string(arena_bytes_) + " bytes");
+    return Status::out_of_memory(
+        "no memory for the intermediate results of the program: " + std::to_string(arena_bytes_) + " bytes");
   if (memory_.generation() == generation_) return Status::success();
   generation_ = memory_.generation();
   for (size_t t = 0; t < tensors_.size(); ++t)
@@ -263,7 +263,8 @@ Status PieceRun::make_outputs() {
       return Status::out_of_memory("no memory for a result of the program: " +
                                    describe(shape_of(tensor), piece_.tensors[tensor].dtype));
     clear_past_end(block, bytes);
-    results_[o] = NDArray::view(block, shape_of(tensor), piece_.tensors[tensor].dtype, release_scratch, block);
+    results_[o] =
+        NDArray::view(block, shape_of(tensor), piece_.tensors[tensor].dtype, release_scratch, block);
     point(tensor, block);
   }
   return Status::success();
@@ -358,7 +359,8 @@ void PieceRun::finish(std::span<PieceOutput> outputs) {
     }
   }
   for (size_t o = 0; o < piece_.outputs.size(); ++o)
-    if (piece_.tensors[piece_.outputs[o]].home != PieceTensor::Home::kOutput && !is_integer(piece_.outputs[o]))
+    if (piece_.tensors[piece_.outputs[o]].home != PieceTensor::Home::kOutput &&
+        !is_integer(piece_.outputs[o]))
       outputs[o].value = view_of(piece_.outputs[o], outputs);
 }
 

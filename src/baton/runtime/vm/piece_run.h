@@ -94,20 +94,20 @@ class PieceRun {
   std::vector<int32_t> kernel_extents_;  // as kernels read them, one after the other
   std::vector<baton_tensor> tensors_;
   std::vector<baton_dimension> dimensions_;
-  std::vector<size_t> bytes_;                   // of each tensor
+  std::vector<size_t> bytes_;  // of each tensor
   /// A cell of memory, aligned as kernels expect it.
   struct alignas(64) Integer {
     int64_t value = 0;
   };
-  std::vector<Integer> integers_;               // of inputs and outputs that are integers
-  std::vector<std::vector<uint32_t>> views_;    // of each tensor: those in its memory
-  std::vector<size_t> offsets_;                 // of the arena's slots
-  std::vector<NDArray> copies_;                 // of inputs whose memory is not aligned
-  std::vector<NDArray> results_;                // of the outputs, until finish()
-  std::vector<program::Value> given_, spare_;   // values of outputs, kept to be used again
+  std::vector<Integer> integers_;              // of inputs and outputs that are integers
+  std::vector<std::vector<uint32_t>> views_;   // of each tensor: those in its memory
+  std::vector<size_t> offsets_;                // of the arena's slots
+  std::vector<NDArray> copies_;                // of inputs whose memory is not aligned
+  std::vector<NDArray> results_;               // of the outputs, until finish()
+  std::vector<program::Value> given_, spare_;  // values of outputs, kept to be used again
   std::vector<void*> args_;
   std::vector<Call> all_calls_, calls_;  // calls_: those that compute something
-  std::vector<size_t> rows_;               // of a measured run, of calls_; empty: not known
+  std::vector<size_t> rows_;             // of a measured run, of calls_; empty: not known
   std::vector<PieceInput> inputs_;
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;

@@ -1,5 +1,5 @@
 // Programs of the virtual machine: functions of instructions over registers, and the straight-line pieces
-// that they run. Immutable; any number of machines may share one. See docs/design/0047-virtual-machine.md.
+// that they run. Immutable; any number of machines may share one. See docs/design/0048-virtual-machine.md.
 #pragma once
 
 #include <cstdint>

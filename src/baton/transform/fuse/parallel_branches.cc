@@ -29,7 +29,7 @@ size_t position_of(const CallNode& call, const CallNode& before) {
 bool stays_in_place(const CallNode& next, const CallNode& before) {
   const auto *from = as_type<TensorTypeNode>(before.checked_type()),
              *to = as_type<TensorTypeNode>(next.checked_type());
-  if (!next.op() || !from || !to || !to->is_static() || from->shape() != to->shape()) return false;
+  if (!next.op() || !from || !to || !to->is_known() || from->shape() != to->shape()) return false;
   if (next.op()->rules.get<AlongAxis>()) return position_of(next, before) == 0;
   return is_position_free(next);
 }

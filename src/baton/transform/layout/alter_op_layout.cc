@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/rules/layout_rules.h"
@@ -95,22 +96,24 @@ IntegerProduct integer_product(const CallNode& call, const DeviceSheet& sheet) {
 
 bool is_empty(const std::vector<int64_t>& extents) { return std::ranges::find(extents, 0) != extents.end(); }
 
-/// A convolution in NCHW and OIHW with all extents known.
+/// A convolution in NCHW and OIHW with known channels and taps; symbolic extents are usual ones.
 struct Conv {
   ConvShape shape;
+  bool symbolic = false;  ///< batch, height or width are
   LayerSurroundings around;
   bool depthwise = false;
 };
 
 std::optional<Conv> plain_conv(const CallNode& call) {
-  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::string out_layout = text_attr(call, "out_layout");
-  if (!data || !weight || !result || !result->is_static() || text_attr(call, "data_layout") != "NCHW" ||
+  if (!data || !weight || !result || !data->is_known() || !result->is_known() || text_attr(call, "data_layout") != "NCHW" ||
       text_attr(call, "kernel_layout") != "OIHW" || !(out_layout.empty() || out_layout == "NCHW"))
     return std::nullopt;
   const auto types = product_types(data->dtype(), weight->dtype(), result->dtype());
-  const auto in = data->extents(), kernel = weight->extents(), out = result->extents();
+  if (data->shape()[1].is_any() || result->shape()[1].is_any()) return std::nullopt;
+  const auto in = *usual_extents(*data), kernel = weight->extents(), out = *usual_extents(*result);
   if (!types || (types == ProductTypes::kIntegers && (is_empty(in) || is_empty(kernel) || is_empty(out))))
     return std::nullopt;
   const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation"),
@@ -129,6 +132,7 @@ std::optional<Conv> plain_conv(const CallNode& call) {
                 .dilation_width = dilation.back(),
                 .groups = int_attr(call, "groups"),
                 .float32 = types == ProductTypes::kFloat32};
+  conv.symbolic = !data->is_static() || !result->is_static();
   conv.around = {.in_height = in[2],
                  .in_width = in[3],
                  .pad_top = padding.at(0),
@@ -180,7 +184,7 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const LayerNeighbo
                                           : chosen.in_block;
   if (out_block == 1) return std::nullopt;  // blocks of one channel gain nothing
   if (conv->shape.float32 && !choice.takes_blocks(conv->shape, conv->around, sheet)) return std::nullopt;
-  if (!conv->depthwise && chosen.algorithm.kind == ConvAlgorithm::Kind::kWinograd)
+  if (!conv->depthwise && !conv->symbolic && chosen.algorithm.kind == ConvAlgorithm::Kind::kWinograd)
     if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, chosen.algorithm.tile_size))
       return altered;
   const OpDef* op =
@@ -268,10 +272,10 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
 }
 
 bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
-  const TensorTypeNode *data = static_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
-  if (!data || !weight || data->rank() != 2 || data->dtype() != DType::float_(32)) return false;
+  const TensorTypeNode *data = tensor_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
+  if (!data || !data->is_known() || !weight || data->rank() != 2 || data->dtype() != DType::float_(32)) return false;
   const std::vector<int64_t> by = weight->extents();
-  return !choice.packs_dense({.rows = data->extents()[0],
+  return !choice.packs_dense({.rows = (*usual_extents(*data))[0],
                               .units = by[0],
                               .depth = by[1],
                               .constant = as<ConstantNode>(dense.args()[1]) != nullptr},
@@ -298,8 +302,8 @@ Expr deepened(const Expr& data, DType dtype, int rank, int64_t columns) {
 /// Features in blocks of `size`, terms in groups that one instruction sums; both are filled up with zeros.
 std::optional<PlannedCall> alter_integer_dense(const CallNode& call, const OpDef& op, int64_t size,
                                                const DeviceSheet& sheet) {
-  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
-  if (is_empty(data->extents()) || is_empty(weight->extents())) return std::nullopt;
+  const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  if (is_empty(*usual_extents(*data)) || is_empty(weight->extents())) return std::nullopt;
   const IntegerProduct product = integer_product(call, sheet);
   const int64_t depth = weight->extents()[1],
                 missing = (product.summed - depth % product.summed) % product.summed;
@@ -325,9 +329,9 @@ std::optional<PlannedCall> alter_integer_dense(const CallNode& call, const OpDef
 std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice& choice,
                                        const DeviceSheet& sheet) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
-  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const auto types = data && weight && result ? product_types(data->dtype(), weight->dtype(), result->dtype())
+  const auto types = data && data->is_known() && weight && result ? product_types(data->dtype(), weight->dtype(), result->dtype())
                                               : std::nullopt;
   if (!op || !types || data->rank() < 2) return std::nullopt;
   const int64_t units = weight->extents()[0], size = choice.dense_block(units, sheet);

@@ -2,6 +2,7 @@
 
 #include <ranges>
 
+#include "baton/ir/extent.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
@@ -16,9 +17,10 @@ constexpr int64_t kFewer = 4;
 
 int64_t elements(const ExprNode& node) {
   const auto* tensor = as_type<TensorTypeNode>(node.checked_type());
-  if (!tensor || !tensor->is_static()) return 0;
+  const auto extents = tensor ? usual_extents(*tensor) : std::nullopt;
+  if (!extents) return 0;
   int64_t count = 1;
-  for (const int64_t extent : tensor->extents()) count *= extent;
+  for (const int64_t extent : *extents) count *= extent;
   return count;
 }
 

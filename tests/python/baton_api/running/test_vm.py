@@ -187,6 +187,24 @@ def test_a_match_without_a_clause_for_the_value():
         assert run(2).numpy() == 2
 
 
+def test_values_of_data_types_that_are_wrong_inside():
+    """Types of fields are not checked when a value is given: what uses a field says so, and nothing is read as something else."""
+    total = machine("""type Chain { Link(int32, Chain), End, }
+    def @sum(%c: Chain) -> int32 { match (%c) { Link(%v, %r) => add(%v, @sum(%r)), End => 0, } }
+    def @main(%c: Chain) { @sum(%c) }
+    def @one(%n: int32) -> Chain { Link(%n, End) }""")
+    good = total.invoke("one", 4)
+    link, end = good.constructor, good.fields[1]
+    for fields in ([np.zeros((2, 2), "float32"), end], [good, end], [], [tvm.nd.array(np.float32(2)), end], [np.int32(1), 3]):
+        with pytest.raises(tvm.TVMError):
+            total.run(ConstructorValue(good.tag, fields, link))
+    with pytest.raises(tvm.TVMError):
+        total.run(ConstructorValue(12345, [], None))
+    with pytest.raises(tvm.TVMError):
+        total.run(3)
+    assert total.run(good).numpy() == 4
+
+
 def test_the_prelude():
     module = tvm.IRModule()
     prelude = Prelude(module)

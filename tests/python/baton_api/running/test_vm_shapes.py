@@ -509,3 +509,80 @@ def test_arguments_of_the_wrong_shape(wrong, match):
         machine.run(*wrong())
     data = floats(2, 4)
     same(machine.run(data).numpy(), np.exp(data), **NEAR)
+
+
+def test_one_hot_of_a_depth_that_is_a_value():
+    i, depth = var("i", None, dtype="int32"), var("depth", dtype="int32")
+    check([i, depth], relay.one_hot(i, relay.const(1.0), relay.const(0.0), depth, -1, "float32"),
+          [(ints(0, 3, 4), np.int32(3)), (ints(0, 6, 2), np.int32(6))], lambda a, n: np.eye(n, dtype="float32")[a])
+
+
+def test_axes_that_are_values():
+    x, axes, axis = var("x", 1, 3, 1), var("axes", 2, dtype="int64"), var("axis", dtype="int64")
+    check([x, axes], relay.squeeze(x, axes), [(floats(1, 3, 1), np.array([0, 2], "int64"))], lambda a, s: a.squeeze(tuple(s)))
+    check([x, axis], relay.expand_dims(x, axis, 1), [(floats(1, 3, 1), np.int64(1)), (floats(1, 3, 1), np.int64(3))],
+          lambda a, n: np.expand_dims(a, int(n)))
+
+
+def test_sparse_to_dense():
+    places, shape, values = var("places", None, 2, dtype="int32"), var("shape", 2, dtype="int32"), var("values", None)
+
+    def reference(i, s, v):
+        found = np.zeros(s, "float32")
+        found[tuple(i.T)] = v
+        return found
+
+    check([places, shape, values], relay.sparse_to_dense(places, shape, values, relay.const(0.0)),
+          [(np.array([[0, 1], [2, 3]], "int32"), np.array([3, 4], "int32"), floats(2)),
+           (np.array([[1, 0]], "int32"), np.array([2, 1], "int32"), floats(1))], reference)
+
+
+def test_sizes_of_images_that_are_values():
+    x, size = var("x", 1, 2, None, None), var("size", 2, dtype="int64")
+    check([x, size], relay.image.resize2d(x, size, method="nearest_neighbor", coordinate_transformation_mode="asymmetric"),
+          [(floats(1, 2, 4, 4), np.array([8, 8], "int64")), (floats(1, 2, 6, 3), np.array([12, 9], "int64"))],
+          lambda a, s: a.repeat(s[0] // a.shape[2], 2).repeat(s[1] // a.shape[3], 3))
+    high, wide = var("high", dtype="float32"), var("wide", dtype="float32")
+    check([x, high, wide], relay.nn.upsampling(x, high, wide), [(floats(1, 2, 4, 3), np.float32(2), np.float32(3))],
+          lambda a, h, w: a.repeat(int(h), 2).repeat(int(w), 3))
+
+
+@pytest.mark.parametrize("disabled", [[], ["MemoryPlan"], ["FoldConstant", "SimplifyExpr"]])
+def test_memory_of_results_and_intermediates(disabled):
+    """Results of pieces that share memory are those of programs without sharing."""
+    x, y = var("x", None, 6), var("y", 6)
+    chain = x
+    for _ in range(4):
+        chain = relay.exp(relay.multiply(relay.add(chain, y), relay.const(0.1)))
+        chain = relay.reshape(relay.transpose(relay.reshape(chain, (-1, 2, 3)), axes=[0, 2, 1]), (-1, 6))
+    module = module_of([x, y], relay.Tuple([chain, relay.add(chain, x), relay.sum(chain, axis=[0])]))
+    with tvm.transform.PassContext(opt_level=2, disabled_pass=disabled):
+        machine = machine_of(module)
+    interpreted = relay.create_executor("debug", module).evaluate()
+    for rows in (1, 5, 2, 5):
+        args = floats(rows, 6), floats(6)
+        same(plain(machine.run(*args)), plain(interpreted(*args)), **NEAR)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_recurrent_cell_over_a_sequence_of_any_length(batch):
+    text = f"""#[version = "0.0.5"]
+    def @step(%i: int32, %n: int32, %x: Tensor[(?, {batch}, 4), float32], %h: Tensor[({batch}, 8), float32],
+              %w: Tensor[(8, 4), float32], %u: Tensor[(8, 8), float32]) -> Tensor[({batch}, 8), float32] {{
+      if (less(%i, %n)) {{
+        let %now = take(%x, %i, axis=0);
+        let %next = tanh(add(nn.dense(%now, %w, units=8), nn.dense(%h, %u, units=8)));
+        @step(add(%i, 1), %n, %x, %next, %w, %u)
+      }} else {{ %h }}
+    }}
+    def @main(%x: Tensor[(?, {batch}, 4), float32], %w: Tensor[(8, 4), float32], %u: Tensor[(8, 8), float32]) {{
+      let %n = take(shape_of(%x), 0, mode="clip");
+      @step(0, %n, %x, zeros(shape=[{batch}, 8], dtype="float32"), %w, %u)
+    }}"""
+    machine = machine_of(tvm.parser.fromtext(text))
+    w, u = floats(8, 4) * 0.3, floats(8, 8) * 0.3
+    for length in (1, 20, 3):
+        x, h = floats(length, batch, 4), np.zeros((batch, 8), "float32")
+        for each in x:
+            h = np.tanh(each @ w.T + h @ u.T)
+        same(machine.run(x, w, u).numpy(), h, **NEAR)

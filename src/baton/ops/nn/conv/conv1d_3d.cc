@@ -83,11 +83,13 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
   const Layout canonical = *Layout::parse(data_letters(conv.count)),
                kernel_canonical = *Layout::parse(std::string("OI") + spatial_letters(conv.count));
   const Tensor &data = c.in(0), &weight = c.in(1);
-  const std::vector<int64_t> in = convert_shape(data.shape(), conv.data_layout, canonical);
+  const std::vector<Dim> in = convert_shape(data.dims(), conv.data_layout, canonical);
   const std::vector<int64_t> kernel = convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical);
-  const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
+  const int64_t in_channels = number_of(in[1], "a number for the input channels"),
+                channels = number_of(convert_shape(c.out().shape(), conv.out_layout, canonical)[1],
+                                     "a number for the output channels");
   const Halide::Type type = halide_type(c.out().dtype());
-  check_groups(conv.groups, in[1], out[1]);
+  check_groups(conv.groups, in_channels, channels);
   Halide::Func padded;
   if (is_any_set(conv.before) || is_any_set(conv.after)) {
     padded = c.stage("pad");
@@ -96,14 +98,16 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
     Halide::Expr inside = Halide::Internal::const_true();
     for (int k = 0; k < conv.count; ++k) {
       const Halide::Expr position = j[2 + k] - as_int(conv.before[k]);
-      inside = inside && position >= 0 && position < as_int(in[2 + k]);
+      inside = inside && position >= 0 && position < as_expr(in[2 + k]);
       at[2 + k] = inside_axis(position, in[2 + k]);
+      c.needs_elements(in[2 + k]);
     }
     padded(j.reversed()) = select(inside, cast(type, at_plain(data, conv.data_layout, at)), cast(type, 0));
   }
 
-  const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
-  std::vector<int64_t> extents(kernel.begin() + 2, kernel.end());
+  const int out_per_group = as_int(channels / conv.groups),
+            in_per_group = as_int(in_channels / conv.groups);
+  std::vector<Dim> extents(kernel.begin() + 2, kernel.end());
   extents.insert(extents.begin(), in_per_group);
   const Domain r(extents);
   const Axes i(conv.out_layout.rank());
@@ -111,8 +115,8 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
   const Halide::Expr group = conv.groups == 1 ? Halide::Expr(0) : to[1] / out_per_group;
   // Relay's depthwise weight may be stored (groups, multiplier, ...): then `O` is the group and `I` the
   // multiplier.
-  const bool by_group = conv.groups > 1 && kernel[0] == conv.groups && kernel[0] != out[1];
-  check_filled_blocks(out[1], by_group ? kernel[0] * kernel[1] : kernel[0]);
+  const bool by_group = conv.groups > 1 && kernel[0] == conv.groups && kernel[0] != channels;
+  check_filled_blocks(channels, by_group ? kernel[0] * kernel[1] : kernel[0]);
   Index from{to[0], group * in_per_group + r[0]}, tap{to[1], r[0]};
   if (by_group) tap = {group, to[1] % out_per_group};
   for (int k = 0; k < conv.count; ++k) {

@@ -156,13 +156,15 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
                kernel_layout = *Layout::parse(attrs.kernel_layout);
   const Layout out_layout = attrs.out_layout.empty() ? data_layout : *Layout::parse(attrs.out_layout);
   const Tensor &data = c.in(0), &weight = c.in(1);
-  const std::vector<int64_t> in = convert_shape(data.shape(), data_layout, nchw);
+  const std::vector<Dim> in = convert_shape(data.dims(), data_layout, nchw);
   const std::vector<int64_t> kernel = convert_shape(weight.shape(), kernel_layout, oihw);
-  const std::vector<int64_t> out = convert_shape(c.out().extents(), out_layout, nchw);
+  const int64_t in_channels = number_of(in[1], "a number for the input channels"),
+                channels = number_of(convert_shape(c.out().shape(), out_layout, nchw)[1],
+                                     "a number for the output channels");
   const Padding2D pad = *padding_2d(attrs.padding);
   const Halide::Type type = halide_type(c.out().dtype());
   const size_t o = grouped ? 1 : 0;
-  check_groups(attrs.groups, in[1], out[1]);
+  check_groups(attrs.groups, in_channels, channels);
 
   auto at = [&](Halide::Expr n, Halide::Expr channel, Halide::Expr y, Halide::Expr x) {
     return cast(type, data(convert_index<Halide::Expr>({n, channel, y, x}, nchw, data_layout)));
@@ -172,7 +174,8 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
     padded = c.stage("pad");
     const Axes j(4, "p");
     const Halide::Expr y = j[2] - as_int(pad.top), x = j[3] - as_int(pad.left);
-    const Halide::Expr height = as_int(in[2]), width = as_int(in[3]);
+    const Halide::Expr height = as_expr(in[2]), width = as_expr(in[3]);
+    c.needs_elements(in[2]), c.needs_elements(in[3]);
     padded(j.reversed()) =
         select(y >= 0 && y < height && x >= 0 && x < width,
                at(j[0], j[1], clamp(y, 0, height - 1), clamp(x, 0, width - 1)), cast(type, 0));
@@ -180,7 +183,8 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
 
   // Depthwise with a multiplier and plain groups alike: a result channel belongs to group c / (channels /
   // groups).
-  const int out_per_group = as_int(out[1] / attrs.groups), in_per_group = as_int(in[1] / attrs.groups);
+  const int out_per_group = as_int(channels / attrs.groups),
+            in_per_group = as_int(in_channels / attrs.groups);
   Halide::Func conv = c.stage("conv2d");
   const Axes i(out_layout.rank());
   const Halide::RDom r(0, as_int(kernel[o + 3]), 0, as_int(kernel[o + 2]), 0, in_per_group, "r");
@@ -191,8 +195,8 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
   const Halide::Expr x = to[3] * as_int(attrs.strides[1]) + r.x * as_int(attrs.dilation[1]);
   // Relay's depthwise weight may be stored (groups, multiplier, h, w): then `O` is the group and `I` the
   // multiplier.
-  const bool by_group = !grouped && attrs.groups > 1 && kernel[0] == attrs.groups && kernel[0] != out[1];
-  check_filled_blocks(out[1], grouped || by_group ? kernel[0] * kernel[1] : kernel[0]);
+  const bool by_group = !grouped && attrs.groups > 1 && kernel[0] == attrs.groups && kernel[0] != channels;
+  check_filled_blocks(channels, grouped || by_group ? kernel[0] * kernel[1] : kernel[0]);
   Index tap;
   if (grouped)
     tap = {group, to[1] % out_per_group, r.z, r.y, r.x};
@@ -219,13 +223,14 @@ namespace {
 std::optional<AxisRange> rows_of_pixels(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  if (!result || !result->is_static() || result->dtype() != DType::float_(32) ||
+  if (!result || !result->is_known() || result->dtype() != DType::float_(32) ||
       attrs.data_layout != "NCHW" || !(attrs.out_layout.empty() || attrs.out_layout == "NCHW") ||
       !has_one_tap(attrs))
     return std::nullopt;
+  // With strides, only static ones: their rows are divided by a number.
   const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const bool applies = attrs.strides == std::vector<int64_t>{1, 1} ||
-                       (data && weight && attrs.kernel_layout.find('G') == std::string::npos &&
+                       (data && weight && result->is_static() && attrs.kernel_layout.find('G') == std::string::npos &&
                         sums_by_positions(conv_nd(attrs, 2), *data, *weight, *result));
   return applies ? std::optional(kPixelAxes) : std::nullopt;
 }

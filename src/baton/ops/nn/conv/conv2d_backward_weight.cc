@@ -54,11 +54,14 @@ void conv2d_backward_weight_compute(Compute& c, const Conv2DAttrs& attrs) {
                data_layout = *Layout::parse(attrs.kernel_layout);
   const Layout out_layout = *Layout::parse(attrs.out_layout.empty() ? "OIHW" : attrs.out_layout);
   const Tensor &grad = c.in(0), &data = c.in(1);
-  const std::vector<int64_t> result = convert_shape(grad.shape(), grad_layout, nchw),
-                             in = convert_shape(data.shape(), data_layout, nchw);
+  const std::vector<Dim> result = convert_shape(grad.dims(), grad_layout, nchw),
+                         in = convert_shape(data.dims(), data_layout, nchw);
+  const int64_t channels = number_of(result[1], "a number for the output channels"),
+                in_channels = number_of(in[1], "a number for the input channels");
   const Padding2D pad = *padding_2d(attrs.padding);
-  check_groups(attrs.groups, in[1], result[1]);
-  const int out_per_group = as_int(result[1] / attrs.groups), in_per_group = as_int(in[1] / attrs.groups);
+  check_groups(attrs.groups, in_channels, channels);
+  const int out_per_group = as_int(channels / attrs.groups),
+            in_per_group = as_int(in_channels / attrs.groups);
   const Halide::Type type = halide_type(c.out().dtype());
   const Axes i(out_layout.rank());
   const Index w = convert_index<Halide::Expr>(i.exprs(), out_layout, oihw);
@@ -67,7 +70,8 @@ void conv2d_backward_weight_compute(Compute& c, const Conv2DAttrs& attrs) {
   const Halide::Expr y = r[1] * as_int(attrs.strides[0]) + w[2] * as_int(attrs.dilation[0]) - as_int(pad.top);
   const Halide::Expr x =
       r[2] * as_int(attrs.strides[1]) + w[3] * as_int(attrs.dilation[1]) - as_int(pad.left);
-  const Halide::Expr inside = y >= 0 && y < as_int(in[2]) && x >= 0 && x < as_int(in[3]);
+  const Halide::Expr inside = y >= 0 && y < as_expr(in[2]) && x >= 0 && x < as_expr(in[3]);
+  c.needs_elements(in[2]), c.needs_elements(in[3]);
   const Halide::Expr value =
       at_plain(data, data_layout, {r[0], channel, inside_axis(y, in[2]), inside_axis(x, in[3])});
   Halide::Func sum = c.stage("backward_weight");

@@ -50,11 +50,12 @@ Halide::Func packed_pad(Compute& c, const Tensor& data, const Padding2D& pad) {
   if (pad.top == 0 && pad.left == 0 && pad.bottom == 0 && pad.right == 0) return data.func();
   const Axes i(data.rank(), "p");
   const int y_axis = 2, x_axis = 3;
-  const int height = as_int(data.extent(y_axis)), width = as_int(data.extent(x_axis));
+  const Halide::Expr height = data.size(y_axis), width = data.size(x_axis);
   const Halide::Expr y = i[y_axis] - as_int(pad.top), x = i[x_axis] - as_int(pad.left);
   Index at = i.exprs();
   at[y_axis] = clamp(likely(y), 0, height - 1);
   at[x_axis] = clamp(likely(x), 0, width - 1);
+  c.needs_elements(data.dim(y_axis)), c.needs_elements(data.dim(x_axis));
   Halide::Func padded = c.stage("pad");
   padded(i.reversed()) = select(y < 0 || y >= height || x < 0 || x >= width,
                                 Halide::cast(data.func().types().front(), 0), likely(data(at)));
@@ -73,7 +74,8 @@ Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* 
   const Layout nchw = *Layout::parse("NCHW"), layout = *Layout::parse(attrs.kernel_layout);
   const bool grouped = layout.find('G') >= 0;
   const int64_t groups = attrs.groups, channels = *attrs.channels;
-  const int64_t in_channels = convert_shape(data.shape(), *Layout::parse(attrs.data_layout), nchw)[1];
+  const int64_t in_channels = number_of(
+      convert_shape(data.dims(), *Layout::parse(attrs.data_layout), nchw)[1], "a number for the channels");
   const std::vector<int64_t>&window = *attrs.kernel_size, &shape = weight.shape();
   std::vector<int64_t> needed{channels, in_channels / groups, window[0], window[1]}, by_group = needed;
   if (groups > 1) by_group = {groups, channels / groups, window[0], window[1]};  // (groups, multiplier, h, w)
@@ -94,10 +96,11 @@ Conv2DAttrs with_weight_layout(const Compute& c, Conv2DAttrs attrs, const char* 
 std::optional<AxisRange> rows_of_packed_pixels(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const bool applies = result && result->is_static() && result->rank() == 5 && attrs.groups == 1 &&
+  const bool applies = result && result->is_known() && result->rank() == 5 && attrs.groups == 1 &&
                        channels_in_block(attrs.data_layout) &&
                        (attrs.out_layout.empty() || channels_in_block(attrs.out_layout)) &&
-                       has_one_tap(attrs);
+                       has_one_tap(attrs) &&
+                       (result->is_static() || attrs.strides == std::vector<int64_t>{1, 1});
   return applies ? std::optional(kPixelAxes) : std::nullopt;
 }
 
@@ -128,7 +131,8 @@ void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& given) {
 
   const Tensor &data = c.in(0), &weight = c.in(1);
   const Halide::Type type = halide_type(c.out().dtype());
-  const bool joined = attrs.kernel_size == std::vector<int64_t>{1, 1} && c.out().extents()[2] == 1 &&
+  const bool joined = attrs.kernel_size == std::vector<int64_t>{1, 1} && c.out().is_static() &&
+                      c.out().extents()[2] == 1 &&
                       c.out().extents()[3] > (data.extent(3) + attrs.strides[1] - 1) / attrs.strides[1];
   const Halide::Func padded =
       joined ? strided_pixels(c, data, attrs) : packed_pad(c, data, *padding_2d(attrs.padding));

@@ -53,31 +53,37 @@ void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
                  horizontal = tile_axis(attrs.tile_size, attrs.kernel_size->at(1), weight.extent(1));
   const int down_m = vertical.outputs, across_m = horizontal.outputs;
   const bool packed = data.rank() == 5;
-  const std::vector<int64_t> out_shape = c.out().extents();
+  const std::vector<Dim>& out_shape = c.out().shape();
+  const auto out_extent = [&](size_t axis) { return number_of(out_shape[axis], "a number for the channels"); };
   const std::vector<int64_t> weight_shape =
-      packed ? std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_shape[1],
-                                    data.extent(1),  data.extent(4),    out_shape.back()}
-             : std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_shape[1], data.extent(1)};
+      packed ? std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_extent(1),
+                                    data.extent(1),  data.extent(4),    out_extent(4)}
+             : std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_extent(1), data.extent(1)};
   const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
   const auto known = [&](const std::string& layout, int64_t block) {
     return layout == (packed ? "NCHW" + std::to_string(block) + "c" : "NCHW");
   };
-  if (weight.shape() != weight_shape || !known(attrs.data_layout, data.extent(-1)) ||
-      !known(out_layout, out_shape.back()) || attrs.groups != 1 ||
+  if (weight.shape() != weight_shape || !known(attrs.data_layout, packed ? data.extent(-1) : 1) ||
+      !known(out_layout, packed ? out_extent(4) : 1) || attrs.groups != 1 ||
       attrs.strides != std::vector<int64_t>{1, 1} || attrs.dilation != std::vector<int64_t>{1, 1})
     throw NotSupported(
         "Winograd convolution: strides and dilation of 1, one group, and data NCHW{i}c with a weight "
         "HWOI{i}i{o}o, or NCHW with HWOI, of " +
         std::to_string(vertical.inputs) + " x " + std::to_string(horizontal.inputs) + " are needed");
   const int in_block = packed ? as_int(data.extent(4)) : 1;
-  const int height = as_int(out_shape[2]), width = as_int(out_shape[3]);
-  const int across = (width + across_m - 1) / across_m;
+  const Dim height = out_shape[2], width = out_shape[3],
+            tiles_across = floor_div(width + (across_m - 1), across_m);
+  const Halide::Expr across = as_expr(tiles_across);
   const Halide::Type type = halide_type(c.out().dtype());
 
   // The tiles reach over the right and lower edge: there, too, they read zeros.
   Padding2D pad = *padding_2d(attrs.padding);
-  pad.bottom += (height + down_m - 1) / down_m * down_m - height;
-  pad.right += across * across_m - width;
+  const auto beyond = [](Dim reached, Dim extent) {
+    const Dim rest = reached - extent;
+    return rest.is_any() ? 1 : rest.value();  // perhaps some
+  };
+  pad.bottom += beyond(floor_div(height + (down_m - 1), down_m) * down_m, height);
+  pad.right += beyond(tiles_across * across_m, width);
   const Halide::Func padded = packed_pad(c, data, pad);
   const Halide::Var i("i"), o("o"), x("x"), y("y"), tile("t"), cb("cb"), ob("ob"), n("n"), ex("ex"), ey("ey"),
       p("p"), q("q");

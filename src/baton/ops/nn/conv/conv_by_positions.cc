@@ -144,6 +144,8 @@ class PositionSums {
 };
 
 bool make_sums(Compute& c, const ConvNd& conv, const std::string& kernel_letters, bool transposed) {
+  // Bands of rows, and where their padding lies, are numbers.
+  if (!c.in(0).is_static() || !c.in(1).is_static() || !c.out().is_static()) return false;
   const std::optional<ConvPositions> p =
       positions_of({c.in(0).shape(), c.in(0).dtype()}, {c.in(1).shape(), c.in(1).dtype()},
                    {c.out().extents(), c.out().dtype()}, conv, kernel_letters, transposed);

@@ -156,13 +156,16 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
   const Layout canonical = *Layout::parse(data_letters(conv.count)),
                kernel_canonical = *Layout::parse(kernel_letters);
   const Tensor &data = c.in(0), &weight = c.in(1);
-  const std::vector<int64_t> in = convert_shape(data.shape(), conv.data_layout, canonical);
+  const std::vector<Dim> in = convert_shape(data.dims(), conv.data_layout, canonical);
   const std::vector<int64_t> kernel = convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical);
-  const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
+  const int64_t in_channels = number_of(in[1], "a number for the input channels"),
+                channels = number_of(convert_shape(c.out().shape(), conv.out_layout, canonical)[1],
+                                     "a number for the output channels");
   const Halide::Type type = halide_type(c.out().dtype());
-  check_groups(conv.groups, in[1], out[1]);
-  check_filled_blocks(out[1], kernel[first + 1] * conv.groups);
-  const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
+  check_groups(conv.groups, in_channels, channels);
+  check_filled_blocks(channels, kernel[first + 1] * conv.groups);
+  const int out_per_group = as_int(channels / conv.groups),
+            in_per_group = as_int(in_channels / conv.groups);
   // Without dilation only every stride-th tap of a position meets an element: only those are visited.
   std::vector<int64_t> extents{in_per_group};
   for (int k = 0; k < conv.count; ++k) {
@@ -190,8 +193,9 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
       position = reach / stride;
       inside = inside && reach % stride == 0;
     }
-    inside = inside && position >= 0 && position < as_int(in[2 + k]);
+    inside = inside && position >= 0 && position < as_expr(in[2 + k]);
     from.push_back(inside_axis(position, in[2 + k]));
+    c.needs_elements(in[2 + k]);
     tap.push_back(inside_axis(at, taps));
   }
   const Halide::Expr value =

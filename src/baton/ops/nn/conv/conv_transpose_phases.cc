@@ -63,6 +63,8 @@ std::optional<Phases> phases_of(const Compute& c, const ConvNd& conv, const std:
   const DType f32 = DType::float_(32);
   if (letters[0] == 'G' || data.dtype() != f32 || weight.dtype() != f32 || c.out().dtype() != f32)
     return std::nullopt;
+  // Phases of rows, and where the padding lies, are numbers.
+  if (!data.is_static() || !weight.is_static() || !c.out().is_static()) return std::nullopt;
   const std::vector<int64_t> out = c.out().extents();
   if (is_empty(data.shape()) || is_empty(weight.shape()) || is_empty(out)) return std::nullopt;
   const auto in_plain = convert_shape(data.shape(), conv.data_layout, canonical),

@@ -79,6 +79,7 @@ void correlation_compute(Compute& c, const CorrelationAttrs& attrs) {
   const Tensor &first = c.in(0), &second = c.in(1);
   const int kernel = as_int(attrs.kernel_size), channels = as_int(first.extent(1)),
             radius = as_int(attrs.max_displacement / attrs.stride2);
+  for (const int axis : {2, 3}) c.needs_elements(first.dim(axis)), c.needs_elements(second.dim(axis));
   const int across = 2 * radius + 1, step = as_int(attrs.stride2);
   const Padding2D pad = *padding_2d(attrs.padding);
   const Halide::Type type = sum_type(c.out().dtype());
@@ -86,10 +87,10 @@ void correlation_compute(Compute& c, const CorrelationAttrs& attrs) {
   const Domain r({channels, kernel, kernel});
   auto pixel = [&](const Tensor& from, const Halide::Expr& padded_y, const Halide::Expr& padded_x) {
     const Halide::Expr y = padded_y - as_int(pad.top), x = padded_x - as_int(pad.left);
-    const Halide::Expr inside = y >= 0 && y < as_int(from.extent(2)) && x >= 0 && x < as_int(from.extent(3));
+    const Halide::Expr inside = y >= 0 && y < from.size(2) && x >= 0 && x < from.size(3);
     return select(
         inside,
-        cast(type, from(Index{i[0], r[0], inside_axis(y, from.extent(2)), inside_axis(x, from.extent(3))})),
+        cast(type, from(Index{i[0], r[0], inside_axis(y, from.dim(2)), inside_axis(x, from.dim(3))})),
         cast(type, 0));
   };
   const Halide::Expr y = i[2] * as_int(attrs.stride1) + as_int(attrs.max_displacement) + r[1];

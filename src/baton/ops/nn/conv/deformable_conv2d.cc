@@ -81,21 +81,25 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
                kernel_layout = *Layout::parse(attrs.kernel_layout);
   const Layout out_layout = attrs.out_layout.empty() ? data_layout : *Layout::parse(attrs.out_layout);
   const Tensor &data = c.in(0), &offset = c.in(1), &weight = c.in(2);
-  const std::vector<int64_t> in = convert_shape(data.shape(), data_layout, nchw);
+  const std::vector<Dim> in = convert_shape(data.dims(), data_layout, nchw);
   const std::vector<int64_t> kernel = convert_shape(weight.shape(), kernel_layout, oihw);
-  const std::vector<int64_t> out = convert_shape(c.out().extents(), out_layout, nchw);
+  const int64_t in_channels = number_of(in[1], "a number for the input channels"),
+                channels = number_of(convert_shape(c.out().shape(), out_layout, nchw)[1],
+                                     "a number for the output channels");
   const Padding2D pad = *padding_2d(attrs.padding);
-  check_groups(attrs.groups, in[1], out[1]);
-  check_filled_blocks(out[1], kernel[0]);
-  check_groups(attrs.deformable_groups, in[1], in[1]);
+  check_groups(attrs.groups, in_channels, channels);
+  check_filled_blocks(channels, kernel[0]);
+  check_groups(attrs.deformable_groups, in_channels, in_channels);
   const Halide::Type type = sum_type(c.out().dtype());
-  const int height = as_int(in[2]), width = as_int(in[3]), kernel_width = as_int(kernel[3]),
+  const Halide::Expr height = as_expr(in[2]), width = as_expr(in[3]);
+  c.needs_elements(in[2]), c.needs_elements(in[3]);
+  const int kernel_width = as_int(kernel[3]),
             taps = as_int(kernel[2] * kernel[3]);
 
   // The data under each tap of each position, interpolated between four pixels; 0 outside.
   Halide::Func moved = c.stage("sample");
   const Axes s(5, "s");  // image, channel, tap, y, x
-  const Halide::Expr part = s[1] / as_int(in[1] / attrs.deformable_groups), ky = s[2] / kernel_width,
+  const Halide::Expr part = s[1] / as_int(in_channels / attrs.deformable_groups), ky = s[2] / kernel_width,
                      kx = s[2] % kernel_width;
   auto moved_by = [&](int which) {
     return cast(type, at_plain(offset, data_layout, {s[0], (part * taps + s[2]) * 2 + which, s[3], s[4]}));
@@ -110,7 +114,7 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   auto pixel = [&](int down, int right) {
     const Halide::Expr at_y = cast<int>(y0) + down, at_x = cast<int>(x0) + right;
     const Halide::Expr value =
-        at_plain(data, data_layout, {s[0], s[1], inside_axis(at_y, height), inside_axis(at_x, width)});
+        at_plain(data, data_layout, {s[0], s[1], inside_axis(at_y, in[2]), inside_axis(at_x, in[3])});
     return select(at_y < height && at_x < width, cast(type, value), cast(type, 0));
   };
   const Halide::Expr top = pixel(0, 0) * (1 - dx) + pixel(0, 1) * dx,
@@ -119,7 +123,8 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   const Halide::Expr inside = at_most(none, y) && at_most(none, x) && y < height && x < width;
   moved(s.reversed()) = select(inside, top * (1 - dy) + bottom * dy, cast(type, 0));
 
-  const int out_per_group = as_int(out[1] / attrs.groups), in_per_group = as_int(in[1] / attrs.groups);
+  const int out_per_group = as_int(channels / attrs.groups),
+            in_per_group = as_int(in_channels / attrs.groups);
   const Axes i(out_layout.rank());
   const Index to = convert_index<Halide::Expr>(i.exprs(), out_layout, nchw);
   const Domain r({in_per_group, kernel[2], kernel[3]});

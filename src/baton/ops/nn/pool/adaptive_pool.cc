@@ -46,22 +46,31 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
 void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) {
   const Tensor& data = c.in(0);
   const Axes i(data.rank());
-  const std::vector<int64_t> out = c.out().extents();
-  std::vector<int64_t> largest;  // parts
-  for (const int axis : axes)
-    largest.push_back((data.extent(axis) + out[axis] - 1) / out[axis] + (data.extent(axis) % out[axis] != 0));
+  std::vector<int64_t> out;
+  for (const Dim& dim : c.out().shape())
+    out.push_back(std::ranges::find(axes, static_cast<int>(out.size())) == axes.end()
+                      ? 0
+                      : number_of(dim, "a number of parts for axis " + std::to_string(out.size())));
+  std::vector<Dim> largest;  // parts
+  for (const int axis : axes) {
+    const Dim extent = data.dim(axis);
+    const Dim even = floor_div(extent + out[axis] - 1, out[axis]);
+    largest.push_back(even + (extent.is_any() ? out[axis] != 1 : extent.value() % out[axis] != 0));
+    if (out[axis] != 1) c.needs_elements(extent);
+  }
   const Domain r(largest);
   Index at = i.exprs();
   Halide::Expr inside = Halide::Internal::const_true(), count = 1;
   for (size_t k = 0; k < axes.size(); ++k) {
-    const int axis = axes[k], from = as_int(data.extent(axis)), to = as_int(out[axis]);
+    const int axis = axes[k], to = as_int(out[axis]);
+    const Halide::Expr from = data.size(axis);
     const Halide::Expr first = i[axis] * from / to, end = ((i[axis] + 1) * from + to - 1) / to;
     const Halide::Expr position = first + r[static_cast<int>(k)];
     inside = inside && position < end;
     count = count * (end - first);
-    at[axis] = inside_axis(position, from);
+    at[axis] = inside_axis(position, data.dim(axis));
   }
-  if (is_empty(data.shape())) count = 0;
+  if (is_empty(data.dims())) count = 0;
   const Halide::Type type = sum_type(c.out().dtype());
   const OrderKey order{true};
   const Halide::Expr start = mean ? cast(type, 0) : order.start(type), given = cast(type, data(at)),

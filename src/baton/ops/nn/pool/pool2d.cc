@@ -130,17 +130,26 @@ Tensor padded_stage(Compute& c, const A& attrs, Halide::Type type, const Halide:
   const Axes i(c.in(0).rank());
   Index at = i.exprs();
   Halide::Expr inside = Halide::Internal::const_true();
+  std::vector<Halide::Expr> by_axis;
   for (const char axis : {'H', 'W'}) {
     const int d = layout.find(axis);
-    const Halide::Expr extent = as_int(c.in(0).extent(d)), x = i[d];
+    const Halide::Expr extent = c.in(0).size(d), x = i[d];
+    c.needs_elements(c.in(0).dim(d));
+    by_axis.push_back(x >= 0 && x < extent);
     inside = inside && x >= 0 && x < extent;
     // Most windows are inside: `likely` makes Halide split loops, so that only those at the edges are
     // clamped.
     at[d] = clamp(likely(x), 0, extent - 1);
   }
   Halide::Func pad = c.stage("pad");
-  pad(i.reversed()) = select(inside, likely(cast(type, c.in(0)(at))), outside);
-  return {pad, c.in(0).shape(), c.in(0).dtype()};
+  const Halide::Expr value = cast(type, c.in(0)(at));
+  // Where extents are no numbers, Halide decides conditions on one loop only.
+  if (c.in(0).is_static())
+    pad(i.reversed()) = select(inside, likely(value), outside);
+  else
+    pad(i.reversed()) =
+        select(by_axis[0], likely(select(by_axis[1], likely(value), outside)), outside);
+  return {pad, c.in(0).dims(), c.in(0).dtype()};
 }
 
 // The index of cell (r.y, r.x) of the window of result element `i`.
@@ -160,10 +169,10 @@ Halide::RDom pool_domain(const std::vector<int64_t>& size) {
 }
 
 // The number of cells below `limit` and not before `from` in the window that starts at `first`.
-Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t from, int64_t limit) {
+Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t from, Dim limit) {
   const int step = as_int(dilation), count = as_int(size);
   const Halide::Expr skipped = clamp((as_int(from) - first + step - 1) / step, 0, count);
-  const Halide::Expr reached = clamp((as_int(limit) - first + step - 1) / step, 0, count);
+  const Halide::Expr reached = clamp((as_expr(limit) - first + step - 1) / step, 0, count);
   return reached - skipped;
 }
 
@@ -176,7 +185,7 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Tensor padded = padded_stage(c, attrs, type, least_finite(type));
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) =
-      first_maximum(pool_window(attrs, "HW"), c.in(0).shape(), c.out().extents(), i.exprs(), type);
+      first_maximum(pool_window(attrs, "HW"), c.in(0).dims(), c.out().shape(), i.exprs(), type);
   pool(i.reversed()) = ieee_maximum(pool(i.reversed()), padded(cell_of(attrs, i.exprs(), r)));
   c.result(copy_stage(c, pool));
 }
@@ -195,7 +204,7 @@ void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
   const Padding2D pad = *padding_2d(attrs.padding);
   const Layout layout = *Layout::parse(attrs.layout);
   const int h = layout.find('H'), w = layout.find('W');
-  const int64_t height = c.in(0).extent(h), width = c.in(0).extent(w);
+  const Dim height = c.in(0).dim(h), width = c.in(0).dim(w);
   const bool all = attrs.count_include_pad;
   const Halide::Expr y = i[h] * as_int(attrs.strides[0]) - as_int(pad.top);
   const Halide::Expr x = i[w] * as_int(attrs.strides[1]) - as_int(pad.left);
@@ -212,16 +221,16 @@ void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
 struct Plane {
   Plane(const Compute& c, const std::string& layout_text)
       : layout(*Layout::parse(layout_text)),
-        height(c.in(0).extent(layout.find('H'))),
-        width(c.in(0).extent(layout.find('W'))),
-        r(0, as_int(width), 0, as_int(height), "r"),
+        height(c.in(0).dim(layout.find('H'))),
+        width(c.in(0).dim(layout.find('W'))),
+        r(0, as_expr(width), 0, as_expr(height), "r"),
         i(c.out().rank()),
         at(i.exprs()) {
     at[layout.find('H')] = r.y;
     at[layout.find('W')] = r.x;
   }
   Layout layout;
-  int64_t height, width;
+  Dim height, width;
   Halide::RDom r;
   Axes i;
   Index at;  // the cell (r.y, r.x)
@@ -236,7 +245,7 @@ void global_avg_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
   sum(i) = cast(type, 0);
   sum(i) += cast(type, c.in(0)(plane.at));
   pool(i) =
-      cast_to(c.out().dtype(), divide_toward_zero(sum(i), cast(type, as_int(plane.height * plane.width))));
+      cast_to(c.out().dtype(), divide_toward_zero(sum(i), cast(type, as_expr(plane.height * plane.width))));
   c.result(pool);
 }
 

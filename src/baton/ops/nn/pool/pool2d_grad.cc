@@ -45,7 +45,7 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   const int rank = data.rank();
   const Axes i(rank);
   const Domain r(w.size, "c");
-  const Cell cell = cell_of(w, data.shape(), i.exprs(), r.exprs());
+  const Cell cell = cell_of(w, data.dims(), i.exprs(), r.exprs());
   const Halide::Type type = halide_type(data.dtype());
   Halide::Expr number = 0;  // of the cell, row-major
   for (size_t k = 0; k < w.size.size(); ++k) number = number * as_int(w.size[k]) + r[static_cast<int>(k)];
@@ -56,8 +56,8 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   best(i.reversed()) = Halide::Tuple(select(wins, number, best(i.reversed())[0]), select(wins, value, old));
 
   // The windows of one image and channel are visited in order; images and channels stay pure variables.
-  std::vector<int64_t> windows;
-  for (const int axis : w.axes) windows.push_back(grad.extent(axis));
+  std::vector<Dim> windows;
+  for (const int axis : w.axes) windows.push_back(grad.dim(axis));
   const Domain q(windows, "w");
   Index window = i.exprs();
   for (size_t k = 0; k < w.axes.size(); ++k) window[w.axes[k]] = q[static_cast<int>(k)];
@@ -66,7 +66,7 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   Index cells(w.size.size());
   for (size_t k = w.size.size(); k-- > 0; chosen = chosen / as_int(w.size[k]))
     cells[k] = chosen % as_int(w.size[k]);
-  const Index to = cell_of(w, data.shape(), window, cells).at;
+  const Index to = cell_of(w, data.dims(), window, cells).at;
   Halide::Func result = c.stage("max_pool_grad");
   result(i.reversed()) = cast(type, 0);
   result(reversed(to)) += select(found, cast(type, grad(window)), cast(type, 0));
@@ -76,8 +76,8 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
 void avg_pool_grad_compute(Compute& c, const PoolWindow& w, bool count_include_pad) {
   const Tensor &grad = c.in(0), &data = c.in(1);
   const Axes i(data.rank());
-  std::vector<int64_t> extents;
-  for (const int axis : w.axes) extents.push_back(grad.extent(axis));
+  std::vector<Dim> extents;
+  for (const int axis : w.axes) extents.push_back(grad.dim(axis));
   extents.insert(extents.end(), w.size.begin(), w.size.end());
   Domain r(extents);
   Index window = i.exprs(), cells;
@@ -85,10 +85,10 @@ void avg_pool_grad_compute(Compute& c, const PoolWindow& w, bool count_include_p
     window[w.axes[k]] = r[static_cast<int>(k)];
     cells.push_back(r[static_cast<int>(w.axes.size() + k)]);
   }
-  const Cell cell = cell_of(w, data.shape(), window, cells);
+  const Cell cell = cell_of(w, data.dims(), window, cells);
   r.where(cell.inside);
   const Halide::Type type = halide_type(data.dtype());
-  const Halide::Expr count = cell_count(w, data.shape(), window, count_include_pad);
+  const Halide::Expr count = cell_count(w, data.dims(), window, count_include_pad);
   Halide::Func result = c.stage("avg_pool_grad");
   result(i.reversed()) = cast(type, 0);
   result(reversed(cell.at)) += cast(type, grad(window)) / cast(type, count);

@@ -83,28 +83,35 @@ RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
+// Windows in the padding read a cell of the data, too, which does not count.
+void needs_cells(Compute& c, const PoolWindow& w) {
+  for (const int axis : w.axes) c.needs_elements(c.in(0).dim(axis));
+}
+
 void max_pool_compute(Compute& c, const PoolWindow& w) {
+  needs_cells(c, w);
   const Axes i(c.out().rank());
   const Domain r(w.size);
   const Index at = i.exprs();
-  const Cell cell = cell_of(w, c.in(0).shape(), at, r.exprs());
+  const Cell cell = cell_of(w, c.in(0).dims(), at, r.exprs());
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func largest = c.stage("max_pool");
-  largest(i.reversed()) = first_maximum(w, c.in(0).shape(), c.out().extents(), at, type);
+  largest(i.reversed()) = first_maximum(w, c.in(0).dims(), c.out().shape(), at, type);
   largest(i.reversed()) =
       ieee_maximum(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), lowest(type)));
   c.result(copy_stage(c, largest));
 }
 
 void avg_pool_compute(Compute& c, const PoolWindow& w, bool count_include_pad) {
+  needs_cells(c, w);
   const Axes i(c.out().rank());
   const Domain r(w.size);
-  const Cell cell = cell_of(w, c.in(0).shape(), i.exprs(), r.exprs());
+  const Cell cell = cell_of(w, c.in(0).dims(), i.exprs(), r.exprs());
   const Halide::Type type = sum_type(c.out().dtype());
   Halide::Func sum = c.stage("sum"), pool = c.stage("avg_pool");
   sum(i.reversed()) = cast(type, 0);
   sum(i.reversed()) += select(cell.inside, cast(type, c.in(0)(cell.at)), cast(type, 0));
-  const Halide::Expr count = cell_count(w, c.in(0).shape(), i.exprs(), count_include_pad);
+  const Halide::Expr count = cell_count(w, c.in(0).dims(), i.exprs(), count_include_pad);
   pool(i.reversed()) = cast_to(c.out().dtype(), divide_toward_zero(sum(i.reversed()), cast(type, count)));
   c.result(pool);
 }

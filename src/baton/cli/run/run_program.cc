@@ -1,13 +1,17 @@
-#include "baton/cli/run/interpret.h"
+#include "baton/cli/run/run_program.h"
 
 #include <algorithm>
 
 #include "baton/driver/case_file.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/vm/build_program.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
+#include "baton/runtime/artifact.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
 
 namespace baton::cli {
 
@@ -51,7 +55,57 @@ void flatten(const program::Value& value, std::vector<NDArray>& arrays) {
 
 }  // namespace
 
-std::vector<NDArray> interpreted(const ModelFlags& flags, const GivenInputs& given, int threads, Io& io) {
+namespace {
+
+/// Main, called in one of the two ways.
+program::Value called(const IRModule& module, const NamedArrays& weights,
+                      const std::vector<program::Value>& args, bool interpreter,
+                      const BuildContext& context) {
+  if (interpreter) return program::InterpretedProgram(module, optimize, context).run(args, context);
+  const auto built = RunnableProgram::create(build_program(module, {.params = weights, .context = context}));
+  std::vector<program::Value> left;  // weights are constants of the program
+  const std::vector<Var>& params = module->find("main")->params();
+  for (size_t i = 0; i < args.size(); ++i)
+    if (!find(weights, params[i]->name())) left.push_back(args[i]);
+  return built->run("main", left, context);
+}
+
+}  // namespace
+
+bool needs_program(const ModelFlags& flags) {
+  return flags.model != "-" && !is_plan(load_model(flags.model, flags.shapes).module);
+}
+
+std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given, int threads) {
+  const std::shared_ptr<RunnableProgram> program = RunnableProgram::load(*require(Artifact::open(path)));
+  const int main = program->program().find("main");
+  if (main < 0) throw Error(path + ": the program has no function main");
+  const vm::FunctionCode& code = program->program().functions[static_cast<size_t>(main)];
+  for (const auto& [name, value] : given.arrays)
+    if (std::ranges::find(code.parameter_names, name) == code.parameter_names.end())
+      throw Error(given.path + ": array \"" + name + "\" is no parameter of main");
+  std::vector<program::Value> args;
+  for (size_t i = 0; i < code.parameter_names.size(); ++i) {
+    const NDArray* value = find(given.arrays, code.parameter_names[i]);
+    const vm::ParameterType& type = code.parameter_types[i];
+    const bool is_made =
+        type.kind == vm::ParameterType::Kind::kTensor && std::ranges::count(type.extents, -1) == 0;
+    if (!value && !is_made)
+      throw Error("parameter %" + code.parameter_names[i] + " has no value: --inputs FILE.npz gives one");
+    args.push_back(program::tensor_value(
+        value ? *value : tensor_value(code.parameter_names[i], type.extents, type.dtype)));
+  }
+  const InterruptScope interrupt;
+  BuildContext context = host_context();
+  context.interrupt = interrupt.flag();
+  const ThreadScope scope(threads);
+  std::vector<NDArray> arrays;
+  flatten(program->run("main", args, context), arrays);
+  return arrays;
+}
+
+std::vector<NDArray> run_program(const ModelFlags& flags, const GivenInputs& given, int threads,
+                                 bool interpreter, Io& io) {
   const LoadedModel model = load_model(flags.model, flags.shapes);
   const std::vector<Var>& params = model.module->find("main")->params();
   const NamedArrays weights = flags.params.empty() ? NamedArrays() : read_case(flags.params).params;
@@ -88,10 +142,9 @@ std::vector<NDArray> interpreted(const ModelFlags& flags, const GivenInputs& giv
   if (!given.path.empty() && !made.empty())
     io.err << "note: " << given.path << " has no value for " << made
            << ": filled in by the tensor rule (docs/guide.md)\n";
-  const program::InterpretedProgram program(model.module, optimize, context);
   const ThreadScope scope(threads);
   std::vector<NDArray> arrays;
-  flatten(program.run(args, context), arrays);
+  flatten(called(model.module, weights, args, interpreter, context), arrays);
   return arrays;
 }
 
