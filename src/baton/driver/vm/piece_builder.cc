@@ -58,12 +58,21 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
 namespace {
 
 const std::map<std::string, Opcode>& integer_operators() {
-  static const std::map<std::string, Opcode> all = {
-      {"add", Opcode::kAdd},           {"subtract", Opcode::kSubtract}, {"multiply", Opcode::kMultiply},
-      {"minimum", Opcode::kMinimum},   {"maximum", Opcode::kMaximum},   {"logical_and", Opcode::kAnd},
-      {"logical_or", Opcode::kOr},     {"equal", Opcode::kEqual},       {"not_equal", Opcode::kNotEqual},
-      {"less", Opcode::kLess},         {"less_equal", Opcode::kLessEqual}, {"greater", Opcode::kLess},
-      {"greater_equal", Opcode::kLessEqual}, {"logical_not", Opcode::kNot}, {"cast", Opcode::kCast}};
+  static const std::map<std::string, Opcode> all = {{"add", Opcode::kAdd},
+                                                    {"subtract", Opcode::kSubtract},
+                                                    {"multiply", Opcode::kMultiply},
+                                                    {"minimum", Opcode::kMinimum},
+                                                    {"maximum", Opcode::kMaximum},
+                                                    {"logical_and", Opcode::kAnd},
+                                                    {"logical_or", Opcode::kOr},
+                                                    {"equal", Opcode::kEqual},
+                                                    {"not_equal", Opcode::kNotEqual},
+                                                    {"less", Opcode::kLess},
+                                                    {"less_equal", Opcode::kLessEqual},
+                                                    {"greater", Opcode::kLess},
+                                                    {"greater_equal", Opcode::kLessEqual},
+                                                    {"logical_not", Opcode::kNot},
+                                                    {"cast", Opcode::kCast}};
   return all;
 }
 
@@ -124,8 +133,8 @@ std::optional<IntegerFunction> integer_function(const FunctionNode& function) {
       return;
     }
     const auto* call = as<CallNode>(node);
-    const auto op = call && call->op() ? integer_operators().find(call->op()->name)
-                                       : integer_operators().end();
+    const auto op =
+        call && call->op() ? integer_operators().find(call->op()->name) : integer_operators().end();
     if (op == integer_operators().end()) {
       fits = false;
       return;
@@ -171,9 +180,8 @@ class PieceBuilder::Typing {
         values[old.get()] = Expr(params.back());
       }
       try {
-        const Function open =
-            make_function(std::move(params), substitute(function.body(), values), {}, function.attrs(),
-                          NodeInfo(function.origins(), function.span()));
+        const Function open = make_function(std::move(params), substitute(function.body(), values), {},
+                                            function.attrs(), NodeInfo(function.origins(), function.span()));
         made = as_ref<FunctionNode>(infer_type(Expr(open)));
       } catch (const DiagnosticError&) {
         return {};
@@ -253,6 +261,16 @@ class PieceBuilder::Typing {
 
 namespace {
 
+/// Whether a function has an operator that becomes others once the values of its arguments are known.
+bool is_expanded_later(const FunctionNode& function) {
+  bool found = false;
+  post_order(function.body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    found |= call && call->op() && call->op()->rules.get<RunTimeRule>();
+  });
+  return found;
+}
+
 /// Makes one piece.
 class PieceMaker {
  public:
@@ -297,6 +315,22 @@ class PieceMaker {
     for (const Dim dim : tensor->shape()) made.extents.push_back(step(dim));
     piece_.tensors.push_back(std::move(made));
     return static_cast<uint32_t>(piece_.tensors.size()) - 1;
+  }
+
+  /// The step that is the number of elements of a tensor.
+  uint32_t count(uint32_t tensor) {
+    const std::vector<uint32_t> extents = piece_.tensors[tensor].extents;
+    int64_t numbers = 1;
+    std::optional<uint32_t> product;
+    for (const uint32_t extent : extents) {
+      if (piece_.steps[extent].op == ExtentStep::Op::kNumber)
+        numbers *= piece_.steps[extent].number;
+      else
+        product = product ? multiplied(*product, extent) : extent;
+    }
+    if (product && numbers == 1) return *product;
+    const uint32_t fixed = step(Dim(numbers));
+    return product ? multiplied(*product, fixed) : fixed;
   }
 
   uint32_t root_of(uint32_t tensor) const {
@@ -362,6 +396,10 @@ class PieceMaker {
 
  private:
   uint32_t next() const { return static_cast<uint32_t>(piece_.steps.size()); }
+  uint32_t multiplied(uint32_t a, uint32_t b) {
+    piece_.steps.push_back({ExtentStep::Op::kMultiply, a, b, 0});
+    return next() - 1;
+  }
 
   Piece& piece_;
   std::map<int64_t, uint32_t> numbers_;
@@ -377,9 +415,10 @@ void PieceBuilder::flush(const std::vector<LoweredRef>& needed) {
   size_t first = 0;
   auto typing = std::make_unique<Typing>();
   for (size_t c = 0; c < calls_.size(); ++c) {
-    const bool known = std::ranges::all_of(calls_[c].function->params(), [](const Var& param) {
-      return is_tensors(param->checked_type());
-    });
+    const bool known = !is_expanded_later(*calls_[c].function) &&
+                       std::ranges::all_of(calls_[c].function->params(), [](const Var& param) {
+                         return is_tensors(param->checked_type());
+                       });
     Function typed = known ? typing->typed(calls_[c]) : Function();
     if (typed && typed != calls_[c].function && !is_reshape_only(*typed) &&
         (!state_.options.refuses_symbolic || !state_.options.refuses_symbolic(typed).empty()))
@@ -421,7 +460,8 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
   }
   for (const auto& [symbol, axes] : typing.axes()) {
     // Some are of the operator that ends the piece.
-    const auto axis = std::ranges::find_if(axes, [&](const auto& each) { return inputs.contains(each.where); });
+    const auto axis =
+        std::ranges::find_if(axes, [&](const auto& each) { return inputs.contains(each.where); });
     if (axis != axes.end()) maker.bind(symbol, inputs.at(axis->where), static_cast<uint32_t>(axis->axis));
   }
   for (const auto& [where, value] : found) {
@@ -470,16 +510,20 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
       results[result.get()] = tensor;
       out.outputs.push_back(tensor);
     }
-    const KernelPlace place =
-        state_.options.place ? state_.options.place(*call.function, 1) : KernelPlace{};
+    const KernelPlace place = state_.options.place ? state_.options.place(*call.function, 1) : KernelPlace{};
     if (place.device_type != 1)
-      throw NotSupported("programs with control flow or open shapes run on the processor; a kernel of this "
-                         "one is for device type " + std::to_string(place.device_type));
+      throw NotSupported(
+          "programs with control flow or open shapes run on the processor; a kernel of this "
+          "one is for device type " +
+          std::to_string(place.device_type));
     const int kernel = state_.kernels.of(call.function, place);
     PlannedKernel& planned = state_.out.plan.kernels[static_cast<size_t>(kernel)];
     planned.called |= !view;
     out.node = state_.add_node(call.function, call.origins, kernel, view ? "__nop" : planned.func_name, used);
     if (view) {
+      const uint32_t before = maker.count(out.inputs[0]), after = maker.count(out.outputs[0]);
+      if (before != after)
+        piece.checks.push_back({before, after, "the numbers of elements of a tensor and of its other shape"});
       state_.graph->nodes.back().kind = PlanNode::Kind::kNop;
       continue;
     }
