@@ -2179,14 +2179,55 @@ def expr_of(value: object | None) -> RelayExpr:
     The expression of a value: constants, tuples, calls of constructors, new references.
     """
 
+class Artifact:
+    """
+    A file that write_artifact() wrote, opened: named sections, and constants.
+    """
+
+    def __init__(self, path: str, verify: bool = True) -> None:
+        """
+        Raises TVMError for another or a damaged file. `verify`: whether the constants are read, too.
+        """
+
+    @property
+    def sections(self): ...
+
+    def section(self, name: str) -> bytes:
+        """its bytes; none when there is no such section"""
+
+    @property
+    def params(self): ...
+
+    def write_changed(self, path: str, params: dict, sections: Mapping[str, str]) -> None:
+        """
+        Writes a copy with other constants, {name: array}, and these sections, {name: text}, in place of those that it has, or more.
+        """
+
+class ParameterType:
+    """What a program says of a parameter."""
+
+    @property
+    def dtype(self): ...
+
+    @property
+    def shape(self): ...
+
+    @property
+    def fields(self): ...
+
 class RunnableProgram:
     """A program that was built for the virtual machine, or read from a file."""
 
     def __init__(self, built: BuildResult) -> None: ...
 
     @staticmethod
-    def load(path: str) -> RunnableProgram:
-        """The program in a file that write_artifact() wrote."""
+    def load(artifact: Artifact) -> RunnableProgram:
+        """
+        The program in a file that write_artifact() wrote. Raises TVMError for one without.
+        """
+
+    def with_constants(self, values: dict) -> RunnableProgram:
+        """The same program with other values of these constants, {name: array}."""
 
     @property
     def functions(self): ...
@@ -2206,6 +2247,11 @@ class RunnableProgram:
     def run(self, name: str, args: list) -> object:
         """
         The value of a function on a value for each of its parameters. Raises TVMError, which names the argument, for others. Threads may run it at the same time.
+        """
+
+    def run_measured(self, name: str, args: list) -> tuple:
+        """
+        (value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of kernels and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).
         """
 
     def set_depth(self, depth: int) -> None:

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
-#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/shape_rule.h"
@@ -261,6 +261,16 @@ class PieceBuilder::Typing {
 
 namespace {
 
+/// Whether a function has an operator that becomes others once the values of its arguments are known.
+bool is_expanded_later(const FunctionNode& function) {
+  bool found = false;
+  post_order(function.body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    found |= call && call->op() && call->op()->rules.get<RunTimeRule>();
+  });
+  return found;
+}
+
 /// Makes one piece.
 class PieceMaker {
  public:
@@ -305,6 +315,22 @@ class PieceMaker {
     for (const Dim dim : tensor->shape()) made.extents.push_back(step(dim));
     piece_.tensors.push_back(std::move(made));
     return static_cast<uint32_t>(piece_.tensors.size()) - 1;
+  }
+
+  /// The step that is the number of elements of a tensor.
+  uint32_t count(uint32_t tensor) {
+    const std::vector<uint32_t> extents = piece_.tensors[tensor].extents;
+    int64_t numbers = 1;
+    std::optional<uint32_t> product;
+    for (const uint32_t extent : extents) {
+      if (piece_.steps[extent].op == ExtentStep::Op::kNumber)
+        numbers *= piece_.steps[extent].number;
+      else
+        product = product ? multiplied(*product, extent) : extent;
+    }
+    if (product && numbers == 1) return *product;
+    const uint32_t fixed = step(Dim(numbers));
+    return product ? multiplied(*product, fixed) : fixed;
   }
 
   uint32_t root_of(uint32_t tensor) const {
@@ -370,6 +396,10 @@ class PieceMaker {
 
  private:
   uint32_t next() const { return static_cast<uint32_t>(piece_.steps.size()); }
+  uint32_t multiplied(uint32_t a, uint32_t b) {
+    piece_.steps.push_back({ExtentStep::Op::kMultiply, a, b, 0});
+    return next() - 1;
+  }
 
   Piece& piece_;
   std::map<int64_t, uint32_t> numbers_;
@@ -385,8 +415,10 @@ void PieceBuilder::flush(const std::vector<LoweredRef>& needed) {
   size_t first = 0;
   auto typing = std::make_unique<Typing>();
   for (size_t c = 0; c < calls_.size(); ++c) {
-    const bool known = std::ranges::all_of(
-        calls_[c].function->params(), [](const Var& param) { return is_tensors(param->checked_type()); });
+    const bool known = !is_expanded_later(*calls_[c].function) &&
+                       std::ranges::all_of(calls_[c].function->params(), [](const Var& param) {
+                         return is_tensors(param->checked_type());
+                       });
     Function typed = known ? typing->typed(calls_[c]) : Function();
     if (typed && typed != calls_[c].function && !is_reshape_only(*typed) &&
         (!state_.options.refuses_symbolic || !state_.options.refuses_symbolic(typed).empty()))
@@ -489,6 +521,9 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     planned.called |= !view;
     out.node = state_.add_node(call.function, call.origins, kernel, view ? "__nop" : planned.func_name, used);
     if (view) {
+      const uint32_t before = maker.count(out.inputs[0]), after = maker.count(out.outputs[0]);
+      if (before != after)
+        piece.checks.push_back({before, after, "the numbers of elements of a tensor and of its other shape"});
       state_.graph->nodes.back().kind = PlanNode::Kind::kNop;
       continue;
     }

@@ -18,6 +18,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/origin_scope.h"
+#include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/transform/parameter_types.h"
 #include "baton/types/infer_type.h"
@@ -70,8 +71,10 @@ class Dispatch {
     module_->set("main_dynamic", sized(Dim::any()));
     module_ = infer_types(std::move(module_));
     const Function dynamic = module_->find("main_dynamic");
-    const OriginScope scope(
-        OriginSet::made_for(main_->body()->origins(), "chooses by the extent of an axis"));
+    OriginSet causes = OriginSet::none();
+    post_order(main_->body(), [&](const Expr& node) { causes = causes.merge(node->origins()); });
+    const OriginScope scope(causes.empty() ? causes
+                                           : OriginSet::made_for(causes, "chooses by the extent of an axis"));
     for (const Var& param : dynamic->params()) params_.push_back(var(param->name(), declared_type(*param)));
     Expr body = call("main_dynamic", {params_.begin(), params_.end()});
     for (auto bucket = options_.buckets.rbegin(); bucket != options_.buckets.rend(); ++bucket) {
