@@ -97,10 +97,10 @@ const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradient
                                              "Gradient", "to_cps"};
 // They replace parameters by others, of the value of which only the type changes here.
 const std::set<std::string> kChangesParams = {"SimplifyFCTranspose"};
-// They need names in the module, or round values as calibration says.
-const std::set<std::string> kNotAlone = {"ChangeBatch",       "Conv2dToSparse",  "DenseToSparse",
-                                         "FreezeShapes",      "recast",          "QuantizeAnnotate",
-                                         "QuantizeCalibrate", "QuantizeRealize", "quantize"};
+// They need names in the module, or open axes, or round values as calibration says.
+const std::set<std::string> kNotAlone = {
+    "ChangeBatch", "Conv2dToSparse",   "DenseToSparse",     "FlexibleShapeDispatch", "FreezeShapes",
+    "recast",      "QuantizeAnnotate", "QuantizeCalibrate", "QuantizeRealize",       "quantize"};
 // They put several values in one tensor.
 const std::set<std::string> kStacks = {"BatchingOps", "CombineParallelBatchMatmul", "CombineParallelConv2D",
                                        "CombineParallelDense"};
