@@ -205,6 +205,8 @@ constexpr Program kMutated[] = {
      R"({"data": [["x", 0]], "batch_size": 4})"},
     {"FreezeShapes", "def @main(%x: Tensor[(?, 3), float32]) { tanh(exp(%x)) }",
      R"({"shapes": [["x", [4, 3]]]})"},
+    {"FlexibleShapeDispatch", "def @main(%x: Tensor[(?, 3), float32]) { tanh(exp(%x)) }",
+     R"({"buckets": [1, 4]})"},
     {"LambdaLift",
      "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; "
      "tanh(%f(%x)) }"},
