@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/executor.h"
 #include "baton/runtime/marks.h"
-#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/tensor_rule.h"
 

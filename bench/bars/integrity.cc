@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "baton/runtime/artifact.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 
 #include "bars/bar.h"
 #include "driver/bit_flips.h"

@@ -53,7 +53,8 @@ class KernelCall {
       argument.dims.push_back(
           {0, static_cast<int32_t>(array.shape()[axis]), static_cast<int32_t>(stride), 0});
     argument.tensor.host = static_cast<uint8_t*>(argument.array.data());
-    argument.tensor.type = {static_cast<uint8_t>(array.dtype().code), static_cast<uint8_t>(array.dtype().bits), 1};
+    argument.tensor.type = {static_cast<uint8_t>(array.dtype().code),
+                            static_cast<uint8_t>(array.dtype().bits), 1};
     argument.tensor.dimensions = array.ndim();
     argument.tensor.dim = argument.dims.data();
     args_.push_back(&argument.tensor);

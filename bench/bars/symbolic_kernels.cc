@@ -13,8 +13,8 @@
 #include "baton/codegen/compile.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/initialize.h"
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
@@ -88,11 +88,19 @@ Function symbolic(const Function& function) {
 std::pair<double, double> least_ns(const std::function<void()>& a, const std::function<void()>& b) {
   a(), b();
   int runs = 1;
-  while (bars::cpu_ns([&] { for (int i = 0; i < runs; ++i) a(); }) < 3e5 && runs < 100000) runs *= 2;
+  while (bars::cpu_ns([&] {
+           for (int i = 0; i < runs; ++i) a();
+         }) < 3e5 &&
+         runs < 100000)
+    runs *= 2;
   double least_a = 1e300, least_b = 1e300;
   for (int burst = 0; burst < 60; ++burst) {
-    least_a = std::min(least_a, bars::cpu_ns([&] { for (int i = 0; i < runs; ++i) a(); }) / runs);
-    least_b = std::min(least_b, bars::cpu_ns([&] { for (int i = 0; i < runs; ++i) b(); }) / runs);
+    least_a = std::min(least_a, bars::cpu_ns([&] {
+                                  for (int i = 0; i < runs; ++i) a();
+                                }) / runs);
+    least_b = std::min(least_b, bars::cpu_ns([&] {
+                                  for (int i = 0; i < runs; ++i) b();
+                                }) / runs);
   }
   return {least_a, least_b};
 }
@@ -105,7 +113,8 @@ void measure(const Case& each, const BuildContext& context) {
   const std::vector<KernelRef> kernels = compile_kernels(requests, context);
   std::printf("%s: %s, %.2f s", each.name, kernels[0]->template_name.c_str(), kernels[0]->compile_s);
   for (const ExtentCase& one : kernels[0]->cases)
-    std::printf("; %s: %s", one.condition.empty() ? "else" : one.condition.c_str(), one.template_name.c_str());
+    std::printf("; %s: %s", one.condition.empty() ? "else" : one.condition.c_str(),
+                one.template_name.c_str());
   std::printf(" (static: %s, %.2f s)\n", kernels[1]->template_name.c_str(), kernels[1]->compile_s);
   NamedKernels named;
   for (size_t i = 0; i < kernels.size(); ++i) named.emplace_back("k" + std::to_string(i), kernels[i]);
@@ -137,8 +146,9 @@ const std::vector<Case>& cases() {
        "%x: Tensor[(1, $N, 768), float32], %w: Tensor[(192, 768, 16), float32]) {\n"
        "  nn.contrib_dense_pack(%x, %w, units=3072, weight_layout=\"NK16n\")",
        {{1}, {7}, {16}, {100}, {128}}},
-      {"conv 3x3 64@NxN", 
-       "%x: Tensor[(1, 4, $N, $N, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), float32], %b: Tensor[(1, 4, 1, 1, 16), float32]) {\n"
+      {"conv 3x3 64@NxN",
+       "%x: Tensor[(1, 4, $N, $N, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), float32], %b: Tensor[(1, "
+       "4, 1, 1, 16), float32]) {\n"
        "  nn.relu(add(nn.contrib_conv2d_NCHWc(%x, %w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3], "
        "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\", out_layout=\"NCHW16c\"), %b))",
        {{7}, {14}, {28}, {31}, {56}}},
@@ -154,7 +164,8 @@ const std::vector<Case>& cases() {
        {{7, 7}, {14, 14}, {28, 29}, {56, 56}}},
       {"conv 7x7s2 3->64@NxN",
        "%x: Tensor[(1, 1, $N, $N, 3), float32], %w: Tensor[(4, 1, 7, 7, 3, 16), float32]) {\n"
-       "  nn.contrib_conv2d_NCHWc(%x, %w, strides=[2, 2], padding=[3, 3, 3, 3], channels=64, kernel_size=[7, 7], "
+       "  nn.contrib_conv2d_NCHWc(%x, %w, strides=[2, 2], padding=[3, 3, 3, 3], channels=64, kernel_size=[7, "
+       "7], "
        "data_layout=\"NCHW3c\", kernel_layout=\"OIHW3i16o\", out_layout=\"NCHW16c\")",
        {{224}, {225}}},
       {"depthwise 3x3 144@NxN",
@@ -169,13 +180,18 @@ const std::vector<Case>& cases() {
       {"global average pool 512@NxN",
        "%x: Tensor[(1, 32, $N, $N, 16), float32]) {\n  nn.global_avg_pool2d(%x, layout=\"NCHW16c\")",
        {{7}, {14}}},
-      {"softmax of 768, N rows", "%x: Tensor[($N, 768), float32]) {\n  nn.softmax(%x)", {{1}, {3}, {16}, {128}}},
+      {"softmax of 768, N rows",
+       "%x: Tensor[($N, 768), float32]) {\n  nn.softmax(%x)",
+       {{1}, {3}, {16}, {128}}},
       {"softmax over N, 12x64 rows",
-       "%x: Tensor[(12, 64, $N), float32]) {\n  nn.softmax(%x)", {{1}, {7}, {16}, {31}, {64}, {128}, {384}}},
-      {"attention's softmax, 12xNxN", "%x: Tensor[(12, $N, $N), float32]) {\n  nn.softmax(%x)",
+       "%x: Tensor[(12, 64, $N), float32]) {\n  nn.softmax(%x)",
+       {{1}, {7}, {16}, {31}, {64}, {128}, {384}}},
+      {"attention's softmax, 12xNxN",
+       "%x: Tensor[(12, $N, $N), float32]) {\n  nn.softmax(%x)",
        {{3}, {16}, {64}, {100}, {128}}},
       {"mean of 768, N rows",
-       "%x: Tensor[($N, 768), float32]) {\n  mean(%x, axis=[-1], keepdims=True)", {{1}, {16}, {128}}},
+       "%x: Tensor[($N, 768), float32]) {\n  mean(%x, axis=[-1], keepdims=True)",
+       {{1}, {16}, {128}}},
       {"mean over N of 768", "%x: Tensor[($N, 768), float32]) {\n  mean(%x, axis=[0])", {{3}, {16}, {100}}},
       {"layer norm's variance, N rows of 768",
        "%x: Tensor[($N, 768), float32], %m: Tensor[($N, 1), float32]) {\n"
@@ -184,31 +200,40 @@ const std::vector<Case>& cases() {
       {"layer norm's last step, N rows of 768",
        "%x: Tensor[($N, 768), float32], %m: Tensor[($N, 1), float32], %v: Tensor[($N, 1), float32], "
        "%g: Tensor[(768), float32], %b: Tensor[(768), float32]) {\n"
-       "  add(multiply(multiply(subtract(%x, %m), rsqrt(add(%v, 1e-5f))), %g), %b)",
+       "  add(multiply(multiply(subtract(%x, %m), rsqrt(add(multiply(%v, %v), 1e-5f))), %g), %b)",
        {{1}, {16}, {128}}},
       {"gelu of N x 3072",
        "%x: Tensor[($N, 3072), float32]) {\n"
-       "  multiply(multiply(%x, 0.5f), add(1f, tanh(multiply(%x, 0.7978845608f))))", {{1}, {16}, {128}}},
-      {"add and relu of N", "%x: Tensor[($N), float32], %y: Tensor[($N), float32]) {\n  nn.relu(add(%x, %y))",
+       "  multiply(multiply(%x, 0.5f), add(1f, tanh(multiply(%x, 0.7978845608f))))",
+       {{1}, {16}, {128}}},
+      {"add and relu of N",
+       "%x: Tensor[($N), float32], %y: Tensor[($N), float32]) {\n  nn.relu(add(%x, %y))",
        {{3}, {17}, {1000}, {16384}}},
       {"batch norm and relu of NxM",
        "%x: Tensor[(1, 4, $N, $M, 16), float32], %s: Tensor[(1, 4, 1, 1, 16), float32], "
-       "%b: Tensor[(1, 4, 1, 1, 16), float32]) {\n  nn.relu(add(multiply(%x, %s), %b))", {{7, 9}, {56, 56}}},
-      {"attention: q * k, 12xNx64", 
+       "%b: Tensor[(1, 4, 1, 1, 16), float32]) {\n  nn.relu(add(multiply(%x, %s), %b))",
+       {{7, 9}, {56, 56}}},
+      {"attention: q * k, 12xNx64",
        "%q: Tensor[(12, $N, 64), float32], %k: Tensor[(12, $N, 64), float32]) {\n"
-       "  nn.batch_matmul(%q, %k, transpose_b=True)", {{1}, {3}, {16}, {17}, {64}, {100}, {128}, {384}}},
+       "  nn.batch_matmul(%q, %k, transpose_b=True)",
+       {{1}, {3}, {16}, {17}, {64}, {100}, {128}, {384}}},
       {"attention: p * v, 12xNx64",
        "%p: Tensor[(12, $N, $N), float32], %v: Tensor[(12, $N, 64), float32]) {\n"
-       "  nn.batch_matmul(%p, %v, transpose_b=False)", {{1}, {3}, {16}, {17}, {64}, {100}, {128}, {384}}},
-      {"heads apart: transpose Nx12x64", 
-       "%x: Tensor[(1, $N, 12, 64), float32]) {\n  transpose(%x, axes=[0, 2, 1, 3])", {{1}, {16}, {128}}},
+       "  nn.batch_matmul(%p, %v, transpose_b=False)",
+       {{1}, {3}, {16}, {17}, {64}, {100}, {128}, {384}}},
+      {"heads apart: transpose Nx12x64",
+       "%x: Tensor[(1, $N, 12, 64), float32]) {\n  transpose(%x, axes=[0, 2, 1, 3])",
+       {{1}, {16}, {128}}},
       {"concatenate channels at NxN",
        "%x: Tensor[(1, 4, $N, $N, 16), float32], %y: Tensor[(1, 2, $N, $N, 16), float32]) {\n"
-       "  concatenate((%x, %y), axis=1)", {{7}, {28}, {56}}},
+       "  concatenate((%x, %y), axis=1)",
+       {{7}, {28}, {56}}},
       {"concatenate N and M rows of 768",
-       "%x: Tensor[($N, 768), float32], %y: Tensor[($M, 768), float32]) {\n  concatenate((%x, %y))", {{16, 1}, {100, 28}}},
+       "%x: Tensor[($N, 768), float32], %y: Tensor[($M, 768), float32]) {\n  concatenate((%x, %y))",
+       {{16, 1}, {100, 28}}},
       {"embedding: N of 30522x768",
-       "%w: Tensor[(3052, 768), float32], %i: Tensor[(1, $N), int32]) {\n  take(%w, %i, axis=0)", {{1}, {16}, {128}}},
+       "%w: Tensor[(3052, 768), float32], %i: Tensor[(1, $N), int32]) {\n  take(%w, %i, axis=0)",
+       {{1}, {16}, {128}}},
   };
   return all;
 }

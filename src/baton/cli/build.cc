@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "baton/cli/common.h"
-#include "baton/driver/vm/build_program.h"
 #include "baton/cli/debug_flags.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/pass/timing.h"
 #include "baton/support/json.h"
 
@@ -82,7 +82,7 @@ class BuildVerb final : public Verb {
   int run(Io& io) override {
     apply(debug_, flags_);
     const auto timer = timing_ ? std::make_shared<PassTimingInstrument>() : nullptr;
-    const BuiltModel built = build_model(flags_, io, timer, build_plan_or_program);
+    const BuiltModel built = build_model(flags_, io, timer, build_plan_or_program, /*programs=*/true);
     const std::string path =
         output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;
     write_artifact(built.build, path, !strip_);

@@ -9,6 +9,7 @@
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
@@ -213,14 +214,16 @@ IRModule mapped(const ModelFlags& flags, const BuiltModel& built, const BuildCon
 }
 
 BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument,
-                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how) {
+                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how,
+                       bool programs) {
   const InterruptScope interrupt;
   Progress progress(io);
   BuiltModel built;
   built.model = load_model(flags.model, flags.shapes);
   for (const std::string& note : built.model.notes) io.err << "note: " << note << '\n';
   std::vector<std::string> by_rule;
-  built.params = load_params(built.model, flags.params, flags.inputs, &by_rule);
+  built.params = load_params(built.model, flags.params, flags.inputs, &by_rule,
+                             programs && !is_plan(built.model.module));
   if (!flags.params.empty()) note_missing(flags.params, by_rule, io);
   BuildOptions options;
   options.params = built.params;

@@ -88,9 +88,11 @@ struct BuiltModel {
   NamedArrays params;
   BuildResult build;
 };
-/// `instrument`: of its passes; may be null.
+/// `instrument`: of its passes; may be null. `programs`: models that are no plans
+/// (driver/vm/build_program.h) are taken, too.
 BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInstrument> instrument = nullptr,
-                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how = build);
+                       const std::function<BuildResult(const IRModule&, const BuildOptions&)>& how = build,
+                       bool programs = false);
 
 /// Throws UsageError if one of these options is on the command line; `why`: it has no effect.
 void refuse_options(const Io& io, std::initializer_list<const char*> names, const std::string& why);

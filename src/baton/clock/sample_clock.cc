@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <thread>
 
+#include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
-#include "baton/runtime/system/timers.h"
 #include "baton/support/interrupt.h"
 
 namespace baton {

@@ -21,8 +21,8 @@
 #include "baton/codegen/kernel/stable_names.h"
 #include "baton/codegen/kernel/zero_divisors.h"
 #include "baton/codegen/listing.h"
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/support/base/environment.h"
@@ -157,7 +157,7 @@ Scheduled chosen(const KernelRequest& request, const Function& function, const s
   Scheduled out;
   const bool fused = !request.strict && has_fused_multiply_add(Halide::Target(sheet.code_target));
   out.kernel = lower(*join_axes(join_rows(function)), {symbol, request.variant.ablated, fused,
-                      std::vector<int64_t>(usual.size(), kUsualExtent)});
+                                                       std::vector<int64_t>(usual.size(), kUsualExtent)});
   const auto start = std::chrono::steady_clock::now();
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name, sheet);
@@ -249,10 +249,10 @@ class KernelMaker {
   KernelModule make() {
     const Function function = with_numbered_extents(request_.function);
     extents_ = kernel_extents(*function).size();
-    if (is_gpu(sheet_) && extents_ > 0)
-      throw NeedsNumbers("kernels of GPUs need numbers for all extents");
+    if (is_gpu(sheet_) && extents_ > 0) throw NeedsNumbers("kernels of GPUs need numbers for all extents");
     add_cases(function, {});
-    const auto own = std::ranges::find_if(cases_, [](const Case& each) { return each.condition.zero.empty(); });
+    const auto own =
+        std::ranges::find_if(cases_, [](const Case& each) { return each.condition.zero.empty(); });
     const auto main = static_cast<size_t>(own - cases_.begin());
     std::vector<MarkSite> marks;
     if (cases_.size() == 1) {
@@ -307,12 +307,12 @@ class KernelMaker {
       const std::vector<LeastExtent> least = scheduled.kernel.least;
       usual = shorter_extents(scheduled.kernel, scheduled.chosen->usual);
       own.push_back({std::move(scheduled), {zero, least}, std::move(prefix)});
+      BATON_CHECK(own.size() <= kMostSchedules, "no schedule for short extents: " + relay_summary(*function));
     } while (!own.back().condition.least.empty());
     for (size_t k = 0; k + 1 < own.size(); ++k)
       for (LeastExtent& each : own[k].condition.least)
         for (const LeastExtent& next : own[k + 1].condition.least)
-          if (next.dim == each.dim && next.least > 1 && next.least % each.lanes == 0)
-            each.rival = next.least;
+          if (next.dim == each.dim && next.least > 1 && next.least % each.lanes == 0) each.rival = next.least;
     std::vector<Dim> may_be_zero;
     for (const Dim& dim : own.front().scheduled.kernel.never_empty)
       if (extent_number(dim) >= 0 && std::ranges::find(may_be_zero, dim) == may_be_zero.end())
@@ -326,8 +326,7 @@ class KernelMaker {
     if (zero.size() == kMostEmpty)
       throw NeedsNumbers("a kernel of so many operands that may be empty needs a number for " +
                          extent_text(dim));
-    const Function empty =
-        replace_extent_vars(function, [&](Dim var) { return var == dim ? Dim(0) : var; });
+    const Function empty = replace_extent_vars(function, [&](Dim var) { return var == dim ? Dim(0) : var; });
     // Kernels without results are not called.
     for (const TensorTypeNode* type : flat_types(type_of(empty->body())))
       if (std::ranges::find(type->shape(), Dim(0)) != type->shape().end()) return;
@@ -343,7 +342,7 @@ class KernelMaker {
     }
   }
 
-  static constexpr size_t kMostEmpty = 3;
+  static constexpr size_t kMostEmpty = 3, kMostSchedules = 16;
   const KernelRequest& request_;
   const std::string& symbol_;
   const DeviceSheet& sheet_;
@@ -594,8 +593,8 @@ KernelSchedule chosen_schedule(const KernelRequest& request, const DeviceSheet& 
   const std::string symbol = "choose" + kernel_key(request, sheet).hex();
   return guarded(*request.function, request.template_name, [&] {
     const Function function = with_numbered_extents(request.function);
-    const Scheduled scheduled = chosen(
-        request, function, std::vector<int64_t>(kernel_extents(*function).size(), 0), symbol, sheet);
+    const Scheduled scheduled =
+        chosen(request, function, std::vector<int64_t>(kernel_extents(*function).size(), 0), symbol, sheet);
     return KernelSchedule{scheduled.chosen->name, scheduled.params};
   });
 }

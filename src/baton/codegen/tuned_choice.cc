@@ -7,7 +7,7 @@
 #include "baton/codegen/kernel/join_rows.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extents/kernel_extents.h"
 
 namespace baton {
 

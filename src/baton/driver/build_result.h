@@ -46,8 +46,8 @@ struct BuildResult {
   std::optional<OriginReport> origins;  ///< every operator of the source; none after build_prepared()
   /// Kernel -> fused function, then "__tvm_main__".
   std::vector<std::pair<std::string, Function>> function_metadata;
-  /// Of build_program(): what machines run, and the operators that they have the compiler evaluate. `plan` then
-  /// lists the calls of kernels. Null: `plan` is what runs.
+  /// Of build_program(): what machines run, and the operators that they have the compiler evaluate. `plan`
+  /// then lists the calls of kernels. Null: `plan` is what runs.
   std::shared_ptr<const vm::Program> program = {};
   std::vector<Function> operators = {};
   BuildTimes times;

@@ -158,8 +158,9 @@ std::string params_text(const std::vector<Var>& params) {
 }  // namespace
 
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
-                        const std::vector<std::string>& inputs, std::vector<std::string>* by_rule) {
-  require_known_shapes(*model.module);
+                        const std::vector<std::string>& inputs, std::vector<std::string>* by_rule,
+                        bool is_program) {
+  if (!is_program) require_known_shapes(*model.module);
   const auto& params = model.module->find("main")->params();
   const auto is_param = [&](const std::string& name) {
     return std::ranges::any_of(params, [&](const Var& param) { return param->name() == name; });
@@ -196,6 +197,7 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path,
   for (const Var& param : params) {
     const auto at = given.find(param->name());
     if (at == given.end()) continue;
+    if (!at->second && is_program) continue;
     const TensorTypeNode& type = tensor_of(param);
     if (at->second)
       check_array(path.empty() ? model.name : path, param->name(), at->second, type);

@@ -367,6 +367,16 @@ int64_t least_extent(Dim dim) {
   return floored(a, b);
 }
 
+std::vector<int64_t> TensorTypeNode::extents() const {
+  std::vector<int64_t> extents;
+  extents.reserve(shape_.size());
+  for (const Dim& dim : shape_) {
+    if (dim.is_any()) number_of(dim, "a number for axis " + std::to_string(extents.size()));
+    extents.push_back(dim.value());
+  }
+  return extents;
+}
+
 int64_t number_of(Dim dim, const std::string& what) {
   if (dim.is_any()) throw NeedsNumbers(what + ", which is " + extent_text(dim));
   return dim.value();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "baton/ir/extent.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -12,15 +11,6 @@ bool TensorTypeNode::is_static() const {
 }
 
 bool TensorTypeNode::is_known() const { return std::ranges::find(shape_, Dim::any()) == shape_.end(); }
-
-std::vector<int64_t> TensorTypeNode::extents() const {
-  std::vector<int64_t> extents;
-  extents.reserve(shape_.size());
-  for (const Dim& dim : shape_) {
-    extents.push_back(number_of(dim, "a number for axis " + std::to_string(extents.size())));
-  }
-  return extents;
-}
 
 Type tensor_type(std::vector<Dim> shape, DType dtype) {
   return make_ref<const TensorTypeNode>(std::move(shape), dtype);

@@ -3,8 +3,7 @@
 #include <deque>
 #include <mutex>
 
-#include "baton/ir/analysis/kernel_extents.h"
-#include "baton/ops/compute_util.h"
+#include "baton/ir/extents/kernel_extents.h"
 
 namespace baton {
 

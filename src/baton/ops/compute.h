@@ -24,11 +24,16 @@ class WideNumber : public NotSupported {
       : NotSupported(std::to_string(value) +
                      " does not fit into 32 bits, as kernels need it; use a smaller number") {}
 };
+/// An int64 extent as Halide's int32; throws WideNumber where it does not fit.
+inline int as_int(int64_t value) {
+  if (value < INT32_MIN || value > INT32_MAX) throw WideNumber(value);
+  return static_cast<int>(value);
+}
 /// `axis`, counted from the front; throws MissingAxis where there is none.
 size_t existing_axis(int axis, size_t rank);
 
 /// `dim` in a kernel: a number, or an expression of the parameters that stand for symbolic extents
-/// (numbered_extent, ir/analysis/kernel_extents.h). Throws WideNumber, and NeedsNumbers for `?`.
+/// (numbered_extent, ir/extents/kernel_extents.h). Throws WideNumber, and NeedsNumbers for `?`.
 Halide::Expr as_expr(Dim dim);
 /// The parameter of a kernel that is its `i`-th symbolic extent.
 Halide::Param<int> extent_param(int i);
@@ -115,8 +120,8 @@ class Compute {
   void results(std::vector<Halide::Func> values) { results_ = std::move(values); }
 
   /// For an operand that must have elements, or its value could not be computed as it is: the kernel is
-  /// computed so where `dim` is at least 1, and where it is 0 as that of the program with that number. Nothing
-  /// for numbers.
+  /// computed so where `dim` is at least 1, and where it is 0 as that of the program with that number.
+  /// Nothing for numbers.
   void needs_elements(Dim dim) {
     if (dim.is_symbolic()) never_empty_.push_back(dim);
   }

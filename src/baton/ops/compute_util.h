@@ -61,12 +61,6 @@ inline Halide::Expr constant_of(DType dtype, double value) {
   return Halide::Internal::make_const(halide_type(dtype), value);
 }
 
-/// An int64 extent as Halide's int32; throws WideNumber where it does not fit.
-inline int as_int(int64_t value) {
-  if (value < INT32_MIN || value > INT32_MAX) throw WideNumber(value);
-  return static_cast<int>(value);
-}
-
 /// An extent as a float64.
 inline Halide::Expr real_of(Dim dim) {
   return dim.is_symbolic() ? cast<double>(as_expr(dim)) : Halide::Expr(static_cast<double>(dim.value()));

@@ -45,8 +45,8 @@ inline int from_front(int64_t axis, int rank) { return static_cast<int>(axis < 0
 
 /// A computed position clamped to an axis: kernels never access memory out of bounds.
 inline Halide::Expr inside_axis(const Halide::Expr& at, Dim extent) {
-  const Halide::Expr last = extent.is_symbolic() ? max(as_expr(extent), 1) - 1
-                                                 : as_expr(std::max<int64_t>(extent.value(), 1) - 1);
+  const Halide::Expr last =
+      extent.is_symbolic() ? max(as_expr(extent), 1) - 1 : as_expr(std::max<int64_t>(extent.value(), 1) - 1);
   return clamp(Halide::cast<int>(at), 0, last);
 }
 

@@ -33,7 +33,7 @@ inline constexpr const char* kOrigins = "origins.json";
 inline constexpr const char* kMeta = "meta.json";
 inline constexpr const char* kProgram = "program";           ///< of the virtual machine, instead of a plan
 inline constexpr const char* kOperators = "operators.json";  ///< what its compiler evaluates
-inline constexpr const char* kPlugin = "plugin/";  ///< followed by a backend's name: its code
+inline constexpr const char* kPlugin = "plugin/";            ///< followed by a backend's name: its code
 }  // namespace section
 
 /// Collects sections and writes them.

@@ -7,10 +7,10 @@
 
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/runtime/tensors.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
-#include "baton/runtime/system/timers.h"
 #include "baton/support/base/memory.h"
 
 namespace baton {
@@ -198,8 +198,8 @@ Status Executor::allocate() {
   }
   memory_->arena = allocate_aligned(layout.end());
   if (!memory_->arena)
-    return Status::out_of_memory("no memory for the workspace of the model: " +
-                                 std::to_string(layout.end()) + " bytes");
+    return Status::out_of_memory("no memory for the workspace of the model: " + std::to_string(layout.end()) +
+                                 " bytes");
   std::memset(memory_->arena, 0, layout.end());  // takes the page faults now, not in the first run
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
     if (plan_->storages[s].written && plan_->storages[s].device_type == kProcessorKind)

@@ -6,8 +6,8 @@
 #include "baton/runtime/executor.h"
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 
 namespace baton {
 

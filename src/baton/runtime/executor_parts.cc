@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "baton/runtime/executor.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 
 namespace baton {
 

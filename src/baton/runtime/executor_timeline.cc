@@ -3,9 +3,9 @@
 
 #include "baton/runtime/executor.h"
 #include "baton/runtime/loop_recorder.h"
+#include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/thread_reading.h"
-#include "baton/runtime/system/timers.h"
 
 namespace baton {
 

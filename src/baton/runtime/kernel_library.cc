@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/marks.h"
+#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/environment.h"

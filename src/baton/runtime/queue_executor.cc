@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "baton/runtime/processor.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 
 namespace baton {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/narrow_weight.h"
 #include "baton/ir/rules/pass_traits.h"
@@ -443,7 +443,8 @@ std::vector<StoredFunc> stored_funcs(const LoweredKernel& kernel) {
       if (cheap && !result && !stage.func.has_update_definition()) continue;
       store(stage.func, elements(kernel, type), result ? last_extent(kernel, type) : 0, false);
     }
-    for (const Func& value : block.results) store(value, elements(kernel, type), last_extent(kernel, type), false);
+    for (const Func& value : block.results)
+      store(value, elements(kernel, type), last_extent(kernel, type), false);
   }
   for (const Tensor& output : kernel.outputs)
     store(output.func(), 0, output.rank() > 0 ? kernel.usual_extent(output.dim(-1)) : 0, true);

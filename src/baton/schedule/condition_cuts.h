@@ -13,7 +13,7 @@ namespace baton {
 /// A loop over a dimension of a Func, with constant bounds, or from 0 to a symbolic extent.
 struct LoopRange {
   std::string name;
-  int min, extent;  ///< of a symbolic extent, as it is usually
+  int min, extent;   ///< of a symbolic extent, as it is usually
   Dim symbolic = 0;  ///< 0: bounds are constant
   bool is_symbolic() const { return symbolic.is_symbolic(); }
   int end() const { return min + extent; }

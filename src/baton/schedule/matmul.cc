@@ -42,8 +42,7 @@ MatmulExtents matmul_extents_of(const LoweredKernel& kernel, const DeviceSheet& 
   for (int axis = 0; axis < rank - 2; ++axis) e.batches *= result_extent(kernel, axis);
   e.shared = anchor.inputs[1].rank() == 2 || anchor.inputs[1].dim(0) == 1;
   int64_t left = 1,
-          outside =
-              e.rows * (anchor.inputs[0].rank() == 3 && anchor.inputs[0].dim(0) == 1 ? 1 : e.batches);
+          outside = e.rows * (anchor.inputs[0].rank() == 3 && anchor.inputs[0].dim(0) == 1 ? 1 : e.batches);
   for (const int64_t extent : usual_shape(kernel, anchor.inputs[0].dims())) left *= extent;
   e.depth = static_cast<int>(left / outside);
   e.lanes = std::min(e.columns, sheet.float_lanes);
@@ -139,8 +138,8 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
     order.insert(order.end(), i.begin() + 2, i.end());
     order.push_back(no);
     out.reorder(order);
-    const Var item = parallel_tasks(out, {no}, panels, panel_work * e.batches, kTaskMultiplyAdds,
-                                    !kernel.is_static());
+    const Var item =
+        parallel_tasks(out, {no}, panels, panel_work * e.batches, kTaskMultiplyAdds, !kernel.is_static());
     if (pack) right.compute_at(out, item), schedule_panel(right, width, e.lanes);
   } else {
     // Few panels: the whole second operand is copied, and the tasks are tiles of rows.
@@ -151,7 +150,8 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
     loops.insert(loops.end(), i.begin() + 2, i.end());
     parallel_tasks(out, loops, e.batches * tiles_of(e.rows, tile_m), int64_t(tile_m) * e.columns * e.depth,
                    kTaskMultiplyAdds, !kernel.is_static());
-    if (pack) right.compute_root().vectorize(right.args()[0], e.lanes, inside(kernel, columns, e.lanes, e.lanes));
+    if (pack)
+      right.compute_root().vectorize(right.args()[0], e.lanes, inside(kernel, columns, e.lanes, e.lanes));
     tile = no;
   }
 

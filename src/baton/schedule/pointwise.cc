@@ -145,13 +145,15 @@ void schedule_nest(LoweredKernel& kernel, Halide::Stage stage, const std::vector
   }
   size_t used = 1;
   if (options.along && extents[0] >= kShortAxis)
-    extents[static_cast<size_t>(options.along->dim)] = schedule_tiles(kernel, stage, loops, dims, extents, options);
+    extents[static_cast<size_t>(options.along->dim)] =
+        schedule_tiles(kernel, stage, loops, dims, extents, options);
   else
     used = schedule_in_order(stage, loops, dims, extents, options);
   if (elements < options.least_parallel && kernel.is_static()) return;
   for (size_t dim = loops.size(); dim-- > used;)
     if (extents[dim] > 1) {
-      if (!kernel.is_static()) stage.specialize(elements_expr(dims) < static_cast<float>(options.least_parallel));
+      if (!kernel.is_static())
+        stage.specialize(elements_expr(dims) < static_cast<float>(options.least_parallel));
       stage.parallel(loops[dim]);
       return;
     }

@@ -101,7 +101,8 @@ bool store_padding(const LoweredKernel& kernel, Func out, const Func& reduction,
   RegionCopy copy = copy_by_regions(*pad, reduction, *loops, *regions);
   Func padded = copy.func;
   for (RegionLoops& region : copy.regions) {
-    const int width = std::min(lanes_of(padded.types().front(), sheet), static_cast<int>(region.extents[0].value()));
+    const int width =
+        std::min(lanes_of(padded.types().front(), sheet), static_cast<int>(region.extents[0].value()));
     region.stage.vectorize(region.loops[0], width, Halide::TailStrategy::GuardWithIf);
   }
   const int row = (*loops)[0].extent * padded.types().front().bytes(), rows = (*loops)[1].extent;

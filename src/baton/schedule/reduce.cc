@@ -131,8 +131,8 @@ void reduce_inner_axes(LoweredKernel& kernel, const ReduceShape& shape, int vect
   if (scalar)
     sum.compute_root();
   else
-    sum.compute_at(out, parallel_tasks(out, out.args(), shape.results, shape.reduced, kReduceTask,
-                                       !kernel.is_static()));
+    sum.compute_at(
+        out, parallel_tasks(out, out.args(), shape.results, shape.reduced, kReduceTask, !kernel.is_static()));
   Halide::Stage step = sum.update();
   RVar all(rvars[0].name());
   for (int k = 1; k < shape.inner_axes; ++k) {

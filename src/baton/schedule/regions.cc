@@ -41,7 +41,7 @@ using Bounds = hi::Scope<hi::Interval>;
 
 void bind(Bounds& bounds, const LoopRange& loop) {
   bounds.push(loop.name, hi::Interval(loop.min, loop.is_symbolic() ? as_expr(loop.symbolic) - 1
-                                                                    : Halide::Expr(loop.end() - 1)));
+                                                                   : Halide::Expr(loop.end() - 1)));
 }
 
 /// Drops the branches of selects that are not taken within bounds.
@@ -183,7 +183,7 @@ std::vector<RegionLoops> define(Halide::Func func, const Halide::Expr& given,
       const Halide::Var var = func.args()[d];
       at.push_back(d == dim ? begin + r.y * extent + r.x : Halide::Expr(var));
       order.push_back(d == dim ? Halide::VarOrRVar(r.x) : Halide::VarOrRVar(var));
-      extents.push_back(d == dim                  ? Dim(extent)
+      extents.push_back(d == dim                 ? Dim(extent)
                         : loops[d].is_symbolic() ? loops[d].symbolic
                                                  : Dim(loops[d].extent));
     }

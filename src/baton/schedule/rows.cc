@@ -140,9 +140,8 @@ void dense_apply(LoweredKernel& kernel, int tile, int vectors, bool stream, cons
   order.push_back(no);
   out.reorder(order);
   if (tile > 1) out.vectorize(ni);
-  const Var item =
-      parallel_tasks(out, {no}, tiles_of(columns, tile), int64_t{tile} * rows * depth, kDenseMultiplyAdds,
-                     !kernel.is_static());
+  const Var item = parallel_tasks(out, {no}, tiles_of(columns, tile), int64_t{tile} * rows * depth,
+                                  kDenseMultiplyAdds, !kernel.is_static());
 
   int width = vectors * sheet.float_lanes;
   while (width > sheet.float_lanes && width > depth) width /= 2;

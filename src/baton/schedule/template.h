@@ -31,8 +31,8 @@ struct OpBlock {
   }
 };
 
-/// Numbers that symbolic extents stand for when the schedule of a kernel is chosen: of unknown length, and then
-/// those of the schedules for shorter ones, down to 1, whose schedule holds for any length.
+/// Numbers that symbolic extents stand for when the schedule of a kernel is chosen: of unknown length, and
+/// then those of the schedules for shorter ones, down to 1, whose schedule holds for any length.
 using UsualExtents = std::vector<int64_t>;
 
 /// What the schedule of a kernel with symbolic extents takes for granted: `dim` is at least `least`, the size
@@ -50,9 +50,9 @@ struct LoweredKernel {
   std::string name;
   std::vector<OpBlock> blocks;  ///< topological order
   int anchor = -1;  ///< the block of the heaviest operator (the only kOutFusable or kCommReduce one), or -1
-  std::vector<Halide::ImageParam> inputs;  ///< one per tensor parameter, in order
+  std::vector<Halide::ImageParam> inputs;         ///< one per tensor parameter, in order
   std::vector<std::vector<Dim>> input_dims = {};  ///< their extents
-  std::vector<StreamAhead> streams;        ///< prefetches that the template asks for
+  std::vector<StreamAhead> streams;               ///< prefetches that the template asks for
   std::vector<Tensor> outputs;  ///< one per output: Funcs without copies (the last block's results)
   int extents = 0;              ///< numbered_extent()s: parameters of the kernel
   /// A number for each of these that templates count with; its schedule holds for all others, too.
@@ -63,8 +63,8 @@ struct LoweredKernel {
   std::vector<Dim> never_empty = {};
 
   bool is_static() const { return extents == 0; }
-  /// `dim` as a number to choose a schedule by: itself, or at usual extents; >= 1 for symbolic ones. Where the
-  /// usual ones are 1, the least that it can be.
+  /// `dim` as a number to choose a schedule by: itself, or at usual extents; >= 1 for symbolic ones. Where
+  /// the usual ones are 1, the least that it can be.
   int64_t usual_extent(Dim dim) const;
   /// Notes that the schedule needs `dim` to be at least `at_least`, or is not one for shorter ones.
   void takes_for_granted(Dim dim, int at_least, int lanes = 1);

@@ -13,8 +13,10 @@ struct TransposedLoop {
   int length = 0;
 };
 
-/// The loop of a pure Func, over `loops`, along which inputs are read; nullopt where all operands are contiguous along the
-/// innermost loop, or do not depend on it. Among several loops it is the one with the longest stretch.
-std::optional<TransposedLoop> find_transposed_loop(const Halide::Func& func, const std::vector<LoopRange>& loops);
+/// The loop of a pure Func, over `loops`, along which inputs are read; nullopt where all operands are
+/// contiguous along the innermost loop, or do not depend on it. Among several loops it is the one with the
+/// longest stretch.
+std::optional<TransposedLoop> find_transposed_loop(const Halide::Func& func,
+                                                   const std::vector<LoopRange>& loops);
 
 }  // namespace baton

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "baton/runtime/baton_backend.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 
 namespace baton {

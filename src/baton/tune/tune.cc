@@ -4,8 +4,8 @@
 #include <map>
 
 #include "baton/ir/inspect.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/require.h"
 #include "baton/tune/kernel_trial.h"

@@ -171,12 +171,12 @@ void bind_driver(nb::module_& m) {
         nb::arg("mod"), nb::arg("params"), nb::arg("targets"), nb::arg("host"),
         nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(), doc);
   };
-  def_build("build",
-            static_cast<BuildResult (*)(const IRModule&, const BuildOptions&)>(&build),
+  def_build("build", static_cast<BuildResult (*)(const IRModule&, const BuildOptions&)>(&build),
             "Under what `with` made current; without targets for those that are current. `progress`(phase, "
             "done, total) is called now and then, from any thread.");
-  def_build("build_program", &build_program,
-            "The same for a program of the virtual machine: control flow, functions, data types, open shapes.");
+  def_build(
+      "build_program", &build_program,
+      "The same for a program of the virtual machine: control flow, functions, data types, open shapes.");
   m.def(
       "bind_params",
       [](const IRModule& module, const nb::dict& params, bool dtypes_too) {

@@ -11,8 +11,8 @@
 #include "baton/profile/measure/bursts.h"
 #include "baton/runtime/executor.h"
 #include "baton/runtime/model.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 #include "baton/support/require.h"
 

@@ -1,4 +1,6 @@
 // The Relay interpreter, and its argument and result values.
+#include "python/running/values.h"
+
 #include "baton/driver/pipeline.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
@@ -8,7 +10,6 @@
 #include "python/bind.h"
 #include "python/held.h"
 #include "python/running/dense_input.h"
-#include "python/running/values.h"
 
 namespace baton::python {
 
@@ -70,11 +71,10 @@ Value array_from_numpy(nb::handle object) {
   if (!nb::hasattr(object, "__array_interface__") || !nb::try_cast(object, input)) return {};
   const NDArray view = view_of_input(input);
   auto* owner = new Held(hold(nb::borrow(object)));
-  return make_ref<const TensorValue>(
-      NDArray::view(
-          const_cast<void*>(view.data()), view.shape(), view.dtype(),
-          [](void* held) { delete static_cast<Held*>(held); }, owner),
-      /*lent=*/true);
+  return make_ref<const TensorValue>(NDArray::view(
+                                         const_cast<void*>(view.data()), view.shape(), view.dtype(),
+                                         [](void* held) { delete static_cast<Held*>(held); }, owner),
+                                     /*lent=*/true);
 }
 
 /// The value of an expression that is already a value.

@@ -212,12 +212,12 @@ def test_programs_are_built_into_files(folder):
     assert done.returncode == 0 and np.load(folder / "out.npz")["output0"].shape == (2, 3), done.stderr
     assert baton(folder, "build branch.relay -o branch.baton").returncode == 0
     assert baton(folder, "run branch.baton --inputs flag.npz").stdout == "output0: float32[2] = [-1, 1]\n"
-    done = baton(folder, "run branch.baton")
-    assert done.returncode in (0, 1) and "Traceback" not in done.stderr
+    done = baton(folder, "run open.baton")
+    assert done.returncode == 1 and "parameter %x has no value" in done.stderr
     content = (folder / "open.baton").read_bytes()
     (folder / "cut.baton").write_bytes(content[:len(content) // 2])
     done = baton(folder, "run cut.baton --inputs x.npz")
-    assert done.returncode == 1 and "damaged" in done.stderr or "truncated" in done.stderr or "bytes" in done.stderr, done.stderr
+    assert done.returncode == 1 and "cut.baton" in done.stderr, done.stderr
 
 
 def test_python_warns_of_variables_once(folder):

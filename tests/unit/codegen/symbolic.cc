@@ -8,9 +8,11 @@
 #include <HalideRuntime.h>
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/driver/pipeline.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
@@ -29,7 +31,8 @@ namespace {
 NodeInfo untyped() { return NodeInfo(OriginSet::none()); }
 
 bool has_unknown(const Type& type) {
-  return std::ranges::any_of(flat_types(type), [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
+  return std::ranges::any_of(flat_types(type),
+                             [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
 }
 
 struct Buffer {
@@ -52,18 +55,9 @@ void describe(Buffer& buffer, const NDArray& array) {
   buffer.raw.dim = buffer.dims.data();
 }
 
-}  // namespace
-
-std::optional<Function> with_shapes(const Function& function, const std::vector<std::vector<Dim>>& shapes) {
-  std::unordered_map<const ExprNode*, Expr> made;
-  std::vector<Var> params;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Var& param = function->params()[i];
-    const auto* type = as_type<TensorTypeNode>(type_of(*param));
-    params.push_back(make_var(param->name(), tensor_type(shapes[i], type->dtype()), untyped()));
-    made[param.get()] = params.back();
-  }
-  post_order(function->body(), [&](const Expr& node) {
+/// `body` without types, with other nodes for those in `made`.
+Expr untyped_again(const Expr& body, std::unordered_map<const ExprNode*, Expr> made) {
+  post_order(body, [&](const Expr& node) {
     if (made.contains(node.get())) return;
     Expr remade = node;
     if (const auto* call = as<CallNode>(node)) {
@@ -79,8 +73,23 @@ std::optional<Function> with_shapes(const Function& function, const std::vector<
     }
     made[node.get()] = remade;
   });
+  return made.at(body.get());
+}
+
+}  // namespace
+
+std::optional<Function> with_shapes(const Function& function, const std::vector<std::vector<Dim>>& shapes) {
+  std::unordered_map<const ExprNode*, Expr> made;
+  std::vector<Var> params;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Var& param = function->params()[i];
+    const auto* type = as_type<TensorTypeNode>(type_of(*param));
+    params.push_back(make_var(param->name(), tensor_type(shapes[i], type->dtype()), untyped()));
+    made[param.get()] = params.back();
+  }
   try {
-    const Expr typed = infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()));
+    const Expr typed = infer_type(make_function(
+        std::move(params), untyped_again(function->body(), std::move(made)), {}, {}, untyped()));
     return Function(as<FunctionNode>(typed));
   } catch (const std::exception&) {
     return std::nullopt;
@@ -118,7 +127,8 @@ std::optional<Function> at_number(const SymbolicCall& call, int64_t n) {
   }
   std::optional<Function> at = with_shapes(call.function, shapes);
   const int64_t numbers[] = {n};
-  if (at && !same_type((*at)->body()->checked_type(), at_extents(*call.function, numbers)->body()->checked_type()))
+  if (at &&
+      !same_type((*at)->body()->checked_type(), at_extents(*call.function, numbers)->body()->checked_type()))
     return std::nullopt;
   return at;
 }
@@ -130,7 +140,8 @@ SymbolicCall symbolic_program(const std::string& text) {
   for (const auto& [name, number] : marks)
     for (size_t at = 0; (at = marked.find(name, at)) != std::string::npos;)
       marked.replace(at, 2, std::to_string(number));
-  const Function main = parse_module("#[version = \"0.0.5\"]\ndef @main(" + marked + "\n}\n", "test.relay")->find("main");
+  const Function main =
+      parse_module("#[version = \"0.0.5\"]\ndef @main(" + marked + "\n}\n", "test.relay")->find("main");
   const std::vector<Dim> vars{extent_var({"N"}), extent_var({"M"})};
   SymbolicCall call;
   std::vector<std::vector<Dim>> shapes;
@@ -148,6 +159,39 @@ SymbolicCall symbolic_program(const std::string& text) {
   call.function = with_shapes(main, shapes).value();
   call.extents = kernel_extents(*call.function);
   return call;
+}
+
+std::vector<KernelRequest> symbolic_kernels(const std::string& text) {
+  const SymbolicCall program = symbolic_program(text);
+  std::unordered_map<const ExprNode*, Expr> values;
+  std::vector<Var> params;
+  for (size_t i = 0; i < program.function->params().size(); ++i) {
+    const Var& param = program.function->params()[i];
+    if (as_type<TensorTypeNode>(type_of(*param))->is_static())
+      values[param.get()] = make_constant(program.inputs[i], untyped());
+    else
+      params.push_back(param);
+  }
+  for (Var& param : params) {
+    const Var open = make_var(param->name(), type_of(*param), untyped());
+    values[param.get()] = open;
+    param = open;
+  }
+  IRModule module = make_module();
+  module->set("main", make_function(params, untyped_again(program.function->body(), std::move(values)), {},
+                                    {}, untyped()));
+  auto passes = std::make_shared<PassContext>();
+  passes->opt_level = 3;
+  const BuildContext context = host_context().with_passes(passes);
+  const InstrumentScope scope(context.passes);
+  std::vector<KernelRequest> requests;
+  const IRModule optimized = optimize(infer_types(module), context);
+  for (const auto& [name, function] : optimized->functions())
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* inner = as<FunctionNode>(node);
+      if (inner && inner->is_primitive()) requests.push_back({Function(inner), {}, "", {}});
+    });
+  return requests;
 }
 
 std::vector<NDArray> inputs_at(const SymbolicCall& call, const Function& at) {
@@ -204,8 +248,8 @@ std::string difference(const std::vector<NDArray>& got, const std::vector<NDArra
     for (size_t i = 0; i < a.size(); ++i) {
       if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
       if (std::fabs(a[i] - b[i]) <= tolerance * largest) continue;
-      return "output " + std::to_string(k) + ", element " + std::to_string(i) + " is " + std::to_string(a[i]) +
-             ", not " + std::to_string(b[i]);
+      return "output " + std::to_string(k) + ", element " + std::to_string(i) + " is " +
+             std::to_string(a[i]) + ", not " + std::to_string(b[i]);
     }
   }
   return "";

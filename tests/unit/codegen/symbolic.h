@@ -11,9 +11,9 @@ namespace baton::test {
 
 /// A call whose parameters have variables for some extents.
 struct SymbolicCall {
-  Function function;          ///< typed
-  std::vector<Dim> extents;   ///< kernel_extents() of it
-  std::vector<int64_t> usual;  ///< the numbers that stood there
+  Function function;            ///< typed
+  std::vector<Dim> extents;     ///< kernel_extents() of it
+  std::vector<int64_t> usual;   ///< the numbers that stood there
   std::vector<NDArray> inputs;  ///< at these
 };
 
@@ -33,6 +33,9 @@ std::optional<Function> at_number(const SymbolicCall& call, int64_t n);
 /// A program with variables N and M for `$N` and `$M` in the types of its parameters. `text`: parameters and
 /// body of main.
 SymbolicCall symbolic_program(const std::string& text);
+
+/// The kernels of a build at opt level 3 of such a program, whose other parameters are constants.
+std::vector<KernelRequest> symbolic_kernels(const std::string& text);
 
 /// The inputs at other extents: the values of `call.inputs`, repeated.
 std::vector<NDArray> inputs_at(const SymbolicCall& call, const Function& at);

@@ -26,7 +26,7 @@ inline program::Value floats(const std::string& name, Shape shape) {
 inline void expect_equal(const program::Value& a, const program::Value& b) {
   ASSERT_TRUE(a && b);
   ASSERT_EQ(a->kind(), b->kind());
-  const std::vector<program::Value> *one = nullptr, *other = nullptr;
+  const std::vector<program::Value>*one = nullptr, *other = nullptr;
   if (const auto* tensor = program::as_value<program::TensorValue>(a)) {
     const NDArray &left = tensor->array(), &right = program::as_value<program::TensorValue>(b)->array();
     ASSERT_EQ(left.shape(), right.shape());

@@ -14,8 +14,8 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/inside/pc_sampler.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/text/parser.h"
 
 #include "changed_setting.h"

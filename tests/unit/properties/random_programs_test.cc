@@ -1,5 +1,5 @@
-// Random programs with control flow, functions, data types and open shapes: the virtual machine gives what the
-// interpreter gives.
+// Random programs with control flow, functions, data types and open shapes: the virtual machine gives what
+// the interpreter gives.
 //
 // BATON_RANDOM_SEED=S: only the program of that seed, shown.
 #include <cstdlib>
@@ -49,7 +49,8 @@ def @map(%f: fn (int32) -> int32, %l: List[int32]) -> List[int32] {
       ++helpers_;
     }
     vars_ = {{'i', "%n"}, {'b', "%c"}, {'t', "%x"}, {'d', "%y"}};
-    return all + "def @main(%n: int32, %c: bool, %x: Tensor[(2, 3), float32], %y: Tensor[(?, 3), float32]) {\n" +
+    return all +
+           "def @main(%n: int32, %c: bool, %x: Tensor[(2, 3), float32], %y: Tensor[(?, 3), float32]) {\n" +
            block(0, 4, 5) + "\n}\n";
   }
 
@@ -68,8 +69,8 @@ def @map(%f: fn (int32) -> int32, %l: List[int32]) -> List[int32] {
       vars_.push_back({kind, name});
     }
     if (result) return text + "  " + expr(result, depth);
-    return text + "  (" + expr('i', 2) + ", " + expr('t', 2) + ", " + expr('d', 2) + ", " + expr('l', 2) + ", " +
-           expr('p', 2) + ", " + expr('b', 2) + ")";
+    return text + "  (" + expr('i', 2) + ", " + expr('t', 2) + ", " + expr('d', 2) + ", " + expr('l', 2) +
+           ", " + expr('p', 2) + ", " + expr('b', 2) + ")";
   }
 
   std::string variable(char kind) {
@@ -79,22 +80,30 @@ def @map(%f: fn (int32) -> int32, %l: List[int32]) -> List[int32] {
     return names.empty() ? "" : dice_.one_of(names);
   }
 
-
   std::string expr(char kind, int depth) {
-    if (const std::string name = variable(kind); !name.empty() && (depth <= 0 || dice_.chance(35))) return name;
+    if (const std::string name = variable(kind); !name.empty() && (depth <= 0 || dice_.chance(35)))
+      return name;
     const int d = depth - 1;
     if (depth > 0 && dice_.chance(12) && kind != 'f') return branch_value(kind, d);
     switch (kind) {
       case 'i':
         switch (depth <= 0 ? 0 : dice_.below(9)) {
-          case 0: return std::to_string(dice_.below(9));
-          case 1: return "add(" + expr('i', d) + ", " + expr('i', d) + ")";
-          case 2: return "subtract(" + expr('i', d) + ", " + expr('i', d) + ")";
-          case 3: return "multiply(" + expr('i', d) + ", " + expr('i', 0) + ")";
-          case 4: return "minimum(" + expr('i', d) + ", 6)";
-          case 5: return "@sum(" + expr('l', d) + ", " + expr('i', 0) + ")";
-          case 6: return call_of_function(d);
-          case 7: return expr('p', 0) + ".0";
+          case 0:
+            return std::to_string(dice_.below(9));
+          case 1:
+            return "add(" + expr('i', d) + ", " + expr('i', d) + ")";
+          case 2:
+            return "subtract(" + expr('i', d) + ", " + expr('i', d) + ")";
+          case 3:
+            return "multiply(" + expr('i', d) + ", " + expr('i', 0) + ")";
+          case 4:
+            return "minimum(" + expr('i', d) + ", 6)";
+          case 5:
+            return "@sum(" + expr('l', d) + ", " + expr('i', 0) + ")";
+          case 6:
+            return call_of_function(d);
+          case 7:
+            return expr('p', 0) + ".0";
           default:
             if (helpers_ == 0) return "3";
             return "@helper" + std::to_string(dice_.below(helpers_)) + "(minimum(" + expr('i', 0) + ", 3), " +
@@ -102,37 +111,58 @@ def @map(%f: fn (int32) -> int32, %l: List[int32]) -> List[int32] {
         }
       case 'b':
         switch (depth <= 0 ? 0 : dice_.below(4)) {
-          case 0: return dice_.chance(50) ? "True" : "False";
-          case 1: return "less(" + expr('i', d) + ", " + expr('i', d) + ")";
-          case 2: return "logical_and(" + expr('b', d) + ", " + expr('b', d) + ")";
-          default: return "equal(" + expr('i', d) + ", " + expr('i', 0) + ")";
+          case 0:
+            return dice_.chance(50) ? "True" : "False";
+          case 1:
+            return "less(" + expr('i', d) + ", " + expr('i', d) + ")";
+          case 2:
+            return "logical_and(" + expr('b', d) + ", " + expr('b', d) + ")";
+          default:
+            return "equal(" + expr('i', d) + ", " + expr('i', 0) + ")";
         }
       case 't':
         switch (depth <= 0 ? 0 : dice_.below(6)) {
-          case 0: return "%x";
-          case 1: return "add(" + expr('t', d) + ", " + expr('t', d) + ")";
-          case 2: return "nn.relu(multiply(" + expr('t', d) + ", -0.5f))";
-          case 3: return expr('p', 0) + ".1";
-          case 4: return "reshape(transpose(" + expr('t', d) + "), newshape=[2, 3])";
-          default: return "multiply(" + expr('t', d) + ", cast(minimum(" + expr('i', 0) + ", 3), dtype=\"float32\"))";
+          case 0:
+            return "%x";
+          case 1:
+            return "add(" + expr('t', d) + ", " + expr('t', d) + ")";
+          case 2:
+            return "nn.relu(multiply(" + expr('t', d) + ", -0.5f))";
+          case 3:
+            return expr('p', 0) + ".1";
+          case 4:
+            return "reshape(transpose(" + expr('t', d) + "), newshape=[2, 3])";
+          default:
+            return "multiply(" + expr('t', d) + ", cast(minimum(" + expr('i', 0) +
+                   ", 3), dtype=\"float32\"))";
         }
       case 'd':
         switch (depth <= 0 ? 0 : dice_.below(6)) {
-          case 0: return "@open(%y)";
-          case 1: return "@open(concatenate((" + expr('d', d) + ", " + expr('d', 0) + "), axis=0))";
-          case 2: return "@open(add(" + expr('d', d) + ", 1f))";
-          case 3: return "@open(" + expr('t', d) + ")";
-          case 4: return "@open(nn.softmax(" + expr('d', d) + "))";
-          default: return "@open(strided_slice(" + expr('d', d) + ", begin=[0], end=[1], strides=[1], axes=[0]))";
+          case 0:
+            return "@open(%y)";
+          case 1:
+            return "@open(concatenate((" + expr('d', d) + ", " + expr('d', 0) + "), axis=0))";
+          case 2:
+            return "@open(add(" + expr('d', d) + ", 1f))";
+          case 3:
+            return "@open(" + expr('t', d) + ")";
+          case 4:
+            return "@open(nn.softmax(" + expr('d', d) + "))";
+          default:
+            return "@open(strided_slice(" + expr('d', d) + ", begin=[0], end=[1], strides=[1], axes=[0]))";
         }
       case 'p':
         return "(" + expr('i', d) + ", " + expr('t', d) + ")";
       case 'l':
         switch (depth <= 0 ? 0 : dice_.below(4)) {
-          case 0: return "@upto(3)";
-          case 1: return "Cons(" + expr('i', d) + ", " + expr('l', d) + ")";
-          case 2: return "@upto(minimum(" + expr('i', d) + ", 7))";
-          default: return "@map(" + function(d) + ", " + expr('l', d) + ")";
+          case 0:
+            return "@upto(3)";
+          case 1:
+            return "Cons(" + expr('i', d) + ", " + expr('l', d) + ")";
+          case 2:
+            return "@upto(minimum(" + expr('i', d) + ", 7))";
+          default:
+            return "@map(" + function(d) + ", " + expr('l', d) + ")";
         }
       default:
         return function(d);

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/runtime/system/allocator.h"
 #include "baton/runtime/marks.h"
+#include "baton/runtime/system/allocator.h"
 #include "baton/support/base/tensor_rule.h"
 
 #include "runtime/plan_text.h"

@@ -189,7 +189,8 @@ TEST(Pointwise, FindsTheLoopThatDataAreContiguousAlong) {
     KernelBuilder b("along");
     const Attrs attrs = op_attrs("layout_transform", {{"src_layout", from}, {"dst_layout", to}});
     const LoweredKernel kernel = b.finish(b.call("layout_transform", {b.input(shape)}, attrs, result));
-    const auto along = find_transposed_loop(kernel.outputs.front().func(), loops_over(kernel.outputs.front()));
+    const auto along =
+        find_transposed_loop(kernel.outputs.front().func(), loops_over(kernel.outputs.front()));
     return along ? std::pair(along->dim, along->length) : std::pair(0, 0);
   };
   EXPECT_EQ(found("NCHW8c", "NCHW", {1, 3, 5, 19, 8}, {1, 24, 5, 19}), std::pair(2, 8));

@@ -255,8 +255,8 @@ std::string code_text(const Subject& subject, const KernelFacts& facts) {
   for (const ExtentCase& each : facts.cases) {
     std::vector<std::string> given;
     for (const auto& [name, value] : each.params) given.push_back(name + "=" + std::to_string(value));
-    text += "    " + (each.condition.empty() ? "else" : "where " + each.condition) + ": " + each.template_name +
-            (given.empty() ? "" : ", " + joined(given)) + "\n";
+    text += "    " + (each.condition.empty() ? "else" : "where " + each.condition) + ": " +
+            each.template_name + (given.empty() ? "" : ", " + joined(given)) + "\n";
   }
   if (!facts.chosen_by.empty()) text += "    chosen by " + facts.chosen_by + "\n";
   text += skipped_text(facts.skipped.value_or(std::vector<std::string>()));

@@ -8,8 +8,8 @@
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/queue_executor.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/float16.h"
 
 namespace baton::cli {
@@ -55,9 +55,10 @@ class RunVerb final : public Verb {
                  "others by the tensor rule");
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
     flags
-        .option("executor", &executor_,
-                "graph: straight-line models of constant shapes; vm: all others, too; interpreter: operator by "
-                "operator (slow); auto: graph, and vm for what it does not take")
+        .option(
+            "executor", &executor_,
+            "graph: straight-line models of constant shapes; vm: all others, too; interpreter: operator by "
+            "operator (slow); auto: graph, and vm for what it does not take")
         .choices({"auto", "graph", "vm", "interpreter"})
         .show_default();
     flags_.add_no_verify(flags);
@@ -87,11 +88,10 @@ class RunVerb final : public Verb {
       return 0;
     }
     if (executor_ == "interpreter") {
-      refuse_options(
-          io,
-          {"target", "strict", "debug-lines", "debug-dir", "stream", "opt-level", "precision", "mapping",
-           "untuned"},
-          "--executor interpreter evaluates the program operator by operator, on the processor");
+      refuse_options(io,
+                     {"target", "strict", "debug-lines", "debug-dir", "stream", "opt-level", "precision",
+                      "mapping", "untuned"},
+                     "--executor interpreter evaluates the program operator by operator, on the processor");
       print(run_program(flags_, given, threads_, /*interpreter=*/true, io), io);
       return 0;
     }

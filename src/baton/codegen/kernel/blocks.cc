@@ -2,8 +2,8 @@
 #include <unordered_map>
 
 #include "baton/codegen/kernel/kernel.h"
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 

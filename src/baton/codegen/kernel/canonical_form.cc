@@ -4,9 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/ir/visit.h"
@@ -64,7 +64,8 @@ class CanonicalForm {
   /// What stands for a variable, whatever its name.
   Dim numbered(Dim var) {
     const auto at = std::ranges::find(extents_, var);
-    if (at == extents_.end()) throw NeedsNumbers("no operand says what the extent " + extent_text(var) + " is");
+    if (at == extents_.end())
+      throw NeedsNumbers("no operand says what the extent " + extent_text(var) + " is");
     return numbered_extent(static_cast<int>(at - extents_.begin()));
   }
 

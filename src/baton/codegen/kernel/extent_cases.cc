@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 
 namespace baton {
 
@@ -21,9 +21,10 @@ int64_t next_shorter(const UsualExtents& usual, int64_t extent) {
 /// all others.
 Halide::Expr fits_better(const LeastExtent& each) {
   constexpr int kManyTiles = 8;
-  const Halide::Expr extent = as_expr(each.dim);
+  const int many = kManyTiles * each.least;
+  const Halide::Expr extent = min(as_expr(each.dim), many);  // products of longer ones might overflow
   const auto rounded = [&](int tile) { return (extent + tile - 1) / tile * tile; };
-  return extent >= kManyTiles * each.least || rounded(each.least) * 10 <= rounded(each.rival) * 11;
+  return extent >= many || rounded(each.least) * 10 <= rounded(each.rival) * 11;
 }
 
 }  // namespace
@@ -76,8 +77,7 @@ ShapesByExtents::ShapesByExtents(const LoweredKernel& kernel) {
 
 Halide::Expr ShapesByExtents::visit(const hi::Call* node) {
   const bool extent = node->name == hi::Call::buffer_get_extent,
-             stride = node->name == hi::Call::buffer_get_stride,
-             min = node->name == hi::Call::buffer_get_min;
+             stride = node->name == hi::Call::buffer_get_stride, min = node->name == hi::Call::buffer_get_min;
   const auto* buffer = (extent || stride || min) ? node->args.at(0).as<hi::Variable>() : nullptr;
   const auto found = buffer ? dims_.find(buffer->name) : dims_.end();
   const auto axis = found == dims_.end() ? std::nullopt : hi::as_const_int(node->args.at(1));
@@ -118,8 +118,7 @@ GrantedExtents::GrantedExtents(const LoweredKernel& kernel) {
       known = std::max(known, least_value(each));
     });
   for (const auto& [number, value] : least)
-    bounds_.push(extent_param(number).name(),
-                 hi::Interval(static_cast<int>(value), hi::Interval::pos_inf()));
+    bounds_.push(extent_param(number).name(), hi::Interval(static_cast<int>(value), hi::Interval::pos_inf()));
 }
 
 hi::Stmt GrantedExtents::mutate(const hi::Stmt& stmt) { return hi::simplify(stmt, true, bounds_); }

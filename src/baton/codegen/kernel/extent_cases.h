@@ -22,8 +22,8 @@ struct CaseCondition {
   Halide::Expr expr() const;
 };
 
-/// The numbers that the schedule of `kernel` was chosen by, with shorter ones of `usual` for the extents that it
-/// needs to be long, until the schedule that is chosen by these needs less.
+/// The numbers that the schedule of `kernel` was chosen by, with shorter ones of `usual` for the extents that
+/// it needs to be long, until the schedule that is chosen by these needs less.
 std::vector<int64_t> shorter_extents(const LoweredKernel& kernel, const UsualExtents& usual);
 
 /// Halide reads extents and strides that are no constants from the buffers of a call. Those of a kernel's

@@ -37,7 +37,8 @@ class AxisJoiner {
     const auto* result = as_type<TensorTypeNode>(function_.body()->checked_type());
     if (!result || !result->is_known() || result->rank() < 2) return {};
     full_ = result->shape();
-    if (std::ranges::any_of(full_, [](Dim extent) { return !extent.is_any() && extent.value() < 1; })) return {};
+    if (std::ranges::any_of(full_, [](Dim extent) { return !extent.is_any() && extent.value() < 1; }))
+      return {};
     for (const Var& param : function_.params())
       if (!add_type(type_of(*param))) return {};
     bool known = true;
@@ -108,15 +109,16 @@ class AxisJoiner {
     const Dim all = product(full_, group);
     if (all == Dim::any() || (!all.is_any() && all.value() > kLongestAxis)) return false;
     return std::ranges::all_of(shapes_, [&](const std::vector<Dim>& shape) {
-             const Dim own = product(shape, group);
-             return own == all || own == 1;
-           });
+      const Dim own = product(shape, group);
+      return own == all || own == 1;
+    });
   }
 
   /// Whether the only longer axis of the group, if any, is the one that is kept.
   bool kept_longest(const Group& group) const {
     for (int axis = group.first; axis <= group.last; ++axis)
-      if (!(full_[static_cast<size_t>(axis)] == 1) && !kept_.contains(axis) && axis != parallel_) return false;
+      if (!(full_[static_cast<size_t>(axis)] == 1) && !kept_.contains(axis) && axis != parallel_)
+        return false;
     int kept = 0;
     for (int axis = group.first; axis <= group.last; ++axis) kept += kept_.contains(axis);
     return kept <= 1;

@@ -70,7 +70,7 @@ using KernelKey = Digest;
 
 /// The schedule of a kernel with symbolic extents where they fulfil a condition; the first that does is used.
 struct ExtentCase {
-  std::string condition;  ///< "extent0 >= 14": of the i-th of kernel_extents(); empty: all others
+  std::string condition;      ///< "extent0 >= 14": of the i-th of kernel_extents(); empty: all others
   std::string template_name;  ///< "none": the results have no value, and are left as they are
   KernelParams params;
   friend bool operator==(const ExtentCase&, const ExtentCase&) = default;

@@ -18,7 +18,8 @@ namespace {
 using Entries = std::vector<EntryId>;
 
 constexpr const char* kByMachine =
-    ": `baton run` and `baton build`, in Python relay.vm.compile, make a program of the virtual machine of it";
+    ": `baton run` and `baton build`, in Python relay.vm.compile, make a program of the virtual machine of "
+    "it";
 
 /// " of `conv1`", where the source names what the call comes from.
 std::string at_origin(const CallNode& call) {

@@ -82,8 +82,7 @@ void CodeBuilder::find_last_uses() {
     const Registers next = live;  // where control goes on
     Registers after = ends_block(op) ? Registers(count) : next;
     for (const Operand& operand : each.operands)
-      if (operand.role == Role::kTarget)
-        after.add(at_label[static_cast<size_t>(each.words[operand.word])]);
+      if (operand.role == Role::kTarget) after.add(at_label[static_cast<size_t>(each.words[operand.word])]);
     // What lives only on the other way is released on this one, where no third one joins it.
     for (const Operand& operand : each.operands) {
       if (operand.role != Role::kTarget || op == Opcode::kJump) continue;

@@ -22,8 +22,8 @@ class CodeBuilder {
   /// A place that instructions jump to, which place() puts behind them.
   int32_t label() { return labels_++; }
   void place(int32_t label);
-  /// Appends an instruction: operands in the order of the opcode, targets as labels. `node`: of the plan, that
-  /// it computes.
+  /// Appends an instruction: operands in the order of the opcode, targets as labels. `node`: of the plan,
+  /// that it computes.
   void emit(Opcode op, std::vector<int32_t> operands, std::optional<uint32_t> node = {});
   /// Operands that are a list: its length and its members.
   static void append(std::vector<int32_t>& operands, const std::vector<Register>& list);

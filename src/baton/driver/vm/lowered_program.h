@@ -13,8 +13,8 @@ namespace baton::vm {
 
 struct LoweredProgram {
   std::shared_ptr<Program> program;
-  /// One node for each kernel's call, operator and integer instruction (PieceCall::node, FunctionCode::nodes),
-  /// as reports read plans; its entries are empty.
+  /// One node for each kernel's call, operator and integer instruction (PieceCall::node,
+  /// FunctionCode::nodes), as reports read plans; its entries are empty.
   GraphPlan plan;
   std::vector<Function> operators;  ///< what Services evaluates, as Program::operators
 };

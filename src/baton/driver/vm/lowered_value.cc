@@ -10,8 +10,8 @@ LoweredRef in_register(Register where, Type type) {
 }
 
 LoweredRef tuple_of(std::vector<LoweredRef> fields, Type type) {
-  return std::make_shared<LoweredValue>(LoweredValue{
-      .kind = LoweredValue::Kind::kTuple, .type = std::move(type), .fields = std::move(fields)});
+  return std::make_shared<LoweredValue>(
+      LoweredValue{.kind = LoweredValue::Kind::kTuple, .type = std::move(type), .fields = std::move(fields)});
 }
 
 LoweredRef pending_of(const Type& type) {

@@ -81,8 +81,7 @@ class ProgramLowering {
     return at->second;
   }
   int32_t constructor(const ConstructorNode& constructor) {
-    const auto [at, fresh] =
-        constructors_.try_emplace(&constructor, state.out.program->constructors.size());
+    const auto [at, fresh] = constructors_.try_emplace(&constructor, state.out.program->constructors.size());
     if (fresh)
       state.out.program->constructors.push_back(
           {constructor_tag(constructor), program::info_of(Constructor(&constructor))});
@@ -126,10 +125,10 @@ class FunctionLowering {
                          .type = constant->checked_type()});
       }
       case ExprKind::kGlobalVar:
-        return std::make_shared<LoweredValue>(LoweredValue{
-            .kind = Kind::kFunction,
-            .where = static_cast<int32_t>(program_.global(as<GlobalVarNode>(expr)->name())),
-            .type = expr->checked_type()});
+        return std::make_shared<LoweredValue>(
+            LoweredValue{.kind = Kind::kFunction,
+                         .where = static_cast<int32_t>(program_.global(as<GlobalVarNode>(expr)->name())),
+                         .type = expr->checked_type()});
       case ExprKind::kConstructor: {
         const auto* constructor = as<ConstructorNode>(expr);
         if (constructor->inputs().empty()) return constructed(*constructor, {}, expr->checked_type());
@@ -177,9 +176,9 @@ class FunctionLowering {
       if (const auto* match = as<MatchNode>(expr)) return lower_match(*match, target);
       const auto* call = as<CallNode>(expr);
       if (call && target.is_result && calls_function(*call)) return emit_call(*call, {});
-      return deliver(as<CallNode>(expr) || !is_leaf(expr->kind()) ? value_of(expr, expr->checked_type())
-                                                                  : operand(expr),
-                     target);
+      return deliver(
+          as<CallNode>(expr) || !is_leaf(expr->kind()) ? value_of(expr, expr->checked_type()) : operand(expr),
+          target);
     }
   }
 
@@ -206,7 +205,8 @@ class FunctionLowering {
         return in_register(one(Opcode::kReadCell, as<RefReadNode>(expr)->ref()), type);
       case ExprKind::kRefWrite: {
         const auto* write = as<RefWriteNode>(expr);
-        const std::vector<Register> both = scope_.as_registers({operand(write->ref()), operand(write->value())});
+        const std::vector<Register> both =
+            scope_.as_registers({operand(write->ref()), operand(write->value())});
         scope_.code().emit(Opcode::kWriteCell, both);
         return tuple_of({}, type);
       }
@@ -277,7 +277,8 @@ class FunctionLowering {
       }
       case PatternKind::kTuple: {
         bool may_not = false;
-        for (size_t i = 0; i < pattern->patterns().size(); ++i) may_not |= fit_field(pattern, i, value, other);
+        for (size_t i = 0; i < pattern->patterns().size(); ++i)
+          may_not |= fit_field(pattern, i, value, other);
         return may_not;
       }
     }
@@ -306,7 +307,8 @@ class FunctionLowering {
   LoweredRef constructed(const ConstructorNode& constructor, const std::vector<LoweredRef>& fields,
                          const Type& type) {
     return in_register(
-        scope_.emit_made(Opcode::kData, {program_.constructor(constructor)}, scope_.as_registers(fields)), type);
+        scope_.emit_made(Opcode::kData, {program_.constructor(constructor)}, scope_.as_registers(fields)),
+        type);
   }
 
   LoweredRef call(const CallNode& call, const Type& type) {
@@ -380,8 +382,7 @@ class FunctionLowering {
       for (const Var& inside : value->captured) capture(inside);
     };
     for (const Var& var : free_vars(Expr(&inner))) capture(var);
-    const uint32_t number =
-        program_.add_function(name, inner, static_cast<uint32_t>(captured.size()), false);
+    const uint32_t number = program_.add_function(name, inner, static_cast<uint32_t>(captured.size()), false);
     const auto made = std::make_shared<LoweredValue>(LoweredValue{.kind = Kind::kFunction,
                                                                   .where = static_cast<int32_t>(number),
                                                                   .type = inner.checked_type(),

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "baton/ir/analysis/kernel_extents.h"
 #include "baton/ir/extent.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/shape_rule.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "baton/driver/plan/planned_kernels.h"
-#include "baton/driver/vm/lowered_value.h"
 #include "baton/driver/vm/lowered_program.h"
+#include "baton/driver/vm/lowered_value.h"
 
 namespace baton::vm {
 
@@ -40,8 +40,8 @@ struct LoweringState {
 struct IntegerStep {
   Opcode op;
   IntegerKind kind;
-  std::vector<int> operands;  ///< below the number of parameters: a parameter; else an earlier step; negative:
-                              ///< ~i, the number `numbers[i]`
+  std::vector<int> operands;  ///< below the number of parameters: a parameter; else an earlier step;
+                              ///< negative: ~i, the number `numbers[i]`
 };
 struct IntegerFunction {
   std::vector<IntegerStep> steps;

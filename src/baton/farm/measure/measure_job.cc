@@ -8,8 +8,8 @@
 
 #include "baton/clock/program_clock.h"
 #include "baton/farm/measure/evict.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/require.h"
 #include "baton/target/device_sheet.h"
 

@@ -96,8 +96,8 @@ void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string
     value = pixel(round_away(y), round_away(x));
   else
     throw NotSupported("interpolation method \"" + method + "\" is not known");
-  const Halide::Expr inside = at_most(0.0f, y) && at_most(y, float_of(from[2] - 1)) &&
-                              at_most(0.0f, x) && at_most(x, float_of(from[3] - 1));
+  const Halide::Expr inside = at_most(0.0f, y) && at_most(y, float_of(from[2] - 1)) && at_most(0.0f, x) &&
+                              at_most(x, float_of(from[3] - 1));
   Halide::Func crops = c.stage("crop_and_resize");
   crops(i.reversed()) =
       from_real(halide_type(c.out().dtype()), select(inside, value, static_cast<float>(extrapolation_value)));

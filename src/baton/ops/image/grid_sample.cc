@@ -98,7 +98,8 @@ void affine_grid_compute(Compute& c) {
   auto coordinate = [&](int axis) {
     Halide::Expr step;
     if (out[axis].is_symbolic())
-      step = select(as_expr(out[axis]) > 1, Halide::Expr(2.0) / max(real_of(out[axis] - 1), Halide::Expr(1.0)), Halide::Expr(0.0));
+      step = select(as_expr(out[axis]) > 1,
+                    Halide::Expr(2.0) / max(real_of(out[axis] - 1), Halide::Expr(1.0)), Halide::Expr(0.0));
     else
       step = Halide::Expr(out[axis].value() > 1 ? 2.0 / static_cast<double>(out[axis].value() - 1) : 0);
     return cast(type, Halide::Expr(-1.0)) + cast(type, i[axis]) * cast(type, step);
@@ -140,8 +141,7 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
     const Halide::Expr extent = float_of(data.dim(2 + k)),
                        half = last.is_symbolic() ? float_of(last) / 2.0f
                                                  : Halide::Expr(static_cast<float>(last.value()) / 2);
-    const Halide::Expr x =
-        align_corners ? (g + 1.0f) * half : ((g + 1.0f) * extent - 1.0f) / 2.0f;
+    const Halide::Expr x = align_corners ? (g + 1.0f) * half : ((g + 1.0f) * extent - 1.0f) / 2.0f;
     position.push_back(zeros || cubic ? x : bounded(x, k));  // taps of a cubic are bounded one by one
   }
 

@@ -139,7 +139,9 @@ struct MomentStages {
     const int per_group = norm.groups > 0 ? as_int(data.extent(norm.axis) / norm.groups) : 0;
     std::vector<Dim> extents;
     for (int k = 0; k < data.rank(); ++k) {
-      const Dim extent = norm.reduced[k] ? data.dim(k) : k == norm.axis && per_group ? Dim(per_group) : Dim(0);
+      const Dim extent = norm.reduced[k]               ? data.dim(k)
+                         : k == norm.axis && per_group ? Dim(per_group)
+                                                       : Dim(0);
       if (!norm.reduced[k] && !(k == norm.axis && per_group)) continue;
       extents.push_back(extent);
       count = count * extent;

@@ -80,6 +80,10 @@ void pad_compute(Compute& c, const PadAttrs& attrs) {
     at[axis] = clamp(cast<int>(index), 0, last);
   }
   Halide::Func padded = c.stage("pad");
+  if (std::ranges::count(data.dims(), Dim(0)) && attrs.pad_mode == "constant") {
+    padded(i.reversed()) = cast_to(data.dtype(), c.in(1)(Index{}));
+    return c.result(padded);
+  }
   padded(i.reversed()) =
       is_const_one(inside) ? data(at) : select(inside, data(at), cast_to(data.dtype(), c.in(1)(Index{})));
   c.result(padded);

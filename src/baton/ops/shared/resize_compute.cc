@@ -28,8 +28,7 @@ Halide::Expr source_position(const Resize& resize, int k, const Halide::Expr& at
   const Halide::Expr x = cast<float>(at), scale = quotient(from, to);
   if (mode == "half_pixel") return (x + 0.5f) * scale - 0.5f;
   if (mode == "asymmetric") return x * scale;
-  if (mode == "align_corners")
-    return several(x * quotient(from - 1, to - 1));
+  if (mode == "align_corners") return several(x * quotient(from - 1, to - 1));
   if (mode == "pytorch_half_pixel") return several((x + 0.5f) * scale - 0.5f);
   if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) * scale;
   if (mode == "tf_crop_and_resize") {
@@ -99,11 +98,9 @@ void resize_compute(Compute& c, const Resize& resize) {
   std::vector<std::vector<Tap>> taps;
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < resize.count; ++k) {
-    const Halide::Expr position =
-        source_position(resize, k, plain[2 + k], from[2 + k], to[2 + k]);
+    const Halide::Expr position = source_position(resize, k, plain[2 + k], from[2 + k], to[2 + k]);
     if (resize.mode == "tf_crop_and_resize")
-      inside = inside && at_most(0.0f, position) &&
-               at_most(position, float_of(from[2 + k] - 1));
+      inside = inside && at_most(0.0f, position) && at_most(position, float_of(from[2 + k] - 1));
     taps.push_back(taps_of(resize, position, from[2 + k]));
     c.needs_elements(from[2 + k]);
   }

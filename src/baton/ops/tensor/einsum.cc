@@ -131,7 +131,7 @@ void einsum_compute(Compute& c, const EinsumAttrs& attrs) {
     Index index;
     for (size_t axis = 0; axis < subscripts.operands[k].size(); ++axis)
       index.push_back(operand.dim(static_cast<int>(axis)) == 1 ? Halide::Expr(0)
-                                                                  : at.at(subscripts.operands[k][axis]));
+                                                               : at.at(subscripts.operands[k][axis]));
     const Halide::Expr value = cast(type, operand(index));
     product = product.defined() ? product * value : value;
   }

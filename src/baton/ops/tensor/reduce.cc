@@ -264,7 +264,8 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
                       bool unbiased) {
   const Reduction r(c, axis, exclude, keepdims);
   const Halide::Type type = sum_type(c.out().dtype());
-  // The mean of a symbolic extent is that of one element along each axis that it does not share with the data.
+  // The mean of a symbolic extent is that of one element along each axis that it does not share with the
+  // data.
   const Tensor& mean = c.in(1);
   Index of_mean = broadcast_index(mean, r.at);
   for (int k = 0; k < mean.rank(); ++k)

@@ -169,8 +169,7 @@ void trilu_compute(Compute& c, const TriluAttrs& attrs) {
   const Halide::Expr rows = wide_expr(c.out().shape()[c.out().rank() - 2]),
                      columns = wide_expr(c.out().shape()[c.out().rank() - 1]);
   const Halide::Expr right = i[-1] - i[-2],
-                     k = Halide::cast<int>(clamp(Halide::cast<int64_t>(c.in(1)(Index{})),
-                                                 -rows, columns));
+                     k = Halide::cast<int>(clamp(Halide::cast<int64_t>(c.in(1)(Index{})), -rows, columns));
   Halide::Func kept = c.stage("trilu");
   kept(i.reversed()) =
       select(attrs.upper ? right >= k : right <= k, c.in(0)(i.exprs()), constant_of(c.out().dtype(), 0));

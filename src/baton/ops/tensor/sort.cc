@@ -146,8 +146,7 @@ void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
   const Halide::Expr value = values(i.exprs());
   Halide::Func position = c.stage("position"), result = c.stage("searchsorted");
   position(i.reversed()) = 0;
-  const Halide::Expr before = position(i.reversed()),
-                     next = before + (Halide::Expr(1) << (bits - 1 - r));
+  const Halide::Expr before = position(i.reversed()), next = before + (Halide::Expr(1) << (bits - 1 - r));
   Index at = i.exprs();
   if (sequence.rank() == 1)
     at.clear();

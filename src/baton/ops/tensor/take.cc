@@ -62,8 +62,7 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
     for (const Dim& extent : data.dims()) size = size * extent, c.needs_elements(extent);
     Halide::Expr flat = in_range(indices(i.exprs()), attrs.mode, size);
     Index at(data.rank());
-    for (int axis = data.rank(); axis-- > 0; flat = flat / data.size(axis))
-      at[axis] = flat % data.size(axis);
+    for (int axis = data.rank(); axis-- > 0; flat = flat / data.size(axis)) at[axis] = flat % data.size(axis);
     taken(i.reversed()) = data(at);
   } else {
     const int axis = static_cast<int>(*attrs.axis < 0 ? *attrs.axis + data.rank() : *attrs.axis);

@@ -57,7 +57,8 @@ void unique_compute(Compute& c, const UniqueAttrs& attrs) {
   auto begins = [&](const Halide::Expr& k) {
     return k == 0 || value(clamp(k, 0, n - 1)) != value(clamp(k - 1, 0, n - 1));
   };
-  const Halide::RDom all(0, n, "r"), later(1, extent.is_symbolic() ? n - 1 : as_expr(several ? extent - 1 : 1), "s");
+  const Halide::RDom all(0, n, "r"),
+      later(1, extent.is_symbolic() ? n - 1 : as_expr(several ? extent - 1 : 1), "s");
 
   // group(k): the number of the group that sorted element k belongs to.
   Halide::Func group = c.stage("group");

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "baton/clock/sample_clock.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/require.h"
 
 namespace baton {

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "baton/clock/estimate.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 
 namespace baton {
 

@@ -10,8 +10,8 @@
 
 #include "baton/clock/quiet.h"
 #include "baton/profile/measure/peak_loops.h"
-#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"

@@ -149,8 +149,8 @@ Value tuple_value(std::vector<Value> fields);
 /// "a tensor float32[2, 3]", "a tuple of 2", "a value made by Cons": for messages.
 std::string describe(const Value& value);
 
-/// References may form cycles through functions: those that were made in this scope, and that its roots do not
-/// reach, are emptied at its end.
+/// References may form cycles through functions: those that were made in this scope, and that its roots do
+/// not reach, are emptied at its end.
 class CellScope {
  public:
   CellScope() = default;

@@ -94,8 +94,8 @@ Status check_piece(const Program& program, const Piece& piece, size_t number) {
   using Op = ExtentStep::Op;
   for (size_t s = 0; s < piece.steps.size(); ++s) {
     const ExtentStep& step = piece.steps[s];
-    const bool one = step.op == Op::kFloorDivide, two = step.op == Op::kAdd || step.op == Op::kSubtract ||
-                                                        step.op == Op::kMultiply;
+    const bool one = step.op == Op::kFloorDivide,
+               two = step.op == Op::kAdd || step.op == Op::kSubtract || step.op == Op::kMultiply;
     if (step.op > Op::kFloorDivide || (one && step.number <= 0) || ((one || two) && step.a >= s) ||
         (two && step.b >= s))
       return wrong("a step of its extents");

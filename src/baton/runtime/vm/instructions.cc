@@ -75,7 +75,8 @@ bool decode(const Program& program, std::span<const int32_t> code, uint32_t at, 
     if (*form == 'N' || *form == 'C') {
       if (!add(Role::kCount)) return false;
       const int32_t count = code[word - 1];
-      if (count < 0 || !add_all(*form == 'N' ? Role::kRead : Role::kItselfOrRead, static_cast<uint64_t>(count)))
+      if (count < 0 ||
+          !add_all(*form == 'N' ? Role::kRead : Role::kItselfOrRead, static_cast<uint64_t>(count)))
         return false;
     } else if (*form == 'P') {
       if (!add(Role::kPiece)) return false;

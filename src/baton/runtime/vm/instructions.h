@@ -11,9 +11,9 @@ namespace baton::vm {
 
 /// What a word of an instruction is.
 enum class Role : char {
-  kWritten = 'd',      ///< a register
-  kRead = 's',         ///< a register, perhaps with kLastUse
-  kItselfOrRead = 'c', ///< the same, or kItself
+  kWritten = 'd',       ///< a register
+  kRead = 's',          ///< a register, perhaps with kLastUse
+  kItselfOrRead = 'c',  ///< the same, or kItself
   kNumber = 'i',
   kCount = 'n',  ///< how many registers follow
   kTarget = 't',

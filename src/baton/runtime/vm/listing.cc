@@ -98,7 +98,8 @@ class FunctionListing {
       if (at == each.at) comment = comment_of(node);
     for (const Operand& operand : each.operands) {
       const int32_t word = function_.code[operand.word];
-      const bool read = operand.role == Role::kRead || (operand.role == Role::kItselfOrRead && word != kItself);
+      const bool read =
+          operand.role == Role::kRead || (operand.role == Role::kItselfOrRead && word != kItself);
       const int64_t value = read ? register_of(word) : word;
       w.push_back(value);
       if (read || operand.role == Role::kItselfOrRead) list.push_back(value);
@@ -143,16 +144,17 @@ class FunctionListing {
         std::vector<int64_t> words{kAllocData, tag, static_cast<int64_t>(list.size())};
         words.insert(words.end(), list.begin(), list.end());
         words.push_back(w[0]);
-        return line(std::move(words), "alloc_data " + reg(w[0]) + " tag(" + std::to_string(tag) + ") [" +
-                                          regs(list) + "]",
-                    each.op == Opcode::kData ? program_.constructors[static_cast<size_t>(w[1])].info->name : "");
+        return line(
+            std::move(words),
+            "alloc_data " + reg(w[0]) + " tag(" + std::to_string(tag) + ") [" + regs(list) + "]",
+            each.op == Opcode::kData ? program_.constructors[static_cast<size_t>(w[1])].info->name : "");
       }
       case Opcode::kClosure: {
         std::vector<int64_t> words{kAllocClosure, w[1], static_cast<int64_t>(list.size())};
         words.insert(words.end(), list.begin(), list.end());
         words.push_back(w[0]);
-        return line(std::move(words), "alloc_closure " + reg(w[0]) + " VMFunc[" + std::to_string(w[1]) + "](" +
-                                          regs(list) + ")");
+        return line(std::move(words), "alloc_closure " + reg(w[0]) + " VMFunc[" + std::to_string(w[1]) +
+                                          "](" + regs(list) + ")");
       }
       case Opcode::kField:
         return line({kGetField, w[1], w[2], w[0]},
@@ -196,22 +198,30 @@ class FunctionListing {
                                static_cast<int64_t>(out.size())};
     words.insert(words.end(), in.begin(), in.end());
     words.insert(words.end(), out.begin(), out.end());
-    line(std::move(words), "invoke_packed PackedFunc[" + std::to_string(number) + "] (in: " + regs(in) +
-                               ", out: " + regs(out) + ")",
+    line(std::move(words),
+         "invoke_packed PackedFunc[" + std::to_string(number) + "] (in: " + regs(in) + ", out: " + regs(out) +
+             ")",
          std::move(comment));
   }
 
   void add_own(const Instruction& each, const std::vector<int64_t>& w, const std::string& comment) {
-    static const std::map<Opcode, const char*> names = {
-        {Opcode::kMakeCell, "make_ref"},     {Opcode::kReadCell, "read_ref"},
-        {Opcode::kWriteCell, "write_ref"},   {Opcode::kConstructor, "load_constructor"},
-        {Opcode::kAdd, "add"},               {Opcode::kSubtract, "subtract"},
-        {Opcode::kMultiply, "multiply"},     {Opcode::kMinimum, "minimum"},
-        {Opcode::kMaximum, "maximum"},       {Opcode::kAnd, "logical_and"},
-        {Opcode::kOr, "logical_or"},         {Opcode::kEqual, "equal"},
-        {Opcode::kNotEqual, "not_equal"},    {Opcode::kLess, "less"},
-        {Opcode::kLessEqual, "less_equal"},  {Opcode::kNot, "logical_not"},
-        {Opcode::kCast, "cast"}};
+    static const std::map<Opcode, const char*> names = {{Opcode::kMakeCell, "make_ref"},
+                                                        {Opcode::kReadCell, "read_ref"},
+                                                        {Opcode::kWriteCell, "write_ref"},
+                                                        {Opcode::kConstructor, "load_constructor"},
+                                                        {Opcode::kAdd, "add"},
+                                                        {Opcode::kSubtract, "subtract"},
+                                                        {Opcode::kMultiply, "multiply"},
+                                                        {Opcode::kMinimum, "minimum"},
+                                                        {Opcode::kMaximum, "maximum"},
+                                                        {Opcode::kAnd, "logical_and"},
+                                                        {Opcode::kOr, "logical_or"},
+                                                        {Opcode::kEqual, "equal"},
+                                                        {Opcode::kNotEqual, "not_equal"},
+                                                        {Opcode::kLess, "less"},
+                                                        {Opcode::kLessEqual, "less_equal"},
+                                                        {Opcode::kNot, "logical_not"},
+                                                        {Opcode::kCast, "cast"}};
     const int64_t code = kOwn + static_cast<int64_t>(each.op) - static_cast<int64_t>(Opcode::kMakeCell);
     std::string text = names.at(each.op);
     for (size_t i = 0; i < w.size(); ++i) {
@@ -274,14 +284,13 @@ class FunctionListing {
       if (fresh) {
         const int64_t size = registers_ + 1;
         registers_ += 2;
-        line({kAllocStorage, size, NDArray::kAlignment, static_cast<int64_t>(type.code), type.bits, type.lanes, 0,
-              at->second},
-             "alloc_storage " + reg(at->second) + " " + reg(size) + " " + std::to_string(NDArray::kAlignment) +
-                 " " + type.str() + " 0");
+        line({kAllocStorage, size, NDArray::kAlignment, static_cast<int64_t>(type.code), type.bits,
+              type.lanes, 0, at->second},
+             "alloc_storage " + reg(at->second) + " " + reg(size) + " " +
+                 std::to_string(NDArray::kAlignment) + " " + type.str() + " 0");
       }
-      const bool is_static = std::ranges::all_of(tensor.extents, [&](uint32_t step) {
-        return piece.steps[step].op == ExtentStep::Op::kNumber;
-      });
+      const bool is_static = std::ranges::all_of(
+          tensor.extents, [&](uint32_t step) { return piece.steps[step].op == ExtentStep::Op::kNumber; });
       const int64_t offset = registers_++;
       std::vector<int64_t> words{is_static ? kAllocTensor : kAllocTensorReg, at->second, offset};
       if (!is_static) words.push_back(registers_++);
@@ -294,8 +303,8 @@ class FunctionListing {
       const std::string shape = is_static ? shape_text(piece, tensor) : reg(words[3]);
       words.push_back(places[t]);
       line(std::move(words),
-           (is_static ? "alloc_tensor " : "alloc_tensor_reg ") + reg(places[t]) + " " + reg(at->second) + " " +
-               reg(offset) + " " + shape + " " + type.str(),
+           (is_static ? "alloc_tensor " : "alloc_tensor_reg ") + reg(places[t]) + " " + reg(at->second) +
+               " " + reg(offset) + " " + shape + " " + type.str(),
            is_static ? "" : shape_text(piece, tensor));
     };
     for (const PieceCall& call : piece.calls) {

@@ -179,6 +179,14 @@ Status PieceRun::compute_extents() {
   return Status::success();
 }
 
+/// Whether an extent that is computed from others is 0: kernels take these to be at least 1.
+bool PieceRun::lacks_elements(uint32_t tensor) const {
+  return std::ranges::any_of(piece_.tensors[tensor].extents, [&](uint32_t step) {
+    const ExtentStep::Op op = piece_.steps[step].op;
+    return steps_[step] == 0 && op != ExtentStep::Op::kNumber && op != ExtentStep::Op::kAxis;
+  });
+}
+
 Status PieceRun::prepare() {
   prepared_ = false;
   if (Status status = compute_extents(); !status.ok()) return status;
@@ -207,8 +215,13 @@ Status PieceRun::prepare() {
   rows_.clear();
   for (const Call& call : all_calls_) {
     const std::vector<uint32_t>& outputs = piece_.calls[call.number].outputs;
-    if (std::ranges::any_of(outputs, [&](uint32_t output) { return bytes_[output] > 0; }))
-      calls_.push_back(call);
+    if (std::ranges::none_of(outputs, [&](uint32_t output) { return bytes_[output] > 0; })) continue;
+    for (const uint32_t input : piece_.calls[call.number].inputs)
+      if (lacks_elements(input))
+        return Status::unavailable("an intermediate result of the program, " +
+                                   describe(shape_of(input), piece_.tensors[input].dtype) +
+                                   ", has no elements for these extents, and its kernels need some");
+    calls_.push_back(call);
   }
   std::vector<size_t> sizes(piece_.slots);
   for (size_t t = 0; t < tensors_.size(); ++t)

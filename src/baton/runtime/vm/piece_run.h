@@ -83,6 +83,7 @@ class PieceRun {
   void point(uint32_t tensor, void* data);
   Status make_outputs();
   Shape shape_of(uint32_t tensor) const;
+  bool lacks_elements(uint32_t tensor) const;
   program::Value view_of(uint32_t tensor, std::span<const PieceOutput> outputs) const;
 
   const Piece& piece_;

@@ -5,7 +5,7 @@
 namespace baton::vm {
 namespace {
 
-constexpr DType kIntegers[] = {DType::bool_(),  DType::int_(8),   DType::int_(16),  DType::int_(32),
+constexpr DType kIntegers[] = {DType::bool_(),  DType::int_(8),  DType::int_(16),  DType::int_(32),
                                DType::int_(64), DType::uint_(8), DType::uint_(16), DType::uint_(32)};
 
 }  // namespace

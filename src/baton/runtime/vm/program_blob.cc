@@ -144,8 +144,8 @@ void fields(Archive& archive, ConstructorEntry& entry) {
   if (entry.info) info = *entry.info;
   all(archive, entry.tag, info.name, info.type_name, info.arity);
   if constexpr (Archive::kReads)
-    entry.info = std::make_shared<program::ConstructorInfo>(program::ConstructorInfo{
-        std::move(info.name), std::move(info.type_name), info.arity});
+    entry.info = std::make_shared<program::ConstructorInfo>(
+        program::ConstructorInfo{std::move(info.name), std::move(info.type_name), info.arity});
 }
 template <class Archive>
 void fields(Archive& archive, Program& program) {

@@ -105,8 +105,7 @@ void conv_nd_compute(Compute& c, const ConvNd& conv) {
     padded(j.reversed()) = select(inside, cast(type, at_plain(data, conv.data_layout, at)), cast(type, 0));
   }
 
-  const int out_per_group = as_int(channels / conv.groups),
-            in_per_group = as_int(in_channels / conv.groups);
+  const int out_per_group = as_int(channels / conv.groups), in_per_group = as_int(in_channels / conv.groups);
   std::vector<Dim> extents(kernel.begin() + 2, kernel.end());
   extents.insert(extents.begin(), in_per_group);
   const Domain r(extents);

@@ -223,15 +223,15 @@ namespace {
 std::optional<AxisRange> rows_of_pixels(const CallNode& call) {
   const auto& attrs = attrs_as<Conv2DAttrs>(call.attrs());
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  if (!result || !result->is_known() || result->dtype() != DType::float_(32) ||
-      attrs.data_layout != "NCHW" || !(attrs.out_layout.empty() || attrs.out_layout == "NCHW") ||
-      !has_one_tap(attrs))
+  if (!result || !result->is_known() || result->dtype() != DType::float_(32) || attrs.data_layout != "NCHW" ||
+      !(attrs.out_layout.empty() || attrs.out_layout == "NCHW") || !has_one_tap(attrs))
     return std::nullopt;
   // With strides, only static ones: their rows are divided by a number.
   const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
-  const bool applies = attrs.strides == std::vector<int64_t>{1, 1} ||
-                       (data && weight && result->is_static() && attrs.kernel_layout.find('G') == std::string::npos &&
-                        sums_by_positions(conv_nd(attrs, 2), *data, *weight, *result));
+  const bool applies =
+      attrs.strides == std::vector<int64_t>{1, 1} ||
+      (data && weight && result->is_static() && attrs.kernel_layout.find('G') == std::string::npos &&
+       sums_by_positions(conv_nd(attrs, 2), *data, *weight, *result));
   return applies ? std::optional(kPixelAxes) : std::nullopt;
 }
 

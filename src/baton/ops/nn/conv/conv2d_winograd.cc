@@ -54,7 +54,9 @@ void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
   const int down_m = vertical.outputs, across_m = horizontal.outputs;
   const bool packed = data.rank() == 5;
   const std::vector<Dim>& out_shape = c.out().shape();
-  const auto out_extent = [&](size_t axis) { return number_of(out_shape[axis], "a number for the channels"); };
+  const auto out_extent = [&](size_t axis) {
+    return number_of(out_shape[axis], "a number for the channels");
+  };
   const std::vector<int64_t> weight_shape =
       packed ? std::vector<int64_t>{vertical.inputs, horizontal.inputs, out_extent(1),
                                     data.extent(1),  data.extent(4),    out_extent(4)}

@@ -164,8 +164,7 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
   const Halide::Type type = halide_type(c.out().dtype());
   check_groups(conv.groups, in_channels, channels);
   check_filled_blocks(channels, kernel[first + 1] * conv.groups);
-  const int out_per_group = as_int(channels / conv.groups),
-            in_per_group = as_int(in_channels / conv.groups);
+  const int out_per_group = as_int(channels / conv.groups), in_per_group = as_int(in_channels / conv.groups);
   // Without dilation only every stride-th tap of a position meets an element: only those are visited.
   std::vector<int64_t> extents{in_per_group};
   for (int k = 0; k < conv.count; ++k) {

@@ -89,8 +89,7 @@ void correlation_compute(Compute& c, const CorrelationAttrs& attrs) {
     const Halide::Expr y = padded_y - as_int(pad.top), x = padded_x - as_int(pad.left);
     const Halide::Expr inside = y >= 0 && y < from.size(2) && x >= 0 && x < from.size(3);
     return select(
-        inside,
-        cast(type, from(Index{i[0], r[0], inside_axis(y, from.dim(2)), inside_axis(x, from.dim(3))})),
+        inside, cast(type, from(Index{i[0], r[0], inside_axis(y, from.dim(2)), inside_axis(x, from.dim(3))})),
         cast(type, 0));
   };
   const Halide::Expr y = i[2] * as_int(attrs.stride1) + as_int(attrs.max_displacement) + r[1];

@@ -93,8 +93,7 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   const Halide::Type type = sum_type(c.out().dtype());
   const Halide::Expr height = as_expr(in[2]), width = as_expr(in[3]);
   c.needs_elements(in[2]), c.needs_elements(in[3]);
-  const int kernel_width = as_int(kernel[3]),
-            taps = as_int(kernel[2] * kernel[3]);
+  const int kernel_width = as_int(kernel[3]), taps = as_int(kernel[2] * kernel[3]);
 
   // The data under each tap of each position, interpolated between four pixels; 0 outside.
   Halide::Func moved = c.stage("sample");

@@ -147,8 +147,7 @@ Tensor padded_stage(Compute& c, const A& attrs, Halide::Type type, const Halide:
   if (c.in(0).is_static())
     pad(i.reversed()) = select(inside, likely(value), outside);
   else
-    pad(i.reversed()) =
-        select(by_axis[0], likely(select(by_axis[1], likely(value), outside)), outside);
+    pad(i.reversed()) = select(by_axis[0], likely(select(by_axis[1], likely(value), outside)), outside);
   return {pad, c.in(0).dims(), c.in(0).dtype()};
 }
 

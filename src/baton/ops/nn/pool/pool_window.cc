@@ -19,8 +19,7 @@ Cell cell_of(const PoolWindow& w, const std::vector<Dim>& data, Index at, const 
 namespace {
 
 // Cells that ceil_mode adds beyond the padding never count.
-Halide::Expr counted_cells(const PoolWindow& w, const std::vector<Dim>& data, const Index& at,
-                           bool padded) {
+Halide::Expr counted_cells(const PoolWindow& w, const std::vector<Dim>& data, const Index& at, bool padded) {
   Halide::Expr count = 1;
   for (size_t k = 0; k < w.axes.size(); ++k) {
     const int axis = w.axes[k], step = as_int(w.dilation[k]), size = as_int(w.size[k]);
@@ -51,8 +50,8 @@ bool misses_data(const PoolWindow& w, size_t k, Dim extent, Dim positions) {
 
 }  // namespace
 
-Halide::Expr first_maximum(const PoolWindow& w, const std::vector<Dim>& data,
-                           const std::vector<Dim>& out, const Index& at, Halide::Type type) {
+Halide::Expr first_maximum(const PoolWindow& w, const std::vector<Dim>& data, const std::vector<Dim>& out,
+                           const Index& at, Halide::Type type) {
   bool misses = false;
   for (size_t k = 0; k < w.axes.size(); ++k) misses |= misses_data(w, k, data[w.axes[k]], out[w.axes[k]]);
   if (!misses) return lowest(type);

@@ -67,8 +67,8 @@ Cell cell_of(const PoolWindow& w, const std::vector<Dim>& data, Index at, const 
 /// What a max pool starts from: the least finite number for a window that lies in the padding alone, else the
 /// least number. `out` are the extents of the result. (The padding itself is the least number: Halide takes
 /// the least finite one for it, and leaves out a maximum with that.)
-Halide::Expr first_maximum(const PoolWindow& w, const std::vector<Dim>& data,
-                           const std::vector<Dim>& out, const Index& at, Halide::Type type);
+Halide::Expr first_maximum(const PoolWindow& w, const std::vector<Dim>& data, const std::vector<Dim>& out,
+                           const Index& at, Halide::Type type);
 
 /// The number of cells of the window at `at` that count for the mean; `padded`: including those in the
 /// padding.

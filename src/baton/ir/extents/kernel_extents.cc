@@ -1,4 +1,4 @@
-#include "baton/ir/analysis/kernel_extents.h"
+#include "baton/ir/extents/kernel_extents.h"
 
 #include <algorithm>
 #include <deque>
@@ -125,8 +125,8 @@ Function replace_extent_vars(const Function& function, FunctionRef<Dim(Dim)> val
 Function at_extents(const FunctionNode& function, std::span<const int64_t> numbers) {
   const std::vector<Dim> vars = kernel_extents(function);
   if (vars.size() != numbers.size())
-    throw UsageError("a kernel of " + std::to_string(vars.size()) + " symbolic extents needs as many numbers, not " +
-                     std::to_string(numbers.size()));
+    throw UsageError("a kernel of " + std::to_string(vars.size()) +
+                     " symbolic extents needs as many numbers, not " + std::to_string(numbers.size()));
   return replace_extent_vars(Function(&function), [&](Dim var) {
     const auto at = std::ranges::find(vars, var);
     return at == vars.end() ? var : Dim(numbers[static_cast<size_t>(at - vars.begin())]);
