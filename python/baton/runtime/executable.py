@@ -56,10 +56,15 @@ class Run:
     def set_all(self, args, kwargs):
         """Sets all parameters, by position or name; values of other names are ignored. ValueError for another number."""
         names = self.params
+        if not kwargs and len(args) == len(names):
+            for index, value in enumerate(args):
+                self.set(index, value)
+            return
         known = sum(name in kwargs for name in names) if kwargs else 0
         if len(args) + known != len(names):
             unknown = "".join(f"; it has no parameter {name!r}" for name in kwargs if name not in names)
-            raise ValueError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), {len(args) + known} were given{unknown}")
+            raise ValueError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), "
+                             f"{len(args) + known} were given{unknown}")
         rest = iter(args)
         for index, name in enumerate(names):
             self.set(index, kwargs[name] if name in kwargs else next(rest))
@@ -105,7 +110,9 @@ def value_for(name, ty, value):
         raise TypeError(f"argument {name}: a value is expected, not the expression {type(value).__name__}")
     if dtype is not None:
         return ndarray.typed(value, dtype, f"argument {name}")
-    return ndarray.typed(value, "float32" if isinstance(value, float) else "int32", name) if isinstance(value, (int, float)) else value
+    if isinstance(value, (int, float)):
+        return ndarray.typed(value, "float32" if isinstance(value, float) else "int32", f"argument {name}")
+    return value
 
 
 class ProgramCode(Code):
@@ -135,7 +142,7 @@ class ProgramCode(Code):
 
     kernels = property(lambda self: self.program.kernels, doc="Their names.")
     constants = property(lambda self: self.program.constants, doc="{name: NDArray}; those that are late have no elements.")
-    lib = property(lambda self: ExecutableModule(self), doc="What is written beside save()'s bytes: the program, its kernels and constants.")
+    lib = property(lambda self: ExecutableModule(self), doc="The program, its kernels and constants, as a Module.")
 
     def listing(self):
         """The instructions, in TVM's form."""
@@ -209,10 +216,20 @@ class ProgramRun(Run):
         super().__init__(name, code.function(name))
         self._code, self._types = code, code.types(name)
         self._values, self._missing = [None] * len(self.params), set(range(len(self.params)))
+        self._dtypes = [each.dtype for each in self._types]  # None for what is no tensor
+        self._fitting = [None] * len(self.params)  # the class and dtype of an array that was set without a cast
 
     def set(self, index, value):
         """Sets a parameter; values are cast to its dtype. TypeError, ValueError for what cannot be."""
-        self._values[index] = value_for(self.params[index], self._types[index], value)
+        kind = value.__class__
+        if kind is core.NDArray and value.dtype == self._dtypes[index]:
+            self._values[index] = value
+        elif self._fitting[index] == (kind, getattr(value, "dtype", None)) and value.flags.c_contiguous:  # the usual cases
+            self._values[index] = core.NDArray.from_dense(value)
+        else:
+            self._values[index] = value_for(self.params[index], self._types[index], value)
+            if kind.__name__ == "ndarray" and value.dtype.name == self._dtypes[index] != "bfloat16":
+                self._fitting[index] = kind, value.dtype
         self._missing.discard(index)
 
     def _ready(self):

@@ -189,9 +189,23 @@ def @any[A](%x: A) -> A { %x })");
   EXPECT_EQ(program->program().find("any"), -1);
 }
 
+TEST(VirtualMachine, ViewsHaveAsManyElements) {
+  const auto shaped = built("def @main(%x: Tensor[(?, 4), float32]) { reshape(%x, newshape=[4, 4]) }");
+  EXPECT_EQ(as_value<TensorValue>(run(*shaped, {floats("x", {4, 4})}))->array().size(), 16);
+  EXPECT_THROW(run(*shaped, {floats("x", {2, 4})}), Error);
+  EXPECT_THROW(run(*shaped, {floats("x", {5, 4})}), Error);
+}
+
+TEST(VirtualMachine, KernelsThatNeedNumbersInSomeCases) {
+  expect_as_interpreted(
+      R"(
+def @main(%a: Tensor[(?, ?), float32], %b: Tensor[(1, ?), float32]) { concatenate((%a, %b)) })",
+      {{floats("a", {3, 2}), floats("b", {1, 2})}, {floats("a", {0, 4}), floats("b", {1, 4})}});
+}
+
 TEST(VirtualMachine, FusedOperatorsAreOneKernel) {
   const auto program = built(R"(
-def @main(%x: Tensor[(3, 5), float32]) { let %y = add(%x, 1f); nn.relu(multiply(%y, 2f)) })");
+def @main(%x: Tensor[(3, 5), float32]) { nn.relu(multiply(add(%x, 1f), 2f)) })");
   EXPECT_EQ(program->program().kernels.size(), 1);
 }
 

@@ -14,6 +14,7 @@
 #include "baton/driver/vm/lowering.h"
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
@@ -43,12 +44,14 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// Why the processor has no kernel for a function with symbolic extents: some operators need numbers.
-std::function<std::string(const Function&)> refusals(const BuildContext& context) {
-  return [&context](const Function& function) -> std::string {
+/// `compiled`: also those that need them in a case of their extents, which compiling finds.
+std::function<std::string(const Function&)> refusals(const BuildContext& context, bool compiled) {
+  return [&context, compiled](const Function& function) -> std::string {
     KernelRequest request;
     request.function = function;
     try {
       (void)chosen_schedule(request, context.host());
+      if (compiled) (void)compile_kernel(request, context.host());
       return {};
     } catch (const NotSupported& why) {
       return why.what();
@@ -143,17 +146,28 @@ BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   if (context.progress) context.progress("optimize", 1, 1);
   context.stop_if_asked();
 
-  const Clock::time_point planning = Clock::now();
-  vm::LoweredProgram lowered = vm::lower_program(
-      optimized, {options.mod_name, place_kernels(result.targets, context), refusals(context)});
-  result.plan = std::move(lowered.plan);
-  result.program = std::move(lowered.program);
-  result.operators = std::move(lowered.operators);
-  result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
-  for (const PlannedKernel& kernel : result.plan.kernels)
-    result.function_metadata.emplace_back(kernel.func_name, kernel.function);
-  result.times.plan_s = seconds_since(planning);
-  compile_plan(result, context);
+  const auto lower = [&](bool compiled) {
+    const Clock::time_point planning = Clock::now();
+    vm::LoweredProgram lowered = vm::lower_program(
+        optimized, {options.mod_name, place_kernels(result.targets, context), refusals(context, compiled)});
+    result.plan = std::move(lowered.plan);
+    result.program = std::move(lowered.program);
+    result.operators = std::move(lowered.operators);
+    result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
+    for (const PlannedKernel& kernel : result.plan.kernels)
+      result.function_metadata.emplace_back(kernel.func_name, kernel.function);
+    result.times.plan_s += seconds_since(planning);
+  };
+  lower(false);
+  try {
+    compile_plan(result, context);
+  } catch (const NeedsNumbers&) {  // in a case of its extents only
+    result.function_metadata.clear();
+    result.kernels.clear();
+    result.code.clear();
+    lower(true);
+    compile_plan(result, context);
+  }
   result.times.total_s = seconds_since(start);
   return result;
 }

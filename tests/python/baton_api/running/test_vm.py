@@ -256,8 +256,6 @@ def test_lists_of_tensors_and_options():
 @pytest.mark.parametrize("given, wanted", [(3, "int32"), (3.5, "float32"), (True, "int32")])
 def test_numbers_of_python(given, wanted):
     """Where no type is declared, a number is int32 or float32."""
-    held = machine("type Box { Box(int32), }\ndef @main(%f: fn (int32) -> Box, %x: int32) { %f(%x) }")
-    del held
     from baton.runtime.executable import value_for
 
     assert value_for("x", None, given).dtype == wanted
@@ -287,7 +285,8 @@ def test_inputs():
                         (lambda: run.run(1, 2, TWO, TWO), ValueError), (lambda: run.set_one_input("main", "z", 1), ValueError),
                         (lambda: run.set_one_input("main", 3, 1), IndexError), (lambda: run.set_one_input("main", 1.5, 1), TypeError),
                         (lambda: run.set_one_input("main", 1), ValueError), (lambda: run.set_one_input("main", a=1, b=2), ValueError),
-                        (lambda: run.invoke("other"), ValueError), (lambda: run.invoke_with_outputs("main", {"a": 1, "b": 2, "t": TWO}, []), ValueError),
+                        (lambda: run.invoke("other"), ValueError),
+                        (lambda: run.invoke_with_outputs("main", {"a": 1, "b": 2, "t": TWO}, []), ValueError),
                         (lambda: run.get_input_index("a", "other"), ValueError)):
         with pytest.raises(error):
             call()

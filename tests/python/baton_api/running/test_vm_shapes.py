@@ -586,3 +586,15 @@ def test_a_recurrent_cell_over_a_sequence_of_any_length(batch):
         for each in x:
             h = np.tanh(each @ w.T + h @ u.T)
         same(machine.run(x, w, u).numpy(), h, **NEAR)
+
+
+def test_reshapes_that_do_not_fit():
+    """A view is never larger than what it shows."""
+    x = var("x", None, 4)
+    for newshape, good, wrong in (((4, 4), 4, 2), ((3, -1), 3, 4), ((16,), 4, 5)):
+        machine = machine_of(module_of([x], relay.reshape(x, newshape)))
+        for _ in range(2):
+            data = floats(good, 4)
+            same(machine.run(data).numpy(), data.reshape(newshape))
+            with pytest.raises(tvm.TVMError):
+                machine.run(floats(wrong, 4))
