@@ -8,9 +8,9 @@ from baton import relay
 from programs import DENSE
 
 
-NEED_ARGUMENTS = ("AnnotateMemoryScope", "ChangeBatch", "Conv2dToSparse", "ConvertLayout", "DenseToSparse", "Defunctionalization", "FreezeShapes",
-                  "InlineCompilerFunctionsBoundTo", "MergeComposite", "PlanDevices", "SimplifyFCTranspose", "SplitArgs", "recast",
-                  "to_cps", "un_cps")
+NEED_ARGUMENTS = ("AnnotateMemoryScope", "ChangeBatch", "Conv2dToSparse", "ConvertLayout", "DenseToSparse", "Defunctionalization",
+                  "FlexibleShapeDispatch", "FreezeShapes", "InlineCompilerFunctionsBoundTo", "MergeComposite", "PlanDevices",
+                  "SimplifyFCTranspose", "SplitArgs", "recast", "to_cps", "un_cps")
 
 
 def test_every_pass_can_be_made():
