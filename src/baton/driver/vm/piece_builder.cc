@@ -271,6 +271,9 @@ bool is_expanded_later(const FunctionNode& function) {
   return found;
 }
 
+/// For messages.
+std::string name_of(const LoweredValue& value) { return value.name.empty() ? "a value" : "%" + value.name; }
+
 /// Makes one piece.
 class PieceMaker {
  public:
@@ -469,16 +472,19 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     operands.push_back(where);
     const Type type = typing.type_of(*value, value->type);
     piece.inputs.push_back(maker.tensor(type, PieceTensor::Home::kInput, number));
-    piece.input_names.push_back(value->name.empty() ? "a value" : "%" + value->name);
+    piece.input_names.push_back(name_of(*value));
     const auto& shape = as_type<TensorTypeNode>(type)->shape();
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const uint32_t wanted = maker.step(shape[axis]);
       const ExtentStep& step = piece.steps[wanted];
       if (step.op == ExtentStep::Op::kAxis && step.a == number && step.b == axis) continue;
+      std::string what = extent_text(shape[axis]);
+      if (step.op == ExtentStep::Op::kAxis)
+        what = "axis " + std::to_string(step.b) + " of " + name_of(*found[step.a].second) + " (" + what + ")";
       const uint32_t given = maker.axis_step(number, static_cast<uint32_t>(axis));
-      piece.checks.push_back({given, wanted,
-                              "axis " + std::to_string(axis) + " of " + piece.input_names.back() + " and " +
-                                  extent_text(shape[axis])});
+      piece.checks.push_back(
+          {given, wanted,
+           "axis " + std::to_string(axis) + " of " + piece.input_names.back() + " and " + what});
     }
   }
   for (size_t c = first; c < last; ++c) {
