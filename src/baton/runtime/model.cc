@@ -39,6 +39,10 @@ Result<std::unique_ptr<Model>> Model::from_artifact(std::shared_ptr<const Artifa
   std::unique_ptr<Model> model(new Model);
   model->artifact_ = std::move(artifact);
   const Artifact& file = *model->artifact_;
+  if (file.has(section::kProgram))
+    return Status::unavailable(
+        "the artifact holds a program of the virtual machine, which `baton run` and, in Python, "
+        "runtime.load_module take; it has no plan");
   if (!file.has(section::kPlan)) return nothing_to_run(section::kPlan);
   Result<std::shared_ptr<const Plan>> plan = Plan::parse(file.text(section::kPlan));
   if (!plan.ok()) return plan.status();
