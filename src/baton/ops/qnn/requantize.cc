@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/ir/origin_scope.h"
+#include "baton/ir/visit.h"
+
 namespace baton::qnn {
 
 namespace {
@@ -117,6 +120,14 @@ Factor factor_of(const Requantize& how) {
   return factor;
 }
 
+OriginSet origins_of_calls(const Expr& expr) {
+  std::vector<OriginSet> sets;
+  post_order(expr, [&](const Expr& node) {
+    if (node->kind() == ExprKind::kCall) sets.push_back(node->origins());
+  });
+  return OriginSet::merge_all(sets);
+}
+
 bool fits(double factor) {
   return std::isfinite(factor) && factor >= 0 && std::abs(fixed_point(factor).shift) < kMultiplierBits;
 }
@@ -228,6 +239,9 @@ Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requan
   check_rounding(rounding);
   check_compute_dtype(compute);
   const Factor factor = factor_of(how);
+  // A scale that is the same on both sides is not computed; what it was computed by stays with the result.
+  const OriginScope scope(OriginScope::current_or_none().merge(factor.one ? origins_of_calls(how.from.scale)
+                                                                          : OriginSet::none()));
   const Rounding halves = rounding == "UPWARD"    ? Rounding::kUpward
                           : rounding == "TONEVEN" ? Rounding::kEven
                                                   : Rounding::kNearest;
