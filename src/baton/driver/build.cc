@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "baton/driver/build_steps.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
@@ -14,6 +15,7 @@
 #include "baton/driver/plan/graph_json.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/regions.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/brief.h"
@@ -164,10 +166,7 @@ std::string precision_name(const BuildContext& context) {
   return context.passes->config.text("baton.precision", "f32");
 }
 
-namespace {
-
-/// With or without code.
-BuildResult build(const IRModule& module, const BuildOptions& options, bool code) {
+BuildResult run_build(const IRModule& module, const BuildOptions& options, const BuildSteps& steps) {
   initialize();
   const Clock::time_point start = Clock::now();
   BuildOptions logged = options;
@@ -185,7 +184,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options, bool code
   release_free_memory();  // weights were read, by way of copies: 56 MB of 328 for BERT of 12 layers in Python
   IRModule typed = infer_types(module->copy());
   const auto source = source_graph(*typed);
-  result.optimized = optimized_for_build(typed, logged);
+  result.optimized = steps.optimize(typed, logged);
   result.times.optimize_s = seconds_since(start);
   release_free_memory();  // constants that were folded into others; compiling kernels takes more
   if (context.progress) context.progress("optimize", 1, 1);
@@ -194,15 +193,28 @@ BuildResult build(const IRModule& module, const BuildOptions& options, bool code
   // A pass like TVM's LowerTE, so that pass instruments also report kernel generation. It leaves the
   // module as it is.
   const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const BuildContext&) {
-    const Clock::time_point planning = Clock::now();
+    const auto plan = [&](bool compiled) {
+      const Clock::time_point planning = Clock::now();
+      result.function_metadata.clear();
+      result.kernels.clear();
+      result.code.clear();
+      steps.plan(result, context, compiled);
+      result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
+      for (const PlannedKernel& kernel : result.plan.kernels)
+        result.function_metadata.emplace_back(kernel.func_name, kernel.function);
+      result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
+      result.times.plan_s += seconds_since(planning);
+    };
     refuse_huge(*optimized);
-    result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));
-    result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
-    for (const PlannedKernel& kernel : result.plan.kernels)
-      result.function_metadata.emplace_back(kernel.func_name, kernel.function);
-    result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
-    result.times.plan_s = seconds_since(planning);
-    if (code) compile_plan(result, context);
+    plan(false);
+    if (!steps.code) return optimized;
+    try {
+      compile_plan(result, context);
+    } catch (const NeedsNumbers&) {
+      if (!steps.replan) throw;
+      plan(true);
+      compile_plan(result, context);
+    }
     return optimized;
   });
   (*sequential({lower, make_pass("InferType")}))(result.optimized, context);
@@ -212,14 +224,26 @@ BuildResult build(const IRModule& module, const BuildOptions& options, bool code
   return result;
 }
 
+namespace {
+
+BuildSteps steps_of_plan(bool code) {
+  return {.optimize = optimized_for_build,
+          .plan =
+              [](BuildResult& result, const BuildContext& context, bool) {
+                result.plan =
+                    make_plan(result.optimized, result.mod_name, place_kernels(result.targets, context));
+              },
+          .code = code};
+}
+
 }  // namespace
 
 BuildResult build(const IRModule& module, const BuildOptions& options) {
-  return build(module, options, true);
+  return run_build(module, options, steps_of_plan(true));
 }
 
 BuildResult plan_build(const IRModule& module, const BuildOptions& options) {
-  return build(module, options, false);
+  return run_build(module, options, steps_of_plan(false));
 }
 
 std::vector<PlannedSchedule> schedules_of(const BuildResult& result, const BuildContext& given) {

@@ -16,31 +16,35 @@ bool is_plain_function(const Expr& expr) {
 
 }  // namespace
 
-IRModule in_graph_form(const IRModule& module, const BuildContext& context) {
-  const Function main = module->find("main");
-  if (!main) return module;
-  bool functions = false, control = false;
-  post_order(main->body(), [&](const Expr& node) {
-    functions |= is_plain_function(node);
+MainForm form_of_main(const IRModuleNode& module) {
+  MainForm form;
+  post_order(module.find("main")->body(), [&](const Expr& node) {
+    form.functions |= is_plain_function(node);
     switch (node->kind()) {
       case ExprKind::kIf:
       case ExprKind::kMatch:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
       case ExprKind::kRefWrite:
-        control = true;
+        form.control = true;
         break;
       case ExprKind::kCall: {  // a module function, or a recursion; constructors imply a kMatch
         const auto* global = as<GlobalVarNode>(static_cast<const CallNode&>(*node).callee());
-        const Function called = global ? module->find(global->name()) : Function();
-        control |= global && !(called && called->attr("Compiler"));
+        const Function called = global ? module.find(global->name()) : Function();
+        form.control |= global && !(called && called->attr("Compiler"));
         break;
       }
       default:
         break;
     }
   });
-  if (!functions || control) return module;
+  return form;
+}
+
+IRModule in_graph_form(const IRModule& module, const BuildContext& context) {
+  if (!module->find("main")) return module;
+  const MainForm form = form_of_main(*module);
+  if (!form.functions || form.control) return module;
   IRModule graph = module;
   // Run individually, not as a sequence, which would skip passes above the context's level.
   for (const char* pass :

@@ -16,6 +16,10 @@ def @main(%x: Tensor[(?, 4), float32], %w: Tensor[(3, 4), float32]) {
   nn.dense(%x, %w)
 }
 """
+CALLS = """#[version = "0.0.5"]
+def @f(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @f(subtract(%n, 1))) } }
+def @main(%n: int32) -> int32 { @f(%n) }
+"""
 BRANCH = """#[version = "0.0.5"]
 def @main(%x: Tensor[(2), float32], %c: Tensor[(), bool]) {
   if (%c) { nn.relu(%x) } else { (negative(%x)) }
@@ -201,6 +205,9 @@ def test_programs_that_are_no_plans_run_on_the_virtual_machine(folder):
         assert (done.returncode, done.stdout) == (0, "output0: float32[2] = [-1, 1]\n")
         done = baton(folder, f"run branch.relay {executor} --inputs x.npz")
         assert done.returncode == 1 and "x.npz: " in done.stderr
+    (folder / "calls.relay").write_text(CALLS, encoding="utf-8")  # whose main only calls a function
+    np.savez(folder / "n.npz", n=np.array(5, "int32"))
+    assert baton(folder, "run calls.relay --inputs n.npz").stdout == "output0: int32[] = [120]\n"
     results = [baton(folder, f"run two.relay --executor {name} --inputs x.npz").stdout for name in ("graph", "vm", "interpreter")]
     assert results[0] == results[1] == results[2]
 

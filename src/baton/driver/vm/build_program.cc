@@ -1,31 +1,24 @@
 #include "baton/driver/vm/build_program.h"
 
-#include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "baton/codegen/compile.h"
+#include "baton/driver/build_steps.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
-#include "baton/driver/initialize.h"
-#include "baton/driver/origins/origin_report.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
 #include "baton/driver/vm/lowering.h"
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/normal_form.h"
-#include "baton/ir/extent.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/support/base/memory.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// `main`, and functions that nobody calls, have no type parameters and are no kernels or regions.
 std::vector<std::string> entries_of(const IRModuleNode& module) {
@@ -37,10 +30,6 @@ std::vector<std::string> entries_of(const IRModuleNode& module) {
     if (name != "main" && stands_alone && calls.references(name) == 0) entries.push_back(name);
   }
   return entries;
-}
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 /// Why the processor has no kernel for a function with symbolic extents: some operators need numbers.
@@ -82,94 +71,70 @@ IRModule without_compilers(IRModule module) {
 
 bool is_plan(const IRModule& module) {
   const Function main = module->find("main");
-  if (!main) return false;
-  bool straight = true;
-  const auto look = [&](const Type& type) {
+  if (!main || form_of_main(*module).control) return false;
+  bool fits = true;
+  const auto look_at = [&](const Type& type) {
     visit_types(type, [&](const Type& part) {
       const auto* tensor = as_type<TensorTypeNode>(part);
-      straight &= as_type<TupleTypeNode>(part) || (tensor && tensor->is_static());
+      fits &= !as_type<TypeCallNode>(part) && !as_type<RefTypeNode>(part) && (!tensor || tensor->is_static());
     });
   };
-  for (const Var& param : main->params()) look(param->checked_type());
-  post_order(
-      main->body(),
-      [&](const Expr& node) {
-        switch (node->kind()) {
-          case ExprKind::kIf:
-          case ExprKind::kMatch:
-          case ExprKind::kRefCreate:
-          case ExprKind::kRefRead:
-          case ExprKind::kRefWrite:
-          case ExprKind::kConstructor:
-          case ExprKind::kFunction:
-            straight = false;
-            return;
-          case ExprKind::kGlobalVar:
-          case ExprKind::kOp:
-            return;
-          default:
-            if (node->checked_type()) look(node->checked_type());
-        }
-      },
-      [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
-  return straight;
+  for (const Var& param : main->params()) look_at(param->checked_type());
+  post_order(main->body(), [&](const Expr& node) {
+    if (node->checked_type()) look_at(node->checked_type());
+  });
+  return fits;
 }
 
 BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {
   return is_plan(module) ? build(module, options) : build_program(module, options);
 }
 
-BuildResult build_program(const IRModule& module, const BuildOptions& options) {
-  initialize();
-  const Clock::time_point start = Clock::now();
-  BuildOptions logged = options;
-  logged.context = with_target_options(options.context);
-  FusionLog fusion;
-  logged.context.fusion_log = &fusion;
-  const BuildContext& context = logged.context;
-  BuildResult result;
-  result.source = module;
-  result.mod_name = options.mod_name;
-  result.given = options.params;
-  result.precision = precision_name(context);
-  result.targets = build_targets(context);
-  if (context.progress) context.progress("optimize", 0, 1);
-  const IRModule typed = infer_types(module->copy());
-  const auto source = source_graph(*typed);
-  const std::vector<std::string> entries = entries_of(*typed);
-  IRModule optimized = inline_composites(bind_params(typed, options.params), context);
-  optimized = build_regions(optimize_program(in_graph_form(optimized, context), entries, context), context);
-  optimized = infer_types(to_normal_form(without_compilers(std::move(optimized)), NormalForm::kAll));
-  result.optimized = optimized;
-  result.times.optimize_s = seconds_since(start);
-  release_free_memory();
-  if (context.progress) context.progress("optimize", 1, 1);
-  context.stop_if_asked();
+namespace {
 
-  const auto lower = [&](bool compiled) {
-    const Clock::time_point planning = Clock::now();
-    vm::LoweredProgram lowered = vm::lower_program(
-        optimized, {options.mod_name, place_kernels(result.targets, context), refusals(context, compiled)});
-    result.plan = std::move(lowered.plan);
-    result.program = std::move(lowered.program);
-    result.operators = std::move(lowered.operators);
-    result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
-    for (const PlannedKernel& kernel : result.plan.kernels)
-      result.function_metadata.emplace_back(kernel.func_name, kernel.function);
-    result.times.plan_s += seconds_since(planning);
-  };
-  lower(false);
-  try {
-    compile_plan(result, context);
-  } catch (const NeedsNumbers&) {  // in a case of its extents only
-    result.function_metadata.clear();
-    result.kernels.clear();
-    result.code.clear();
-    lower(true);
-    compile_plan(result, context);
-  }
-  result.times.total_s = seconds_since(start);
-  return result;
+/// Tells the calls of kernels where these have no result.
+void add_undefined(vm::Program& program, const std::vector<BuiltKernel>& kernels) {
+  std::map<std::string_view, const Kernel*> by_name;
+  for (const BuiltKernel& each : kernels) by_name[each.func_name] = each.kernel.get();
+  for (vm::Piece& piece : program.pieces)
+    for (vm::PieceCall& call : piece.calls) {
+      const auto kernel = by_name.find(program.kernels[call.kernel].name);
+      if (kernel == by_name.end()) continue;
+      for (const ExtentCase& each : kernel->second->cases) {
+        if (each.undefined.empty()) continue;
+        std::vector<uint32_t>& zero = call.undefined.emplace_back();
+        for (const int extent : each.undefined) zero.push_back(call.extents.at(static_cast<size_t>(extent)));
+      }
+    }
+}
+
+}  // namespace
+
+BuildResult build_program(const IRModule& module, const BuildOptions& options) {
+  std::shared_ptr<vm::Program> program;
+  BuildResult built = run_build(
+      module, options,
+      {.optimize =
+           [](const IRModule& typed, const BuildOptions& given) {
+             const BuildContext& context = given.context;
+             const std::vector<std::string> entries = entries_of(*typed);
+             IRModule optimized = inline_composites(bind_params(typed, given.params), context);
+             optimized = optimize_program(in_graph_form(optimized, context), entries, context);
+             optimized = without_compilers(build_regions(std::move(optimized), context));
+             return infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
+           },
+       .plan =
+           [&program](BuildResult& result, const BuildContext& context, bool compiled) {
+             vm::LoweredProgram lowered = vm::lower_program(
+                 result.optimized,
+                 {result.mod_name, place_kernels(result.targets, context), refusals(context, compiled)});
+             result.plan = std::move(lowered.plan);
+             result.program = program = std::move(lowered.program);
+             result.operators = std::move(lowered.operators);
+           },
+       .replan = true});
+  add_undefined(*program, built.kernels);
+  return built;
 }
 
 }  // namespace baton
