@@ -267,6 +267,7 @@ class KernelMaker {
       if (!each.scheduled.chosen) {
         functions.back().name.clear();
         cases.push_back({each.condition.text(), "none", {}});
+        for (const Dim& dim : each.condition.zero) cases.back().undefined.push_back(extent_number(dim));
         continue;
       }
       const Halide::Module module =

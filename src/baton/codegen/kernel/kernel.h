@@ -73,6 +73,8 @@ struct ExtentCase {
   std::string condition;      ///< "extent0 >= 14": of the i-th of kernel_extents(); empty: all others
   std::string template_name;  ///< "none": the results have no value, and are left as they are
   KernelParams params;
+  std::vector<int> undefined =
+      {};  ///< where these extents, by number, are 0 there is no result; template "none"
   friend bool operator==(const ExtentCase&, const ExtentCase&) = default;
 };
 /// `text`, such as its condition, in the names of the function's variables: "n >= 14".

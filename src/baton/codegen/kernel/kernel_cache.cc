@@ -40,8 +40,10 @@ std::string pack(const Kernel& kernel) {
   if (!kernel.cases.empty()) {
     meta["cases"] = Json::array();
     for (const ExtentCase& each : kernel.cases)
-      meta["cases"].push_back(
-          {{"condition", each.condition}, {"template", each.template_name}, {"params", each.params}});
+      meta["cases"].push_back({{"condition", each.condition},
+                               {"template", each.template_name},
+                               {"params", each.params},
+                               {"undefined", each.undefined}});
   }
   meta["skipped"] = kernel.skipped;
   meta["marks"] = Json::array();
@@ -78,8 +80,8 @@ std::optional<Kernel> unpack(const KernelKey& key, const std::string& bytes) {
     if (meta.contains("cases"))
       for (const Json& each : meta.at("cases"))
         kernel.cases.push_back({each.at("condition").get<std::string>(),
-                                each.at("template").get<std::string>(),
-                                each.at("params").get<KernelParams>()});
+                                each.at("template").get<std::string>(), each.at("params").get<KernelParams>(),
+                                each.at("undefined").get<std::vector<int>>()});
     for (const Json& site : meta.at("marks")) {
       kernel.marks.push_back({site.at("id").get<int>(),
                               site.at("block").get<int>(),

@@ -115,6 +115,9 @@ Status check_piece(const Program& program, const Piece& piece, size_t number) {
                             piece.tensors.size()};
     if (tensor.home > PieceTensor::Home::kView || tensor.place >= homes[static_cast<size_t>(tensor.home)])
       return wrong("a tensor's place");
+    if (tensor.home == PieceTensor::Home::kConstant)
+      for (const uint32_t step : tensor.extents)
+        if (piece.steps[step].op != Op::kNumber) return wrong("the extent of a constant");
     if (tensor.dtype.is_void() || tensor.dtype.code > DType::Code::kBFloat) return wrong("an element type");
     const bool of_input = tensor.home == PieceTensor::Home::kInput && piece.inputs[tensor.place] != t;
     const bool of_output = tensor.home == PieceTensor::Home::kOutput && piece.outputs[tensor.place] != t;
@@ -144,11 +147,29 @@ Status check_piece(const Program& program, const Piece& piece, size_t number) {
       if (!is_tensor(tensor)) return wrong("a result");
     for (const uint32_t step : call.extents)
       if (step >= piece.steps.size()) return wrong("an extent of a kernel");
+    for (const std::vector<uint32_t>& zero : call.undefined)
+      for (const uint32_t step : zero)
+        if (step >= piece.steps.size()) return wrong("an extent of a kernel");
   }
   return Status::success();
 }
 
 }  // namespace
+
+Status check_constants(const Program& program) {
+  for (const Piece& piece : program.pieces)
+    for (const PieceTensor& tensor : piece.tensors) {
+      if (tensor.home != PieceTensor::Home::kConstant) continue;
+      const auto& [name, value] = program.constants[tensor.place];
+      Shape shape;
+      for (const uint32_t step : tensor.extents) shape.push_back(piece.steps[step].number);
+      if (value.dtype() != tensor.dtype || value.shape() != shape)
+        return Status::bad_data("the constant " + name + " is " + describe(value.shape(), value.dtype()) +
+                                ", and the program needs " + describe(shape, tensor.dtype) +
+                                ": is it bound late, and not loaded yet?");
+    }
+  return Status::success();
+}
 
 Status check(const Program& program) {
   for (size_t i = 0; i < program.pieces.size(); ++i)

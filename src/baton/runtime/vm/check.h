@@ -9,4 +9,8 @@ namespace baton::vm {
 /// programs only.
 Status check(const Program& program);
 
+/// Fails unless every constant has the type that its pieces expect: those that are bound late have none
+/// before.
+Status check_constants(const Program& program);
+
 }  // namespace baton::vm

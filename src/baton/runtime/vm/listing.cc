@@ -27,7 +27,6 @@ enum Listed : int32_t {
   kLoadConsti = 14,
   kFatalCode = 15,
   kAllocStorage = 16,
-  kShapeOf = 17,
   kReshapeTensor = 18,
   kKillRegister = 20,
   kOwn = 21,

@@ -221,6 +221,11 @@ Status PieceRun::prepare() {
         return Status::unavailable("an intermediate result of the program, " +
                                    describe(shape_of(input), piece_.tensors[input].dtype) +
                                    ", has no elements for these extents, and its kernels need some");
+    for (const std::vector<uint32_t>& zero : piece_.calls[call.number].undefined)
+      if (std::ranges::all_of(zero, [&](uint32_t step) { return steps_[step] == 0; }))
+        return Status::invalid(
+            "the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
+            "` has no result for these extents: it would read from a tensor without elements");
     calls_.push_back(call);
   }
   std::vector<size_t> sizes(piece_.slots);

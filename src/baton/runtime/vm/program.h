@@ -104,7 +104,9 @@ struct PieceCall {
   uint32_t kernel = 0;
   std::vector<uint32_t> inputs, outputs;  ///< tensors
   std::vector<uint32_t> extents;          ///< steps whose values the kernel takes, between the two
-  uint32_t node = 0;                      ///< of the plan that reports read
+  /// It has no result where all steps of one of these are 0: it would read from a tensor without elements.
+  std::vector<std::vector<uint32_t>> undefined = {};
+  uint32_t node = 0;  ///< of the plan that reports read
 };
 
 /// Calls of kernels without control flow: one prologue computes all extents, one allocation holds all results

@@ -116,7 +116,7 @@ void fields(Archive& archive, PieceTensor& tensor) {
 }
 template <class Archive>
 void fields(Archive& archive, PieceCall& call) {
-  all(archive, call.kernel, call.inputs, call.outputs, call.extents, call.node);
+  all(archive, call.kernel, call.inputs, call.outputs, call.extents, call.undefined, call.node);
 }
 template <class Archive>
 void fields(Archive& archive, Piece& piece) {
