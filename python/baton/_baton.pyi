@@ -2256,7 +2256,7 @@ class RunnableProgram:
 
     def set_depth(self, depth: int) -> None:
         """
-        The most calls within each other, without tail calls; TVMError beyond. 16777216 by default.
+        The most calls within each other, without tail calls; TVMError beyond. 2097152 by default.
         """
 
 def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...

@@ -20,6 +20,7 @@ class Code:
     """
 
     result = None
+    operators = ()  # names of what the compiler evaluates while a program runs
 
     def function(self, name):
         """The names of a function's parameters. ValueError when there is none of that name."""
@@ -141,6 +142,7 @@ class ProgramCode(Code):
         return cls(core.RunnableProgram.load(artifact), artifact, late)
 
     kernels = property(lambda self: self.program.kernels, doc="Their names.")
+    operators = property(lambda self: self.program.operators, doc="Names of what the compiler evaluates while the program runs.")
     constants = property(lambda self: self.program.constants, doc="{name: NDArray}; those that are late have no elements.")
     lib = property(lambda self: ExecutableModule(self), doc="The program, its kernels and constants, as a Module.")
 

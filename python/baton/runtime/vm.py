@@ -97,7 +97,7 @@ class Executable:
     @property
     def primitives(self):
         """The kernels and the operators that the compiler evaluates at run time, by number: a text with a line for each."""
-        names = [*self.code.kernel_names, *getattr(self.code, "operators", [])]
+        names = [*self.code.kernel_names, *self.code.operators]
         return "".join(f"VM PackedFunc[{i}]: {name}\n" for i, name in enumerate(names))
 
     @property

@@ -264,7 +264,7 @@ Result<Executor::Call> Executor::bind_copy(uint32_t node, ExecutorShared* shared
 Result<Executor::Call> Executor::bind(uint32_t node) {
   const PlanNode& of = plan_->nodes[node];
   const Device* on = device(plan_->entries[of.first_entry].device_type);
-  const PluginModule* module = find_module(of.backend);
+  const PluginModule* module = find_module(modules_, of.backend);
   if (!module && !of.backend.empty()) {
     return Status::bad_data("the kernel `" + of.func_name + "` of node `" + of.name +
                             "` is for the backend `" + of.backend + "`, of which the model has no code");
@@ -362,7 +362,7 @@ NDArray Executor::output(size_t index) const { return entry(plan_->heads[index])
 
 Status Executor::node_failed(uint32_t failed, int code) const {
   const PlanNode& node = plan_->nodes[failed];
-  const PluginModule* module = find_module(node.backend);
+  const PluginModule* module = find_module(modules_, node.backend);
   const Device* on = device(plan_->entries[node.first_entry].device_type);
   if (node.kind == PlanNode::Kind::kCopy && !on) on = device(plan_->entries[node.inputs[0]].device_type);
   const std::string reason = on                                ? on->plugin().reason()

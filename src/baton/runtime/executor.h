@@ -183,7 +183,6 @@ class Executor {
   Status set_node(uint32_t node, const NDArray& value, bool may_bind);
   Status run_calls(size_t first, size_t last);
   Result<RunProfile> profile_with_devices(int runs);
-  const PluginModule* find_module(const std::string& backend) const;
   const PluginModule* module_with_parts(const Call& call) const;
   const Device* edge(int device_type) const;
 

@@ -11,14 +11,6 @@
 
 namespace baton {
 
-const PluginModule* Executor::find_module(const std::string& backend) const {
-  for (const auto& module : modules_) {
-    const bool on_processor = &module->plugin() == &processor();
-    if (backend.empty() ? on_processor : !on_processor && module->backend() == backend) return module.get();
-  }
-  return nullptr;
-}
-
 const Device* Executor::device(int device_type) const {
   for (const auto& [type, device] : devices_) {
     if (type == device_type) return device.get();

@@ -111,6 +111,15 @@ std::shared_ptr<const PluginModule> processor_module(std::shared_ptr<const Kerne
   return PluginModule::adopt(processor(), new Kernels(std::move(kernels)));
 }
 
+const PluginModule* find_module(std::span<const std::shared_ptr<const PluginModule>> modules,
+                                const std::string& backend) {
+  for (const auto& module : modules) {
+    const bool on_processor = &module->plugin() == &processor();
+    if (backend.empty() ? on_processor : !on_processor && module->backend() == backend) return module.get();
+  }
+  return nullptr;
+}
+
 baton_bound bind_kernel(KernelFunction kernel) { return {call_kernel, reinterpret_cast<void*>(kernel)}; }
 
 KernelFunction bound_kernel(const baton_bound& bound) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 
 #include "baton/runtime/kernel_library.h"
 #include "baton/runtime/plugin.h"
@@ -16,6 +18,10 @@ const Plugin& processor();
 
 /// The kernels of a library as a CPU module; null for null.
 std::shared_ptr<const PluginModule> processor_module(std::shared_ptr<const KernelLibrary> kernels);
+
+/// Of `modules` that of a backend, as nodes and kernels name it (empty: the processor); null: there is none.
+const PluginModule* find_module(std::span<const std::shared_ptr<const PluginModule>> modules,
+                                const std::string& backend);
 
 /// A CPU kernel as bound code, and back; null for code of other backends.
 baton_bound bind_kernel(KernelFunction kernel);

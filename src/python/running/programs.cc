@@ -151,7 +151,7 @@ void bind_programs(nb::module_& m) {
           "kernels "
           "and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).")
       .def("set_depth", &RunnableProgram::set_depth, nb::arg("depth"),
-           "The most calls within each other, without tail calls; TVMError beyond. 16777216 by default.");
+           "The most calls within each other, without tail calls; TVMError beyond. 2097152 by default.");
 }
 
 }  // namespace baton::python

@@ -7,9 +7,12 @@
 #include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/vm/program_blob.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/text/std_library.h"
+#include "baton/types/infer_type.h"
 
 #include "driver/program_values.h"
 #include "small_stack.h"
@@ -255,6 +258,67 @@ TEST(VirtualMachine, AClosureOutlivesItsProgram) {
   const std::vector<Value> args{number(4)};
   made.reset();
   EXPECT_EQ(number_of(call_value(*as_value<program::FunctionValue>(closure), args, host_context())), 7);
+}
+
+/// Says how many threads kernels have where it is called.
+class ThreadsOfCaller final : public program::ForeignFunction {
+ public:
+  std::string name() const override { return "threads"; }
+  Value call(const std::vector<Value>&) const override { return number(current_threads()); }
+};
+
+TEST(VirtualMachine, ThreadsAreThoseOfTheCaller) {
+  const auto asks = built("def @main(%f: fn (int32) -> int32, %n: int32) { add(%f(%n), 0) }");
+  for (const int threads : {1, 2}) {
+    const ThreadScope scope(threads);
+    EXPECT_EQ(number_of(run(*asks, {make_ref<const ThreadsOfCaller>(), number(0)})), threads);
+  }
+}
+
+TEST(VirtualMachine, NothingIsReadFromTensorsWithoutElements) {
+  const auto first = built(R"(
+def @main(%x: Tensor[(?, 3), float32], %i: Tensor[(2), int32]) { take(%x, %i, axis=0, mode="clip") })");
+  const Value indices = program::tensor_value(NDArray::zeros({2}, DType::int_(32)));
+  EXPECT_EQ(as_value<TensorValue>(run(*first, {floats("x", {4, 3}), indices}))->array().shape(),
+            (Shape{2, 3}));
+  EXPECT_THROW(run(*first, {floats("x", {0, 3}), indices}), Error);
+  EXPECT_EQ(as_value<TensorValue>(run(*first, {floats("x", {1, 3}), indices}))->array().shape(),
+            (Shape{2, 3}));
+}
+
+TEST(VirtualMachine, WhichProgramsArePlans) {
+  const auto is = [](const std::string& text) { return is_plan(infer_types(parsed(text))); };
+  EXPECT_TRUE(is("def @main(%x: Tensor[(2, 3), float32]) { let %y = nn.relu(%x); (%y, add(%y, %x)) }"));
+  EXPECT_TRUE(is(R"(
+def @main(%x: Tensor[(2), float32]) { let %f = fn (%y: Tensor[(2), float32]) { nn.relu(%y) }; add(%f(%x), %x) })"));
+  EXPECT_FALSE(is(kFactorial));  // its main only calls a function
+  EXPECT_FALSE(is("def @main(%x: Tensor[(?, 3), float32]) { nn.relu(%x) }"));
+  EXPECT_FALSE(is("def @main(%x: Tensor[(2), float32], %c: bool) { if (%c) { %x } else { nn.relu(%x) } }"));
+  EXPECT_FALSE(is("type Box { Full(int32), Empty, }\ndef @main(%n: int32) { Full(%n) }"));
+}
+
+/// Every truncated blob is refused; of those with a flipped bit whatever is read has been checked.
+TEST(VirtualMachine, DamagedProgramsAreRefused) {
+  const auto program = built(std::string(text::kPrelude) + R"(
+def @main(%n: int32, %x: Tensor[(?, 3), float32]) {
+  let %l = @map(fn (%i: int32) -> int32 { add(%i, %n) }, Cons(1, Nil));
+  if (less(@hd(%l), 3)) { (nn.softmax(%x), %l) } else { (concatenate((%x, %x), axis=0), Nil) }
+})");
+  const std::string blob = vm::program_blob(program->program());
+  const auto read = [&](const std::string& bytes) {
+    return vm::read_program({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                            program->program().constants);
+  };
+  ASSERT_TRUE(read(blob).ok());
+  EXPECT_EQ(vm::program_blob(**read(blob)), blob);
+  for (size_t size = 0; size < blob.size(); ++size) EXPECT_FALSE(read(blob.substr(0, size)).ok()) << size;
+  size_t refused = 0;
+  for (size_t at = 0; at < blob.size(); ++at) {
+    std::string flipped = blob;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
+    refused += !read(flipped).ok();
+  }
+  EXPECT_GT(refused, blob.size() / 4);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "baton/runtime/processor.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/vm/check.h"
@@ -168,6 +169,7 @@ Machine::~Machine() {
 
 Status Machine::prepare() {
   if (Status status = check(*program_); !status.ok()) return status;
+  if (Status status = check_constants(*program_); !status.ok()) return status;
   memory_ = std::make_unique<MachineMemory>();
   std::vector<int32_t> tensors(program_->kernels.size());
   for (const Piece& piece : program_->pieces)
@@ -175,12 +177,7 @@ Status Machine::prepare() {
       tensors[call.kernel] = static_cast<int32_t>(call.inputs.size() + call.outputs.size());
   for (size_t k = 0; k < program_->kernels.size(); ++k) {
     const KernelName& kernel = program_->kernels[k];
-    const PluginModule* module = nullptr;
-    for (const auto& each : modules_)
-      if (each && (kernel.backend.empty() ? each->plugin().device_of_kind(1) >= 0 && each->backend() == "cpu"
-                                          : each->backend() == kernel.backend))
-        module = each.get();
-    if (!module && kernel.backend.empty() && !modules_.empty()) module = modules_.front().get();
+    const PluginModule* module = find_module(modules_, kernel.backend);
     baton_bound bound{};
     Status status = module ? module->bind(kernel.name, tensors[k], nullptr, bound) : Status::bad_data("");
     if (!status.ok())
@@ -279,7 +276,7 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
   }
   frames_.push_back({&code, nullptr, 0, 0});
   running_ = true;
-  const ThreadScope threads(threads_);
+  const ThreadScope threads(threads_ > 0 ? threads_ : current_threads());
   Status status = execute();
   running_ = false;
   if (!status.ok()) {

@@ -89,13 +89,14 @@ class Machine {
   bool service_failed() const { return service_failed_; }
   bool interrupted() const { return interrupted_; }
 
-  /// Threads of kernels; 0: the default.
+  /// Threads of kernels; 0: those of the caller's ThreadScope, by default all.
   void set_threads(int threads) { threads_ = threads; }
   /// Stops the run as soon as this is true; null: never.
   void set_interrupt(const std::atomic<bool>* stop) { stop_ = stop; }
-  /// The most calls within each other, without tail calls. By default kDepth.
+  /// The most calls within each other, without tail calls. By default kDepth: registers of small functions
+  /// then take some hundred megabytes.
   void set_depth(size_t depth) { depth_ = depth; }
-  static constexpr size_t kDepth = size_t{1} << 24;
+  static constexpr size_t kDepth = size_t{1} << 21;
 
  private:
   struct Slot;

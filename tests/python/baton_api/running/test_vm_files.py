@@ -175,6 +175,11 @@ def test_constants_bound_late(tmp_path):
     whole = str(tmp_path / "whole.so")
     dense().mod.export_library(whole)
     assert os.path.getsize(tmp_path / "program.so") < os.path.getsize(whole)
+    os.link(tmp_path / "program.so", tmp_path / "late.baton")  # the command line has no way to give them
+    np.savez(tmp_path / "in.npz", **{executable.get_function_params("main")[0]: DATA})
+    done = subprocess.run([os.environ["BATON_PROGRAM"], "run", "late.baton", "--inputs", "in.npz"], cwd=tmp_path,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "is it bound late" in done.stderr, done.stderr
     loaded = vm_rt.Executable(tvm.runtime.load_module(str(tmp_path / "program.so")))
     assert len(loaded.code.constants) == everything
     for each in (executable, loaded):
