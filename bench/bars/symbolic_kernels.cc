@@ -17,7 +17,7 @@
 #include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
-#include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
@@ -66,22 +66,8 @@ Function symbolic(const Function& function) {
     params.push_back(make_var(param->name(), tensor_type(std::move(shape), type->dtype()), untyped()));
     made[param.get()] = params.back();
   }
-  post_order(function->body(), [&](const Expr& node) {
-    if (made.contains(node.get())) return;
-    Expr remade = node;
-    if (const auto* call = as<CallNode>(node)) {
-      std::vector<Expr> args;
-      for (const Expr& arg : call->args()) args.push_back(made.at(arg.get()));
-      remade = make_call(made.at(call->callee().get()), std::move(args), call->attrs(), untyped());
-    } else if (const auto* tuple = as<TupleNode>(node)) {
-      std::vector<Expr> fields;
-      for (const Expr& field : tuple->fields()) fields.push_back(made.at(field.get()));
-      remade = make_tuple(std::move(fields), untyped());
-    }
-    made[node.get()] = remade;
-  });
   return Function(as<FunctionNode>(
-      infer_type(make_function(std::move(params), made.at(function->body().get()), {}, {}, untyped()))));
+      infer_type(make_function(std::move(params), substitute(function->body(), made), {}, {}, untyped()))));
 }
 
 /// CPU nanoseconds of a run, the least of several bursts; the two take turns.

@@ -1,31 +1,16 @@
 #include "codegen/kernels.h"
 
-#include <HalideRuntime.h>
+#include <deque>
+
+#include "baton/runtime/tensors.h"
 
 namespace baton::test {
-namespace {
 
-struct Buffer {
-  halide_buffer_t raw{};
-  std::vector<halide_dimension_t> dims;
-};
-
-void describe(Buffer& buffer, NDArray& array) {
-  int64_t stride = 1;
-  buffer.dims.resize(array.ndim());
-  for (int d = 0; d < array.ndim(); ++d) {
-    const int64_t extent = array.shape()[array.ndim() - 1 - d];
-    buffer.dims[d] = {0, static_cast<int32_t>(extent), static_cast<int32_t>(stride), 0};
-    stride *= extent;
-  }
-  const DType type = array.dtype();
-  buffer.raw.host = static_cast<uint8_t*>(array.data());
-  buffer.raw.type = halide_type_t(static_cast<halide_type_code_t>(type.code), type.bits, 1);
-  buffer.raw.dimensions = array.ndim();
-  buffer.raw.dim = buffer.dims.data();
+KernelArgument::KernelArgument(NDArray given) : array(std::move(given)), dimensions(array.shape().size()) {
+  tensor = tensor_header(array.dtype(), array.ndim(), dimensions.data());
+  set_extents(tensor, array.shape());
+  tensor.host = static_cast<uint8_t*>(array.data());
 }
-
-}  // namespace
 
 std::vector<NDArray> rule_inputs(const Function& function) {
   std::vector<NDArray> inputs;
@@ -36,12 +21,9 @@ std::vector<NDArray> rule_inputs(const Function& function) {
 }
 
 int call_kernel(KernelFunction kernel, std::vector<NDArray> all) {
-  std::vector<Buffer> buffers(all.size());
+  std::deque<KernelArgument> arguments(all.begin(), all.end());
   std::vector<void*> args;
-  for (size_t i = 0; i < all.size(); ++i) {
-    describe(buffers[i], all[i]);
-    args.push_back(&buffers[i].raw);
-  }
+  for (KernelArgument& each : arguments) args.push_back(&each.tensor);
   return kernel ? kernel(args.data()) : -1;
 }
 

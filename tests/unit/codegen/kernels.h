@@ -12,6 +12,7 @@
 #include "baton/codegen/compiler.h"
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
+#include "baton/runtime/baton_backend.h"
 #include "baton/support/base/tensor_rule.h"
 
 namespace baton::test {
@@ -56,6 +57,16 @@ inline Function relu_chain(std::vector<int64_t> shape, int depth) {
   for (int i = 0; i < depth; ++i) body = op_call("nn.relu", {body}, type);
   return primitive({x}, body);
 }
+
+/// A dense tensor as a kernel takes it; it must not be moved.
+struct KernelArgument {
+  KernelArgument(NDArray given);
+  KernelArgument(const KernelArgument&) = delete;
+  KernelArgument& operator=(const KernelArgument&) = delete;
+  NDArray array;
+  std::vector<baton_dimension> dimensions;
+  baton_tensor tensor;
+};
 
 /// Calls a kernel on its inputs and then its outputs; returns its status.
 int call_kernel(KernelFunction kernel, std::vector<NDArray> all);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <unordered_map>
 
-#include <HalideRuntime.h>
 #include <gtest/gtest.h>
 
 #include "baton/codegen/backend.h"
@@ -16,12 +16,14 @@
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
 #include "codegen/fuzz/guarded_memory.h"
+#include "codegen/kernels.h"
 #include "ops/numbers.h"
 
 namespace baton::test {
@@ -33,47 +35,6 @@ NodeInfo untyped() { return NodeInfo(OriginSet::none()); }
 bool has_unknown(const Type& type) {
   return std::ranges::any_of(flat_types(type),
                              [](const TensorTypeNode* tensor) { return !tensor->is_known(); });
-}
-
-struct Buffer {
-  halide_buffer_t raw{};
-  std::vector<halide_dimension_t> dims;
-};
-
-void describe(Buffer& buffer, const NDArray& array) {
-  int64_t stride = 1;
-  buffer.dims.resize(array.ndim());
-  for (int d = 0; d < array.ndim(); ++d) {
-    const int64_t extent = array.shape()[array.ndim() - 1 - d];
-    buffer.dims[d] = {0, static_cast<int32_t>(extent), static_cast<int32_t>(stride), 0};
-    stride *= extent;
-  }
-  const DType type = array.dtype();
-  buffer.raw.host = static_cast<uint8_t*>(const_cast<void*>(array.data()));
-  buffer.raw.type = halide_type_t(static_cast<halide_type_code_t>(type.code), type.bits, 1);
-  buffer.raw.dimensions = array.ndim();
-  buffer.raw.dim = buffer.dims.data();
-}
-
-/// `body` without types, with other nodes for those in `made`.
-Expr untyped_again(const Expr& body, std::unordered_map<const ExprNode*, Expr> made) {
-  post_order(body, [&](const Expr& node) {
-    if (made.contains(node.get())) return;
-    Expr remade = node;
-    if (const auto* call = as<CallNode>(node)) {
-      std::vector<Expr> args;
-      for (const Expr& arg : call->args()) args.push_back(made.at(arg.get()));
-      remade = make_call(made.at(call->callee().get()), std::move(args), call->attrs(), untyped());
-    } else if (const auto* tuple = as<TupleNode>(node)) {
-      std::vector<Expr> fields;
-      for (const Expr& field : tuple->fields()) fields.push_back(made.at(field.get()));
-      remade = make_tuple(std::move(fields), untyped());
-    } else if (const auto* item = as<TupleGetItemNode>(node)) {
-      remade = make_tuple_get_item(made.at(item->tuple().get()), item->index(), untyped());
-    }
-    made[node.get()] = remade;
-  });
-  return made.at(body.get());
 }
 
 }  // namespace
@@ -88,8 +49,8 @@ std::optional<Function> with_shapes(const Function& function, const std::vector<
     made[param.get()] = params.back();
   }
   try {
-    const Expr typed = infer_type(make_function(
-        std::move(params), untyped_again(function->body(), std::move(made)), {}, {}, untyped()));
+    const Expr typed =
+        infer_type(make_function(std::move(params), substitute(function->body(), made), {}, {}, untyped()));
     return Function(as<FunctionNode>(typed));
   } catch (const std::exception&) {
     return std::nullopt;
@@ -178,8 +139,8 @@ std::vector<KernelRequest> symbolic_kernels(const std::string& text) {
     param = open;
   }
   IRModule module = make_module();
-  module->set("main", make_function(params, untyped_again(program.function->body(), std::move(values)), {},
-                                    {}, untyped()));
+  module->set("main", make_function(params, substitute(program.function->body(), std::move(values)), {}, {},
+                                    untyped()));
   auto passes = std::make_shared<PassContext>();
   passes->opt_level = 3;
   const BuildContext context = host_context().with_passes(passes);
@@ -221,14 +182,13 @@ std::vector<NDArray> run_guarded(const JitKernel& kernel, const Function& at,
     outputs.push_back(fuzz::guarded_array(type->extents(), type->dtype(), fuzz::GuardAt::kEnd));
     all.push_back(outputs.back());
   }
-  std::vector<Buffer> buffers(all.size());
+  std::deque<KernelArgument> arguments;
   std::vector<int32_t> numbers(extents.begin(), extents.end());
   std::vector<void*> args;
   for (size_t i = 0; i < all.size(); ++i) {
     if (i == count)
       for (int32_t& number : numbers) args.push_back(&number);
-    describe(buffers[i], all[i]);
-    args.push_back(&buffers[i].raw);
+    args.push_back(&arguments.emplace_back(all[i]).tensor);
   }
   EXPECT_EQ(kernel.function(args.data()), 0);
   for (const NDArray& output : outputs) EXPECT_TRUE(fuzz::is_intact(output));

@@ -96,14 +96,6 @@ const std::map<std::string, std::string>& need_numbers() {
   return all;
 }
 
-std::vector<const OpDef*> computed_ops() {
-  register_all_ops();
-  std::vector<const OpDef*> all;
-  for (const OpDef* op : all_ops())
-    if (op->compute) all.push_back(op);
-  return all;
-}
-
 class SymbolicOperator : public testing::TestWithParam<const OpDef*> {};
 
 TEST_P(SymbolicOperator, ComputesAtEveryLengthWhatItsStaticKernelDoes) {
@@ -145,7 +137,7 @@ TEST_P(SymbolicOperator, ComputesAtEveryLengthWhatItsStaticKernelDoes) {
     EXPECT_EQ(kernels ? "" : why, known->second) << op.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, SymbolicOperator, testing::ValuesIn(computed_ops()),
+INSTANTIATE_TEST_SUITE_P(Operators, SymbolicOperator, testing::ValuesIn(test::computed_ops()),
                          [](const auto& info) {
                            std::string name = info.param->name;
                            std::replace(name.begin(), name.end(), '.', '_');

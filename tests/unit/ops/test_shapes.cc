@@ -7,6 +7,8 @@
 
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/build.h"
+#include "baton/ir/op.h"
+#include "baton/ops/register.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/types/infer_type.h"
 
@@ -187,6 +189,14 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<const OpDef*> computed_ops() {
+  register_all_ops();
+  std::vector<const OpDef*> all;
+  for (const OpDef* op : all_ops())
+    if (op->compute) all.push_back(op);
+  return all;
+}
 
 TestCase test_case(const OpDef& op, const std::string& text) { return test_chain({{&op, text}}); }
 

@@ -23,6 +23,9 @@ struct TestCase {
   std::vector<NDArray> inputs;  ///< one per parameter
 };
 
+/// All operators that have a compute.
+std::vector<const OpDef*> computed_ops();
+
 /// Throws std::runtime_error for malformed text, DiagnosticError for an ill-typed call.
 TestCase test_case(const OpDef& op, const std::string& text);
 

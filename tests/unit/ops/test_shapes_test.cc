@@ -20,14 +20,6 @@ namespace {
 
 using Arrays = std::vector<NDArray>;
 
-std::vector<const OpDef*> computed_ops() {
-  register_all_ops();
-  std::vector<const OpDef*> all;
-  for (const OpDef* op : all_ops())
-    if (op->compute) all.push_back(op);
-  return all;
-}
-
 Arrays run_template(const Function& function, const std::string& name, const Arrays& args) {
   KernelRequest request;
   request.function = function;
@@ -94,11 +86,12 @@ TEST_P(TestShapes, TemplatesComputeWhatTheTrivialScheduleComputes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, TestShapes, testing::ValuesIn(computed_ops()), [](const auto& info) {
-  std::string name = info.param->name;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Operators, TestShapes, testing::ValuesIn(test::computed_ops()),
+                         [](const auto& info) {
+                           std::string name = info.param->name;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 TEST(TestShapeTexts, SayWhatIsWrong) {
   register_all_ops();
