@@ -270,8 +270,8 @@ def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: n
     for index, spent in node_ns:
         node = graph["nodes"][index]
         entries = [rows[each[0]] + each[1] for each in node["inputs"]] + list(range(rows[index], rows[index + 1]))
-        shapes = ", ".join(described(entry) for entry in entries)
-        calls.append(_call(rename(node["attrs"]["func_name"]), spent, total_ns, 1, shapes, node["attrs"]))
+        operands = ", ".join(described(entry) for entry in entries)
+        calls.append(_call(rename(node["attrs"]["func_name"]), spent, total_ns, 1, operands, node["attrs"]))
     return _report(calls, total_ns, threads, executor)
 
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <unordered_map>
 
-#include "baton/driver/build_steps.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"

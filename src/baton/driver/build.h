@@ -1,5 +1,6 @@
 #pragma once
 // Builds an executable from a module: passes, kernels, plan, artifact.
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,5 +74,19 @@ std::string precision_name(const BuildContext& context);
 /// `main` with the named parameters replaced by constants. Throws Error on another shape, or, where
 /// `dtypes_too`, on another element type than is declared.
 IRModule bind_params(const IRModule& module, const NamedArrays& params, bool dtypes_too = true);
+
+/// How a build differs from others.
+struct BuildSteps {
+  /// The module, typed and without parameters bound, as it is planned.
+  std::function<IRModule(const IRModule& typed, const BuildOptions& options)> optimize;
+  /// Fills in the plan of `result.optimized`, and the program if there is one. `compiled`: a kernel was found
+  /// to need numbers only when it was compiled (NeedsNumbers).
+  std::function<void(BuildResult& result, const BuildContext& context, bool compiled)> plan;
+  bool replan = false;  ///< `plan` is called again when that happens; else it is an error
+  bool code = true;     ///< compiles the kernels
+};
+
+/// Passes, plan, origins, kernels.
+BuildResult run_build(const IRModule& module, const BuildOptions& options, const BuildSteps& steps);
 
 }  // namespace baton

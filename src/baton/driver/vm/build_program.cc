@@ -3,7 +3,6 @@
 #include <map>
 
 #include "baton/codegen/compile.h"
-#include "baton/driver/build_steps.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/pipeline.h"

@@ -564,3 +564,12 @@ def test_closures_keep_what_was_bound_where_they_were_made():
     """
     module = tvm.parser.fromtext(source)
     assert relay.create_executor("debug", mod=module).evaluate()(np.float32(3)).numpy() == 31
+
+
+def test_a_profile_has_the_shapes_of_every_kernel():
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4), float32]) { (cumsum(%x, axis=1), sum(%y), transpose(%x)) }"""
+    lib = relay.build(tvm.parser.fromtext(text), target="llvm")
+    model = debug_executor.GraphModuleDebug(lib["debug_create"]("default", tvm.cpu()), [tvm.cpu()], lib.get_graph_json(), None)
+    shapes = [call["Argument Shapes"] for call in model.profile().calls]
+    assert {"float32[2, 3], float32[2, 3]", "float32[4], float32[]", "float32[2, 3], float32[3, 2]"} <= set(shapes), shapes
