@@ -104,6 +104,7 @@ function(baton_page target template function header)
   target_sources(${target} PRIVATE "${page_file}")
 endfunction()
 baton_page(baton_core src/baton/profile/page/page.html page_template baton/profile/write/page.h)
+baton_page(baton_core src/baton/profile/curve_page/curve.html curve_page_template baton/profile/write/curve.h)
 
 # The tables of tuned schedules that are shipped, one per family of processors.
 baton_sources(table_sources "*.txt" src/baton/codegen/tables)

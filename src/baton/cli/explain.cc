@@ -5,6 +5,7 @@
 
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/explain/explain_asm.h"
+#include "baton/cli/explain/explain_bytecode.h"
 #include "baton/cli/explain/explain_json.h"
 #include "baton/cli/explain/explain_text.h"
 #include "baton/driver/cut/node_selection.h"
@@ -37,6 +38,7 @@ class ExplainVerb final : public Verb {
         "reports write it: \"conv2d 3x3 + relu, line 14\"");
     one.option("kernel", &kernel_, "a func_name of graph.json, or the name of a node");
     one.option("node", &node_, "a node of graph.json: its number or name");
+    bytecode_.add(flags);
     asm_.add(flags);
     flags.option("backends", &backends_,
                  "dnnl,opencl: also whether each of these takes an operator (AnnotateTarget), and why not");
@@ -55,6 +57,14 @@ class ExplainVerb final : public Verb {
       const std::string why = flags_.model + " is an artifact, which `baton build` made";
       refuse_build_options(io, why);
       refuse_options(io, {"debug-dir"}, why);
+    }
+    if (asm_.timed && !asm_.on && !bytecode_.on) throw UsageError("--time needs --asm or --bytecode");
+    if (bytecode_.on) {
+      if (operator_ || kernel_ || node_ || json_ || asm_.on || !backends.empty())
+        throw UsageError("--bytecode shows the whole program: leave the other choices out");
+      bytecode_.timed = asm_.timed;
+      write_bytecode(io, flags_, bytecode_);
+      return 0;
     }
     const Subject subject = load_subject(flags_, backends);
     std::vector<uint32_t> nodes, operators;
@@ -135,6 +145,7 @@ class ExplainVerb final : public Verb {
   DebugFlags debug_;
   std::optional<std::string> operator_, kernel_, node_;
   AsmFlags asm_;
+  BytecodeFlags bytecode_;
   std::string backends_, mapping_;
   bool json_ = false;
 };

@@ -25,7 +25,7 @@ class ComparedProfile {
   virtual BuildResult build(const IRModule& module, const BuildOptions& options) const = 0;
   /// As run_compare().
   virtual ProfileReport profile(const BuiltModel& built, const ProfileCommand& command,
-                                const ExecutorReady& ready) const = 0;
+                                const MeasuringBegins& begins) const = 0;
 };
 
 /// The store of measurements of `profile --store`.

@@ -128,7 +128,7 @@ TableOptions ProfileOutputs::options(const Io& io) const {
 }
 
 void ProfileOutputs::heading(const ProfileReport& report, Io& io) {
-  if (json_ || headed_) return;
+  if (json_ || headed_ || (curve_ && tables_)) return;
   if (tables_) io.out << '\n';
   write_heading(io.out, report, options(io));
   io.out << std::flush;
@@ -138,6 +138,7 @@ void ProfileOutputs::heading(const ProfileReport& report, Io& io) {
 void ProfileOutputs::table(const ProfileReport& report, Io& io) {
   if (json_) return;
   heading(report, io);
+  if (curve_) return;
   TableOptions without = options(io);
   without.heading = false;
   write_table(io.out, report, without);
@@ -147,6 +148,12 @@ void ProfileOutputs::table(const ProfileReport& report, Io& io) {
 }
 
 void ProfileOutputs::write(const std::vector<ProfileReport>& reports, Io& io) {
+  if (curve_) {
+    if (!json_ && !reports.empty()) heading(reports.front(), io);
+    if (!json_ && !reports.empty()) write_curve(io.out, reports, options(io));
+    if (json_) io.out << reports_json(reports, true) << std::flush;
+    return files_.write(io, [&](const WantedFile& file) { return curve_bytes(reports, file); });
+  }
   for (size_t i = tables_; i < reports.size(); ++i) table(reports[i], io);
   if (json_) io.out << reports_json(reports, models_.size() > 1) << std::flush;
   files_.write(io,

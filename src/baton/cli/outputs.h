@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/cli/verb.h"
+#include "baton/profile/write/curve.h"
 #include "baton/profile/write/files.h"
 #include "baton/profile/write/table.h"
 
@@ -53,6 +54,11 @@ class ProfileOutputs {
   void refuse_ignored(const Io& io, bool measured = true) const;
   /// The reports will compare backends: their table is among the files. Before check().
   void with_comparison() { files_.set_kinds(comparison_kinds()); }
+  /// The reports will be the points of a curve: one table of all, and files of curve_kinds(). Before check().
+  void as_curve() {
+    files_.set_kinds(curve_kinds());
+    curve_ = true;
+  }
   bool json() const { return json_; }
   bool any_file() const { return files_.any(); }
   /// Prints at once what stands above the next report's table; `report`: without times.
@@ -70,7 +76,7 @@ class ProfileOutputs {
   std::vector<std::string> models_;
   int trace_runs_ = 0, top_ = TableOptions().top;
   std::string sort_, by_;
-  bool json_ = false, all_ = false;
+  bool json_ = false, all_ = false, curve_ = false;
   size_t tables_ = 0;    ///< printed
   bool headed_ = false;  ///< the next one's heading is printed
 };

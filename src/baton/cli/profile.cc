@@ -6,11 +6,13 @@
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/laboratory.h"
 #include "baton/cli/outputs.h"
+#include "baton/cli/profile_program.h"
 #include "baton/cli/profile_sample.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/profile/report/run_profile.h"
 #include "baton/profile/views/source_times.h"
 #include "baton/runtime/model.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
 
@@ -28,10 +30,13 @@ class ProfileVerb final : public Verb {
     flags.at("MODEL").doc =
         "workload name (baton models lists them), .relay file, - for Relay text on standard input, or a "
         ".baton artifact (times of its kernels only); several are profiled one after the other";
+    flags.at("shape").doc +=
+        "; a range, n=1:512:x2 or n=16:64:16, gives curves: one build, profiled at each";
     flags_.add_target(flags);
     flags_.add_choices(flags);
     flags_.add_no_verify(flags);
     command_.add(flags);
+    program_.add(flags);
     flags.option(
         "compare", &compare_,
         "llvm,dnnl,opencl: build for the first of these backends, and measure each kernel beside the "
@@ -49,6 +54,10 @@ class ProfileVerb final : public Verb {
     if (std::count(models_.begin(), models_.end(), "-") > 1)
       throw UsageError("standard input can be read once: `-` is given twice");
     if (!compare_.empty()) outputs_.with_comparison();
+    if (has_ranges(flags_.shapes)) {
+      if (models_.size() > 1) throw UsageError("a --shape with a range takes one model");
+      outputs_.as_curve();
+    }
     outputs_.check(models_.size() > 1 ? model_labels(models_) : std::vector<std::string>());
     apply(debug_, flags_);
     flags_.model = models_.front();
@@ -73,7 +82,10 @@ class ProfileVerb final : public Verb {
       for (const std::string& model : models_) {
         if (status_) break;  // interrupted: the rest is not begun
         flags_.model = model;
-        reports.push_back(model.ends_with(".baton") ? of_artifact(io) : of_model(io));
+        if (program_.is_program(flags_))
+          of_program(io, reports);
+        else
+          reports.push_back(model.ends_with(".baton") ? of_artifact(io) : of_model(io));
       }
     } catch (const std::exception&) {
       if (!reports.empty()) outputs_.write(reports, io);  // measuring took long
@@ -116,7 +128,31 @@ class ProfileVerb final : public Verb {
     if (!all.empty()) throw Error(all);
   }
 
+  /// One report, or one for each point of the shapes.
+  void of_program(Io& io, std::vector<ProfileReport>& reports) {
+    refuse_options(io, {"compare", "store", "inside-ms", "no-inside", "no-unfused", "mapping", "debug-lines"},
+                   flags_.model + " is profiled as a program of the virtual machine");
+    const ProfiledProgram program(flags_, program_, io);
+    const BuiltModel& built = program.built();
+    for (const ShapePoint& point : program.points()) {
+      if (status_) return;
+      const ProgramCall call = program.call_at(point, command_.threads, io);
+      ProfileReport named;
+      static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
+      named.target = report_source(built.build).target;
+      named.precision = built.build.precision;
+      if (!point.name.empty()) named.point = {point.name, point.value};
+      reports.push_back(measured(named, io, [&](const MeasuringBegins& begins) {
+        begins(call.threads > 0 ? call.threads : default_threads());
+        ProfileReport report = profile(built.build, call, command_.options);
+        report.notes.insert(report.notes.begin(), built.model.notes.begin(), built.model.notes.end());
+        return report;
+      }));
+    }
+  }
+
   ProfileReport of_model(Io& io) {
+    refuse_options(io, {"inputs"}, "times of straight-line models do not depend on values");
     const BuiltModel built =
         !compared_
             ? build_model(flags_, io)
@@ -127,9 +163,9 @@ class ProfileVerb final : public Verb {
     static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
     named.target = report_source(built.build).target;
     named.precision = built.build.precision;
-    return measured(named, io, [&](const ExecutorReady& ready) {
-      ProfileReport report = compared_ ? compared_->profile(built, command_, ready)
-                                       : run_profile(built.build, command_, {}, ready);
+    return measured(named, io, [&](const MeasuringBegins& begins) {
+      ProfileReport report = compared_ ? compared_->profile(built, command_, begins)
+                                       : run_profile(built.build, command_, {}, begins);
       report.notes.insert(report.notes.begin(), built.model.notes.begin(), built.model.notes.end());
       keep(report, {&built.build, built.model.module});
       return report;
@@ -160,19 +196,20 @@ class ProfileVerb final : public Verb {
       set_inputs(*another, {});
       return another;
     };
-    return measured(named, io, [&](const ExecutorReady& ready) {
+    return measured(named, io, [&](const MeasuringBegins& begins) {
       model->executor().set_threads(command_.threads);
       set_model_inputs(model->executor(), {});
-      ready(model->executor());
+      begins(model->executor().threads());
       ProfileReport report = profile(model->artifact(), flags_.model, model->executor(), command_.options);
       keep(report, {});
       return report;
     });
   }
 
-  /// `named`: what is known of the report beforehand, its heading, which is printed at once.
+  /// `named`: what is known of the report beforehand, its heading, which is printed at once. `work` calls what
+  /// it is given with the number of threads, before it measures.
   ProfileReport measured(ProfileReport named, Io& io,
-                         const std::function<ProfileReport(const ExecutorReady&)>& work) {
+                         const std::function<ProfileReport(const MeasuringBegins&)>& work) {
     const InterruptScope interrupt;
     Progress progress(io);
     ProfileOptions& options = command_.options;
@@ -181,8 +218,8 @@ class ProfileVerb final : public Verb {
     options.progress = [&](const ProfileProgress& now) {
       progress.show(now.phase, now.done, now.total, now.seconds_left);
     };
-    ProfileReport report = work([&](const Executor& executor) {
-      named.threads = executor.threads();
+    ProfileReport report = work([&](int threads) {
+      named.threads = threads;
       named.machine = options.context.host().name;
       named.version = version();
       outputs_.heading(named, io);
@@ -192,6 +229,7 @@ class ProfileVerb final : public Verb {
     progress.clear();
     if (status_) io.err << "baton profile: interrupted: what was measured until then is reported\n";
     static_cast<ReportHead&>(report) = named;
+    report.point = named.point;
     add_source_files(report);
     outputs_.table(report, io);
     return report;
@@ -200,6 +238,7 @@ class ProfileVerb final : public Verb {
   ModelFlags flags_;
   DebugFlags debug_;
   SampleFlags sample_;
+  ProgramFlags program_;
   ProfileCommand command_;
   std::vector<std::string> models_;
   std::string compare_, store_, family_;

@@ -1,6 +1,7 @@
 #include "baton/cli/outputs.h"
 #include "baton/frontend/onnx/model_file.h"
 #include "baton/profile/foreign/engine_report.h"
+#include "baton/profile/report/curve.h"
 #include "baton/profile/views/source_times.h"
 #include "baton/support/base/files.h"
 
@@ -28,12 +29,13 @@ class ReportVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    outputs_.check();
     outputs_.refuse_ignored(io);
     const std::vector<ProfileReport> reports = loaded();
+    if (is_curve(reports)) outputs_.as_curve();
+    outputs_.check();
     std::vector<std::string> labels;
     for (const ProfileReport& report : reports) labels.push_back(report.model);
-    if (labels.size() > 1) outputs_.check(model_labels(labels));
+    if (labels.size() > 1 && !is_curve(reports)) outputs_.check(model_labels(labels));
     outputs_.write(reports, io);
     return 0;
   }

@@ -25,12 +25,14 @@ bool is_simulated(const Plan& plan) {
   return false;
 }
 
-ProgramClock::ProgramClock(SampleClock& clock, Executor& executor)
-    : clock_(clock), executor_(executor), simulated_(is_simulated(executor.plan())) {
+ExecutorClock::ExecutorClock(SampleClock& clock, Executor& executor)
+    : clock_(clock), executor_(executor), simulated_(baton::is_simulated(executor.plan())) {
   clock_.use(executor.threads(), executor.on_devices(), simulated_);
 }
 
-std::optional<Sample> ProgramClock::run(int runs, const std::function<void()>& prepare) {
+void ExecutorClock::warm_up() { require(executor_.run()); }
+
+std::optional<Sample> ExecutorClock::run(int runs, const std::function<void()>& prepare) {
   const auto run = [&] {
     if (simulated_) return require(executor_.run_profiled(1)).total_ns[0] / 1e3;
     for (int i = 0; i < runs; ++i) require(executor_.run());
@@ -39,7 +41,7 @@ std::optional<Sample> ProgramClock::run(int runs, const std::function<void()>& p
   return clock_.take(run, runs, prepare);
 }
 
-std::optional<ProfiledSample> ProgramClock::profiled_run() {
+std::optional<ProfiledSample> ExecutorClock::profiled_run() {
   RunProfile profile;
   const std::optional<Sample> seen =
       clock_.watch([&](bool gather) { profile = require(executor_.run_profiled(1, gather)); });
@@ -61,7 +63,7 @@ std::optional<ProfiledSample> ProgramClock::profiled_run() {
   return found;
 }
 
-const Executor::Call* ProgramClock::call_here(uint32_t number) const {
+const Executor::Call* ExecutorClock::call_here(uint32_t number) const {
   const Plan& plan = executor_.plan();
   const PlanNode& node = plan.nodes[number];
   const Executor::Call* call = executor_.node_call(number);
@@ -70,22 +72,22 @@ const Executor::Call* ProgramClock::call_here(uint32_t number) const {
   return here ? call : nullptr;
 }
 
-void ProgramClock::call(uint32_t node, int calls) const {
+void ExecutorClock::call(uint32_t node, int calls) const {
   const Executor::Call& call = *executor_.node_call(node);
   for (int n = 0; n < calls; ++n)
     if (const int code = call.function(call.context, call.args)) require(executor_.node_failed(node, code));
 }
 
-std::optional<Sample> ProgramClock::calls(uint32_t node, int calls, const std::function<void()>& prepare) {
+std::optional<Sample> ExecutorClock::calls(uint32_t node, int calls, const std::function<void()>& prepare) {
   return clock_.take([&] { return call(node, calls), 0.0; }, calls, prepare);
 }
 
-int ProgramClock::loop_of(uint32_t node, const std::vector<double>& us) const {
+int ExecutorClock::loop_of(uint32_t node, const std::vector<double>& us) const {
   const double least = least_disturbed_us(us);
   return least < kLeastTimedUs && call_here(node) ? calls_per_sample(least) : 1;
 }
 
-void ProgramClock::compute_operands(uint32_t node) {
+void ExecutorClock::compute_operands(uint32_t node) {
   if (node < next_) next_ = 0;
   require(executor_.run_range(next_, node + 1));
   next_ = node + 1;

@@ -170,8 +170,9 @@ BuildResult run_build(const IRModule& module, const BuildOptions& options, const
   const Clock::time_point start = Clock::now();
   BuildOptions logged = options;
   logged.context = with_target_options(options.context);
-  FusionLog fusion;
-  logged.context.fusion_log = &fusion;
+  FusionLog own;
+  if (!logged.context.fusion_log) logged.context.fusion_log = &own;
+  const FusionLog& fusion = *logged.context.fusion_log;
   const BuildContext& context = logged.context;
   BuildResult result;
   result.source = module;

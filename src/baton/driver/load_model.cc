@@ -157,6 +157,15 @@ std::string params_text(const std::vector<Var>& params) {
 
 }  // namespace
 
+namespace {
+
+bool has_constant_shape(const VarNode& param) {
+  const auto* tensor = as_type<TensorTypeNode>(param.checked_type());
+  return tensor && tensor->is_static();
+}
+
+}  // namespace
+
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs, std::vector<std::string>* by_rule,
                         bool is_program) {
@@ -197,7 +206,7 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path,
   for (const Var& param : params) {
     const auto at = given.find(param->name());
     if (at == given.end()) continue;
-    if (!at->second && is_program) continue;
+    if (!at->second && is_program && (inputs.empty() || !has_constant_shape(*param))) continue;
     const TensorTypeNode& type = tensor_of(param);
     if (at->second)
       check_array(path.empty() ? model.name : path, param->name(), at->second, type);

@@ -38,7 +38,7 @@ LoadedModel load_model_of(const std::string& name_or_path, const std::vector<Giv
 /// Inputs are the parameters named in `inputs`; when that is empty, those that the file has as inputs
 /// (driver/case_file.h), else `data`, else the first parameter. In the order of main's parameters.
 /// `by_rule`: optional output; the names of those by the rule. `is_program`: all parameters that have no
-/// value are inputs, whatever their types; none is made up.
+/// value are inputs, whatever their types, unless `inputs` names these.
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs = {},
                         std::vector<std::string>* by_rule = nullptr, bool is_program = false);

@@ -144,7 +144,8 @@ void bind_programs(nb::module_& m) {
             nb::object value = run_program(
                 [&](const RunContext& context) { return self.run_measured(name, values, context, run); });
             return nb::make_tuple(std::move(value), run.total_ns(), rows_of(run), run.pieces(),
-                                  run.pieces_ns());
+                                  run.ns_of(vm::RunPart::kExtents) + run.ns_of(vm::RunPart::kMemory) +
+                                      run.ns_of(vm::RunPart::kArguments));
           },
           nb::arg("name"), nb::arg("args"),
           "(value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of "

@@ -50,8 +50,9 @@ void AsmFlags::add(Flags& flags) {
   flags.flag(
       "asm", &on,
       "the kernel's instructions, beside the operators that they compute; with --target opencl its source");
-  flags.flag("time", &timed, "and the time of each basic block, by sampling the kernel for a second")
-      .needs("asm");
+  flags.flag("time", &timed,
+             "of --asm: the time of each basic block, by sampling the kernel for a second; of --bytecode: of "
+             "each kernel");
 }
 
 void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,

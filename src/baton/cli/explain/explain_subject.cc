@@ -10,6 +10,7 @@
 #include "baton/driver/origins/origin_report.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/driver/plan/region_attrs.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/ir/op.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/trace.h"
@@ -134,10 +135,17 @@ Subject from_model(const ModelFlags& flags, const std::vector<std::string>& aske
   options.context.fusion_log = &fusion;
   {
     const InstrumentScope scope(options.context.passes);
-    options.params = load_params(model, flags.params, flags.inputs);
-    subject.optimized = optimized_for_build(model.module, options);
+    const bool is_program = !is_plan(model.module);
+    options.params = load_params(model, flags.params, flags.inputs, nullptr, is_program);
+    if (is_program) {
+      BuildResult planned = plan_program(model.module, options);
+      subject.optimized = std::move(planned.optimized);
+      subject.plan = std::move(planned.plan);
+    } else {
+      subject.optimized = optimized_for_build(model.module, options);
+      subject.plan = make_plan(subject.optimized);
+    }
   }
-  subject.plan = make_plan(subject.optimized);
   const OriginTable& origins = subject.optimized->origins();
   subject.map = OperatorMap(subject.plan.graph,
                             with_lines(origin_report(origins, subject.plan, source, fusion), origins));

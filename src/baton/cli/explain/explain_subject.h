@@ -55,7 +55,8 @@ struct Subject {
   KernelFacts facts(uint32_t node) const;
 };
 
-/// Throws Error for files that are not artifacts, have another version, or have no origins.
+/// A model that is no plan is compiled as a program of the virtual machine. Throws Error for files that are
+/// not artifacts, have another version, or have no origins.
 /// `backends`: those to be asked which operators they take; UsageError for unknown ones, and for an artifact.
 Subject load_subject(const ModelFlags& flags, const std::vector<std::string>& backends = {});
 

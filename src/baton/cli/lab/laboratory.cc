@@ -27,9 +27,9 @@ class Compared final : public ComparedProfile {
   }
 
   ProfileReport profile(const BuiltModel& built, const ProfileCommand& command,
-                        const ExecutorReady& ready) const override {
+                        const MeasuringBegins& begins) const override {
     const BuildOptions how{.params = built.params, .context = command.options.context};
-    return run_compare(built.model.module, built.build, backends_, command, how, {}, ready);
+    return run_compare(built.model.module, built.build, backends_, command, how, {}, begins);
   }
 
  private:

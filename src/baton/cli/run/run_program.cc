@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/cli/run/program_arguments.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/vm/build_program.h"
@@ -9,39 +10,12 @@
 #include "baton/interpreter/interpreted_program.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/thread_pool.h"
-#include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/support/require.h"
 
 namespace baton::cli {
 
 namespace {
-
-const NDArray* find(const NamedArrays& arrays, const std::string& name) {
-  const auto at = std::ranges::find_if(arrays, [&](const auto& each) { return each.first == name; });
-  return at == arrays.end() ? nullptr : &at->second;
-}
-
-void check_names(const NamedArrays& arrays, const std::string& path, const std::vector<Var>& params) {
-  for (const auto& [name, value] : arrays)
-    if (std::ranges::none_of(params, [&](const Var& param) { return param->name() == name; }))
-      throw Error(path + ": array \"" + name + "\" is no parameter of main");
-}
-
-/// By the tensor rule.
-NDArray made_up(const Var& param, bool is_input) {
-  const auto* type = as_type<TensorTypeNode>(param->checked_type());
-  if (!type || !type->is_static())
-    throw Error("parameter %" + param->name() + " is " + type_text(param->checked_type()) +
-                ", for which no value can be made up: " +
-                (type ? "--inputs FILE.npz gives one, or --shape " + param->name() + "=... its shape"
-                      : "only tensors are read from files"));
-  const NDArray value = is_input ? tensor_value(param->name(), type->extents(), type->dtype())
-                                 : parameter_value(param->name(), type->extents(), type->dtype());
-  if (!value)
-    throw Error("no memory for parameter %" + param->name() + " of type " + type_text(param->checked_type()));
-  return value;
-}
 
 void flatten(const program::Value& value, std::vector<NDArray>& arrays) {
   if (const auto* tensor = program::as_value<program::TensorValue>(value)) {
@@ -53,10 +27,6 @@ void flatten(const program::Value& value, std::vector<NDArray>& arrays) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Main, called in one of the two ways.
 program::Value called(const IRModule& module, const NamedArrays& weights,
                       const std::vector<program::Value>& args, bool interpreter,
@@ -66,7 +36,7 @@ program::Value called(const IRModule& module, const NamedArrays& weights,
   std::vector<program::Value> left;  // weights are constants of the program
   const std::vector<Var>& params = module->find("main")->params();
   for (size_t i = 0; i < args.size(); ++i)
-    if (!find(weights, params[i]->name())) left.push_back(args[i]);
+    if (!find_array(weights, params[i]->name())) left.push_back(args[i]);
   return built->run("main", left, context);
 }
 
@@ -78,22 +48,12 @@ bool needs_program(const ModelFlags& flags) {
 
 std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given, int threads) {
   const std::shared_ptr<RunnableProgram> program = RunnableProgram::load(*require(Artifact::open(path)));
-  const int main = program->program().find("main");
-  if (main < 0) throw Error(path + ": the program has no function main");
-  const vm::FunctionCode& code = program->program().functions[static_cast<size_t>(main)];
-  for (const auto& [name, value] : given.arrays)
-    if (std::ranges::find(code.parameter_names, name) == code.parameter_names.end())
-      throw Error(given.path + ": array \"" + name + "\" is no parameter of main");
   std::vector<program::Value> args;
-  for (size_t i = 0; i < code.parameter_names.size(); ++i) {
-    const NDArray* value = find(given.arrays, code.parameter_names[i]);
-    const vm::ParameterType& type = code.parameter_types[i];
-    const bool is_made =
-        type.kind == vm::ParameterType::Kind::kTensor && std::ranges::count(type.extents, -1) == 0;
-    if (!value && !is_made)
-      throw Error("parameter %" + code.parameter_names[i] + " has no value: --inputs FILE.npz gives one");
-    args.push_back(program::tensor_value(
-        value ? *value : tensor_value(code.parameter_names[i], type.extents, type.dtype)));
+  try {
+    args = values_for(program->program(), "main", given.arrays);
+  } catch (const Error& error) {
+    throw Error((given.path.empty() ? path : given.path) + ": " + error.what() +
+                (given.path.empty() ? "; --inputs FILE.npz gives values" : ""));
   }
   const InterruptScope interrupt;
   BuildContext context = host_context();
@@ -111,37 +71,11 @@ std::vector<NDArray> run_program(const ModelFlags& flags, const GivenInputs& giv
   const NamedArrays weights = flags.params.empty() ? NamedArrays() : read_case(flags.params).params;
   check_names(weights, flags.params, params);
   check_names(given.arrays, given.path, params);
-  std::vector<std::string> inputs = flags.inputs;
-  for (const std::string& name : inputs)
-    if (std::ranges::none_of(params, [&](const Var& param) { return param->name() == name; }))
-      throw UsageError(model.name + ": main has no parameter \"" + name + "\" to be an input");
-  if (inputs.empty() && !params.empty()) {
-    const bool data = std::ranges::any_of(params, [](const Var& param) { return param->name() == "data"; });
-    inputs = {data ? "data" : params.front()->name()};
-  }
-
   const InterruptScope interrupt;
   BuildContext context = flags.context();
   context.interrupt = interrupt.flag();
-  std::vector<program::Value> args;
-  program::ExtentValues extents;
-  std::string made;
-  for (const Var& param : params) {
-    const NDArray* value = find(given.arrays, param->name());
-    const std::string& path = value ? given.path : flags.params;
-    if (!value) value = find(weights, param->name());
-    const bool is_input = std::ranges::count(inputs, param->name()) > 0;
-    args.push_back(program::tensor_value(value ? *value : made_up(param, is_input)));
-    if (!value && is_input) made += (made.empty() ? "%" : ", %") + param->name();
-    try {
-      program::check_argument(param->name(), param->checked_type(), args.back(), extents);
-    } catch (const Error& error) {
-      throw Error((value ? path + ": " : "") + error.what());
-    }
-  }
-  if (!given.path.empty() && !made.empty())
-    io.err << "note: " << given.path << " has no value for " << made
-           << ": filled in by the tensor rule (docs/guide.md)\n";
+  const std::vector<program::Value> args =
+      program_arguments(params, given, weights, flags.params, program_inputs(flags, params), io);
   const ThreadScope scope(threads);
   std::vector<NDArray> arrays;
   flatten(called(model.module, weights, args, interpreter, context), arrays);

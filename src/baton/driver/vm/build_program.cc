@@ -107,33 +107,43 @@ void add_undefined(vm::Program& program, const std::vector<BuiltKernel>& kernels
     }
 }
 
+/// `program`: what is lowered, the last time.
+BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
+  return {.optimize =
+              [](const IRModule& typed, const BuildOptions& given) {
+                const BuildContext& context = given.context;
+                const std::vector<std::string> entries = entries_of(*typed);
+                IRModule optimized = inline_composites(bind_params(typed, given.params), context);
+                optimized = optimize_program(in_graph_form(optimized, context), entries, context);
+                optimized = without_compilers(build_regions(std::move(optimized), context));
+                return infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
+              },
+          .plan =
+              [&program](BuildResult& result, const BuildContext& context, bool compiled) {
+                vm::LoweredProgram lowered = vm::lower_program(
+                    result.optimized,
+                    {result.mod_name, place_kernels(result.targets, context), refusals(context, compiled)});
+                result.plan = std::move(lowered.plan);
+                result.program = program = std::move(lowered.program);
+                result.operators = std::move(lowered.operators);
+              },
+          .replan = true};
+}
+
 }  // namespace
 
 BuildResult build_program(const IRModule& module, const BuildOptions& options) {
   std::shared_ptr<vm::Program> program;
-  BuildResult built = run_build(
-      module, options,
-      {.optimize =
-           [](const IRModule& typed, const BuildOptions& given) {
-             const BuildContext& context = given.context;
-             const std::vector<std::string> entries = entries_of(*typed);
-             IRModule optimized = inline_composites(bind_params(typed, given.params), context);
-             optimized = optimize_program(in_graph_form(optimized, context), entries, context);
-             optimized = without_compilers(build_regions(std::move(optimized), context));
-             return infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
-           },
-       .plan =
-           [&program](BuildResult& result, const BuildContext& context, bool compiled) {
-             vm::LoweredProgram lowered = vm::lower_program(
-                 result.optimized,
-                 {result.mod_name, place_kernels(result.targets, context), refusals(context, compiled)});
-             result.plan = std::move(lowered.plan);
-             result.program = program = std::move(lowered.program);
-             result.operators = std::move(lowered.operators);
-           },
-       .replan = true});
+  BuildResult built = run_build(module, options, steps_of_program(program));
   add_undefined(*program, built.kernels);
   return built;
+}
+
+BuildResult plan_program(const IRModule& module, const BuildOptions& options) {
+  std::shared_ptr<vm::Program> program;
+  BuildSteps steps = steps_of_program(program);
+  steps.code = false;
+  return run_build(module, options, steps);
 }
 
 }  // namespace baton

@@ -10,6 +10,9 @@ namespace baton {
 /// programs, NotSupported for kernels on other devices.
 BuildResult build_program(const IRModule& module, const BuildOptions& options);
 
+/// All that build_program() knows before it makes code, as plan_build().
+BuildResult plan_program(const IRModule& module, const BuildOptions& options);
+
 /// build() where is_plan(), else build_program(). `module`: typed.
 BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options);
 

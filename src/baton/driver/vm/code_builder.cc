@@ -48,6 +48,12 @@ void CodeBuilder::emit(Opcode op, std::vector<int32_t> operands, std::optional<u
   placed_.push_back({.words = std::move(operands), .node = node, .operands = std::move(decoded.operands)});
 }
 
+void CodeBuilder::emit_at(const Span& place, Opcode op, std::vector<int32_t> operands,
+                          std::string what) {
+  emit(op, std::move(operands));
+  placed_.back().place = {0, place.line, place.column, std::move(what)};
+}
+
 void CodeBuilder::append(std::vector<int32_t>& operands, const std::vector<Register>& list) {
   operands.push_back(static_cast<int32_t>(list.size()));
   operands.insert(operands.end(), list.begin(), list.end());
@@ -159,6 +165,7 @@ void CodeBuilder::finish(FunctionCode& function) {
   std::vector<int32_t>& code = function.code;
   code.clear();
   function.nodes.clear();
+  function.lines.clear();
   const auto release = [&](const std::vector<Register>& list) {
     if (list.empty()) return;
     code.push_back(static_cast<int32_t>(Opcode::kRelease));
@@ -170,6 +177,10 @@ void CodeBuilder::finish(FunctionCode& function) {
     release(each.released_before);
     const size_t start = code.size();
     if (each.node) function.nodes.emplace_back(static_cast<uint32_t>(start), *each.node);
+    if (each.place.line || !each.place.what.empty()) {
+      function.lines.push_back(each.place);
+      function.lines.back().word = static_cast<uint32_t>(start);
+    }
     code.insert(code.end(), each.words.begin(), each.words.end());
     for (const Operand& operand : each.operands) {
       int32_t& word = code[start + operand.word];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baton/runtime/vm/instructions.h"
+#include "baton/support/source.h"
 
 namespace baton::vm {
 
@@ -25,10 +26,12 @@ class CodeBuilder {
   /// Appends an instruction: operands in the order of the opcode, targets as labels. `node`: of the plan,
   /// that it computes.
   void emit(Opcode op, std::vector<int32_t> operands, std::optional<uint32_t> node = {});
+  /// The same for an instruction that reports show by its place in the source.
+  void emit_at(const Span& place, Opcode op, std::vector<int32_t> operands, std::string what = {});
   /// Operands that are a list: its length and its members.
   static void append(std::vector<int32_t>& operands, const std::vector<Register>& list);
 
-  /// Writes `code`, `nodes` and `registers`.
+  /// Writes `code`, `nodes`, `lines` and `registers`.
   void finish(FunctionCode& function);
 
  private:
@@ -36,6 +39,7 @@ class CodeBuilder {
     std::vector<int32_t> words = {};  ///< empty: a label
     int32_t label = -1;
     std::optional<uint32_t> node = {};
+    CodeLine place = {};
     std::vector<Operand> operands = {};
     std::vector<Register> released_before = {}, released_after = {};
   };

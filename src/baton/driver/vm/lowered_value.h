@@ -1,11 +1,13 @@
 #pragma once
 // What a variable of a program is while its function is lowered.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "baton/driver/vm/code_builder.h"
 #include "baton/ir/adt.h"
+#include "baton/runtime/plan.h"
 
 namespace baton::vm {
 
@@ -27,6 +29,7 @@ struct LoweredValue {
   std::vector<LoweredRef> fields = {};
   std::vector<Var> captured = {};
   std::string name = {};  ///< of the variable, for messages; may be empty
+  std::optional<EntryId> entry = {};  ///< of the plan that reports read, where a node computed it
 };
 
 LoweredRef in_register(Register where, Type type);

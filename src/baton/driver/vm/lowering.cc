@@ -68,6 +68,7 @@ class ProgramLowering {
     code.parameters = static_cast<uint32_t>(function.params().size());
     code.captured = captured;
     code.is_global = is_global;
+    code.line = function.span().line;
     for (const Var& param : function.params()) {
       code.parameter_names.push_back(param->name());
       code.parameter_types.push_back(parameter_type(param->checked_type()));
@@ -224,7 +225,7 @@ class FunctionLowering {
     const Register condition = scope_.as_register(operand(branch.condition()));
     scope_.flush();
     const int32_t otherwise = scope_.code().label(), end = scope_.code().label();
-    scope_.code().emit(Opcode::kUnless, {condition, otherwise});
+    scope_.code().emit_at(branch.span(), Opcode::kUnless, {condition, otherwise}, "if");
     const FunctionScope::Values around = scope_.values();
     lower(branch.then(), target);
     scope_.flush();
@@ -246,7 +247,7 @@ class FunctionLowering {
     for (const Clause& clause : match.clauses()) {
       if (!open) break;
       const int32_t next = scope_.code().label();
-      open = fit(clause.pattern, data, next);
+      open = fit(clause.pattern, data, next, match.span());
       lower(clause.body, target);
       scope_.flush();
       if (!target.is_result) scope_.code().emit(Opcode::kJump, {end});
@@ -261,7 +262,7 @@ class FunctionLowering {
   }
 
   /// Binds the variables of a pattern; what does not fit goes on at `other`. Whether anything may not fit.
-  bool fit(const Pattern& pattern, const LoweredRef& value, int32_t other) {
+  bool fit(const Pattern& pattern, const LoweredRef& value, int32_t other, const Span& place) {
     switch (pattern->kind()) {
       case PatternKind::kWildcard:
         return false;
@@ -270,27 +271,30 @@ class FunctionLowering {
         return false;
       case PatternKind::kConstructor: {
         const Register from = scope_.as_register(value);
-        scope_.code().emit(Opcode::kUnlessTag, {from, constructor_tag(*pattern->constructor()), other});
+        scope_.code().emit_at(place, Opcode::kUnlessTag,
+                              {from, constructor_tag(*pattern->constructor()), other},
+                              "match " + pattern->constructor()->name());
         const LoweredRef held = in_register(from, value->type);
-        for (size_t i = 0; i < pattern->patterns().size(); ++i) fit_field(pattern, i, held, other);
+        for (size_t i = 0; i < pattern->patterns().size(); ++i) fit_field(pattern, i, held, other, place);
         return true;
       }
       case PatternKind::kTuple: {
         bool may_not = false;
         for (size_t i = 0; i < pattern->patterns().size(); ++i)
-          may_not |= fit_field(pattern, i, value, other);
+          may_not |= fit_field(pattern, i, value, other, place);
         return may_not;
       }
     }
     return true;
   }
-  bool fit_field(const Pattern& pattern, size_t index, const LoweredRef& value, int32_t other) {
+  bool fit_field(const Pattern& pattern, size_t index, const LoweredRef& value, int32_t other,
+                 const Span& place) {
     const Pattern& part = pattern->patterns()[index];
     if (part->kind() == PatternKind::kWildcard) return false;
     const auto* tuple = as_type<TupleTypeNode>(value->type);
     Type type = tuple && pattern->kind() == PatternKind::kTuple ? tuple->fields()[index] : Type();
     if (part->kind() == PatternKind::kVar) type = part->var()->checked_type();
-    return fit(part, scope_.field(value, static_cast<int32_t>(index), type), other);
+    return fit(part, scope_.field(value, static_cast<int32_t>(index), type), other, place);
   }
 
   // ---- Calls.
@@ -330,11 +334,13 @@ class FunctionLowering {
     for (const Expr& arg : call.args()) args.push_back(scope_.expanded(operand(arg)));
     // Without arguments a kernel of integers is one too, which a piece computes as any other.
     const bool pending = std::ranges::any_of(args, [](const LoweredRef& arg) { return is_pending(*arg); });
-    if (const auto integers = pending || args.empty() ? std::nullopt : integer_function(*kernel))
-      return in_register(
-          scope_.emit_integers(*integers, args,
-                               program_.state.add_node(kernel, call.origins(), -1, "integers")),
-          type);
+    if (const auto integers = pending || args.empty() ? std::nullopt : integer_function(*kernel)) {
+      const LoweredRef result = in_register(0, type);
+      const uint32_t node =
+          program_.state.add_node(kernel, call.origins(), -1, "integers", args, result);
+      result->where = scope_.emit_integers(*integers, args, node);
+      return result;
+    }
     const LoweredRef result = pending_of(type);
     scope_.pieces().add({kernel, call.origins(), std::move(args), result});
     return result;
@@ -350,7 +356,7 @@ class FunctionLowering {
       std::vector<int32_t> words{callee->where};
       if (made) words.push_back(*made);
       CodeBuilder::append(words, list);
-      scope_.code().emit(made ? Opcode::kCall : Opcode::kTailCall, std::move(words));
+      scope_.code().emit_at(call.span(), made ? Opcode::kCall : Opcode::kTailCall, std::move(words));
       if (!made) scope_.pieces().drop();
       return;
     }
@@ -360,7 +366,7 @@ class FunctionLowering {
     if (made) words.push_back(*made);
     list.erase(list.begin());
     CodeBuilder::append(words, list);
-    scope_.code().emit(made ? Opcode::kCallValue : Opcode::kTailCallValue, std::move(words));
+    scope_.code().emit_at(call.span(), made ? Opcode::kCallValue : Opcode::kTailCallValue, std::move(words));
     if (!made) scope_.pieces().drop();
   }
 

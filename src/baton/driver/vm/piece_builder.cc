@@ -28,6 +28,7 @@ int32_t LoweringState::constant(const NDArray& value, const OriginSet& origins) 
   PlanNode node;
   node.name = all.back().first;
   node.first_entry = static_cast<EntryId>(graph->entries.size());
+  constant_entries.push_back(node.first_entry);
   PlanEntry& entry = graph->entries.emplace_back();
   entry.shape = value.shape();
   entry.dtype = value.dtype();
@@ -38,16 +39,34 @@ int32_t LoweringState::constant(const NDArray& value, const OriginSet& origins) 
 }
 
 uint32_t LoweringState::add_node(const Function& function, const OriginSet& origins, int kernel,
-                                 const std::string& func_name, std::vector<int32_t> used) {
+                                 const std::string& func_name, const std::vector<LoweredRef>& args,
+                                 const LoweredRef& result) {
   PlanNode node;
   node.kind = PlanNode::Kind::kKernel;
   node.func_name = func_name;
   node.name = node_names.make(func_name);
   node.attrs = kernel_attrs(function);
   node.first_entry = static_cast<EntryId>(graph->entries.size());
-  node.num_outputs = 0;
-  for (const int32_t constant : used)  // constants have an entry each, in order
-    node.inputs.push_back(static_cast<EntryId>(constant));
+  std::vector<LoweredRef> operands, results;
+  for (const LoweredRef& arg : args) flatten(arg, operands);
+  for (const LoweredRef& operand : operands) {
+    if (operand->kind == LoweredValue::Kind::kConstant)
+      node.inputs.push_back(constant_entries[static_cast<size_t>(operand->where)]);
+    else if (operand->entry)
+      node.inputs.push_back(*operand->entry);
+  }
+  flatten(result, results);
+  node.num_outputs = static_cast<uint32_t>(results.size());
+  for (const LoweredRef& each : results) {
+    each->entry = static_cast<EntryId>(graph->entries.size());
+    PlanEntry& entry = graph->entries.emplace_back();
+    const auto* tensor = as_type<TensorTypeNode>(each->type);
+    if (!tensor) continue;
+    entry.dtype = tensor->dtype();
+    // What is not known before it runs has no bytes.
+    if (tensor->is_static()) entry.shape = tensor->extents();
+    else entry.shape = {0};
+  }
   if (kernel >= 0) node.backend = out.plan.kernels[static_cast<size_t>(kernel)].place.backend;
   set_origins(node, module->origins(), origins);
   graph->nodes.push_back(std::move(node));
@@ -493,7 +512,6 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     for (const LoweredRef& arg : call.args) flatten(arg, args);
     flatten(call.result, made);
     PieceCall out;
-    std::vector<int32_t> used;
     for (const LoweredRef& arg : args) {
       if (arg->kind == Kind::kRegister) {
         out.inputs.push_back(piece.inputs[inputs.at(arg->where)]);
@@ -505,7 +523,6 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
           at->second =
               maker.tensor(arg->type, PieceTensor::Home::kConstant, static_cast<uint32_t>(arg->where));
         out.inputs.push_back(at->second);
-        used.push_back(arg->where);
       }
     }
     const bool view = is_reshape_only(*call.function) && out.inputs.size() == 1 && made.size() == 1;
@@ -525,7 +542,8 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     const int kernel = state_.kernels.of(call.function, place);
     PlannedKernel& planned = state_.out.plan.kernels[static_cast<size_t>(kernel)];
     planned.called |= !view;
-    out.node = state_.add_node(call.function, call.origins, kernel, view ? "__nop" : planned.func_name, used);
+    out.node = state_.add_node(call.function, call.origins, kernel, view ? "__nop" : planned.func_name,
+                               call.args, call.result);
     if (view) {
       const uint32_t before = maker.count(out.inputs[0]), after = maker.count(out.outputs[0]);
       if (before != after)
@@ -589,7 +607,7 @@ void PieceBuilder::emit_operator(const PendingCall& call) {
     if (name.empty()) name = origin->op();
   if (const auto* body = as<CallNode>(call.function->body()); body && body->op()) name = body->op()->name;
   state_.out.program->operators.push_back(name);
-  const uint32_t node = state_.add_node(call.function, call.origins, -1, name);
+  const uint32_t node = state_.add_node(call.function, call.origins, -1, name, call.args, call.result);
   const Register made = code_.fresh();
   std::vector<int32_t> words{number, made};
   CodeBuilder::append(words, args);

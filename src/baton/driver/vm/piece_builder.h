@@ -26,13 +26,16 @@ struct LoweringState {
   PlannedKernels kernels;
   std::shared_ptr<Plan> graph = std::make_shared<Plan>();
   std::unordered_map<const void*, int32_t> constants = {};  // by their data
+  std::vector<EntryId> constant_entries = {};
   std::unordered_map<std::string, uint32_t> kernel_numbers = {};
   UniqueNames node_names = {};
 
   int32_t constant(const NDArray& value, const OriginSet& origins);
-  /// Adds a node to the plan that reports read. `kernel`: its number, or -1.
+  /// Adds a node to the plan that reports read. `kernel`: its number, or -1. Its edges are those of `args`;
+  /// `result` gets its entries.
   uint32_t add_node(const Function& function, const OriginSet& origins, int kernel,
-                    const std::string& func_name, std::vector<int32_t> constants = {});
+                    const std::string& func_name, const std::vector<LoweredRef>& args,
+                    const LoweredRef& result);
 };
 
 /// The operators of a primitive function that integers in registers are computed by, in order; empty when it

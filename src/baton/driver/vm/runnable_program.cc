@@ -13,6 +13,7 @@
 #include "baton/ir/visit.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/vm/program_blob.h"
+#include "baton/support/base/tensor_rule.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/require.h"
 #include "baton/text/json/json.h"
@@ -209,6 +210,37 @@ Value RunnableProgram::run_measured(const std::string& function, std::span<const
 Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const Value> args,
                             const RunContext& context) {
   return run_on_worker(context, [&](vm::Machine& machine) { return machine.call(function, args); });
+}
+
+size_t RunnableProgram::arena_bytes() {
+  const std::lock_guard lock(mutex_);
+  size_t most = 0;
+  for (const std::unique_ptr<Worker>& each : idle_) most = std::max(most, each->machine->arena_bytes());
+  return most;
+}
+
+std::vector<Value> values_for(const vm::Program& program, const std::string& function,
+                              const NamedArrays& given) {
+  const int number = program.find(function);
+  if (number < 0) throw Error("the program has no function " + function);
+  const vm::FunctionCode& code = program.functions[static_cast<size_t>(number)];
+  for (const auto& [name, value] : given)
+    if (std::ranges::find(code.parameter_names, name) == code.parameter_names.end())
+      throw Error("`" + name + "` is no parameter of " + function);
+  std::vector<Value> values;
+  for (size_t i = 0; i < code.parameter_names.size(); ++i) {
+    const std::string& name = code.parameter_names[i];
+    const auto value = std::ranges::find(given, name, &NamedArrays::value_type::first);
+    const vm::ParameterType& type = code.parameter_types[i];
+    const bool is_made =
+        type.kind == vm::ParameterType::Kind::kTensor && std::ranges::count(type.extents, -1) == 0;
+    if (value == given.end() && !is_made)
+      throw Error("parameter %" + name +
+                  " has no value, and none can be made up: only for tensors of constant shape");
+    values.push_back(program::tensor_value(
+        value != given.end() ? value->second : tensor_value(name, type.extents, type.dtype)));
+  }
+  return values;
 }
 
 bool is_program_file(const std::string& path) {

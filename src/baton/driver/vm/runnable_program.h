@@ -43,12 +43,14 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   /// function throws, and Interrupted.
   program::Value run(const std::string& function, std::span<const program::Value> args,
                      const RunContext& context);
-  /// The same with the calls of kernels and operators timed.
+  /// The same with everything counted and timed.
   program::Value run_measured(const std::string& function, std::span<const program::Value> args,
                               const RunContext& context, vm::MeasuredRun& measured);
   /// Runs a closure that the program returned.
   program::Value call(const vm::MachineFunction& function, std::span<const program::Value> args,
                       const RunContext& context);
+  /// The most memory for intermediate results that a run needed so far.
+  size_t arena_bytes();
   /// The most calls within each other, for later runs.
   void set_depth(size_t depth) { depth_ = depth; }
 
@@ -67,6 +69,11 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   std::vector<std::unique_ptr<Worker>> idle_;
   size_t depth_ = vm::Machine::kDepth;
 };
+
+/// Values for the parameters of a function: those given, by name, the others by the tensor rule. Throws Error
+/// for names that it does not have, and for parameters without a value that are no tensors of constant shape.
+std::vector<program::Value> values_for(const vm::Program& program, const std::string& function,
+                                       const NamedArrays& given);
 
 /// Whether an artifact holds a program; false for one with a plan. Throws Error for a damaged file.
 bool is_program_file(const std::string& path);

@@ -210,7 +210,7 @@ class JobMeasurement {
   const Protocol& protocol_;
   const bool simulated_;
   SampleClock clock_;
-  ProgramClock program_;
+  ExecutorClock program_;
   std::optional<Evictor> evictor_;
   double load_ = 0;
   std::deque<Pending> pending_;

@@ -358,12 +358,12 @@ Comparison compare(const ProfileReport& report, const IRModule& source, const Bu
 
 ProfileReport run_compare(const IRModule& source, const BuildResult& base,
                           const std::vector<ComparedBackend>& backends, const ProfileCommand& command,
-                          const BuildOptions& how, const NamedArrays& inputs, const ExecutorReady& ready) {
+                          const BuildOptions& how, const NamedArrays& inputs, const MeasuringBegins& begins) {
   constexpr double kForProfile = 0.3;  // of the time for measuring
   ProfileCommand first = command;
   first.options.inside = first.options.unfused = false;
   first.options.max_seconds *= kForProfile;
-  ProfileReport report = run_profile(base, first, inputs, ready);
+  ProfileReport report = run_profile(base, first, inputs, begins);
   if (!report.partial.empty()) return report;
   CompareOptions options{.build = how};
   options.build.context.interrupt = command.options.context.interrupt;

@@ -35,7 +35,7 @@ Comparison compare(const ProfileReport& report, const IRModule& source, const Bu
 ProfileReport run_compare(
     const IRModule& source, const BuildResult& base, const std::vector<ComparedBackend>& backends,
     const ProfileCommand& command, const BuildOptions& how, const NamedArrays& inputs,
-    const ExecutorReady& ready = [](const Executor&) {});
+    const MeasuringBegins& begins = [](int) {});
 
 /// Why two results of a computation differ by more than rounding; empty when they do not. Reals may differ by
 /// 1e-4 of the largest magnitude (of 16 bits: 2e-2), integers not at all; what is not a number must be so in

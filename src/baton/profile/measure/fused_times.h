@@ -11,6 +11,7 @@
 #include "baton/clock/core_pace.h"
 #include "baton/clock/disturbance.h"
 #include "baton/clock/estimate.h"
+#include "baton/clock/program_clock.h"
 #include "baton/profile/measure/budget.h"
 #include "baton/profile/measure/exchange.h"
 #include "baton/runtime/executor.h"
@@ -61,6 +62,8 @@ struct MeasuredModel {
   /// Another way to run it, beside the usual ones: called for each round, and what it returns once for each
   /// pair of runs. Null: there is none.
   std::function<TimedRun()> other = {};
+  /// In place of executors: makes the clock of a program that is no plan, for each round.
+  std::function<std::unique_ptr<ProgramClock>(SampleClock&)> program = {};
 };
 
 }  // namespace baton

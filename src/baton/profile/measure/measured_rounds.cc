@@ -44,15 +44,19 @@ Estimate sum_of_parts(const FusedTimes& times) {
 }  // namespace
 
 void MeasuredRounds::begin_round() {
-  executor_ = model_.executor;
-  if (!rounds_.empty() && model_.another) {
-    // While the one before still exists: it would get its addresses otherwise.
-    own_ = model_.another();
-    if (own_) executor_ = own_.get();
+  // What the round before ran still exists: this one would get its addresses otherwise.
+  if (model_.program) {
+    program_ = model_.program(clock_);
+  } else {
+    Executor* executor = model_.executor;
+    if (!rounds_.empty() && model_.another) {
+      own_ = model_.another();
+      if (own_) executor = own_.get();
+    }
+    program_ = std::make_unique<ExecutorClock>(clock_, *executor);
   }
-  program_.emplace(clock_, *executor_);
-  for (int i = 0; i < kWarmUpRuns; ++i) require(executor_->run());
-  if (const std::optional<double> ns = exchange_(executor_->threads())) exchange_ns_.push_back(*ns);
+  for (int i = 0; i < kWarmUpRuns; ++i) program_->warm_up();
+  if (const std::optional<double> ns = exchange_(program_->threads())) exchange_ns_.push_back(*ns);
   Round& round = rounds_.emplace_back();
   for (RoundSamples* each : {&round.plain, &round.profiled, &round.between, &round.other}) track(*each);
   clock_.windows().resume();
@@ -108,7 +112,7 @@ void MeasuredRounds::loop_short_calls() {
   if (calls_per_sample_.empty() && !round.node.empty())
     for (size_t i = 0; i < nodes_.size(); ++i)
       calls_per_sample_.push_back(program_->loop_of(nodes_[i], round.node[i].us));
-  const ThreadScope scope(executor_->threads());
+  const ThreadScope scope(program_->threads());
   for (size_t i = 0; i < calls_per_sample_.size(); ++i) {
     const int calls = calls_per_sample_[i];
     if (calls == 1) continue;
@@ -134,7 +138,7 @@ std::vector<RoundSamples> MeasuredRounds::of_node(size_t call) const {
     if (call >= node.size()) continue;
     rounds.push_back(node[call]);
     // What other programs do to this machine does not change a simulated time.
-    if (executor_->plan().is_simulated(nodes_[call])) {
+    if (program_->is_simulated(nodes_[call])) {
       rounds.back().disturbed.assign(rounds.back().us.size(), false);
       rounds.back().slow = rounds.back().disturbed;
     }
@@ -156,7 +160,7 @@ bool MeasuredRounds::enough(size_t min_runs) const {
 
 /// Beside other programs hardly any run of a long model is left alone, but each of its kernels is at times.
 void MeasuredRounds::complete_whole_runs(FusedTimes& times) const {
-  const bool several = executor_->threads() > 1;
+  const bool several = program_->threads() > 1;
   if (times.plain.under_load.empty() || !(times.plain.interrupted || several) || times.node_times.empty())
     return;
   const Estimate sum = sum_of_parts(times);
@@ -173,7 +177,7 @@ FusedTimes MeasuredRounds::result(bool waited) const {
   FusedTimes times;
   const std::string why = clock_.reason();
   const Disturbance& sum = clock_.windows().sum();
-  const int contending = contending_threads(executor_->threads(), sum.others(), sum.processors);
+  const int contending = contending_threads(program_->threads(), sum.others(), sum.processors);
   times.plain = estimate(of(&Round::plain), why, contending);
   times.profiled = estimate(of(&Round::profiled), why, contending);
   times.between = estimate(of(&Round::between), why, contending);

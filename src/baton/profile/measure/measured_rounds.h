@@ -33,7 +33,7 @@ class MeasuredRounds {
   bool enough(size_t min_runs) const;
   /// Other programs ran in most windows so far: further rounds will not find a quiet machine.
   bool always_disturbed() const { return clock_.windows().always_disturbed(); }
-  int threads() const { return executor_->threads(); }
+  int threads() const { return program_->threads(); }
   bool any() const;
 
   FusedTimes result(bool waited) const;
@@ -53,9 +53,8 @@ class MeasuredRounds {
 
   MeasuredModel model_;
   std::shared_ptr<Executor> own_;
-  Executor* executor_ = nullptr;
   SampleClock clock_;
-  std::optional<ProgramClock> program_;  // of executor_
+  std::unique_ptr<ProgramClock> program_;
   TimedRun other_;
   std::function<std::optional<double>(int)> exchange_;
   std::vector<double> exchange_ns_;  // of the rounds

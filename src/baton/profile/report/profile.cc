@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "baton/clock/machine_clock.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/origins/origins_json.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/inside/inside_parts.h"
 #include "baton/profile/report/another_executor.h"
 #include "baton/profile/report/memory.h"
 #include "baton/profile/report/unfused.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
 #include "baton/support/json.h"
@@ -32,20 +35,21 @@ bool asked(const BuildContext& context) { return context.interrupt && *context.i
 
 class Profiler {
  public:
-  Profiler(Executor& executor, const ProfileOptions& options)
-      : executor_(executor), options_(options), budget_(options.max_seconds) {
+  /// `threads`: of the runs.
+  Profiler(const ProfileOptions& options, int threads)
+      : options_(options), budget_(options.max_seconds), threads_(threads) {
     options_.measure.interrupt = options.context.interrupt;
     options_.measure.waited = options.wait_s > 0;
   }
 
-  /// Times of the models; the first is that of the executor. `meanwhile` is called between two rounds.
-  std::vector<FusedTimes> measured(const std::vector<MeasuredModel>& models, bool split_too,
+  /// Times of the models; the first is what is profiled. `split`: how many of its kernels will be.
+  /// `meanwhile` is called between two rounds.
+  std::vector<FusedTimes> measured(const std::vector<MeasuredModel>& models, size_t split,
                                    const std::function<void(ModelMeasurement&)>& meanwhile = {}) {
     std::string waited;
     if (options_.wait_s > 0) waited = wait();
-    options_.measure.max_seconds = budget_.left() * (split_too ? kForRuns : kForRunsOnly);
-    begin("measuring the model",
-          split_too ? options_.inside_ms / 1e3 * static_cast<double>(executor_.plan().nodes.size()) : 0);
+    options_.measure.max_seconds = budget_.left() * (split ? kForRuns : kForRunsOnly);
+    begin("measuring the model", options_.inside_ms / 1e3 * static_cast<double>(split));
     show(0, options_.measure.rounds);
     const std::string phase = phase_;
     options_.measure.progress = [this, phase](double done) {
@@ -72,13 +76,13 @@ class Profiler {
     show(0, 1);
     KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();
     std::string why;
-    if (const auto sheet = measured_sheet(options_.context.host(), executor_.threads(), cache, why))
+    if (const auto sheet = measured_sheet(options_.context.host(), threads_, cache, why))
       add_peaks(report, *sheet);
     else
       report.notes.push_back("no roofs: this machine's peak rates could not be measured, " + why);
   }
 
-  std::optional<UnfusedModel> unfused(const BuildResult& built) {
+  std::optional<UnfusedModel> unfused(const BuildResult& built, Executor& executor) {
     if (!options_.unfused) return std::nullopt;
     const Budget::Pause compiling(&budget_);
     begin("building every operator by itself", 0);
@@ -88,16 +92,16 @@ class Profiler {
     how.context.progress = [&](const std::string& phase, int done, int total) {
       if (phase == "kernels") show(done, total);
     };
-    return build_unfused(built, executor_, how);
+    return build_unfused(built, executor, how);
   }
 
   /// By func_name; between its rounds `model` is measured on.
-  std::map<std::string, InsideTimes> inside(const BuildResult& built, ModelMeasurement& model,
-                                            const AnotherExecutor& another) {
+  std::map<std::string, InsideTimes> inside(const BuildResult& built, Executor& executor,
+                                            ModelMeasurement& model, const AnotherExecutor& another) {
     if (!options_.inside || asked(options_.context)) return {};
     InsideOptions inside(options_.context);
     inside.ms_per_kernel = options_.inside_ms;
-    inside.threads = executor_.threads();
+    inside.threads = threads_;
     inside.another = another;
     inside.system = options_.measure.system;
     inside.budget = &budget_;
@@ -108,7 +112,7 @@ class Profiler {
     budget_.reserve(model.seconds_for_rest());
     const FusedTimes fused = std::move(model.so_far().front());
     for (size_t i = 0; i < fused.nodes.size(); ++i)
-      inside.weights[executor_.plan().nodes[fused.nodes[i]].func_name] += median(fused.node_us[i]);
+      inside.weights[executor.plan().nodes[fused.nodes[i]].func_name] += median(fused.node_us[i]);
     inside.compile.progress = [&](const std::string&, int done, int total) {
       if (phase_ != "building variants of kernels") begin("building variants of kernels", 0);
       show(done, total);
@@ -119,8 +123,8 @@ class Profiler {
     };
     std::map<std::string, InsideTimes> times;
     try {
-      times = measure_parts(built, executor_, inside);
-      times.merge(measure_inside(built, executor_, inside));
+      times = measure_parts(built, executor, inside);
+      times.merge(measure_inside(built, executor, inside));
     } catch (const Interrupted&) {
     }
     budget_.reserve(0);
@@ -128,12 +132,12 @@ class Profiler {
   }
 
   /// A typical undisturbed run on several threads.
-  std::optional<RunTimeline> timeline() {
-    if (executor_.threads() < 2 || asked(options_.context)) return std::nullopt;
+  std::optional<RunTimeline> timeline(Executor& executor) {
+    if (threads_ < 2 || asked(options_.context)) return std::nullopt;
     std::vector<RunTimeline> runs;
     const int64_t begin = monotonic_ns();
     for (int i = 0; i < kTimelines && static_cast<double>(monotonic_ns() - begin) < kTimelinesNs; ++i) {
-      Result<RunTimeline> run = executor_.run_timeline();
+      Result<RunTimeline> run = executor.run_timeline();
       if (!run.ok()) throw Error(run.status().message);
       if (!run->held) runs.push_back(std::move(*run));
     }
@@ -194,19 +198,26 @@ class Profiler {
     options_.progress(now);
   }
 
-  Executor& executor_;
   ProfileOptions options_;
   Budget budget_;
+  int threads_;
   std::string phase_;
   int64_t phase_begin_ = 0;
   double after_s_ = 0;
 };
 
+void add_machine(ProfileReport& report, const ProfileOptions& options, int threads) {
+  report.threads = threads;
+  report.machine = options.context.host().name;
+  report.host = machine_name();
+  report.sheet = options.context.host();
+}
+
 }  // namespace
 
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options) {
-  Profiler profiler(executor, options);
-  const std::optional<UnfusedModel> unfused = profiler.unfused(built);
+  Profiler profiler(options, executor.threads());
+  const std::optional<UnfusedModel> unfused = profiler.unfused(built, executor);
   const AnotherExecutor another =
       options.another ? options.another : [&] { return another_executor(built, executor); };
   std::vector<MeasuredModel> models{{&executor, another}};
@@ -215,19 +226,54 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
         {unfused->executor.get(), [&] { return another_executor(unfused->built, *unfused->executor); }});
   std::map<std::string, InsideTimes> inside;
   const std::vector<FusedTimes> times =
-      profiler.measured(models, options.inside,
-                        [&](ModelMeasurement& model) { inside = profiler.inside(built, model, another); });
-  std::optional<RunTimeline> timeline = profiler.timeline();
+      profiler.measured(
+      models, options.inside ? executor.plan().nodes.size() : 0,
+      [&](ModelMeasurement& model) { inside = profiler.inside(built, executor, model, another); });
+  std::optional<RunTimeline> timeline = profiler.timeline(executor);
   ProfileReport report = make_report(built, executor.plan(), times[0], inside);
-  report.threads = executor.threads();
-  report.machine = options.context.host().name;
-  report.host = machine_name();
-  report.sheet = options.context.host();
+  add_machine(report, options, executor.threads());
   report.timeline = std::move(timeline);
   add_memory(report, executor);
   if (unfused) add_unfused(report, *unfused, times[1]);
   profiler.peaks(report);
   profiler.note_missing(report);
+  return report;
+}
+
+ProfileReport profile(const BuildResult& built, const ProgramCall& call, const ProfileOptions& options) {
+  const int threads = call.threads > 0 ? call.threads : default_threads();
+  Profiler profiler(options, threads);
+  const RunContext context(options.context);
+  const size_t nodes = built.plan.graph->nodes.size();
+  vm::MeasuredRun all;
+  std::shared_ptr<RunnableProgram> program;
+  MeasuredModel model;
+  model.program = [&](SampleClock& clock) {
+    program = RunnableProgram::create(built);  // elsewhere in memory in each round
+    const auto run = [&call, &context, own = program](vm::MeasuredRun* measured) {
+      if (measured)
+        (void)own->run_measured(call.function, call.args, context, *measured);
+      else
+        (void)own->run(call.function, call.args, context);
+    };
+    return std::make_unique<MachineClock>(clock, run, nodes, threads, all);
+  };
+  FusedTimes fused = std::move(profiler.measured({model}, 0).front());
+  ProgramTimes times = take_program_times(fused, all, nodes);
+  ProfileReport report = make_report(built, *built.plan.graph, fused, {});
+  report.program = std::move(times);
+  report.between_us.reset();
+  add_machine(report, options, threads);
+  add_calls(report, built, all);
+  add_program_memory(report, built, call, program->arena_bytes());
+  const vm::FunctionCode& code =
+      built.program->functions[static_cast<size_t>(built.program->find(call.function))];
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    for (const NDArray& tensor : tensors_of({&call.args[i], 1}))
+      report.inputs.push_back({code.parameter_names[i], describe(tensor.shape(), tensor.dtype())});
+  }
+  profiler.peaks(report);
+  if (asked(options.context)) report.partial = "interrupted";
   return report;
 }
 
@@ -268,19 +314,16 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
 ProfileReport profile(const Artifact& artifact, const std::string& shown, Executor& executor,
                       const ProfileOptions& options) {
   const ReportSource source = report_source(artifact, shown);
-  Profiler profiler(executor, options);
-  const FusedTimes fused = std::move(profiler.measured({{&executor, options.another}}, false).front());
+  Profiler profiler(options, executor.threads());
+  const FusedTimes fused = std::move(profiler.measured({{&executor, options.another}}, 0).front());
   ProfileReport report;
   try {
     report = make_report(source, executor.plan(), fused);
   } catch (const Error& error) {
     throw Error(shown + ": " + error.what());
   }
-  report.threads = executor.threads();
-  report.machine = options.context.host().name;
-  report.host = machine_name();
-  report.sheet = options.context.host();
-  report.timeline = profiler.timeline();
+  add_machine(report, options, executor.threads());
+  report.timeline = profiler.timeline(executor);
   add_memory(report, executor);
   report.opt_level = -1;  // not stored in the file
   report.notes.push_back(

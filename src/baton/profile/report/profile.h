@@ -8,6 +8,7 @@
 #include "baton/clock/quiet.h"
 #include "baton/pass/build_context.h"
 #include "baton/profile/report/peaks.h"
+#include "baton/profile/report/program_times.h"
 #include "baton/profile/report/report.h"
 #include "baton/runtime/artifact.h"
 
@@ -38,6 +39,10 @@ struct ProfileOptions {
 /// Error, and Interrupted when nothing was measured before the interrupt. The caller sets the report's
 /// head.
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options);
+
+/// Profiles a program of build_program(), on the given values: kernels, what lies between them, loops and
+/// branches. Kernels are not split, and there is no unfused build; a note says so. Throws as above.
+ProfileReport profile(const BuildResult& built, const ProgramCall& call, const ProfileOptions& options);
 
 /// Profiles an artifact, which contains no Relay: kernel times joined with its stored operators; a note lists
 /// what is missing. `shown`: its name in errors. Throws Error when its origins are stripped, or it is of

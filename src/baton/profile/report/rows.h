@@ -54,7 +54,13 @@ struct Roofline {
   bool nominal = false;  ///< the algorithm performs fewer operations than counted (Winograd)
 };
 
-/// One called plan node.
+/// Calls of a kernel of a program on tensors of the same shapes, in one run.
+struct ShapeRow {
+  std::string shapes;  ///< of arguments and results: "float32[2, 3], float32[3]"
+  double calls = 0, us = 0;
+};
+
+/// One called plan node. Of a program of the virtual machine times are those of all its calls in a run.
 struct KernelRow {
   uint32_t node = 0;
   std::string name, func_name, reason;
@@ -68,6 +74,9 @@ struct KernelRow {
   double median_us = 0, share = 0;
   std::vector<double> samples_us;
   std::vector<uint32_t> origins, made_for;
+  double calls = 1;  ///< in a run; a mean where runs differ
+  /// Of a program whose calls of it differ in their shapes, or whose shapes only its inputs tell; else empty.
+  std::vector<ShapeRow> shapes;
   std::vector<InsideRow> inside;
   double flops = 0, bytes = 0;
   double result_bytes = 0;    ///< of its results
@@ -122,6 +131,49 @@ struct UnfusedRow {
   double core_ns = 0;
 };
 
+/// A value that a program was run on.
+struct InputRow {
+  std::string name, type;  ///< "x", "float32[17, 64]"
+};
+
+/// Where on a curve a report is: driver/shape_points.h.
+struct PointRow {
+  std::string name;  ///< "n=64"
+  double value = 0;  ///< 64
+};
+
+/// What a program of the virtual machine did in a run beside calling kernels, and where its time went by
+/// control flow. Counts are means over runs.
+struct ProgramTimes {
+  /// "shape code", "allocation", ...: vm::RunPart.
+  struct Part {
+    std::string name;
+    double us = 0;
+    std::optional<double> plus_minus_us = {};
+  };
+  /// A function that calls itself, directly or by way of others.
+  struct Loop {
+    std::string function;
+    uint32_t line = 0;                    ///< of the function; 0: not known
+    double entries = 0, iterations = 0;   ///< calls from outside, and from within
+    double us = 0;                        ///< of all of them
+    double us_per_iteration() const { return iterations > 0 ? us / iterations : us; }
+  };
+  /// An `if`, or a clause of a `match`.
+  struct Branch {
+    std::string function, what;  ///< "if", "match Cons"
+    uint32_t line = 0;           ///< 0: not known
+    double taken = 0, not_taken = 0;
+    /// Of what is within the two ways, but recursive calls.
+    double taken_us = 0, not_taken_us = 0;
+  };
+  std::vector<Part> parts;
+  std::vector<Loop> loops;
+  std::vector<Branch> branches;
+  double instructions = 0, pieces = 0;
+  double parts_us() const;
+};
+
 /// The memory of a model, in bytes.
 struct MemoryUse {
   double constants_bytes = 0;  ///< weights, as they are packed for the kernels
@@ -173,6 +225,9 @@ struct ProfileReport : ReportHead {
   double unfused_us = 0;                         ///< the whole unfused build, median; 0: not measured
   std::optional<DeviceSheet> sheet;      ///< the processor that it was measured on; nullopt: not known
   std::optional<DeviceSheet> device;     ///< with its peaks; nullopt: not measured
+  std::optional<ProgramTimes> program;   ///< of the virtual machine; nullopt: it is a plan
+  std::vector<InputRow> inputs;          ///< of a program: what it was run on
+  std::optional<PointRow> point;         ///< one of several of a curve; nullopt: it is by itself
   std::optional<MemoryUse> memory;       ///< nullopt: not known
   std::optional<RunTimeline> timeline;   ///< of one run on several threads; nullopt: not recorded
   std::optional<Comparison> comparison;  ///< with other backends; nullopt: not asked for

@@ -1,7 +1,9 @@
 #include "baton/profile/report/run_profile.h"
 
 #include "baton/driver/build.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/profile/measure/measuring_flags.h"
+#include "baton/runtime/thread_pool.h"
 
 namespace baton {
 
@@ -29,11 +31,17 @@ void ProfileCommand::add(Flags& flags) {
 }
 
 ProfileReport run_profile(const BuildResult& built, const ProfileCommand& command, const NamedArrays& inputs,
-                          const ExecutorReady& ready) {
+                          const MeasuringBegins& begins) {
+  if (built.program) {
+    const ProgramCall call{"main", values_for(*built.program, "main", inputs),
+                           command.threads > 0 ? command.threads : default_threads()};
+    begins(call.threads);
+    return profile(built, call, command.options);
+  }
   const std::unique_ptr<Executor> executor = make_executor(built);
   executor->set_threads(command.threads);
   set_model_inputs(*executor, inputs);
-  ready(*executor);
+  begins(executor->threads());
   return profile(built, *executor, command.options);
 }
 

@@ -17,12 +17,13 @@ struct ProfileCommand {
   void add(Flags& flags);
 };
 
-/// Called before measuring, with the executor that will be measured.
-using ExecutorReady = std::function<void(const Executor&)>;
+/// Called before measuring, with the threads of the runs.
+using MeasuringBegins = std::function<void(int threads)>;
 
-/// As profile(), of an executor of its own. `inputs`: by name; the others by the tensor rule.
+/// As profile(), of an executor or machine of its own. `inputs`: by name; the others by the tensor rule. Throws
+/// Error for a program whose inputs have open extents and no value.
 ProfileReport run_profile(
     const BuildResult& built, const ProfileCommand& command, const NamedArrays& inputs,
-    const ExecutorReady& ready = [](const Executor&) {});
+    const MeasuringBegins& begins = [](int) {});
 
 }  // namespace baton

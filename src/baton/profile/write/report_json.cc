@@ -120,6 +120,21 @@ void read_load(const char* name, const Json& json, Row& row) {
     if (json.contains(key)) json.at(key).get_to(row.under_load);
 }
 
+/// Of plans it is always 1.
+void write_calls(const char* name, const KernelRow& row, Json& json) {
+  if (row.calls != 1) json[name] = row.calls;
+}
+
+constexpr fields::Field<ShapeRow> kShapeFields[] = {required<ShapeRow, &ShapeRow::shapes>("shapes"),
+                                                    required<ShapeRow, &ShapeRow::calls>("calls"),
+                                                    required<ShapeRow, &ShapeRow::us>("us")};
+
+}  // namespace
+
+BATON_ROW_OF_FIELDS(ShapeRow, kShapeFields)
+
+namespace {
+
 double kernel_p90(const KernelRow& row) { return percentile(row.samples_us, 0.9); }
 double kernel_p99(const KernelRow& row) { return percentile(row.samples_us, 0.99); }
 
@@ -164,6 +179,8 @@ constexpr fields::Field<KernelRow> kKernelFields[] = {
     may_lack<KernelRow, &KernelRow::core_ns>("core_ns"),
     {write_load<KernelRow>, read_load<KernelRow>, "under_load"},
     may_lack<KernelRow, &KernelRow::calls_per_sample>("calls_per_sample"),
+    {write_calls, fields::read_if_there<KernelRow, &KernelRow::calls>, "calls"},
+    unless_empty<KernelRow, &KernelRow::shapes>("shapes"),
     or_null<KernelRow, &KernelRow::split_at>("split_at"),
     unless_empty<KernelRow, &KernelRow::basis>("basis"),
     unless_empty<KernelRow, &KernelRow::low_us>("low_us"),
@@ -215,6 +232,53 @@ constexpr fields::Field<DevicePeaks> kPeakFields[] = {
     may_lack<DevicePeaks, &DevicePeaks::l3_program_bytes>("l3_program_bytes")};
 
 }  // namespace
+
+namespace {
+
+using PartOfRun = ProgramTimes::Part;
+using Loop = ProgramTimes::Loop;
+using Branch = ProgramTimes::Branch;
+
+constexpr fields::Field<PartOfRun> kPartFields[] = {
+    required<PartOfRun, &PartOfRun::name>("name"), required<PartOfRun, &PartOfRun::us>("us"),
+    or_null<PartOfRun, &PartOfRun::plus_minus_us>("plus_minus_us")};
+constexpr fields::Field<Loop> kLoopFields[] = {
+    required<Loop, &Loop::function>("function"),
+    required<Loop, &Loop::line>("line"),
+    required<Loop, &Loop::entries>("entries"),
+    required<Loop, &Loop::iterations>("iterations"),
+    required<Loop, &Loop::us>("us"),
+    derived<Loop, &Loop::us_per_iteration>("us_per_iteration")};
+constexpr fields::Field<Branch> kBranchFields[] = {
+    required<Branch, &Branch::function>("function"),   required<Branch, &Branch::what>("what"),
+    required<Branch, &Branch::line>("line"),           required<Branch, &Branch::taken>("taken"),
+    required<Branch, &Branch::not_taken>("not_taken"), required<Branch, &Branch::taken_us>("taken_us"),
+    required<Branch, &Branch::not_taken_us>("not_taken_us")};
+constexpr fields::Field<InputRow> kInputFields[] = {required<InputRow, &InputRow::name>("name"),
+                                                    required<InputRow, &InputRow::type>("type")};
+constexpr fields::Field<PointRow> kPointFields[] = {required<PointRow, &PointRow::name>("name"),
+                                                    required<PointRow, &PointRow::value>("value")};
+
+}  // namespace
+
+BATON_ROW_OF_FIELDS(InputRow, kInputFields)
+BATON_ROW_OF_FIELDS(PointRow, kPointFields)
+BATON_ROW_OF_FIELDS(PartOfRun, kPartFields)
+BATON_ROW_OF_FIELDS(Loop, kLoopFields)
+BATON_ROW_OF_FIELDS(Branch, kBranchFields)
+
+namespace {
+
+constexpr fields::Field<ProgramTimes> kProgramFields[] = {
+    required<ProgramTimes, &ProgramTimes::parts>("parts"),
+    required<ProgramTimes, &ProgramTimes::loops>("loops"),
+    required<ProgramTimes, &ProgramTimes::branches>("branches"),
+    required<ProgramTimes, &ProgramTimes::instructions>("instructions"),
+    required<ProgramTimes, &ProgramTimes::pieces>("pieces")};
+
+}  // namespace
+
+BATON_ROW_OF_FIELDS(ProgramTimes, kProgramFields)
 
 BATON_ROW_OF_FIELDS(SourceText, kSourceFields)
 BATON_ROW_OF_FIELDS(KernelRow, kKernelFields)
@@ -398,6 +462,9 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::functions>("functions"),
     group<kUnfusedBuildFields>("unfused"),
     {write_memory, read_memory, "memory"},
+    unless_empty<Report, &Report::program>("program"),
+    unless_empty<Report, &Report::inputs>("inputs"),
+    unless_empty<Report, &Report::point>("point"),
     {write_timeline, read_timeline, "timeline"},
     {write_compared, read_compared, "comparison"},
     unless_empty<Report, &Report::sources>("sources"),

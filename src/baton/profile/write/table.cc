@@ -7,6 +7,7 @@
 #include "baton/profile/report/report_text.h"
 #include "baton/profile/write/comparison_table.h"
 #include "baton/profile/write/operators_table.h"
+#include "baton/profile/write/program_table.h"
 #include "baton/profile/write/summary_table.h"
 #include "baton/profile/write/table_format.h"
 #include "baton/profile/write/views_table.h"
@@ -66,8 +67,9 @@ class Rows {
   }
 
   void kernel(const KernelRow& kernel) {
+    const std::string calls = kernel.calls == 1 ? "" : formatted(" x%g", kernel.calls);
     const std::string node = std::to_string(kernel.node),
-                      name = clipped_title(kernel.title, static_cast<size_t>(name_));
+                      name = clipped_title(kernel.title, static_cast<size_t>(name_) - calls.size()) + calls;
     row(node, name, us_text(kernel.median_us), plus_minus(kernel.plus_minus_us, kernel.median_us),
         percent(kernel.share, "%.1f %%"), &kernel.roofline, by_of(kernel), style_of_share(kernel.share));
   }
@@ -94,6 +96,8 @@ void write_parts(Rows& rows, const ProfileReport& report, const KernelRow& kerne
 
 void write_details(Rows& rows, const ProfileReport& report, const KernelRow& kernel) {
   rows.remark(short_name(kernel.name));
+  for (const ShapeRow& each : kernel.shapes)
+    rows.remark(formatted("%g calls of %s on ", each.calls, us_with_unit(each.calls > 0 ? each.us / each.calls : 0).c_str()) + each.shapes);
   write_parts(rows, report, kernel);
   if (kernel.inside.empty() && kernel.origins.size() > 1)
     for (uint32_t id : kernel.origins) rows.remark(operators_text(report, {id}));
@@ -184,6 +188,16 @@ void write_totals(std::ostream& out, const ProfileReport& report, int width) {
   };
   out << '\n';
   total("sum of kernels", report.sum_us, "");
+  if (report.program) {
+    for (const ProgramTimes::Part& part : report.program->parts) {
+      std::string note = plus_minus(part.plus_minus_us, part.us);
+      if (!note.empty()) note = "+- " + note;
+      if (&part == &report.program->parts.back() && report.program->instructions > 0)
+        note += formatted("%s%.0f instructions", note.empty() ? "" : ", ", report.program->instructions);
+      total(part.name.c_str(), part.us, note);
+    }
+    total("sum of all", report.sum_us + report.program->parts_us(), "");
+  }
   if (!report.predicted.empty()) {
     total("end to end, predicted", e2e,
           report.out_of_range.empty()
@@ -346,6 +360,7 @@ void write_heading(std::ostream& out, const ProfileReport& report, const TableOp
   std::string head = wrapped(text, 0, width);
   head.pop_back();
   out << in_style(Style::kHead, options.colour, head) << '\n';
+  if (!report.inputs.empty() && !report.point) out << wrapped("on " + inputs_text(report), 0, width);
   if (report.has_text()) out << wrapped("lines are those of " + report.source, 0, width);
 }
 
@@ -377,6 +392,7 @@ void write_table(std::ostream& out, const ProfileReport& report, const TableOpti
   const int width = std::max(options.width, kNarrow);
   if (options.heading) write_heading(out, report, options);
   write_times(out, report, options);
+  write_control_flow(out, report, options);
   write_totals(out, report, width);
   write_machine(out, report, width);
   if (!report.partial.empty()) out << wrapped("partial: " + report.partial, 7, width);

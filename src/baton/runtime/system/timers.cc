@@ -1,5 +1,6 @@
 #include "baton/runtime/system/timers.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -92,6 +93,21 @@ int64_t process_cpu_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 double ns_per_tick() {
   static const double factor = calibrate();
   return factor;
+}
+
+double ticks_per_reading() {
+  static const double cost = [] {
+    constexpr int kReadings = 64, kTries = 64;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < kTries; ++i) {
+      const uint64_t began = ticks();
+      uint64_t last = began;
+      for (int n = 0; n < kReadings; ++n) last = ticks();
+      least = std::min(least, last - began);
+    }
+    return static_cast<double>(least) / kReadings;
+  }();
+  return cost;
 }
 
 }  // namespace baton

@@ -57,5 +57,8 @@ inline uint64_t fenced_ticks() {
 
 /// Nanoseconds per tick, measured against the monotonic clock on first use (5 ms); thread safe.
 double ns_per_tick();
+/// What a reading of ticks() adds to the time between two of them, measured on first use (some us); thread
+/// safe.
+double ticks_per_reading();
 
 }  // namespace baton

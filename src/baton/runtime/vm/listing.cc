@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "baton/runtime/vm/instructions.h"
 
@@ -35,6 +36,7 @@ enum Listed : int32_t {
 struct Line {
   std::vector<int64_t> words;
   std::string text, comment;
+  std::string count = {};  ///< ListingComments::count
 };
 
 std::string reg(int64_t number) { return "$" + std::to_string(number); }
@@ -49,8 +51,8 @@ std::string regs(const List& list) {
 /// Lines of one function. Targets are resolved when all lines are known.
 class FunctionListing {
  public:
-  FunctionListing(const Program& program, const FunctionCode& function, const NodeComment& comment)
-      : program_(program), function_(function), comment_(comment), registers_(function.registers) {}
+  FunctionListing(const Program& program, const FunctionCode& function, const ListingComments& comments)
+      : program_(program), function_(function), comments_(comments), registers_(function.registers) {}
 
   std::string run(size_t number) {
     Instruction each;
@@ -58,8 +60,11 @@ class FunctionListing {
     std::vector<std::pair<size_t, uint32_t>> jumps;
     for (uint32_t at = 0; at < function_.code.size(); at = each.end) {
       if (!decode(program_, function_.code, at, each)) break;
-      first_line[at] = lines_.size();
+      const size_t first = lines_.size();
+      first_line[at] = first;
       add(each, jumps);
+      if (comments_.count && first < lines_.size()) lines_[first].count = comments_.count(number, at);
+      if (first < lines_.size() && lines_[first].comment.empty()) lines_[first].comment = source_of(at);
     }
     for (const auto& [line, target] : jumps) {
       const auto offset = static_cast<int64_t>(first_line[target]) - static_cast<int64_t>(line);
@@ -77,7 +82,9 @@ class FunctionListing {
       for (const int64_t word : lines_[i].words) line += std::to_string(word) + " ";
       line.resize(std::max<size_t>(line.size(), 40), ' ');
       text += line + "  # " + lines_[i].text;
-      if (!lines_[i].comment.empty()) text += "  ; " + lines_[i].comment;
+      const std::string between = lines_[i].count.empty() || lines_[i].comment.empty() ? "" : ", ";
+      const std::string comment = lines_[i].count + between + lines_[i].comment;
+      if (!comment.empty()) text += "  ; " + comment;
       text += "\n";
     }
     return text;
@@ -87,7 +94,17 @@ class FunctionListing {
   void line(std::vector<int64_t> words, std::string text, std::string comment = {}) {
     lines_.push_back({std::move(words), std::move(text), std::move(comment)});
   }
-  std::string comment_of(uint32_t node) const { return comment_ ? comment_(node) : ""; }
+  std::string comment_of(uint32_t node) const { return comments_.node ? comments_.node(node) : ""; }
+  /// "if, line 12", only of listings with comments.
+  std::string source_of(uint32_t word) const {
+    if (!comments_.node) return {};
+    for (const CodeLine& each : function_.lines) {
+      if (each.word != word) continue;
+      const std::string place = each.line ? "line " + std::to_string(each.line) : "";
+      return each.what + (each.what.empty() || place.empty() ? "" : ", ") + place;
+    }
+    return {};
+  }
 
   void add(const Instruction& each, std::vector<std::pair<size_t, uint32_t>>& jumps) {
     std::vector<int64_t> w;  // operands, without marks of last uses
@@ -265,7 +282,8 @@ class FunctionListing {
     // A storage for each slot of the arena, and for each result.
     std::map<std::pair<int, uint32_t>, int64_t> storages;
     std::vector<bool> made(piece.tensors.size());
-    const auto make = [&](uint32_t t) {
+    const auto make = [&](uint32_t t, std::optional<uint32_t> node = {}) {
+      const std::string made_for = node && comments_.made_for ? comments_.made_for(*node) : "";
       const PieceTensor& tensor = piece.tensors[t];
       if (made[t] || tensor.home == PieceTensor::Home::kInput || tensor.home == PieceTensor::Home::kConstant)
         return;
@@ -286,7 +304,8 @@ class FunctionListing {
         line({kAllocStorage, size, NDArray::kAlignment, static_cast<int64_t>(type.code), type.bits,
               type.lanes, 0, at->second},
              "alloc_storage " + reg(at->second) + " " + reg(size) + " " +
-                 std::to_string(NDArray::kAlignment) + " " + type.str() + " 0");
+                 std::to_string(NDArray::kAlignment) + " " + type.str() + " 0",
+             made_for);
       }
       const bool is_static = std::ranges::all_of(
           tensor.extents, [&](uint32_t step) { return piece.steps[step].op == ExtentStep::Op::kNumber; });
@@ -304,12 +323,12 @@ class FunctionListing {
       line(std::move(words),
            (is_static ? "alloc_tensor " : "alloc_tensor_reg ") + reg(places[t]) + " " + reg(at->second) +
                " " + reg(offset) + " " + shape + " " + type.str(),
-           is_static ? "" : shape_text(piece, tensor));
+           (is_static ? "" : shape_text(piece, tensor)) + (is_static || made_for.empty() ? "" : ", ") + made_for);
     };
     for (const PieceCall& call : piece.calls) {
       std::vector<int64_t> in, out;
       for (const uint32_t t : call.inputs) make(t);
-      for (const uint32_t t : call.outputs) make(t);
+      for (const uint32_t t : call.outputs) make(t, call.node);
       for (const uint32_t t : call.inputs) in.push_back(places[t]);
       for (const uint32_t t : call.outputs) out.push_back(places[t]);
       add_packed(call.kernel, in, out, comment_of(call.node));
@@ -319,17 +338,17 @@ class FunctionListing {
 
   const Program& program_;
   const FunctionCode& function_;
-  const NodeComment& comment_;
+  const ListingComments& comments_;
   int64_t registers_;
   std::vector<Line> lines_;
 };
 
 }  // namespace
 
-std::string listing(const Program& program, const NodeComment& comment) {
+std::string listing(const Program& program, const ListingComments& comments) {
   std::string text;
   for (size_t i = 0; i < program.functions.size(); ++i)
-    text += FunctionListing(program, program.functions[i], comment).run(i) + "\n";
+    text += FunctionListing(program, program.functions[i], comments).run(i) + "\n";
   return text;
 }
 

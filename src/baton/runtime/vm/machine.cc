@@ -191,6 +191,8 @@ Status Machine::prepare() {
   return grow(256);
 }
 
+size_t Machine::arena_bytes() const { return memory_->bytes(); }
+
 Status Machine::grow(size_t slots) {
   if (slots <= capacity_) return Status::success();
   const size_t wanted = std::max(slots, 2 * capacity_);
@@ -234,12 +236,11 @@ Result<Value> Machine::run(uint32_t function, std::span<const Value> args) {
 }
 
 Result<Value> Machine::run_measured(uint32_t function, std::span<const Value> args, MeasuredRun& measured) {
-  for (const std::unique_ptr<PieceRun>& piece : pieces_)
-    if (piece) piece->forget_rows();
+  measured.begin(*program_);
   measured_ = &measured;
   const uint64_t began = ticks();
   Result<Value> result = run(function, args);
-  measured.set_total(ticks() - began);
+  measured.add_total(ticks() - began);
   measured_ = nullptr;
   return result;
 }
@@ -277,7 +278,8 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
   frames_.push_back({&code, nullptr, 0, 0});
   running_ = true;
   const ThreadScope threads(threads_ > 0 ? threads_ : current_threads());
-  Status status = execute();
+  if (measured_) measured_->enter(code, nullptr, frames_.size());
+  Status status = measured_ ? execute<true>() : execute<false>();
   running_ = false;
   if (!status.ok()) {
     unwind();
@@ -292,12 +294,17 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
 }
 
 template <bool kMeasured>
-Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers) {
-  [[maybe_unused]] uint64_t began = 0, before = 0;
-  if constexpr (kMeasured) {
-    began = ticks();
-    before = measured_->ticks_of_calls();
-  }
+Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers,
+                          MeasuredInstruction* at) {
+  // What a measured run reads, in order.
+  enum { kBegun, kExtents, kInputs, kMemory, kDone, kReadings };
+  [[maybe_unused]] uint64_t readings[kReadings];
+  [[maybe_unused]] MeasuredTicks before;
+  const auto read = [&]([[maybe_unused]] int which) {
+    if constexpr (kMeasured) readings[which] = ticks();
+  };
+  read(kBegun);
+  if constexpr (kMeasured) before = measured_->of_calls();
   std::unique_ptr<PieceRun>& piece = pieces_[number];
   if (!piece) piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
   constexpr size_t kFew = 16;
@@ -318,8 +325,19 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
       return bad_operand(slot.boxed(), "a tensor");
     }
   }
-  if (Status status = piece->begin({inputs, num_inputs}); !status.ok()) return status;
+  if (Status status = piece->set_extents_of({inputs, num_inputs}); !status.ok()) return status;
+  read(kExtents);
+  if (Status status = piece->set_inputs({inputs, num_inputs}); !status.ok()) return status;
+  read(kInputs);
+  if (Status status = piece->make_outputs(); !status.ok()) return status;
+  read(kMemory);
+  [[maybe_unused]] uint64_t excluded = 0;
   if constexpr (kMeasured) {
+    if (!piece->has_rows(*measured_)) {
+      piece->find_rows(*measured_);
+      excluded = ticks() - readings[kMemory];
+      measured_->exclude(excluded);
+    }
     if (Status status = piece->call_kernels(*measured_); !status.ok()) return status;
   } else {
     if (Status status = piece->call_kernels(); !status.ok()) return status;
@@ -340,17 +358,20 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
       slot.set_integer(outputs[o].integer, kind);
     }
   }
-  if constexpr (kMeasured) measured_->add_piece(ticks() - began - (measured_->ticks_of_calls() - before));
+  read(kDone);
+  if constexpr (kMeasured)
+    measured_->add_piece(readings[kExtents] - readings[kBegun], readings[kMemory] - readings[kInputs],
+                         readings[kDone] - readings[kBegun] - excluded, before, *at);
   return Status::success();
 }
 
-Status Machine::evaluate(const int32_t* words, Slot* registers) {
+Status Machine::evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at) {
   const auto number = static_cast<uint32_t>(words[1]);
   if (!services_)
     return Status::unavailable("the operator " + program_->operators[number] +
                                " needs the compiler, which is not here");
   const std::vector<Value> args = take_values(words + 3, registers);
-  Value result = measured_ ? evaluate_measured(words, args) : services_->evaluate(number, args);
+  Value result = at ? evaluate_measured(words, args, *at) : services_->evaluate(number, args);
   if (!result) {
     service_failed_ = true;
     return Status::kernel_failed("the operator " + program_->operators[number] + " failed");
@@ -360,7 +381,8 @@ Status Machine::evaluate(const int32_t* words, Slot* registers) {
 }
 
 /// Services::evaluate() with its time taken.
-Value Machine::evaluate_measured(const int32_t* words, const std::vector<Value>& args) {
+Value Machine::evaluate_measured(const int32_t* words, const std::vector<Value>& args,
+                                 MeasuredInstruction& at) {
   const auto number = static_cast<uint32_t>(words[1]);
   const uint64_t began = ticks();
   Value result = services_->evaluate(number, args);
@@ -368,9 +390,10 @@ Value Machine::evaluate_measured(const int32_t* words, const std::vector<Value>&
   std::string shapes;
   for (const Value& arg : args) add_shape(shapes, arg);
   add_shape(shapes, result);
-  measured_->add_call(measured_->row(node_of(*frames_.back().function, words), program_->operators[number],
-                                     std::move(shapes)),
-                      took);
+  const size_t row = measured_->row(node_of(*frames_.back().function, words), program_->operators[number],
+                                    std::move(shapes));
+  measured_->exclude(ticks() - began - took);
+  measured_->add_operator(row, took, at);
   return result;
 }
 
@@ -499,6 +522,7 @@ inline void Machine::move_argument(int32_t word, Slot* registers, Slot& to) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
+template <bool kMeasured>
 Status Machine::execute() {
   static const void* const kLabels[] = {
       &&move,        &&give_back,   &&fatal,    &&call,      &&tail_call, &&call_value, &&tail_call_value,
@@ -514,8 +538,27 @@ Status Machine::execute() {
   Slot* r = slots_ + frames_.back().base;
   Slot returned{};  // a result on the way to its caller
   uint32_t calls = 0;
+  [[maybe_unused]] MeasuredInstruction* tally = nullptr;  // of the function's words
+  [[maybe_unused]] MeasuredInstruction* site = nullptr;   // that of the last call
+  const auto tally_function = [&] {
+    if constexpr (kMeasured) tally = measured_->instructions_of(*function);
+  };
+  const auto tally_here = [&]() -> MeasuredInstruction* {
+    if constexpr (!kMeasured) return nullptr;
+    return tally + (pc - function->code.data());
+  };
+  // A frame begins, or goes on as that of another function.
+  const auto tally_call = [&] {
+    if constexpr (kMeasured) measured_->enter(*function, site, frames_.size());
+    tally_function();
+  };
+  tally_function();
 
-#define BATON_NEXT() goto* kLabels[*pc]
+#define BATON_NEXT()                                   \
+  do {                                                 \
+    if constexpr (kMeasured) ++tally_here()->count;    \
+    goto* kLabels[*pc];                                \
+  } while (false)
 #define BATON_FAIL(status) return status
   BATON_NEXT();
 
@@ -541,6 +584,7 @@ give_back: {
 }
 
 leave: {
+  if constexpr (kMeasured) measured_->leave(frames_.size());
   const Frame& frame = frames_.back();
   for (uint32_t i = 0; i < function->registers; ++i) r[i].release();
   const int32_t target = frame.target;
@@ -551,6 +595,7 @@ leave: {
     return Status::success();
   }
   function = frames_.back().function;
+  tally_function();
   r = slots_ + frames_.back().base;
   r[target].release();
   r[target] = returned;
@@ -573,10 +618,12 @@ call: {
   const int32_t count = pc[3];
   for (int32_t i = 0; i < count; ++i) move_argument(pc[4 + i], r, to[i]);
   for (uint32_t i = static_cast<uint32_t>(count); i < callee.registers; ++i) to[i].kind = Slot::Kind::kEmpty;
+  site = tally_here();
   frames_.push_back({&callee, pc + 4 + count, base, pc[2]});
   function = &callee;
   pc = callee.code.data();
   r = to;
+  tally_call();
   BATON_NEXT();
 }
 
@@ -597,9 +644,11 @@ tail_call: {
   for (uint32_t i = 0; i < function->registers; ++i) r[i].release();
   std::memmove(static_cast<void*>(r), to, static_cast<size_t>(count) * sizeof(Slot));
   for (uint32_t i = static_cast<uint32_t>(count); i < callee.registers; ++i) r[i].kind = Slot::Kind::kEmpty;
+  site = tally_here();
   frames_.back().function = &callee;
   function = &callee;
   pc = callee.code.data();
+  tally_call();
   BATON_NEXT();
 }
 
@@ -628,15 +677,17 @@ tail_call_value: {
     frames_.push_back({callee, words + 1 + *words, frames_.back().base + own, pc[2]});
     r += own;
   }
+  site = tally_here();
   function = callee;
   pc = callee->code.data();
+  tally_call();
   BATON_NEXT();
 }
 
 piece: {
   const Piece& of = program.pieces[static_cast<size_t>(pc[1])];
   const auto number = static_cast<uint32_t>(pc[1]);
-  Status status = measured_ ? run_piece<true>(number, pc + 2, r) : run_piece<false>(number, pc + 2, r);
+  Status status = run_piece<kMeasured>(number, pc + 2, r, tally_here());
   if (!status.ok()) [[unlikely]]
     BATON_FAIL(status);
   pc += 2 + of.inputs.size() + of.outputs.size();
@@ -645,7 +696,7 @@ piece: {
 
 evaluated: {
   if (stop_ && stop_->load(std::memory_order_relaxed)) BATON_FAIL(stopped());
-  if (Status status = evaluate(pc, r); !status.ok()) BATON_FAIL(status);
+  if (Status status = evaluate(pc, r, tally_here()); !status.ok()) BATON_FAIL(status);
   pc += 4 + pc[3];
   BATON_NEXT();
 }

@@ -79,11 +79,14 @@ class Machine {
   /// Runs a function. Fails for arguments that do not fit, a failed kernel or service, calls that nest too
   /// deep, and on interruption; the machine can be used again.
   Result<program::Value> run(uint32_t function, std::span<const program::Value> args);
-  /// The same with the calls of kernels and operators timed.
+  /// The same with everything counted and timed; what several runs took is added up.
   Result<program::Value> run_measured(uint32_t function, std::span<const program::Value> args,
                                       MeasuredRun& measured);
   /// Runs a function value, of this program or another.
   Result<program::Value> call(const program::FunctionValue& function, std::span<const program::Value> args);
+
+  /// Memory of intermediate results.
+  size_t arena_bytes() const;
 
   /// Whether the last failure was that of a service.
   bool service_failed() const { return service_failed_; }
@@ -106,13 +109,16 @@ class Machine {
   Status check_arguments(const FunctionCode& function, std::span<const program::Value> args) const;
   Result<program::Value> start(uint32_t function, std::span<const program::Value> args,
                                const program::FunctionValue* closure);
+  template <bool kMeasured>
   Status execute();
   Status grow(size_t slots);
   void unwind();
   template <bool kMeasured>
-  Status run_piece(uint32_t piece, const int32_t* operands, Slot* registers);
-  Status evaluate(const int32_t* words, Slot* registers);
-  program::Value evaluate_measured(const int32_t* words, const std::vector<program::Value>& args);
+  Status run_piece(uint32_t piece, const int32_t* operands, Slot* registers, MeasuredInstruction* at);
+  /// `at`: of a measured run; else null.
+  Status evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at);
+  program::Value evaluate_measured(const int32_t* words, const std::vector<program::Value>& args,
+                                   MeasuredInstruction& at);
   std::vector<program::Value> take_values(const int32_t* words, Slot* registers);
   program::Value constructed(uint32_t constructor, std::vector<program::Value> fields) const;
   bool take_field(const int32_t* words, Slot* registers);

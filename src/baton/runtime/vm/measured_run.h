@@ -1,58 +1,143 @@
-// What a measured run of a program took, by calls of kernels and operators.
+// What a measured run of a program took: by calls of kernels and operators, by functions, by instructions.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "baton/runtime/system/timers.h"
+#include "baton/runtime/vm/program.h"
 
 namespace baton::vm {
 
 /// Calls alike: of one node of the plan that reports read, on tensors of the same shapes.
 struct MeasuredCalls {
   uint32_t node = 0;
-  std::string name;    ///< of the kernel or operator
-  std::string shapes;  ///< of arguments and results: "float32[2, 3], float32[3]"
+  std::string name;              ///< of the kernel or operator
+  std::string shapes;            ///< of arguments and results: "float32[2, 3], float32[3]"
+  std::vector<int64_t> extents;  ///< the values of the kernel's symbolic extents (kernel_extents())
   uint64_t count = 0;
   double ns = 0;
 };
 
-/// The time of a run: that of its calls, that of making pieces ready, and the rest, which is control: the
-/// instructions between them.
+/// What a run does beside calls of kernels and operators.
+enum class RunPart : uint8_t {
+  kExtents,    ///< computing and checking extents, placing intermediate results
+  kMemory,     ///< memory of results
+  kArguments,  ///< the rest of making kernels ready: pointers to their operands, values of their results
+  kControl,    ///< the instructions between pieces
+};
+inline constexpr size_t kRunParts = 4;
+
+/// Ticks of runtime/system/timers.h, and how many readings of the counter are among them.
+struct MeasuredTicks {
+  uint64_t ticks = 0, readings = 0;
+  void add(uint64_t more, uint64_t with) {
+    ticks += more;
+    readings += with;
+  }
+  /// Without the readings.
+  double ns() const;
+};
+
+/// A function of the program. A call while another one of the same function is not finished is recursive:
+/// iterations of loops are such calls.
+struct MeasuredFunction {
+  uint64_t calls = 0, recursive = 0;
+  MeasuredTicks time;  ///< of the calls that are not recursive, with all that they call
+};
+
+/// An instruction: how often it ran, and of pieces, operators and calls (those that are not recursive) the
+/// time.
+struct MeasuredInstruction {
+  uint64_t count = 0;
+  MeasuredTicks time;
+};
+
 class MeasuredRun {
  public:
+  MeasuredRun();
+  MeasuredRun(const MeasuredRun&) = delete;
+  MeasuredRun& operator=(const MeasuredRun&) = delete;
+  /// Differs from that of every other one, also of those that exist no more.
+  uint64_t id() const { return id_; }
+  /// Before anything is counted, once or before each of several runs that are added up. The program outlives
+  /// this.
+  void begin(const Program& program);
+
   /// The row for such calls, created on first use.
-  size_t row(uint32_t node, const std::string& name, std::string shapes);
-  /// Counts a call. Times are in ticks of runtime/system/timers.h.
+  size_t row(uint32_t node, const std::string& name, std::string shapes, std::vector<int64_t> extents = {});
+  /// Counts a call between two readings.
   void add_call(size_t row, uint64_t ticks) {
-    ++counted_[row].count;
-    counted_[row].ticks += ticks;
-    ticks_of_calls_ += ticks;
+    counted_[row].add(ticks, 1);
+    of_calls_.add(ticks, 1);
+    readings_ += 2;
   }
   /// The ticks of all calls so far.
-  uint64_t ticks_of_calls() const { return ticks_of_calls_; }
-  /// Counts a piece, which took `ticks` beside its calls.
-  void add_piece(uint64_t ticks) {
-    ++pieces_;
-    ticks_of_pieces_ += ticks;
+  const MeasuredTicks& of_calls() const { return of_calls_; }
+  /// So many ticks that have just passed do not count.
+  void exclude(uint64_t ticks);
+  /// Counts an operator's call.
+  void add_operator(size_t row, uint64_t ticks, MeasuredInstruction& at) {
+    add_call(row, ticks);
+    of_operators_.add(ticks, 1);
+    at.time.add(ticks, 1);
   }
-  void set_total(uint64_t ticks) { ticks_in_total_ = ticks; }
+  /// Counts a piece: what its extents and its memory took, and all of it; `before`: of_calls() at its begin.
+  void add_piece(uint64_t extents, uint64_t memory, uint64_t all, const MeasuredTicks& before,
+                 MeasuredInstruction& at);
+  /// The end of a run, between two readings.
+  void add_total(uint64_t ticks);
 
+  /// The tallies of a function's words.
+  MeasuredInstruction* instructions_of(const FunctionCode& function) {
+    return instructions_[number_of(function)].data();
+  }
+  /// A call of `callee` from the instruction at `site` (null: from outside), in a frame of that depth.
+  void enter(const FunctionCode& callee, MeasuredInstruction* site, size_t depth);
+  /// The frame of that depth ends.
+  void leave(size_t depth) {
+    if (!open_.empty() && open_.back().depth >= depth) close(depth);
+  }
+
+  const Program& program() const { return *program_; }
+  uint64_t runs() const { return runs_; }
   /// In the order of their first calls.
   std::vector<MeasuredCalls> calls() const;
-  /// How many pieces ran, and the time of their extents, memory, arguments and results.
+  /// How many pieces ran, and how many instructions.
   uint64_t pieces() const { return pieces_; }
-  double pieces_ns() const;
+  uint64_t num_instructions() const;
+  double ns_of(RunPart part) const;
   double total_ns() const;
+  const std::vector<MeasuredFunction>& functions() const { return functions_; }
+  /// By function and word of its code.
+  const std::vector<std::vector<MeasuredInstruction>>& instructions() const { return instructions_; }
 
  private:
-  struct Counted {
-    uint64_t count = 0, ticks = 0;
+  /// A call that is not recursive and not finished.
+  struct Open {
+    size_t depth, function;
+    MeasuredInstruction* site;
+    uint64_t began, readings;
   };
+  size_t number_of(const FunctionCode& function) const {
+    return static_cast<size_t>(&function - program_->functions.data());
+  }
+  void close(size_t depth);
+
+  const uint64_t id_;
+  const Program* program_ = nullptr;
   std::vector<MeasuredCalls> rows_;
-  std::vector<Counted> counted_;
+  std::vector<MeasuredTicks> counted_;                          // of rows; their readings are their calls
   std::map<std::pair<uint32_t, std::string>, size_t> numbers_;  // of rows, by node and shapes
-  uint64_t ticks_of_calls_ = 0, pieces_ = 0, ticks_of_pieces_ = 0, ticks_in_total_ = 0;
+  std::vector<MeasuredFunction> functions_;
+  std::vector<std::vector<MeasuredInstruction>> instructions_;
+  std::vector<bool> is_open_;  // of each function
+  std::vector<Open> open_;
+  MeasuredTicks of_calls_, of_operators_, of_pieces_, extents_, memory_, arguments_, total_;
+  uint64_t pieces_ = 0, readings_ = 0, runs_ = 0, excluded_ = 0;
 };
 
 }  // namespace baton::vm

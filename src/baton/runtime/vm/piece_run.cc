@@ -212,7 +212,7 @@ Status PieceRun::prepare() {
     }
   }
   calls_.clear();
-  rows_.clear();
+  rows_of_ = 0;
   for (const Call& call : all_calls_) {
     const std::vector<uint32_t>& outputs = piece_.calls[call.number].outputs;
     if (std::ranges::none_of(outputs, [&](uint32_t output) { return bytes_[output] > 0; })) continue;
@@ -288,7 +288,7 @@ Status PieceRun::make_outputs() {
   return Status::success();
 }
 
-Status PieceRun::begin(std::span<const PieceInput> inputs) {
+Status PieceRun::set_extents_of(std::span<const PieceInput> inputs) {
   bool changed = !prepared_;
   if (Status status = read_axes(inputs, &changed); !status.ok()) {
     prepared_ = false;
@@ -300,8 +300,12 @@ Status PieceRun::begin(std::span<const PieceInput> inputs) {
       return status;
     }
   } else if (memory_.generation() != generation_) {
-    if (Status status = place_in_arena(); !status.ok()) return status;
+    return place_in_arena();
   }
+  return Status::success();
+}
+
+Status PieceRun::set_inputs(std::span<const PieceInput> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     inputs_[i] = inputs[i];
     if (!inputs[i].array) {
@@ -319,7 +323,7 @@ Status PieceRun::begin(std::span<const PieceInput> inputs) {
     }
     if (tensors_[piece_.inputs[i]].host != data) point(piece_.inputs[i], data);
   }
-  return make_outputs();
+  return Status::success();
 }
 
 Status PieceRun::failed(const Call& call, int code) const {
@@ -334,13 +338,19 @@ Status PieceRun::call_kernels() {
   return Status::success();
 }
 
-Status PieceRun::call_kernels(MeasuredRun& run) {
-  if (rows_.empty()) {
-    for (const Call& each : calls_) {
-      const PieceCall& call = piece_.calls[each.number];
-      rows_.push_back(run.row(call.node, program_.kernels[call.kernel].name, shapes_of(call)));
-    }
+void PieceRun::find_rows(MeasuredRun& run) {
+  rows_.clear();
+  for (const Call& each : calls_) {
+    const PieceCall& call = piece_.calls[each.number];
+    std::vector<int64_t> extents;
+    for (const uint32_t step : call.extents) extents.push_back(steps_[step]);
+    rows_.push_back(
+        run.row(call.node, program_.kernels[call.kernel].name, shapes_of(call), std::move(extents)));
   }
+  rows_of_ = run.id();
+}
+
+Status PieceRun::call_kernels(MeasuredRun& run) {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const uint64_t began = ticks();

@@ -50,14 +50,19 @@ class PieceRun {
            std::span<const std::pair<const PluginModule*, baton_bound>> kernels);
 
   const Piece& piece() const { return piece_; }
-  /// Sets the inputs, and makes everything ready for their extents.
-  Status begin(std::span<const PieceInput> inputs);
+  /// Before the kernels are called: makes everything ready for the extents of the inputs, then sets these,
+  /// then gets memory for the results.
+  Status set_extents_of(std::span<const PieceInput> inputs);
+  Status set_inputs(std::span<const PieceInput> inputs);
+  Status make_outputs();
   /// Calls all kernels.
   Status call_kernels();
-  /// The same with each call timed.
+  /// The same with each call timed, after find_rows().
   Status call_kernels(MeasuredRun& run);
-  /// To be called before another MeasuredRun is given.
-  void forget_rows() { rows_.clear(); }
+  /// Whether find_rows() has nothing to do.
+  bool has_rows(const MeasuredRun& run) const { return rows_of_ == run.id(); }
+  /// The rows of the calls, which have their extents by now.
+  void find_rows(MeasuredRun& run);
   /// The results. The inputs are not used after this.
   void finish(std::span<PieceOutput> outputs);
 
@@ -81,7 +86,6 @@ class PieceRun {
   Status prepare();
   Status place_in_arena();
   void point(uint32_t tensor, void* data);
-  Status make_outputs();
   Shape shape_of(uint32_t tensor) const;
   bool lacks_elements(uint32_t tensor) const;
   program::Value view_of(uint32_t tensor, std::span<const PieceOutput> outputs) const;
@@ -108,7 +112,8 @@ class PieceRun {
   std::vector<program::Value> given_, spare_;  // values of outputs, kept to be used again
   std::vector<void*> args_;
   std::vector<Call> all_calls_, calls_;  // calls_: those that compute something
-  std::vector<size_t> rows_;             // of a measured run, of calls_; empty: not known
+  std::vector<size_t> rows_;             // of calls_, in the measured run of that id
+  uint64_t rows_of_ = 0;
   std::vector<PieceInput> inputs_;
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;

@@ -130,6 +130,12 @@ struct ParameterType {
   std::vector<ParameterType> fields;
 };
 
+/// What the instruction at a word is in the source, for reports.
+struct CodeLine {
+  uint32_t word = 0, line = 0, column = 0;  ///< line 0: not known
+  std::string what = {};                    ///< of a branch: "if", "match Cons"
+};
+
 struct FunctionCode {
   std::string name;
   uint32_t parameters = 0, captured = 0, registers = 0;
@@ -139,7 +145,9 @@ struct FunctionCode {
   /// Which nodes of the plan that reports read are computed by the instruction at a word; ascending. Calls of
   /// pieces have their own.
   std::vector<std::pair<uint32_t, uint32_t>> nodes;
-  bool is_global = true;  ///< callable by name
+  std::vector<CodeLine> lines;  ///< of branches and calls, ascending
+  uint32_t line = 0;            ///< of the function; 0: not known
+  bool is_global = true;        ///< callable by name
 };
 
 struct KernelName {

@@ -8,7 +8,7 @@
 namespace baton::vm {
 namespace {
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kMost = uint64_t{1} << 28;  // elements of one list
 constexpr int kDeepest = 64;                   // tuples in tuples of a parameter's type
 
@@ -130,9 +130,13 @@ void fields(Archive& archive, ParameterType& type) {
   archive.leave();
 }
 template <class Archive>
+void fields(Archive& archive, CodeLine& line) {
+  all(archive, line.word, line.line, line.column, line.what);
+}
+template <class Archive>
 void fields(Archive& archive, FunctionCode& code) {
   all(archive, code.name, code.parameters, code.captured, code.registers, code.parameter_names,
-      code.parameter_types, code.code, code.nodes, code.is_global);
+      code.parameter_types, code.code, code.nodes, code.lines, code.line, code.is_global);
 }
 template <class Archive>
 void fields(Archive& archive, KernelName& kernel) {

@@ -1,0 +1,33 @@
+#pragma once
+// Samples of a program of the virtual machine.
+#include "baton/clock/program_clock.h"
+#include "baton/runtime/vm/measured_run.h"
+
+namespace baton {
+
+/// The nodes of a profiled run are those of the plan that reports read, each with the time of all its calls
+/// in the run, and then the parts of a run in the order of vm::RunPart.
+class MachineClock final : public ProgramClock {
+ public:
+  /// Runs the program; null: without being measured.
+  using Run = std::function<void(vm::MeasuredRun*)>;
+
+  /// `nodes`: how many the plan has. `all`: what all measured runs take is added to it; it outlives this.
+  MachineClock(SampleClock& clock, Run run, size_t nodes, int threads, vm::MeasuredRun& all);
+
+  int threads() const override { return threads_; }
+  void warm_up() override;
+  std::optional<Sample> run(int runs = 1, const std::function<void()>& prepare = {}) override;
+  std::optional<ProfiledSample> profiled_run() override;
+
+ private:
+  std::vector<double> totals() const;
+
+  SampleClock& clock_;
+  Run run_;
+  size_t nodes_;
+  int threads_;
+  vm::MeasuredRun& all_;
+};
+
+}  // namespace baton
