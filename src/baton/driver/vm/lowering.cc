@@ -350,23 +350,17 @@ class FunctionLowering {
   void emit_call(const CallNode& call, std::optional<Register> made) {
     const LoweredRef callee = operand(call.callee());
     std::vector<LoweredRef> args = operands(call.args());
-    if (callee->kind == Kind::kFunction) {
-      for (const Var& var : callee->captured) args.push_back(scope_.find(var.get()));
-      const std::vector<Register> list = scope_.as_registers(args);
-      std::vector<int32_t> words{callee->where};
-      if (made) words.push_back(*made);
-      CodeBuilder::append(words, list);
-      scope_.code().emit_at(call.span(), made ? Opcode::kCall : Opcode::kTailCall, std::move(words));
-      if (!made) scope_.pieces().drop();
-      return;
-    }
-    args.insert(args.begin(), callee);
+    const bool known = callee->kind == Kind::kFunction;
+    if (!known) args.insert(args.begin(), callee);
+    for (const Var& var : callee->captured) args.push_back(scope_.find(var.get()));
     std::vector<Register> list = scope_.as_registers(args);
-    std::vector<int32_t> words{list[0]};
+    std::vector<int32_t> words{known ? callee->where : list[0]};
     if (made) words.push_back(*made);
-    list.erase(list.begin());
+    if (!known) list.erase(list.begin());
     CodeBuilder::append(words, list);
-    scope_.code().emit_at(call.span(), made ? Opcode::kCallValue : Opcode::kTailCallValue, std::move(words));
+    const Opcode op = known ? (made ? Opcode::kCall : Opcode::kTailCall)
+                            : (made ? Opcode::kCallValue : Opcode::kTailCallValue);
+    scope_.code().emit_at(call.span(), op, std::move(words));
     if (!made) scope_.pieces().drop();
   }
 

@@ -2,7 +2,8 @@
 // What the table of a profile says of a program of the virtual machine.
 #include <ostream>
 
-#include "baton/profile/write/table.h"
+#include "baton/profile/report/rows.h"
+#include "baton/profile/write/table_options.h"
 
 namespace baton {
 
