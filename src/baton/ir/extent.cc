@@ -335,12 +335,12 @@ Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value) {
   return replace_extent_vars(dim, [&](Dim var) { return Dim(value(var)); });
 }
 
-std::optional<std::vector<int64_t>> usual_extents(const TensorTypeNode& type) {
+std::vector<int64_t> usual_extents(const TensorTypeNode& type) {
   std::vector<int64_t> extents;
   for (const Dim& dim : type.shape()) {
     const Dim at = extent_at(dim, [](Dim) { return kUsualExtent; });
-    if (at.is_any()) return std::nullopt;
-    extents.push_back(dim.is_any() ? std::max<int64_t>(at.value(), 1) : at.value());
+    const int64_t value = at.is_any() ? kUsualExtent : at.value();
+    extents.push_back(dim.is_any() ? std::max<int64_t>(value, 1) : value);
   }
   return extents;
 }

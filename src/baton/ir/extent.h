@@ -59,9 +59,8 @@ Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value);
 /// The number that a variable of an extent stands for where something is chosen by size before it is known: a
 /// layout, an algorithm, a schedule.
 inline constexpr int64_t kUsualExtent = 64;
-/// The extents of `type` as numbers, symbolic ones at kUsualExtent (and at least 1); nullopt where one is
-/// `?`.
-std::optional<std::vector<int64_t>> usual_extents(const TensorTypeNode& type);
+/// The extents of `type` as numbers, variables and `?` at kUsualExtent; what is no constant is at least 1.
+std::vector<int64_t> usual_extents(const TensorTypeNode& type);
 
 /// What `dim` is at least where its variables are at least 1; INT64_MIN when that is not known.
 int64_t least_extent(Dim dim);

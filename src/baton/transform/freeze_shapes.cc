@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 #include "baton/ir/extent.h"
 #include "baton/ir/functions.h"
@@ -181,6 +182,7 @@ class ShapeFreezer final : public Rewriter {
     for (const Var& param : function->params()) opened_ = opened_ || shapes_.shape(param.get());
     bool changes = opened_;
     post_order(Expr(function), [&](const Expr& node) {
+      if (const auto* let = as<LetNode>(node)) bound_.insert(let->var().get());
       const auto* var = as<VarNode>(node);
       const auto* inner = as<FunctionNode>(node);
       const Type type = var ? var->annotation() : inner ? inner->ret_type() : Type();
@@ -192,9 +194,10 @@ class ShapeFreezer final : public Rewriter {
  private:
   bool enter(const Expr&) override { return true; }
 
-  // Bound variables without a stated type are inferred again.
+  // Bound variables without a stated type are inferred again, and those that state `?`.
   Var rewrite_var(const Var& var) override {
     Type type = shapes_.frozen(var->annotation());
+    if (opened_ && bound_.contains(var.get()) && has_unknown(type)) type = {};
     if (const std::vector<int64_t>* shape = shapes_.shape(var.get()))
       type = tensor_type(*shape, as_type<TensorTypeNode>(declared_type(*var))->dtype());
     return make_var(var->name(), std::move(type), NodeInfo(var->origins(), var->span()));
@@ -212,6 +215,7 @@ class ShapeFreezer final : public Rewriter {
 
   const FrozenShapes& shapes_;
   bool opened_ = false;  // parameters have shapes of their own
+  std::unordered_set<const VarNode*> bound_;
 };
 
 int64_t number_in(const std::string& text, const std::string& whole) {

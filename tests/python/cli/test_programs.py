@@ -92,6 +92,15 @@ def test_one_build_at_one_shape(open_shapes):
     assert "program" not in report
 
 
+def test_a_shape_reaches_what_let_binds(tmp_path):
+    (tmp_path / "let.relay").write_text("""#[version = "0.0.5"]
+def @main(%x: Tensor[(?, 16), float32]) { let %y = nn.relu(%x); let %z = add(%y, %x); multiply(%z, %y) }
+""", encoding="utf-8")
+    assert "?" not in baton(tmp_path, "print", "let.relay", "--shape", "x=4,16")
+    report = json.loads(baton(tmp_path, "profile", "let.relay", "--shape", "x=4,16", "--json", "--no-unfused", "--no-inside", *QUICK))
+    assert "program" not in report, "it is a plan"
+
+
 def test_an_onnx_file_with_a_named_extent(tmp_path):
     onnx = pytest.importorskip("onnx")
     helper = onnx.helper

@@ -212,6 +212,32 @@ def @main(%x: Tensor[(3, 5), float32]) { nn.relu(multiply(add(%x, 1f), 2f)) })")
   EXPECT_EQ(program->program().kernels.size(), 1);
 }
 
+TEST(VirtualMachine, LayersWithOpenRowsHavePackedWeights) {
+  const IRModule module = parsed(R"(
+def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(256, 64), float32], %d: Tensor[(1, 16, ?, ?), float32],
+          %k: Tensor[(32, 16, 3, 3), float32]) {
+  (nn.dense(%x, %w, units=256), nn.conv2d(%d, %k, channels=32, kernel_size=[3, 3], padding=[1, 1, 1, 1]))
+})");
+  const auto weight = [](const std::string& name, const Shape& shape) {
+    return as_value<TensorValue>(floats(name, shape))->array();
+  };
+  const NamedArrays params{{"w", weight("w", {256, 64})}, {"k", weight("k", {32, 16, 3, 3})}};
+  BuildContext context = host_context();
+  context.passes = std::make_shared<PassContext>();
+  context.passes->opt_level = 3;
+  const BuildResult build = build_program(module, {.params = params, .context = context});
+  std::string names;
+  for (const BuiltKernel& each : build.kernels) names += each.func_name + " ";
+  EXPECT_NE(names.find("contrib_dense_pack"), std::string::npos) << names;
+  EXPECT_NE(names.find("contrib_conv2d_NCHWc"), std::string::npos) << names;
+  const auto program = RunnableProgram::create(build);
+  const program::InterpretedProgram interpreted(bind_params(module, params), optimize, host_context());
+  for (const int64_t n : {1, 5, 70}) {
+    const std::vector<Value> args{floats("x", {n, 64}), floats("d", {1, 16, n, n + 3})};
+    expect_equal(run(*program, args), interpreted.run(args, host_context()));
+  }
+}
+
 TEST(VirtualMachine, MeasuredRuns) {
   const auto loop = built(R"(
 def @grow(%i: int32, %x: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {

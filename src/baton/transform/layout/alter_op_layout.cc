@@ -108,13 +108,13 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::string out_layout = text_attr(call, "out_layout");
-  if (!data || !weight || !result || !data->is_known() || !result->is_known() ||
+  if (!data || !weight || !result ||
       text_attr(call, "data_layout") != "NCHW" || text_attr(call, "kernel_layout") != "OIHW" ||
       !(out_layout.empty() || out_layout == "NCHW"))
     return std::nullopt;
   const auto types = product_types(data->dtype(), weight->dtype(), result->dtype());
   if (data->shape()[1].is_any() || result->shape()[1].is_any()) return std::nullopt;
-  const auto in = *usual_extents(*data), kernel = weight->extents(), out = *usual_extents(*result);
+  const auto in = usual_extents(*data), kernel = weight->extents(), out = usual_extents(*result);
   if (!types || (types == ProductTypes::kIntegers && (is_empty(in) || is_empty(kernel) || is_empty(out))))
     return std::nullopt;
   const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation"),
@@ -274,10 +274,10 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
 
 bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
   const TensorTypeNode *data = tensor_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
-  if (!data || !data->is_known() || !weight || data->rank() != 2 || data->dtype() != DType::float_(32))
+  if (!data || !weight || data->rank() != 2 || data->dtype() != DType::float_(32))
     return false;
   const std::vector<int64_t> by = weight->extents();
-  return !choice.packs_dense({.rows = (*usual_extents(*data))[0],
+  return !choice.packs_dense({.rows = usual_extents(*data)[0],
                               .units = by[0],
                               .depth = by[1],
                               .constant = as<ConstantNode>(dense.args()[1]) != nullptr},
@@ -305,7 +305,7 @@ Expr deepened(const Expr& data, DType dtype, int rank, int64_t columns) {
 std::optional<PlannedCall> alter_integer_dense(const CallNode& call, const OpDef& op, int64_t size,
                                                const DeviceSheet& sheet) {
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
-  if (is_empty(*usual_extents(*data)) || is_empty(weight->extents())) return std::nullopt;
+  if (is_empty(usual_extents(*data)) || is_empty(weight->extents())) return std::nullopt;
   const IntegerProduct product = integer_product(call, sheet);
   const int64_t depth = weight->extents()[1],
                 missing = (product.summed - depth % product.summed) % product.summed;
@@ -333,7 +333,7 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
   const OpDef* op = find_op("nn.contrib_dense_pack");
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const auto types = data && data->is_known() && weight && result
+  const auto types = data && weight && result
                          ? product_types(data->dtype(), weight->dtype(), result->dtype())
                          : std::nullopt;
   if (!op || !types || data->rank() < 2) return std::nullopt;

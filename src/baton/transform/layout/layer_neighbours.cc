@@ -17,10 +17,9 @@ constexpr int64_t kFewer = 4;
 
 int64_t elements(const ExprNode& node) {
   const auto* tensor = as_type<TensorTypeNode>(node.checked_type());
-  const auto extents = tensor ? usual_extents(*tensor) : std::nullopt;
-  if (!extents) return 0;
+  if (!tensor) return 0;
   int64_t count = 1;
-  for (const int64_t extent : *extents) count *= extent;
+  for (const int64_t extent : usual_extents(*tensor)) count *= extent;
   return count;
 }
 

@@ -31,7 +31,7 @@ uint16_t rounded(float value) {
 
 bool is_float32(const Type& type) {
   const auto* tensor = as_type<TensorTypeNode>(type);
-  return tensor && tensor->is_known() && tensor->dtype() == kFloat32;
+  return tensor && tensor->dtype() == kFloat32;
 }
 
 /// The constant weight of a typed call that may be stored so, or null.
