@@ -335,6 +335,15 @@ Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value) {
   return replace_extent_vars(dim, [&](Dim var) { return Dim(value(var)); });
 }
 
+std::optional<std::vector<int64_t>> extents_but_batch(const std::vector<Dim>& shape) {
+  std::vector<int64_t> extents;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis > 0 && shape[axis].is_any()) return std::nullopt;
+    extents.push_back(shape[axis].is_any() ? kUsualBatch : shape[axis].value());
+  }
+  return extents;
+}
+
 std::vector<int64_t> usual_extents(const TensorTypeNode& type) {
   std::vector<int64_t> extents;
   for (const Dim& dim : type.shape()) {

@@ -7,6 +7,7 @@
 
 #include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
+#include "baton/ir/rules/cost.h"
 #include "baton/ir/rules/narrow_weight.h"
 #include "baton/ir/rules/pass_traits.h"
 
@@ -61,6 +62,20 @@ TailStrategy inside(LoweredKernel& kernel, Dim extent, int factor, int lanes) {
 TailStrategy guarded(Dim extent, int factor) {
   if (!extent.is_symbolic()) return guarded(static_cast<int>(extent.value()), factor);
   return factor == 1 ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
+}
+
+bool LoweredKernel::is_batch(int extent) const {
+  if (anchor < 0) return false;
+  const CallNode& call = *anchor_of(*this).call;
+  const auto* type = as_type<TensorTypeNode>(call.checked_type());
+  const std::string_view kind = call.op() ? cost_class(*call.op()) : "";
+  if (!type || type->rank() < 3 || (kind != "conv" && kind != "pool")) return false;
+  const auto has_it = [&](const Dim& dim) {
+    bool found = false;
+    visit_extent_vars(dim, [&](Dim var) { found |= extent_number(var) == extent; });
+    return found;
+  };
+  return has_it(type->shape()[0]) && std::ranges::count_if(type->shape(), has_it) == 1;
 }
 
 Dim result_dim(const LoweredKernel& kernel, int axis) {

@@ -54,7 +54,7 @@ TransposeExtents transpose_extents_of(const LoweredKernel& kernel) {
     e.positions.push_back(tiles_of(e.extent.back(), e.stride.back()));
   }
   for (int64_t extent : weight.shape()) e.weight_bytes *= extent;
-  for (int64_t extent : data.shape()) e.data_bytes *= extent;
+  for (const Dim extent : data.dims()) e.data_bytes *= kernel.usual_extent(extent);
   return e;
 }
 

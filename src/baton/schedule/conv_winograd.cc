@@ -59,8 +59,11 @@ WinogradExtents conv_winograd_extents_of(const LoweredKernel& kernel) {
 std::string conv_winograd_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const std::string reason = refuses_anchor(kernel, "conv_winograd", "gemm_acc");
   if (!reason.empty()) return reason;
-  if (!kernel.is_static()) return "rows of tiles are numbered, and there are symbolic extents";
-  return anchor_of(kernel).inputs[0].rank() == 5 ? "" : "the data are not packed";
+  if (anchor_of(kernel).inputs[0].rank() != 5) return "the data are not packed";
+  for (const int axis : {1, 2, 3, 4})
+    if (result_dim(kernel, axis).is_symbolic() || anchor_of(kernel).inputs[0].dim(axis).is_symbolic())
+      return "rows of tiles are numbered, and there are symbolic extents";
+  return "";
 }
 
 /// Whether M of all tiles and at least two blocks of channels fits, and V is not too large for the last-level

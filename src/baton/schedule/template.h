@@ -66,6 +66,8 @@ struct LoweredKernel {
   /// `dim` as a number to choose a schedule by: itself, or at usual extents; >= 1 for symbolic ones. Where
   /// the usual ones are 1, the least that it can be.
   int64_t usual_extent(Dim dim) const;
+  /// Whether numbered_extent(extent) is the batch of the kernel's convolution or pooling, and nothing else.
+  bool is_batch(int extent) const;
   /// Notes that the schedule needs `dim` to be at least `at_least`, or is not one for shorter ones.
   void takes_for_granted(Dim dim, int at_least, int lanes = 1);
 };

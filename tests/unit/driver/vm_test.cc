@@ -238,6 +238,34 @@ def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(256, 64), float32], %d: Tens
   }
 }
 
+TEST(VirtualMachine, AnOpenBatchKeepsTheAlgorithms) {
+  const IRModule module = parsed(R"(
+def @main(%d: Tensor[(?, 32, 14, 14), float32], %k: Tensor[(32, 32, 3, 3), float32],
+          %t: Tensor[(32, 16, 4, 4), float32]) {
+  (nn.conv2d(%d, %k, channels=32, kernel_size=[3, 3], padding=[1, 1, 1, 1]),
+   nn.conv2d_transpose(%d, %t, channels=16, kernel_size=[4, 4], strides=[2, 2], padding=[1, 1, 1, 1],
+                       kernel_layout="IOHW"))
+})");
+  const auto weight = [](const std::string& name, const Shape& shape) {
+    return as_value<TensorValue>(floats(name, shape))->array();
+  };
+  const NamedArrays params{{"k", weight("k", {32, 32, 3, 3})}, {"t", weight("t", {32, 16, 4, 4})}};
+  BuildContext context = host_context();
+  context.passes = std::make_shared<PassContext>();
+  context.passes->opt_level = 3;
+  const BuildResult build = build_program(module, {.params = params, .context = context});
+  std::string templates;
+  for (const BuiltKernel& each : build.kernels) templates += each.kernel->template_name + " ";
+  EXPECT_NE(templates.find("conv_winograd"), std::string::npos) << templates;
+  EXPECT_EQ(templates.find("trivial"), std::string::npos) << templates;
+  const auto program = RunnableProgram::create(build);
+  const program::InterpretedProgram interpreted(bind_params(module, params), optimize, host_context());
+  for (const int64_t n : {0, 1, 3}) {
+    const std::vector<Value> args{floats("d", {n, 32, 14, 14})};
+    expect_equal(run(*program, args), interpreted.run(args, host_context()));
+  }
+}
+
 TEST(VirtualMachine, MeasuredRuns) {
   const auto loop = built(R"(
 def @grow(%i: int32, %x: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {

@@ -99,7 +99,7 @@ bool is_empty(const std::vector<int64_t>& extents) { return std::ranges::find(ex
 /// A convolution in NCHW and OIHW with known channels and taps; symbolic extents are usual ones.
 struct Conv {
   ConvShape shape;
-  bool symbolic = false;  ///< batch, height or width are
+  bool symbolic = false;  ///< height or width are
   LayerSurroundings around;
   bool depthwise = false;
 };
@@ -120,7 +120,7 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation"),
              padding = ints_attr(call, "padding");
   Conv conv;
-  conv.shape = {.batch = in[0],
+  conv.shape = {.batch = data->shape()[0].is_any() ? kUsualBatch : in[0],
                 .in_channels = in[1],
                 .out_channels = out[1],
                 .out_height = out[2],
@@ -133,7 +133,8 @@ std::optional<Conv> plain_conv(const CallNode& call) {
                 .dilation_width = dilation.back(),
                 .groups = int_attr(call, "groups"),
                 .float32 = types == ProductTypes::kFloat32};
-  conv.symbolic = !data->is_static() || !result->is_static();
+  for (const size_t axis : {2, 3})
+    conv.symbolic |= data->shape()[axis].is_any() || result->shape()[axis].is_any();
   conv.around = {.in_height = in[2],
                  .in_width = in[3],
                  .pad_top = padding.at(0),
@@ -221,11 +222,13 @@ constexpr TransposeLayouts kTransposeLayouts[] = {
 // (taps, input channels, output channels) in plain layouts.
 std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const KernelChoice& choice,
                                                 const DeviceSheet& sheet) {
-  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  if (!data || !weight || !result || !result->is_static() || data->dtype() != DType::float_(32) ||
+  if (!data || !weight || !result || data->dtype() != DType::float_(32) ||
       weight->dtype() != DType::float_(32) || result->dtype() != DType::float_(32))
     return std::nullopt;
+  const auto given = extents_but_batch(data->shape()), made = extents_but_batch(result->shape());
+  if (!given || !made) return std::nullopt;
   const size_t count = ints_attr(call, "strides").size();
   const TransposeLayouts& names = kTransposeLayouts[count - 1];
   const std::string plain = names.data, kernel = text_attr(call, "kernel_layout"),
@@ -233,7 +236,8 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
   if (text_attr(call, "data_layout") != plain || !(out_layout.empty() || out_layout == plain) ||
       kernel.size() != count + 2 || kernel.find('G') != std::string::npos)
     return std::nullopt;
-  const auto in = data->extents(), taps = weight->extents(), out = result->extents();
+  const auto &in = *given, &out = *made;
+  const auto taps = weight->extents();
   const int64_t groups = int_attr(call, "groups");
   if (is_empty(in) || is_empty(taps) || is_empty(out) || in[1] % groups != 0 || out[1] % groups != 0)
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/layer_kind.h"
@@ -41,12 +42,14 @@ struct Transposed {
 std::optional<Transposed> transposed_of(const CallNode& call) {
   const auto* kind = call.op() ? call.op()->rules.get<LayerKind>() : nullptr;
   if (!kind || *kind != LayerKind::kConvolutionTransposed) return std::nullopt;
-  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const DType f32 = DType::float_(32);
-  if (!data || !weight || !result || !result->is_static() || data->rank() != 4 || data->dtype() != f32 ||
-      weight->dtype() != f32 || result->dtype() != f32 || !as<ConstantNode>(call.args()[1]))
+  if (!data || !weight || !result || data->rank() != 4 || data->dtype() != f32 || weight->dtype() != f32 ||
+      result->dtype() != f32 || !as<ConstantNode>(call.args()[1]))
     return std::nullopt;
+  const auto given = extents_but_batch(data->shape()), made = extents_but_batch(result->shape());
+  if (!given || !made) return std::nullopt;
   const std::vector<int64_t> strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation"),
                              padding = ints_attr(call, "padding");
   const std::string out_layout = text_attr(call, "out_layout");
@@ -57,7 +60,8 @@ std::optional<Transposed> transposed_of(const CallNode& call) {
       !(out_layout.empty() || out_layout == "NCHW") || int_attr(call, "groups") != 1 || strides.empty() ||
       strides[0] < 2 || !same(strides, strides[0]) || !same(dilation, 1) || padding.empty())
     return std::nullopt;
-  const auto in = data->extents(), taps = weight->extents(), out = result->extents();
+  const auto &in = *given, &out = *made;
+  const auto taps = weight->extents();
   const int64_t stride = strides[0];
   if (in[0] == 0 || in[1] == 0 || out[1] == 0 || out[2] == 0 || out[3] == 0 || out[2] % stride != 0 ||
       out[3] % stride != 0)

@@ -63,11 +63,12 @@ std::optional<Phases> phases_of(const Compute& c, const ConvNd& conv, const std:
   const DType f32 = DType::float_(32);
   if (letters[0] == 'G' || data.dtype() != f32 || weight.dtype() != f32 || c.out().dtype() != f32)
     return std::nullopt;
-  // Phases of rows, and where the padding lies, are numbers.
-  if (!data.is_static() || !weight.is_static() || !c.out().is_static()) return std::nullopt;
-  const std::vector<int64_t> out = c.out().extents();
-  if (is_empty(data.shape()) || is_empty(weight.shape()) || is_empty(out)) return std::nullopt;
-  const auto in_plain = convert_shape(data.shape(), conv.data_layout, canonical),
+  // Phases of rows, and where the padding lies, are numbers; the batch need not be one.
+  const auto in = extents_but_batch(data.dims()), made = extents_but_batch(c.out().shape());
+  if (!in || !made || !weight.is_static()) return std::nullopt;
+  const std::vector<int64_t>& out = *made;
+  if (is_empty(*in) || is_empty(weight.shape()) || is_empty(out)) return std::nullopt;
+  const auto in_plain = convert_shape(*in, conv.data_layout, canonical),
              out_plain = convert_shape(out, conv.out_layout, canonical),
              kernel = convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical);
   check_groups(conv.groups, in_plain[1], out_plain[1]);
