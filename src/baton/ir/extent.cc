@@ -338,7 +338,7 @@ Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value) {
 std::optional<std::vector<int64_t>> usual_extents(const TensorTypeNode& type) {
   std::vector<int64_t> extents;
   for (const Dim& dim : type.shape()) {
-    const Dim at = extent_at(dim, [](Dim) { return kUsualExtent; });
+    const Dim at = dim == Dim::any() ? Dim(kUsualExtent) : extent_at(dim, [](Dim) { return kUsualExtent; });
     if (at.is_any()) return std::nullopt;
     extents.push_back(dim.is_any() ? std::max<int64_t>(at.value(), 1) : at.value());
   }

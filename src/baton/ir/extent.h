@@ -59,8 +59,8 @@ Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value);
 /// The number that a variable of an extent stands for where something is chosen by size before it is known: a
 /// layout, an algorithm, a schedule.
 inline constexpr int64_t kUsualExtent = 64;
-/// The extents of `type` as numbers, symbolic ones at kUsualExtent (and at least 1); nullopt where one is
-/// `?`.
+/// The extents of `type` as numbers, `?` and the variables of symbolic ones at kUsualExtent, and these at
+/// least 1; nullopt where one leaves 64 bits.
 std::optional<std::vector<int64_t>> usual_extents(const TensorTypeNode& type);
 
 /// What `dim` is at least where its variables are at least 1; INT64_MIN when that is not known.

@@ -108,7 +108,7 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::string out_layout = text_attr(call, "out_layout");
-  if (!data || !weight || !result || !data->is_known() || !result->is_known() ||
+  if (!data || !weight || !result || !usual_extents(*data) || !usual_extents(*result) ||
       text_attr(call, "data_layout") != "NCHW" || text_attr(call, "kernel_layout") != "OIHW" ||
       !(out_layout.empty() || out_layout == "NCHW"))
     return std::nullopt;
@@ -274,7 +274,7 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
 
 bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
   const TensorTypeNode *data = tensor_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
-  if (!data || !data->is_known() || !weight || data->rank() != 2 || data->dtype() != DType::float_(32))
+  if (!data || !usual_extents(*data) || !weight || data->rank() != 2 || data->dtype() != DType::float_(32))
     return false;
   const std::vector<int64_t> by = weight->extents();
   return !choice.packs_dense({.rows = (*usual_extents(*data))[0],
@@ -333,7 +333,7 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
   const OpDef* op = find_op("nn.contrib_dense_pack");
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const auto types = data && data->is_known() && weight && result
+  const auto types = data && usual_extents(*data) && weight && result
                          ? product_types(data->dtype(), weight->dtype(), result->dtype())
                          : std::nullopt;
   if (!op || !types || data->rank() < 2) return std::nullopt;
