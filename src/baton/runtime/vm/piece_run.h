@@ -52,6 +52,8 @@ class PieceRun {
   const Piece& piece() const { return piece_; }
   /// Sets the inputs, and makes everything ready for their extents.
   Status begin(std::span<const PieceInput> inputs);
+  /// Whether begin() failed because extents are not equal that must be.
+  bool contradicted() const { return contradicted_; }
   /// Calls all kernels.
   Status call_kernels();
   /// The same with each call timed.
@@ -112,7 +114,7 @@ class PieceRun {
   std::vector<PieceInput> inputs_;
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;
-  bool prepared_ = false;
+  bool prepared_ = false, contradicted_ = false;
 };
 
 }  // namespace baton::vm
