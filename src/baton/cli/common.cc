@@ -112,6 +112,8 @@ void ModelFlags::add_target(Flags& flags) {
 void ModelFlags::add_choices(Flags& flags) {
   flags.option("mapping", &mapping, "divide the model between backends as this file of `baton map` says");
   flags.flag("untuned", &untuned, "default schedules, whatever `baton tune` or a shipped table found");
+  flags.option("specialize", &specialize,
+               "n=1,128: also kernels for these values of a variable of the extents of a program");
 }
 
 namespace {
@@ -131,7 +133,7 @@ void refuse_options(const Io& io, std::initializer_list<const char*> names, cons
 void refuse_build_options(const Io& io, const std::string& why) {
   refuse_options(io,
                  {"params", "shape", "input-name", "opt-level", "precision", "target", "strict",
-                  "debug-lines", "mapping", "untuned"},
+                  "debug-lines", "mapping", "specialize", "untuned"},
                  why);
 }
 
@@ -155,6 +157,9 @@ BuildContext ModelFlags::context() const {
   context.passes->config = config;
   if (strict) context.passes->config.set("baton.strict_regions", AttrValue(true));
   if (untuned) context.passes->config.set("baton.tuned", AttrValue(int64_t{0}));
+  std::string extents;
+  for (const std::string& each : specialize) extents += (extents.empty() ? "" : ";") + each;
+  if (!extents.empty()) context.passes->config.set("baton.specialize", AttrValue(extents));
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));
   return context;
 }

@@ -231,6 +231,7 @@ struct KernelModule {
   std::vector<ExtentCase> cases;  ///< where there are several
   std::vector<MarkSite> marks;
   Halide::Module module;
+  std::vector<LoweredPipeline> pipelines;  ///< those of all cases
 };
 
 class KernelMaker {
@@ -259,11 +260,13 @@ class KernelMaker {
     std::vector<MarkSite> marks;
     if (cases_.size() == 1) {
       Halide::Module module = module_of(cases_[0], symbol_, marks, Halide::LinkageType::ExternalPlusArgv);
-      return {std::move(cases_[0].scheduled), {}, std::move(marks), std::move(module)};
+      std::vector<LoweredPipeline> only{pipeline_of(cases_[0])};
+      return {std::move(cases_[0].scheduled), {}, std::move(marks), std::move(module), std::move(only)};
     }
     Halide::Module joined(symbol_, target_);
     std::vector<CaseFunction> functions;
     std::vector<ExtentCase> cases;
+    std::vector<LoweredPipeline> pipelines;
     for (Case& each : cases_) {
       functions.push_back({symbol_ + "_case" + std::to_string(functions.size()), each.condition});
       if (!each.scheduled.chosen) {
@@ -274,13 +277,15 @@ class KernelMaker {
       }
       const Halide::Module module =
           module_of(each, functions.back().name, marks, Halide::LinkageType::Internal);
+      pipelines.push_back(pipeline_of(each));
       for (const Halide::Buffer<>& buffer : module.buffers()) joined.append(buffer);
       for (const Halide::Internal::LoweredFunc& part : module.functions()) joined.append(part);
       joined.set_any_strict_float(joined.any_strict_float() || module.any_strict_float());
       cases.push_back({each.condition.text(), each.scheduled.chosen->name, each.scheduled.params});
     }
     joined.append(dispatch(symbol_, cases_[main].scheduled.kernel, functions));
-    return {std::move(cases_[main].scheduled), std::move(cases), std::move(marks), std::move(joined)};
+    return {std::move(cases_[main].scheduled), std::move(cases), std::move(marks), std::move(joined),
+            std::move(pipelines)};
   }
 
   struct Case {
@@ -288,6 +293,12 @@ class KernelMaker {
     CaseCondition condition;
     std::string prefix;  ///< of its Funcs
   };
+
+  static LoweredPipeline pipeline_of(const Case& each) {
+    LoweredPipeline pipeline{each.prefix, {}};
+    for (const Tensor& output : each.scheduled.kernel.outputs) pipeline.outputs.push_back(output.func());
+    return pipeline;
+  }
 
   Halide::Module module_of(Case& each, const std::string& name, std::vector<MarkSite>& marks,
                            Halide::LinkageType linkage) const {
@@ -419,7 +430,7 @@ struct Lowered {
   const KernelRequest* request;
   Kernel kernel;       ///< without its object
   std::string symbol;  ///< its name in the module: unseen_symbol()
-  std::vector<Halide::Func> outputs;
+  std::vector<LoweredPipeline> pipelines;
   Halide::Module module;
 };
 
@@ -435,8 +446,6 @@ Lowered lower_request(const KernelRequest& request, const DeviceSheet& sheet) {
     KernelModule made =
         KernelMaker(request, symbol, sheet, target_of(sheet).with_feature(Halide::Target::NoRuntime)).run();
     const Scheduled& scheduled = made.scheduled;
-    std::vector<Halide::Func> outputs;
-    for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
     kernel.template_name = scheduled.chosen->name;
     kernel.params = scheduled.params;
     kernel.skipped = scheduled.skipped;
@@ -449,7 +458,7 @@ Lowered lower_request(const KernelRequest& request, const DeviceSheet& sheet) {
     kernel.compile_s = seconds_since(start);
     kernel.choose_s = scheduled.choose_s;
     kernel.lower_s = kernel.compile_s - kernel.choose_s;
-    return Lowered{&request, std::move(kernel), symbol, std::move(outputs), std::move(made.module)};
+    return Lowered{&request, std::move(kernel), symbol, std::move(made.pipelines), std::move(made.module)};
   });
 }
 
@@ -538,7 +547,7 @@ KernelListing list(const KernelRequest& request, const DeviceSheet& sheet, Kerne
     lowered.module.compile({{Halide::OutputFileType::object, object.path()},
                             {Halide::OutputFileType::assembly, assembly.path()}});
     listing = {to, renamed(object.text(), from, to), renamed(assembly.text(), from, to),
-               shape_of(lowered.module, lowered.outputs, from)};
+               shape_of(lowered.module, lowered.pipelines)};
   });
   rename(listing.shape, from, to);
   if (kernel) *kernel = std::move(lowered.kernel);

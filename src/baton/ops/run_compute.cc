@@ -1,7 +1,9 @@
 #include "baton/ops/run_compute.h"
 
 #include <algorithm>
-#include <cstring>
+#include <map>
+#include <ranges>
+#include <set>
 
 #include "baton/support/error.h"
 
@@ -34,33 +36,88 @@ void refuse_many_axes(const OpDef& op, const Compute& compute) {
                        " axes: at most " + std::to_string(kMostAxes) + "; reshape them first");
 }
 
-// The compute on zeros; of operands without elements, Halide infers what the results read.
+/// Replaces, in positions that are read, what some Funcs are there by zeros.
+class ZerosOf final : public Halide::Internal::IRMutator {
+ public:
+  explicit ZerosOf(const std::set<std::string>& funcs) : funcs_(funcs) {}
+
+ private:
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Call* call) override {
+    const bool read =
+        call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
+    if (reads_ > 0 && funcs_.contains(call->name)) return Halide::Internal::make_zero(call->type);
+    reads_ += read;
+    const Halide::Expr made = IRMutator::visit(call);
+    reads_ -= read;
+    return made;
+  }
+  const std::set<std::string>& funcs_;
+  int reads_ = 0;
+};
+
+using Boxes = std::map<std::string, Halide::Internal::Box>;
+
+/// Adds what the values of `func` read where `box` of it is needed.
+void add_reads(const Halide::Func& func, const Halide::Internal::Box& box, ZerosOf& zeros, Boxes& boxes) {
+  using namespace Halide::Internal;
+  for (int update = -1; update < func.num_update_definitions(); ++update) {
+    Scope<Interval> scope;
+    std::vector<Halide::Expr> read;
+    const auto& function = func.function();
+    const Definition& definition = update < 0 ? function.definition() : function.update(update);
+    for (size_t axis = 0; axis < box.size(); ++axis) scope.push(func.args()[axis].name(), box[axis]);
+    for (const ReductionVariable& r : definition.schedule().rvars())
+      scope.push(r.var, Interval(r.min, simplify(r.min + r.extent - 1)));
+    read = definition.values();
+    if (update >= 0) read.insert(read.end(), definition.args().begin(), definition.args().end());
+    for (const Halide::Expr& each : read)
+      for (auto& [name, more] : boxes_required(zeros.mutate(each), scope)) {
+        if (more.used.defined() && is_const_zero(simplify(more.used))) continue;
+        const auto [at, fresh] = boxes.emplace(name, more);
+        if (!fresh) merge_boxes(at->second, more);
+      }
+  }
+}
+
+/// Whether a box has elements; one without known bounds does.
+bool has_elements(const Halide::Internal::Box& box) {
+  for (const Halide::Internal::Interval& each : box.bounds)
+    if (each.is_bounded() && Halide::Internal::can_prove(each.max < each.min)) return false;
+  return true;
+}
+
+// The compute on zeros; of operands without elements, it is inferred what the results read.
 void refuse_reads_of_empty(const OpDef& op, const Compute& compute, const Attrs& attrs) {
-  std::vector<Halide::ImageParam> read;
+  std::set<std::string> known;
   std::vector<Tensor> inputs;
   for (int i = 0; i < compute.num_inputs(); ++i) {
     const Tensor& in = compute.in(i);
-    read.emplace_back(halide_type(in.dtype()), in.rank());
-    if (!is_empty(in.shape())) {  // bounds may depend on values
-      Halide::Buffer<> zeros(halide_type(in.dtype()),
-                             std::vector<int>(in.shape().rbegin(), in.shape().rend()));
-      std::memset(zeros.data(), 0, zeros.size_in_bytes());
-      read.back().set(zeros);
-    }
-    inputs.emplace_back(Halide::Func(read.back()), in.shape(), in.dtype());
+    const Halide::ImageParam image(halide_type(in.dtype()), in.rank());
+    if (!is_empty(in.shape())) known.insert(image.name());
+    inputs.emplace_back(Halide::Func(image), in.shape(), in.dtype());
+    if (!is_empty(in.shape())) known.insert(inputs.back().func().name());
   }
   Compute inferred("inferred", inputs, compute.input_types(), compute.result_type());
   op.compute(inferred, attrs);
-  for (const Stage& stage : inferred.stages()) Halide::Func(stage.func).compute_root();
+  ZerosOf zeros(known);
   for (size_t k = 0; k < inferred.results().size(); ++k) {
     const std::vector<int64_t> shape = inferred.out(static_cast<int>(k)).extents();
     if (is_empty(shape)) continue;
-    Halide::Func(inferred.results()[k])
-        .infer_input_bounds(std::vector<int32_t>(shape.rbegin(), shape.rend()));
-    for (size_t i = 0; i < read.size(); ++i) {
-      if (!is_empty(inputs[i].shape())) continue;
-      const Halide::Buffer<> needed = read[i].get();
-      if (needed.defined() && needed.number_of_elements() > 0)
+    Halide::Internal::Box all;
+    for (size_t axis = shape.size(); axis-- > 0;)
+      all.push_back(Halide::Internal::Interval(0, static_cast<int>(shape[axis]) - 1));
+    const Halide::Func& result = inferred.results()[k];
+    const auto functions = Halide::Internal::find_transitive_calls(result.function());
+    Boxes boxes{{result.name(), std::move(all)}};
+    // Users first.
+    std::vector<std::string> order = Halide::Internal::topological_order({result.function()}, functions);
+    for (const std::string& name : order | std::views::reverse)
+      if (const auto box = boxes.find(name); box != boxes.end() && has_elements(box->second))
+        add_reads(Halide::Func(functions.at(name)), Halide::Internal::Box(box->second), zeros, boxes);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto box = boxes.find(inputs[i].func().name());
+      if (is_empty(inputs[i].shape()) && box != boxes.end() && has_elements(box->second))
         refuse(op, compute, "operand " + std::to_string(i) + " has no elements, and the result needs some");
     }
   }

@@ -87,6 +87,13 @@ int result_extent(const LoweredKernel& kernel, int axis) {
   return static_cast<int>(kernel.usual_extent(result_dim(kernel, axis)));
 }
 
+std::vector<int> lengths_of(const LoweredKernel& kernel, Dim dim) {
+  const auto usual = static_cast<int>(kernel.usual_extent(dim));
+  constexpr int kLong = 16;
+  if (!dim.is_symbolic() || usual < kLong) return {usual};
+  return {usual / 2 + 1, usual, usual * 3 / 2 + 4, usual * 2 - 1};
+}
+
 std::vector<int64_t> usual_shape(const LoweredKernel& kernel, const std::vector<Dim>& dims) {
   std::vector<int64_t> shape;
   for (const Dim& dim : dims) shape.push_back(kernel.usual_extent(dim));
@@ -301,6 +308,8 @@ void reduce_in_vectors(LoweredKernel& kernel, Func sum, const Halide::RVar& r, D
   const Halide::Var lane("lane");
   sum.update().split(r, ro, ri, width, TailStrategy::GuardWithIf);
   Func partial = sum.update().rfactor(ri, lane);
+  // Few steps, each of them predicated: a second loop for whole vectors costs more than it saves.
+  if (steps.is_symbolic() && width == lanes) partial.update().never_partition(ro);
   partial.compute_at(sum, sum.dimensions() > 0 ? sum.args()[0] : Halide::Var::outermost())
       .vectorize(lane, lanes)
       .unroll(lane)
@@ -388,14 +397,20 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
          (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // ties: the squarest one has the fewest loads
 }
 
-RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& sheet, TileColumns allowed) {
+RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& sheet, TileColumns allowed,
+                                  const std::vector<int>& lengths) {
   RegisterTile best;
   double least = 1e300;
   for (int columns = 1; columns <= p.columns; ++columns) {
     if (columns * p.vectors > sheet.vector_registers / 2) break;
     if (allowed == TileColumns::kDivide && p.columns % columns != 0) continue;
     for (int rows = 1; rows <= std::min(p.rows, sheet.vector_registers); ++rows) {
-      const double cost = register_tile_cost(p, {rows, columns}, sheet);
+      double cost = lengths.empty() ? register_tile_cost(p, {rows, columns}, sheet) : 0;
+      for (const int length : lengths) {
+        TiledProduct of_length = p;
+        of_length.rows = length;
+        cost += register_tile_cost(of_length, {rows, columns}, sheet);
+      }
       if (cost < least) least = cost, best = {rows, columns};
     }
   }

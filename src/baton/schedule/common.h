@@ -47,6 +47,9 @@ Dim result_dim(const LoweredKernel& kernel, int axis);
 /// The same as a number; of a symbolic one the usual (LoweredKernel::usual_extent): to choose by, not to
 /// compute with.
 int result_extent(const LoweredKernel& kernel, int axis);
+/// Numbers to weigh tiles by: the extent alone, or for a symbolic one, where the schedule is for long ones,
+/// several: tiles should fit most lengths.
+std::vector<int> lengths_of(const LoweredKernel& kernel, Dim dim);
 /// The extents of a tensor as such numbers.
 std::vector<int64_t> usual_shape(const LoweredKernel& kernel, const std::vector<Dim>& dims);
 /// An expression of a kernel's symbolic extents at the usual ones; nullopt when it has other variables.
@@ -144,8 +147,9 @@ int64_t ways_of_l1(const DeviceSheet& sheet);
 double register_tile_cost(const TiledProduct& product, RegisterTile tile, const DeviceSheet& sheet);
 /// Whether the columns of a tile divide those of the product, or the last tile overlaps the one before.
 enum class TileColumns { kDivide, kAny };
-/// The tile with the lowest expected cost.
+/// The tile with the lowest expected cost; with several `lengths`, of all products with so many rows.
 RegisterTile choose_register_tile(const TiledProduct& product, const DeviceSheet& sheet,
-                                  TileColumns columns = TileColumns::kDivide);
+                                  TileColumns columns = TileColumns::kDivide,
+                                  const std::vector<int>& lengths = {});
 
 }  // namespace baton

@@ -47,7 +47,8 @@ ScheduleParams conv_depthwise_default_params(const LoweredKernel& kernel, const 
   const bool padded = anchor_of(kernel).stage("pad"), in_place = reads_in_place(kernel);
   ScheduleParams best;
   double least = 1e300;
-  for (int y = 1; y <= std::min(4, height); ++y)
+  const int most_rows = result_dim(kernel, 2).is_symbolic() ? 1 : 4;
+  for (int y = 1; y <= std::min(most_rows, height); ++y)
     for (int x = 1; x <= width; ++x) {
       if (x * y * vectors > sheet.vector_registers / 2) break;
       // Which rows of taps are skipped differs from row to row.

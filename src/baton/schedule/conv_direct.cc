@@ -77,8 +77,10 @@ ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const Dev
   // A short reduction over few channels is unrolled, since the loop overhead would dominate. LLVM then needs
   // one more register, or it spills.
   const int unroll = e.unrolled();
+  // Of a symbolic height, no tile needs more than one row.
+  const int most_rows = result_dim(kernel, 2).is_symbolic() ? 1 : 2;
   for (int c = 1; c <= e.out_blocks && c * vectors <= sheet.vector_registers / 2; ++c) {
-    for (int y = 1; y <= std::min(2, e.height); ++y)
+    for (int y = 1; y <= std::min(most_rows, e.height); ++y)
       for (int x = 1; x <= std::min(e.width, sheet.vector_registers); ++x) {
         if (unroll > 1 && (x * y + 1) * c * vectors + 1 + e.product_registers() > sheet.vector_registers)
           break;
@@ -283,7 +285,7 @@ const ScheduleTemplate& template_conv_direct() {
       .candidates = conv_direct_candidates,
       .apply = conv_direct_apply,
       .loops = pixel_loops,
-      .usual = {56, 8, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
+      .usual = {56, 14, 4, 1},  // most images are a multiple of 7 pixels wide, after some halvings
   };
   return def;
 }

@@ -87,12 +87,13 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   const bool waits = is_streamed(e, sheet) && tiles_of(e.rows, kFewestGemmRows) < kPasses;
   TiledProduct product{e.rows, e.blocks, vectors, e.depth, waits, e.row_bytes()};
   product.product_registers = e.pairs ? 2 : e.together > 1 ? 1 : 0;
-  RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny);
+  const std::vector<int> lengths = lengths_of(kernel, result_dim(kernel, -2));
+  RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny, lengths);
   const double in_place = register_tile_cost(product, tile, sheet);
   // Rows that conflict in the cache limit the rows of a tile. A copy whose rows lie a line further apart
   // permits any tile; it costs about half a cycle per element.
   product.row_bytes = e.row_bytes() + kLineBytes;
-  const RegisterTile free_tile = choose_register_tile(product, sheet, TileColumns::kAny);
+  const RegisterTile free_tile = choose_register_tile(product, sheet, TileColumns::kAny, lengths);
   const bool copy =
       register_tile_cost(product, free_tile, sheet) + 0.5 / (double(e.blocks) * vectors) < in_place;
   if (copy) tile = free_tile;
@@ -199,7 +200,7 @@ const ScheduleTemplate& template_gemm() {
       .candidates = gemm_candidates,
       .apply = gemm_apply,
       .loops = gemm_loops,
-      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
+      .usual = {kUsualExtent, 3, 1},
   };
   return def;
 }

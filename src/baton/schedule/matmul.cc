@@ -20,6 +20,8 @@ using Halide::Var;
 constexpr int64_t kTaskMultiplyAdds = 1 << 16;
 /// As many panels keep all cores busy.
 constexpr int kManyPanels = 4;
+/// Rows of a tile, at most, of a product with any number of rows.
+constexpr int kMostSymbolicRows = 8;
 
 struct MatmulExtents {
   int rows = 1, columns = 1, depth = 1;
@@ -64,17 +66,24 @@ std::string matmul_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet
 
 /// The tile of the least expected cost. Its columns need not divide those of the product: the last tile is
 /// shifted inwards.
-RegisterTile matmul_tile(const MatmulExtents& e, const DeviceSheet& sheet) {
-  const TiledProduct product{.rows = e.rows,
-                             .columns = tiles_of(e.columns, e.lanes),
-                             .vectors = 1,
-                             .depth = e.depth,
-                             .row_bytes = int64_t(e.depth) * 4};
+RegisterTile matmul_tile(const LoweredKernel& kernel, const MatmulExtents& e, const DeviceSheet& sheet) {
+  const Dim dim = result_dim(kernel, -2);
+  const std::vector<int> lengths = lengths_of(kernel, dim);
+  std::vector<TiledProduct> products;
+  for (const int rows : lengths)
+    products.push_back({.rows = rows,
+                        .columns = tiles_of(e.columns, e.lanes),
+                        .vectors = 1,
+                        .depth = e.depth,
+                        .row_bytes = int64_t(e.depth) * 4});
+  // Many rows beside one column fit few lengths, and broadcast a scalar for each product.
+  const int most_rows = dim.is_symbolic() ? kMostSymbolicRows : sheet.vector_registers;
   RegisterTile best;
   double least = 1e300;
   for (int columns = 1; columns * e.lanes <= e.columns && columns <= sheet.vector_registers / 2; ++columns)
-    for (int rows = 1; rows <= std::min(e.rows, sheet.vector_registers); ++rows) {
-      const double cost = register_tile_cost(product, {rows, columns}, sheet);
+    for (int rows = 1; rows <= std::min(e.rows, most_rows); ++rows) {
+      double cost = 0;
+      for (const TiledProduct& each : products) cost += register_tile_cost(each, {rows, columns}, sheet);
       if (cost < least) least = cost, best = {rows, columns};
     }
   return best;
@@ -86,7 +95,7 @@ ScheduleParams matmul_params(const MatmulExtents& e, RegisterTile tile) {
 
 ScheduleParams matmul_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const MatmulExtents e = matmul_extents_of(kernel, sheet);
-  return matmul_params(e, matmul_tile(e, sheet));
+  return matmul_params(e, matmul_tile(kernel, e, sheet));
 }
 
 std::vector<ScheduleParams> matmul_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -190,7 +199,7 @@ const ScheduleTemplate& template_matmul() {
       .candidates = matmul_candidates,
       .apply = matmul_apply,
       .loops = matmul_loops,
-      .usual = {kUsualExtent, 16, 8, 3, 2, 1},
+      .usual = {kUsualExtent, 16, 8, 3, 1},
   };
   return def;
 }

@@ -23,6 +23,8 @@ constexpr int64_t kDenseMultiplyAdds = 1 << 16;
 constexpr int kDenseSums = 8;
 /// Rows of the weight that are read together at least: as many streams reach the rate of the memory.
 constexpr int kDenseStreams = 4;
+/// Rows of fewer vectors are short.
+constexpr int kFewVectors = 4;
 
 std::string first_reduction(const OpBlock& block) {
   for (const Stage& stage : block.stages)
@@ -180,7 +182,9 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
-  const bool dense = anchor.stage("dense") != nullptr;
+  const bool dense = anchor.stage("dense") != nullptr, symbolic = result_dim(kernel, -1).is_symbolic(),
+             // A few predicated vectors: a second loop for whole ones costs more than it saves.
+      few = symbolic && result_extent(kernel, -1) < kFewVectors * sheet.float_lanes;
   Var row = i[0];
   bool has_groups = false;  // of rows, in parallel
   if (!dense) {
@@ -200,11 +204,13 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
                         params.at("lanes") / sheet.float_lanes, sheet.float_lanes);
     } else if (func.name() != result && !dense) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
+      if (few) func.never_partition(func.args()[0]);
       // Memory of an unknown size comes from the allocator, which takes as long as a short row.
-      if (result_dim(kernel, -1).is_symbolic() && has_groups) func.hoist_storage(out, Var("group"));
+      if (symbolic && has_groups) func.hoist_storage(out, Var("group"));
     }
   }
   if (!dense) out.vectorize(i[0], sheet.float_lanes, TailStrategy::GuardWithIf);
+  if (!dense && few) out.never_partition(i[0]);
   if (dense && i.size() == 2 && result_extent(kernel, 0) == 1)
     out.reorder(i[1], i[0]).parallel(i[0], std::min(16, result_extent(kernel, 1)), TailStrategy::GuardWithIf);
   else if (dense && i.size() > 1)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -15,6 +16,7 @@
 #include "changed_setting.h"
 #include "codegen/kernels.h"
 #include "codegen/relay_kernels.h"
+#include "codegen/symbolic.h"
 
 namespace baton {
 namespace {
@@ -72,6 +74,39 @@ TEST(CodeMap, EveryByteOfEveryTemplatesKernelHasItsPlace) {
   EXPECT_THAT(seen, ::testing::IsSupersetOf({"conv_direct", "conv_winograd", "conv_depthwise",
                                              "conv_transpose", "gemm", "pool", "rows", "pointwise"}));
   EXPECT_TRUE(serial && parallel);
+}
+
+TEST(CodeMap, AllCasesOfSymbolicExtentsHaveTheirOperators) {
+  for (const char* text : {"%x: Tensor[($N, 64), float32], %w: Tensor[(32, 64), float32]) { "
+                           "nn.relu(nn.dense(%x, %w, units=32))",
+                           "%x: Tensor[(4, $N), float32]) { nn.softmax(nn.relu(%x))"}) {
+    bool seen = false;
+    for (const KernelRequest& request : test::symbolic_kernels(text)) {
+      const Kernel& kernel = test::compiled(request);
+      const Result<CodeMap> map = listed_as_shipped(request, kernel, DeviceSheet::host(), nullptr);
+      ASSERT_TRUE(map.ok()) << text << ": " << map.status().message;
+      if (kernel.cases.empty()) continue;
+      seen = true;
+      std::map<std::string, std::set<int>> placed;  // by case
+      for (const CodeFunction& function : map->functions) {
+        uint32_t at = 0;
+        for (const CodeRange& range : function.ranges) {
+          EXPECT_EQ(range.begin, at) << function.symbol;
+          at = range.end;
+          const size_t name = function.symbol.find("_case");
+          if (name == std::string::npos) continue;
+          std::string of_case = function.symbol.substr(name, function.symbol.find('_', name + 1) - name);
+          const std::vector<int>& blocks = map->places[static_cast<size_t>(range.place)].blocks;
+          placed[std::move(of_case)].insert(blocks.begin(), blocks.end());
+        }
+        EXPECT_EQ(at, function.bytes);
+      }
+      EXPECT_EQ(placed.size(), kernel.cases.size()) << text;
+      for (const auto& [of_case, blocks] : placed)
+        EXPECT_EQ(blocks.size(), kernel_blocks(*request.function).size()) << of_case << " of " << text;
+    }
+    EXPECT_TRUE(seen) << text;
+  }
 }
 
 TEST(CodeMap, TheMultiplyAddsAreTheConvolutionsAndTheMaximaAreRelus) {

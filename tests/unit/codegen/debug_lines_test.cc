@@ -14,6 +14,7 @@
 #include "changed_setting.h"
 #include "codegen/kernels.h"
 #include "codegen/relay_kernels.h"
+#include "codegen/symbolic.h"
 
 namespace baton {
 namespace {
@@ -61,6 +62,25 @@ TEST(DebugLines, InstructionsAreThoseOfTheKernelThatShips) {
       EXPECT_TRUE(code == code_by_name(lined)) << name;
       EXPECT_EQ(plain.template_name, lined.template_name);
     }
+  }
+}
+
+TEST(DebugLines, EachCaseOfSymbolicExtentsHasLines) {
+  const test::Folder folder;
+  for (KernelRequest request :
+       test::symbolic_kernels("%x: Tensor[($N, 64), float32], %w: Tensor[(32, 64), float32]) {\n"
+                              "  nn.relu(nn.dense(%x, %w, units=32))")) {
+    request.variant.debug_lines = folder.path();
+    const auto kernel = std::make_shared<const Kernel>(compile_kernel(request, DeviceSheet::host()));
+    EXPECT_GT(kernel->cases.size(), 1u);
+    const std::string library = link_library({{"one", kernel}});
+    const Result<ElfObject> elf = ElfObject::parse(library);
+    ASSERT_TRUE(elf.ok());
+    std::string info;
+    for (const ElfSection& section : elf->sections)
+      if (section.name == ".debug_info") info = section.bytes;
+    for (size_t i = 0; i < kernel->cases.size(); ++i)
+      EXPECT_THAT(info, HasSubstr(kernel->symbol + "_case" + std::to_string(i)));
   }
 }
 

@@ -90,7 +90,7 @@ class RunVerb final : public Verb {
     if (executor_ == "interpreter") {
       refuse_options(io,
                      {"target", "strict", "debug-lines", "debug-dir", "stream", "opt-level", "precision",
-                      "mapping", "untuned"},
+                      "mapping", "specialize", "untuned"},
                      "--executor interpreter evaluates the program operator by operator, on the processor");
       print(run_program(flags_, given, threads_, /*interpreter=*/true, io), io);
       return 0;

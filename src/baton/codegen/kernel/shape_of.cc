@@ -11,9 +11,16 @@ namespace hi = Halide::Internal;
 
 namespace {
 
-HeldStage stage_of(const std::string& func, const std::string& prefix) {
-  const MarkSite site = MarkPass::site_of(func, prefix);
-  return {site.block, site.stage};
+using Pipelines = std::vector<LoweredPipeline>;
+
+/// The site of a Func of any of the pipelines; its name with that one's prefix.
+MarkSite site_of(const std::string& func, const Pipelines& pipelines) {
+  for (const LoweredPipeline& each : pipelines)
+    if (MarkSite site = MarkPass::site_of(func, each.prefix); site.block >= 0) {
+      site.name = each.prefix + "_" + site.name;
+      return site;
+    }
+  return {};
 }
 
 struct StageOrder {
@@ -36,17 +43,17 @@ std::string label_of(int number, const std::string& kind, std::string name) {
 /// Finds the stages that have code of their own.
 class Realized final : public hi::IRVisitor {
  public:
-  explicit Realized(const std::string& prefix) : prefix_(prefix) {}
+  explicit Realized(const Pipelines& pipelines) : pipelines_(pipelines) {}
   std::map<std::string, HeldStage> sites;  ///< keyed by the prefix of their loops' names
 
  private:
   using IRVisitor::visit;
   void visit(const hi::ProducerConsumer* node) override {
-    const MarkSite site = MarkPass::site_of(node->name, prefix_);
-    if (site.block >= 0) sites[prefix_ + "_" + site.name] = {site.block, site.stage};
+    const MarkSite site = site_of(node->name, pipelines_);
+    if (site.block >= 0) sites[site.name] = {site.block, site.stage};
     IRVisitor::visit(node);
   }
-  const std::string& prefix_;
+  const Pipelines& pipelines_;
 };
 
 /// Collects the segments of one function. A stage nested in one of the same operator is merged into it,
@@ -54,9 +61,8 @@ class Realized final : public hi::IRVisitor {
 /// softmax are stages).
 class Walk final : public hi::IRVisitor {
  public:
-  Walk(const std::string& prefix, HeldStage base, Counts& counts,
-       std::map<HeldStage, HeldStage, StageOrder>& joined)
-      : prefix_(prefix), counts_(counts), joined_(joined), stack_{std::move(base)} {
+  Walk(const Pipelines& pipelines, HeldStage base, Counts& counts, std::map<std::string, HeldStage>& joined)
+      : pipelines_(pipelines), counts_(counts), joined_(joined), stack_{std::move(base)} {
     begin("entry");
   }
   std::vector<CodeSegment> segments;
@@ -77,12 +83,13 @@ class Walk final : public hi::IRVisitor {
       node->body.accept(this);
       return;
     }
-    const HeldStage made = stage_of(node->name, prefix_);
+    const MarkSite site = site_of(node->name, pipelines_);
+    const HeldStage made{site.block, site.stage};
     const auto around =
         std::count_if(stack_.begin(), stack_.end(), [](const HeldStage& stage) { return stage.block >= 0; });
     const bool own =
         made.block < 0 || (made.block == stack_.back().block && (made == stack_.back() || around > 1));
-    if (own && made.block >= 0) joined_[made] = stack_.back();
+    if (own && made.block >= 0) joined_[site.name] = stack_.back();
     stack_.push_back(own ? stack_.back() : made);
     begin(label_of(number, "_produce_", node->name));
     node->body.accept(this);
@@ -102,28 +109,29 @@ class Walk final : public hi::IRVisitor {
     IRVisitor::visit(node);
   }
 
-  const std::string& prefix_;
+  const Pipelines& pipelines_;
   Counts& counts_;
-  std::map<HeldStage, HeldStage, StageOrder>& joined_;
+  std::map<std::string, HeldStage>& joined_;  // by the site's name
   std::vector<HeldStage> stack_;
 };
 
 /// "K_par_for_K_b0_nn_conv2d__pad_s0_y": the body of a parallel loop of stage pad.
-HeldStage base_of(const std::string& function, const std::string& prefix,
-                  const std::map<std::string, HeldStage>& sites) {
-  const std::string tail = prefix + "_par_for_";
+HeldStage base_of(const std::string& function, const std::map<std::string, HeldStage>& sites) {
+  const std::string tail = "_par_for_";
   HeldStage best;
-  if (!function.starts_with(tail)) return best;
-  const std::string loop = function.substr(tail.size());
+  const size_t at = function.find(tail);
+  if (at == std::string::npos) return best;
+  const std::string loop = function.substr(at + tail.size());
   size_t longest = 0;
   for (const auto& [name, stage] : sites)
     if (loop.starts_with(name + "_") && name.size() > longest) longest = name.size(), best = stage;
   return best;
 }
 
-bool has_stage(int block, const std::map<std::string, HeldStage>& sites) {
-  return std::any_of(sites.begin(), sites.end(),
-                     [&](const auto& site) { return site.second.block == block; });
+bool has_stage(int block, const std::string& prefix, const std::map<std::string, HeldStage>& sites) {
+  return std::any_of(sites.begin(), sites.end(), [&](const auto& site) {
+    return site.second.block == block && site.first.starts_with(prefix + "_b");
+  });
 }
 
 /// Whether `func` only forwards a value computed elsewhere: out(x, y) = conv2d(x, y).
@@ -140,42 +148,42 @@ void add_inlined(const hi::Function& func, const std::string& prefix,
     const MarkSite site = MarkPass::site_of(name, prefix);
     if (site.block >= 0 && sites.count(prefix + "_" + site.name)) continue;
     if (!seen.insert(name).second) continue;
-    if (site.block >= 0 && !(hands_on(callee) && has_stage(site.block, sites))) blocks.insert(site.block);
+    if (site.block >= 0 && !(hands_on(callee) && has_stage(site.block, prefix, sites)))
+      blocks.insert(site.block);
     add_inlined(callee, prefix, sites, seen, blocks);
   }
 }
 
 }  // namespace
 
-KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs,
-                     const std::string& prefix) {
-  Realized realized(prefix);
+KernelShape shape_of(const Halide::Module& module, const std::vector<LoweredPipeline>& pipelines) {
+  Realized realized(pipelines);
   for (const hi::LoweredFunc& function : module.functions()) function.body.accept(&realized);
 
   KernelShape shape;
   Counts counts;
-  std::map<HeldStage, HeldStage, StageOrder> joined;
+  std::map<std::string, HeldStage> joined;
   for (const hi::LoweredFunc& function : module.functions()) {
-    Walk walk(prefix, base_of(function.name, prefix, realized.sites), counts, joined);
+    Walk walk(pipelines, base_of(function.name, realized.sites), counts, joined);
     function.body.accept(&walk);
     shape.functions.push_back({function.name, std::move(walk.segments)});
   }
 
   StageSets sets;
-  for (const Halide::Func& output : outputs) {
-    std::map<std::string, hi::Function> all = hi::find_transitive_calls(output.function());
-    all.emplace(output.name(), output.function());
-    for (const auto& [name, function] : all) {
-      const HeldStage stage = stage_of(name, prefix);
-      if (stage.block < 0 || !realized.sites.count(prefix + "_" + MarkPass::site_of(name, prefix).name))
-        continue;
-      const auto at = joined.find(stage);
-      std::set<int>& blocks = sets[at == joined.end() ? stage : at->second];
-      blocks.insert(stage.block);
-      std::set<std::string> seen;
-      add_inlined(function, prefix, realized.sites, seen, blocks);
+  for (const LoweredPipeline& pipeline : pipelines)
+    for (const Halide::Func& output : pipeline.outputs) {
+      std::map<std::string, hi::Function> all = hi::find_transitive_calls(output.function());
+      all.emplace(output.name(), output.function());
+      for (const auto& [name, function] : all) {
+        const MarkSite site = site_of(name, pipelines);
+        if (!realized.sites.contains(site.name)) continue;
+        const auto at = joined.find(site.name);
+        std::set<int>& blocks = sets[at == joined.end() ? HeldStage{site.block, site.stage} : at->second];
+        blocks.insert(site.block);
+        std::set<std::string> seen;
+        add_inlined(function, pipeline.prefix, realized.sites, seen, blocks);
+      }
     }
-  }
   for (auto& [stage, blocks] : sets) shape.stages.push_back({stage, std::move(blocks)});
   return shape;
 }

@@ -9,8 +9,13 @@
 
 namespace baton {
 
-/// `outputs`: the scheduled Funcs that `module` was compiled from; `prefix`: the prefix of all their names.
-KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs,
-                     const std::string& prefix);
+/// What a part of a module was compiled from.
+struct LoweredPipeline {
+  std::string prefix;  ///< of the names of all its Funcs; those of different pipelines differ
+  std::vector<Halide::Func> outputs;
+};
+
+/// `pipelines`: all that `module` was compiled from, scheduled: one for each case of the kernel's extents.
+KernelShape shape_of(const Halide::Module& module, const std::vector<LoweredPipeline>& pipelines);
 
 }  // namespace baton

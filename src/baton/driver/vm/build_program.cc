@@ -3,6 +3,7 @@
 #include <map>
 
 #include "baton/codegen/compile.h"
+#include "baton/codegen/compiler.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/pipeline.h"
@@ -39,12 +40,17 @@ std::function<std::string(const Function&)> refusals(const BuildContext& context
     request.function = function;
     try {
       (void)chosen_schedule(request, context.host());
-      if (compiled) (void)compile_kernel(request, context.host());
+      request.strict = is_strict(context.passes->config);
+      if (compiled) (void)compile_kernels({&request, 1}, context);  // kept, for the build
       return {};
     } catch (const NotSupported& why) {
       return why.what();
     }
   };
+}
+
+std::vector<vm::Specialization> specializations_of(const BuildContext& context) {
+  return vm::parse_specializations(context.passes->config.text("baton.specialize", ""));
 }
 
 /// Functions for external compilers that no backend took become ordinary ones.
@@ -86,7 +92,9 @@ bool is_plan(const IRModule& module) {
 }
 
 BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {
-  return is_plan(module) ? build(module, options) : build_program(module, options);
+  if (!is_plan(module)) return build_program(module, options);
+  vm::require_extents(specializations_of(options.context), *module->find("main"));
+  return build(module, options);
 }
 
 namespace {
@@ -112,6 +120,7 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
   return {.optimize =
               [](const IRModule& typed, const BuildOptions& given) {
                 const BuildContext& context = given.context;
+                vm::require_extents(specializations_of(context), *typed->find("main"));
                 const std::vector<std::string> entries = entries_of(*typed);
                 IRModule optimized = inline_composites(bind_params(typed, given.params), context);
                 optimized = optimize_program(in_graph_form(optimized, context), entries, context);
@@ -122,7 +131,8 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
               [&program](BuildResult& result, const BuildContext& context, bool compiled) {
                 vm::LoweredProgram lowered = vm::lower_program(
                     result.optimized,
-                    {result.mod_name, place_kernels(result.targets, context), refusals(context, compiled)});
+                    {result.mod_name, place_kernels(result.targets, context), refusals(context, compiled),
+                     specializations_of(context)});
                 result.plan = std::move(lowered.plan);
                 result.program = program = std::move(lowered.program);
                 result.operators = std::move(lowered.operators);

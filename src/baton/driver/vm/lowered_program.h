@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/driver/plan/plan.h"
+#include "baton/driver/vm/specialize.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/vm/program.h"
 
@@ -25,6 +26,7 @@ struct LoweringOptions {
   /// Why a primitive function, whose types have symbolic extents, is no kernel; empty when it is one. Null:
   /// none is.
   std::function<std::string(const Function&)> refuses_symbolic = {};
+  std::vector<Specialization> specializations = {};  ///< pieces have static kernels for each
 };
 
 }  // namespace baton::vm

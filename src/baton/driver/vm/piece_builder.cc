@@ -1,6 +1,7 @@
 #include "baton/driver/vm/piece_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -179,40 +180,58 @@ std::optional<IntegerFunction> integer_function(const FunctionNode& function) {
 /// The types of values within a piece: extents of inputs that are not known become variables.
 class PieceBuilder::Typing {
  public:
+  Typing() = default;
+  /// Where an extent has this number.
+  explicit Typing(const Specialization& at) : at_(&at) {}
   /// The call's function, typed for its arguments in this piece; null where the types do not follow from
   /// them. `result` are then the types of its results.
   Function typed(const PendingCall& call) {
     const FunctionNode& function = *call.function;
     bool same = is_static(function.ret_type() ? function.ret_type() : function.body()->checked_type());
-    std::vector<Type> types;
-    for (size_t i = 0; i < call.args.size(); ++i) {
-      types.push_back(type_of(*call.args[i], function.params()[i]->checked_type()));
-      same &= same_type(types.back(), function.params()[i]->checked_type());
+    const std::vector<Type> types = types_of_args(call);
+    for (size_t i = 0; i < types.size(); ++i)
+      same &= same_type(types[i], function.params()[i]->checked_type());
+    const Function made = same ? call.function : with_types(function, types);
+    if (made) keep_results(call, *made);
+    return made;
+  }
+
+  /// The call's function where extents are equal that need not be, and become one: axes of two arguments,
+  /// which for operators that broadcast might also be 1. Null where no such equalities make it a kernel for
+  /// `fits`.
+  Function assumed(const PendingCall& call, FunctionRef<bool(const Function&)> fits) {
+    const std::vector<Type> types = types_of_args(call);
+    const std::vector<Equality> all = equalities(types);
+    std::vector<uint32_t> choices;
+    for (uint32_t choice = 1; choice < 1u << all.size(); ++choice) choices.push_back(choice);
+    std::ranges::stable_sort(choices, {}, [](uint32_t choice) { return std::popcount(choice); });
+    for (const uint32_t choice : choices) {
+      std::vector<Equality> chosen;
+      for (size_t i = 0; i < all.size(); ++i)
+        if (choice >> i & 1) chosen.push_back(all[i]);
+      std::vector<Type> equal;
+      for (const Type& type : types) equal.push_back(with(type, chosen));
+      const Function made = with_types(*call.function, equal);
+      if (!made || !fits(made)) continue;
+      for (auto& [where, type] : inputs_) type = with(type, chosen);
+      for (auto& [value, type] : pending_) type = with(type, chosen);
+      keep_results(call, *made);
+      is_assumed_ = true;
+      return made;
     }
-    Function made = call.function;
-    if (!same) {
-      std::unordered_map<const ExprNode*, Expr> values;
-      std::vector<Var> params;
-      for (size_t i = 0; i < types.size(); ++i) {
-        const Var& old = function.params()[i];
-        params.push_back(make_var(old->name(), types[i], NodeInfo(old->origins(), old->span(), types[i])));
-        values[old.get()] = Expr(params.back());
-      }
-      try {
-        const Function open = make_function(std::move(params), substitute(function.body(), values), {},
-                                            function.attrs(), NodeInfo(function.origins(), function.span()));
-        made = as_ref<FunctionNode>(infer_type(Expr(open)));
-      } catch (const DiagnosticError&) {
-        return {};
-      }
-    }
-    const Type result = made->body()->checked_type();
-    if (!result || has_unknown(result)) return {};
+    return {};
+  }
+  /// Whether the types hold only where the checks of the piece do.
+  bool is_assumed() const { return is_assumed_; }
+  /// Whether inputs say what all extents of these results are.
+  bool binds(const PendingCall& call) const {
     std::vector<LoweredRef> results;
     flatten(call.result, results);
-    const std::vector<const TensorTypeNode*> flat = flat_types(result);
-    for (size_t i = 0; i < results.size(); ++i) pending_[results[i].get()] = Type(flat[i]);
-    return made;
+    bool bound = true;
+    for (const LoweredRef& result : results)
+      for (const Dim& dim : as_type<TensorTypeNode>(pending_.at(result.get()))->shape())
+        if (dim.is_any()) visit_extent_vars(dim, [&](Dim var) { bound &= axes_.contains(var.symbol_id()); });
+    return bound;
   }
 
   Type type_of(const LoweredValue& value, const Type& declared) {
@@ -241,6 +260,90 @@ class PieceBuilder::Typing {
   const std::map<uint32_t, std::vector<Axis>>& axes() const { return axes_; }
 
  private:
+  /// A variable, and the extent of another axis.
+  using Equality = std::pair<Dim, Dim>;
+
+  std::vector<Type> types_of_args(const PendingCall& call) {
+    std::vector<Type> types;
+    for (size_t i = 0; i < call.args.size(); ++i)
+      types.push_back(type_of(*call.args[i], call.function->params()[i]->checked_type()));
+    return types;
+  }
+
+  /// `function` for arguments of these types; null where it does not fit them, or the result's types do not
+  /// follow.
+  static Function with_types(const FunctionNode& function, const std::vector<Type>& types) {
+    std::unordered_map<const ExprNode*, Expr> values;
+    std::vector<Var> params;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const Var& old = function.params()[i];
+      params.push_back(make_var(old->name(), types[i], NodeInfo(old->origins(), old->span(), types[i])));
+      values[old.get()] = Expr(params.back());
+    }
+    try {
+      const Function open = make_function(std::move(params), substitute(function.body(), values), {},
+                                          function.attrs(), NodeInfo(function.origins(), function.span()));
+      Function made = as_ref<FunctionNode>(infer_type(Expr(open)));
+      const Type result = made->body()->checked_type();
+      return result && !has_unknown(result) ? made : Function();
+    } catch (const DiagnosticError&) {
+      return {};
+    }
+  }
+
+  void keep_results(const PendingCall& call, const FunctionNode& made) {
+    std::vector<LoweredRef> results;
+    flatten(call.result, results);
+    const std::vector<const TensorTypeNode*> flat = flat_types(made.body()->checked_type());
+    for (size_t i = 0; i < results.size(); ++i) pending_[results[i].get()] = Type(flat[i]);
+  }
+
+  /// What may be equal in arguments of these types: variables and other extents on the same axes, counted
+  /// from the last one. Few: each choice of them is tried.
+  static std::vector<Equality> equalities(const std::vector<Type>& types) {
+    constexpr size_t kMost = 4;
+    std::vector<const TensorTypeNode*> tensors;
+    for (const Type& type : types)
+      for (const TensorTypeNode* tensor : flat_types(type)) tensors.push_back(tensor);
+    std::vector<Equality> all;
+    const auto add = [&](Dim a, Dim b) {
+      if (a == b || all.size() == kMost) return;
+      if (!as_extent_var(a)) std::swap(a, b);
+      if (!as_extent_var(a) || b == Dim(1)) return;
+      bool within = false;
+      visit_extent_vars(b, [&](Dim var) { within |= var == a; });
+      if (!within && std::ranges::find(all, Equality(a, b)) == all.end()) all.emplace_back(a, b);
+    };
+    for (size_t i = 0; i < tensors.size(); ++i)
+      for (size_t k = i + 1; k < tensors.size(); ++k) {
+        const std::vector<Dim>&a = tensors[i]->shape(), &b = tensors[k]->shape();
+        for (size_t back = 1; back <= std::min(a.size(), b.size()); ++back)
+          add(a[a.size() - back], b[b.size() - back]);
+      }
+    return all;
+  }
+
+  static Type with(const Type& type, const std::vector<Equality>& equal) {
+    Type made = type;
+    for (const auto& [var, other] : in_order(equal))
+      made = replace_extent_vars(made, [&](Dim each) { return each == var ? other : each; });
+    return made;
+  }
+  /// The same equalities, each of a variable that those before it leave.
+  static std::vector<Equality> in_order(const std::vector<Equality>& equal) {
+    std::vector<Equality> all;
+    for (auto [a, b] : equal) {
+      for (const auto& [var, other] : all) {
+        const auto value = [&](Dim each) { return each == var ? other : each; };
+        if (a.is_any()) a = replace_extent_vars(a, value);
+        if (b.is_any()) b = replace_extent_vars(b, value);
+      }
+      if (!as_extent_var(a)) std::swap(a, b);
+      if (a != b && as_extent_var(a)) all.emplace_back(a, b);
+    }
+    return all;
+  }
+
   /// An input's type: each extent that is no number is, or becomes, a variable that is bound.
   Type input(Register where, const Type& type) {
     const auto known = inputs_.find(where);
@@ -252,6 +355,8 @@ class PieceBuilder::Typing {
     std::vector<Dim> shape = tensor->shape();
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       Dim& dim = shape[axis];
+      if (at_) dim = specialized(dim, *at_);
+      is_assumed_ |= dim != tensor->shape()[axis];
       if (!dim.is_any()) continue;
       bool bound = dim.is_symbolic();
       if (bound && as_extent_var(dim)) {
@@ -276,6 +381,8 @@ class PieceBuilder::Typing {
   std::map<Register, Type> inputs_;
   std::map<uint32_t, std::vector<Axis>> axes_;  // by the variable's number
   std::map<uint32_t, Dim> replaced_;            // expressions by variables
+  bool is_assumed_ = false;
+  const Specialization* at_ = nullptr;
 };
 
 namespace {
@@ -436,33 +543,126 @@ void PieceBuilder::flush(const std::vector<LoweredRef>& needed) {
   for (const LoweredRef& each : needed) flatten(each, wanted);
   size_t first = 0;
   auto typing = std::make_unique<Typing>();
+  given_.clear();
+  for (const PendingCall& call : calls_) given_.push_back(call.function);
   for (size_t c = 0; c < calls_.size(); ++c) {
-    const bool known = !is_expanded_later(*calls_[c].function) &&
-                       std::ranges::all_of(calls_[c].function->params(), [](const Var& param) {
-                         return is_tensors(param->checked_type());
-                       });
-    Function typed = known ? typing->typed(calls_[c]) : Function();
-    if (typed && typed != calls_[c].function && !is_reshape_only(*typed) &&
-        (!state_.options.refuses_symbolic || !state_.options.refuses_symbolic(typed).empty()))
-      typed = {};
-    if (typed) {
+    if (const Function typed = typed_or_assumed(c, &first, typing, wanted)) {
       calls_[c].function = typed;
       continue;
     }
-    std::vector<LoweredRef> also = wanted;  // what this and later calls read
-    for (size_t later = c; later < calls_.size(); ++later)
-      for (const LoweredRef& arg : calls_[later].args) flatten(arg, also);
-    emit_piece(first, c, *typing, also);
+    emit_calls(first, c, *typing, read_from(c, wanted));
     emit_operator(calls_[c]);
     typing = std::make_unique<Typing>();
     first = c + 1;
   }
-  emit_piece(first, calls_.size(), *typing, wanted);
+  emit_calls(first, calls_.size(), *typing, wanted);
   calls_.clear();
 }
 
-void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
+/// `also`, and what this and later calls read.
+std::vector<LoweredRef> PieceBuilder::read_from(size_t call, std::vector<LoweredRef> also) const {
+  for (; call < calls_.size(); ++call)
+    for (const LoweredRef& arg : calls_[call].args) flatten(arg, also);
+  return also;
+}
+
+bool PieceBuilder::is_kernel(const PendingCall& call, const Function& typed) const {
+  return typed == call.function || is_reshape_only(*typed) ||
+         (state_.options.refuses_symbolic && state_.options.refuses_symbolic(typed).empty());
+}
+
+/// The function of a call in the piece that begins at call `*first`, or, if it is a kernel only where some
+/// extents are equal, in another one that begins with it; null where it is no kernel.
+Function PieceBuilder::typed_or_assumed(size_t c, size_t* first, std::unique_ptr<Typing>& typing,
+                                        const std::vector<LoweredRef>& wanted) {
+  const PendingCall& call = calls_[c];
+  const bool known = !is_expanded_later(*call.function) &&
+                     std::ranges::all_of(call.function->params(),
+                                         [](const Var& param) { return is_tensors(param->checked_type()); });
+  if (!known) return {};
+  if (const Function typed = typing->typed(call); typed && is_kernel(call, typed)) return typed;
+  if (!state_.options.refuses_symbolic) return {};
+  const auto fits = [&](const Function& typed) { return is_kernel(call, typed); };
+  if (typing->is_assumed() || c == *first) return typing->assumed(call, fits);
+  // The calls before it are computed in any case.
+  if (!Typing(*typing).assumed(call, fits)) return {};
+  emit_calls(*first, c, *typing, read_from(c, wanted));
+  *first = c;
+  typing = std::make_unique<Typing>();
+  return typing->assumed(call, fits);
+}
+
+/// The functions of calls where an extent has a number; empty where they do not depend on it, or are no
+/// kernels.
+std::vector<Function> PieceBuilder::specialized_calls(size_t first, size_t last, Typing& typing) const {
+  std::vector<Function> all;
+  for (size_t c = first; c < last; ++c) {
+    PendingCall call = calls_[c];
+    call.function = given_[c];
+    const Function typed = typing.typed(call);
+    if (!typed || !is_kernel(call, typed) || !typing.binds(call)) return {};
+    all.push_back(typed);
+  }
+  return typing.is_assumed() ? all : std::vector<Function>();
+}
+
+/// Calls of kernels as a piece, after those for the extents that the user names; where it holds only for some
+/// extents, also as operators for others.
+void PieceBuilder::emit_calls(size_t first, size_t last, Typing& typing,
                               const std::vector<LoweredRef>& needed) {
+  if (first == last) return;
+  std::vector<LoweredRef> results;
+  for (size_t c = first; c < last; ++c) flatten(calls_[c].result, results);
+  std::optional<int32_t> end;                      // of several alternatives
+  std::map<const LoweredValue*, Register> places;  // of the first alternative, which all write
+  const auto came_to_end = [&] {
+    for (const LoweredRef& result : results) {
+      if (result->kind != Kind::kRegister) continue;
+      const auto [place, fresh] = places.try_emplace(result.get(), result->where);
+      if (!fresh) code_.emit(Opcode::kMove, {place->second, result->where});
+      result->where = place->second;
+    }
+  };
+  const auto begin_other = [&](int32_t otherwise) {
+    if (!end) end = code_.label();
+    code_.emit(Opcode::kJump, {*end});
+    code_.place(otherwise);
+    for (const LoweredRef& result : results) result->kind = Kind::kPending;
+  };
+  const std::vector<PendingCall> general(calls_.begin() + static_cast<ptrdiff_t>(first),
+                                         calls_.begin() + static_cast<ptrdiff_t>(last));
+  for (const Specialization& at : state_.options.specializations) {
+    Typing special(at);
+    const std::vector<Function> functions = specialized_calls(first, last, special);
+    if (functions.empty()) continue;
+    for (size_t c = first; c < last; ++c) calls_[c].function = functions[c - first];
+    const int32_t otherwise = code_.label();
+    emit_piece(first, last, special, needed, otherwise);
+    came_to_end();
+    begin_other(otherwise);
+  }
+  std::ranges::copy(general, calls_.begin() + static_cast<ptrdiff_t>(first));
+  if (typing.is_assumed()) {
+    const int32_t otherwise = code_.label();
+    emit_piece(first, last, typing, needed, otherwise);
+    came_to_end();
+    begin_other(otherwise);
+    for (size_t c = first; c < last; ++c) {
+      calls_[c].function = given_[c];
+      emit_operator(calls_[c]);
+    }
+    // Results that nobody needs have no place.
+    for (const LoweredRef& result : results)
+      if (!places.contains(result.get())) result->kind = Kind::kPending;
+  } else {
+    emit_piece(first, last, typing, needed);
+  }
+  came_to_end();
+  if (end) code_.place(*end);
+}
+
+void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
+                              const std::vector<LoweredRef>& needed, std::optional<int32_t> otherwise) {
   if (first == last) return;
   Program& program = *state_.out.program;
   Piece piece;
@@ -571,7 +771,8 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
   maker.place_in_arena();
   words.insert(words.begin(), static_cast<int32_t>(program.pieces.size()));
   program.pieces.push_back(std::move(piece));
-  code_.emit(Opcode::kPiece, std::move(words));
+  if (otherwise) words.push_back(*otherwise);
+  code_.emit(otherwise ? Opcode::kTryPiece : Opcode::kPiece, std::move(words));
 }
 
 Register PieceBuilder::as_register(const LoweredRef& value) {

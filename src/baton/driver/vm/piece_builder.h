@@ -1,5 +1,6 @@
 #pragma once
 // Collects calls of kernels, and makes pieces of them.
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -66,13 +67,21 @@ class PieceBuilder {
 
  private:
   class Typing;
-  void emit_piece(size_t first, size_t last, Typing& typing, const std::vector<LoweredRef>& needed);
+  Function typed_or_assumed(size_t call, size_t* first, std::unique_ptr<Typing>& typing,
+                            const std::vector<LoweredRef>& wanted);
+  bool is_kernel(const PendingCall& call, const Function& typed) const;
+  std::vector<LoweredRef> read_from(size_t call, std::vector<LoweredRef> also) const;
+  std::vector<Function> specialized_calls(size_t first, size_t last, Typing& typing) const;
+  void emit_calls(size_t first, size_t last, Typing& typing, const std::vector<LoweredRef>& needed);
+  void emit_piece(size_t first, size_t last, Typing& typing, const std::vector<LoweredRef>& needed,
+                  std::optional<int32_t> otherwise = {});
   void emit_operator(const PendingCall& call);
   Register as_register(const LoweredRef& value);
 
   LoweringState& state_;
   CodeBuilder& code_;
   std::vector<PendingCall> calls_;
+  std::vector<Function> given_;  ///< of each call: its function before it was typed
 };
 
 }  // namespace baton::vm

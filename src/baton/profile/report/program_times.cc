@@ -126,8 +126,13 @@ void take_from_control(FusedTimes& fused, ProgramTimes::Part& part, const Estima
   fused.node_times.insert(fused.node_times.begin() + at, std::move(time));
 }
 
+/// Whether what an instruction does is no control.
+bool computes(Opcode op) {
+  return op == Opcode::kPiece || op == Opcode::kTryPiece || op == Opcode::kOperator;
+}
+
 bool has_its_time(Opcode op) {
-  return op == Opcode::kPiece || op == Opcode::kOperator || op == Opcode::kCall || op == Opcode::kTailCall ||
+  return computes(op) || op == Opcode::kCall || op == Opcode::kTailCall ||
          op == Opcode::kCallValue || op == Opcode::kTailCallValue;
 }
 
@@ -169,7 +174,7 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
   for (size_t f = 0; f < program.functions.size(); ++f) {
     code.push_back(decoded(program, program.functions[f]));
     for (const vm::Instruction& each : code.back())
-      if (each.op != Opcode::kPiece && each.op != Opcode::kOperator)
+      if (!computes(each.op))
         control_count += static_cast<double>(all.instructions()[f][each.at].count);
     for (const auto& [word, node] : program.functions[f].nodes)
       if (!called[node]) integers[node] += static_cast<double>(all.instructions()[f][word].count);
@@ -195,7 +200,7 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
       for (const vm::Instruction& each : code[f]) {
         if (each.at < range.begin || each.at >= range.end) continue;
         if (has_its_time(each.op)) ns += tallies[each.at].time.ns();
-        if (each.op != Opcode::kPiece && each.op != Opcode::kOperator)
+        if (!computes(each.op))
           ns += static_cast<double>(tallies[each.at].count) * ns_of_control;
       }
       return ns * us_per_ns;

@@ -151,6 +151,15 @@ class FunctionListing {
       }
       case Opcode::kPiece:
         return add_piece(each);
+      case Opcode::kTryPiece: {
+        // Whether its extents are as it needs them is an operator of its own, without a name in TVM.
+        const int64_t fits = registers_++, one = registers_++;
+        line({kLoadConsti, 1, one}, "load_consti " + reg(one) + " 1");
+        jumps.emplace_back(lines_.size(), static_cast<uint32_t>(w.back()));
+        line({kIf, fits, one, 1}, "if " + reg(fits) + " " + reg(one) + " 1",
+             "the extents that are equal below");
+        return add_piece(each);
+      }
       case Opcode::kOperator:
         return add_packed(static_cast<int64_t>(program_.kernels.size()) + w[0], list, {w[1]}, comment);
       case Opcode::kTuple:

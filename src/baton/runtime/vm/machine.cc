@@ -530,7 +530,7 @@ Status Machine::execute() {
       &&unless,      &&jump,        &&constant, &&integer,   &&make_cell, &&read_cell,  &&write_cell,
       &&release,     &&constructor, &&add,      &&subtract,  &&multiply,  &&minimum,    &&maximum,
       &&logical_and, &&logical_or,  &&equal,    &&not_equal, &&less,      &&less_equal, &&logical_not,
-      &&cast};
+      &&cast,        &&try_piece};
   static_assert(std::size(kLabels) == static_cast<size_t>(Opcode::kCount));
   const Program& program = *program_;
   const FunctionCode* function = frames_.back().function;
@@ -691,6 +691,21 @@ piece: {
   if (!status.ok()) [[unlikely]]
     BATON_FAIL(status);
   pc += 2 + of.inputs.size() + of.outputs.size();
+  BATON_NEXT();
+}
+
+try_piece: {
+  const auto number = static_cast<uint32_t>(pc[1]);
+  const Piece& of = program.pieces[number];
+  Status status = run_piece<kMeasured>(number, pc + 2, r, tally_here());
+  const int32_t* target = pc + 2 + of.inputs.size() + of.outputs.size();
+  if (status.ok()) {
+    pc = target + 1;
+  } else if (pieces_[number]->contradicted()) {
+    pc = function->code.data() + *target;
+  } else {
+    BATON_FAIL(status);
+  }
   BATON_NEXT();
 }
 

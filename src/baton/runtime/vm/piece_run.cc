@@ -172,10 +172,12 @@ Status PieceRun::compute_extents() {
     if (!fits) return Status::invalid("an extent of the program does not fit into 64 bits");
     steps_[s] = value;
   }
-  for (const ExtentCheck& check : piece_.checks)
-    if (steps_[check.a] != steps_[check.b])
+  for (const ExtentCheck& check : piece_.checks) {
+    contradicted_ = steps_[check.a] != steps_[check.b];
+    if (contradicted_)
       return Status::invalid(check.what + " must be equal, and are " + std::to_string(steps_[check.a]) +
                              " and " + std::to_string(steps_[check.b]));
+  }
   return Status::success();
 }
 
@@ -289,6 +291,7 @@ Status PieceRun::make_outputs() {
 }
 
 Status PieceRun::set_extents_of(std::span<const PieceInput> inputs) {
+  contradicted_ = false;
   bool changed = !prepared_;
   if (Status status = read_axes(inputs, &changed); !status.ok()) {
     prepared_ = false;

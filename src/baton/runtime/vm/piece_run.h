@@ -55,6 +55,8 @@ class PieceRun {
   Status set_extents_of(std::span<const PieceInput> inputs);
   Status set_inputs(std::span<const PieceInput> inputs);
   Status make_outputs();
+  /// Whether set_extents_of() failed because extents are not equal that must be.
+  bool contradicted() const { return contradicted_; }
   /// Calls all kernels.
   Status call_kernels();
   /// The same with each call timed, after find_rows().
@@ -117,7 +119,7 @@ class PieceRun {
   std::vector<PieceInput> inputs_;
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;
-  bool prepared_ = false;
+  bool prepared_ = false, contradicted_ = false;
 };
 
 }  // namespace baton::vm

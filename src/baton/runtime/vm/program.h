@@ -54,6 +54,8 @@ enum class Opcode : int32_t {
   kLessEqual,
   kNot,   ///< dst, kind, a
   kCast,  ///< dst, kind, a
+  /// piece, inputs..., outputs..., target: jumps, without results, where a check of the piece fails
+  kTryPiece,
   kCount
 };
 

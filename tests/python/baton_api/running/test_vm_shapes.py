@@ -93,6 +93,75 @@ def test_broadcasting(name, left, right, runs):
     check([x, y], getattr(relay, name)(x, y), [(floats(*a), np.asarray(floats(*b), "float32")) for a, b in runs], BINARY[name])
 
 
+EQUAL_OR_ONE = [
+    (lambda x, y: relay.nn.relu(x + y), (None, None), (None, None), [((3, 4), (3, 4)), ((3, 4), (1, 4)), ((1, 4), (3, 1)), ((0, 4), (1, 4)), ((5, 2), (5, 2))]),
+    (lambda x, y: x * y, (None, 4), (3, 4), [((3, 4), (3, 4)), ((1, 4), (3, 4)), ((3, 4), (3, 4))]),
+    (lambda x, y: relay.where(relay.less(x, y), x, y), (None, None), (None, None), [((3, 4), (3, 4)), ((3, 1), (1, 4))]),
+    (lambda x, y: relay.concatenate((x, y), axis=0), (None, None), (1, None), [((3, 4), (1, 4)), ((0, 4), (1, 4)), ((2, 6), (1, 6))]),
+    (lambda x, y: relay.nn.bias_add(x, y), (None, None), (None,), [((3, 4), (4,)), ((0, 4), (4,))]),
+    (lambda x, y: relay.nn.batch_matmul(x, y), (None, None, 8), (None, None, 8), [((2, 3, 8), (2, 5, 8)), ((2, 3, 8), (1, 5, 8)), ((1, 3, 8), (2, 5, 8))]),
+    (lambda x, y: relay.nn.softmax(x * relay.exp(x) + y), (None, None), (None, None), [((3, 4), (3, 4)), ((3, 4), (3, 1)), ((1, 4), (5, 4)), ((3, 4), (3, 4))]),
+]
+
+
+@pytest.mark.parametrize("build, left, right, runs", EQUAL_OR_ONE)
+def test_extents_that_are_equal_or_one(build, left, right, runs):
+    """Kernels where extents are equal that need not be, the compiler where one of them is 1."""
+    x, y = var("x", *left), var("y", *right)
+    check([x, y], build(x, y), [(floats(*one), floats(*other)) for one, other in runs])
+    assert relay.vm.compile(module_of([x, y], build(x, y)), "llvm").primitive_ops
+
+
+def test_extents_that_must_be_equal_and_are_not():
+    x, y = var("x", None, None), var("y", 1, None)
+    machine = machine_of(module_of([x, y], relay.concatenate((x, y), axis=0)))
+    with pytest.raises(tvm.error.TVMError):
+        machine.run(floats(3, 4), floats(1, 5))
+    same(machine.run(floats(3, 4) * 0, floats(1, 4) * 0).numpy(), np.zeros((4, 4), "float32"))
+
+
+def test_extents_that_are_equal_in_branches_and_files(tmp_path):
+    x, y, n = var("x", None), var("y", None), relay.var("n", shape=(), dtype="int32")
+    body = relay.If(relay.less(n, relay.const(2)), x + y, relay.nn.relu(x)) * y
+    runs = [(floats(a), floats(b), np.int32(n)) for a, b, n in ((3, 3, 1), (3, 1, 1), (1, 3, 3), (3, 3, 3))]
+    check([x, y, n], body, runs)
+    path = str(tmp_path / "program.so")
+    relay.vm.compile(module_of([x, y, n], body), "llvm").mod.export_library(path)
+    machine = vm_rt.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())
+    one, two, _ = runs[0]
+    np.testing.assert_allclose(machine.run(*runs[0]).numpy(), (one + two) * two, rtol=1e-5)
+
+
+def test_kernels_for_extents_that_the_user_names():
+    n = tvm.te.var("n")
+    x, w = relay.var("x", shape=(n, 64)), relay.const(floats(32, 64))
+    body = relay.nn.softmax(relay.nn.relu(relay.nn.dense(x, w)))
+    module = module_of([x], body)
+    with tvm.transform.PassContext(opt_level=3, config={"baton.specialize": "n=1,16"}):
+        exe = relay.vm.compile(module, "llvm")
+    assert len(exe.primitive_ops) == 3 * len(relay.vm.compile(module, "llvm").primitive_ops)
+    machine, interpreted = vm_rt.VirtualMachine(exe, tvm.cpu()), relay.create_executor("debug", module).evaluate()
+    for rows in (1, 16, 3, 1, 0, 17):
+        given = floats(rows, 64)
+        same(machine.run(given).numpy(), interpreted(given).numpy(), **NEAR)
+    for wrong, message in (("m=1", "no extent of main's parameters is called `m`; names: n"), ("n", "`n` does not name an extent"),
+                           ("n=0", "`n=0` does not name"), ("n=1,", "`n=1,` does not name"), ("n=one", "`n=one` does not name")):
+        with tvm.transform.PassContext(opt_level=3, config={"baton.specialize": wrong}), pytest.raises(Exception, match=message):
+            relay.vm.compile(module, "llvm")
+
+
+def test_named_extents_beside_equal_ones_and_branches():
+    n = tvm.te.var("n")
+    x, y, k = relay.var("x", shape=(n, 4)), var("y", None, 4), relay.var("k", shape=(), dtype="int32")
+    module = module_of([x, y, k], relay.If(relay.less(k, relay.const(2)), relay.exp(x) + y, relay.nn.relu(x)) * x)
+    with tvm.transform.PassContext(opt_level=3, config={"baton.specialize": "n=2"}):
+        machine = machine_of(module)
+    interpreted = relay.create_executor("debug", module).evaluate()
+    for a, b, number in ((2, 2, 1), (3, 3, 1), (2, 1, 1), (3, 1, 1), (2, 1, 5), (3, 1, 5)):
+        args = floats(a, 4), floats(b, 4), np.int32(number)
+        same(machine.run(*args).numpy(), interpreted(*args).numpy(), **NEAR)
+
+
 def test_broadcasts_that_do_not_fit():
     x, y = var("x", None, 4), var("y", None, 4)
     machine = machine_of(module_of([x, y], relay.add(x, y)))
