@@ -335,6 +335,7 @@ class FunctionLowering {
           scope_.emit_integers(*integers, args,
                                program_.state.add_node(kernel, call.origins(), -1, "integers")),
           type);
+    if (const LoweredRef made = scope_.appended(kernel, args, type)) return made;
     const LoweredRef result = pending_of(type);
     scope_.pieces().add({kernel, call.origins(), std::move(args), result});
     return result;

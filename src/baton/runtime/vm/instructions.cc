@@ -44,6 +44,7 @@ constexpr const char* kForms[] = {
     "dyss",  // kLessEqual
     "dys",   // kNot
     "dys",   // kCast
+    "dss",   // kAppend
 };
 static_assert(std::size(kForms) == static_cast<size_t>(Opcode::kCount));
 

@@ -52,8 +52,10 @@ enum class Opcode : int32_t {
   kNotEqual,
   kLess,
   kLessEqual,
-  kNot,   ///< dst, kind, a
-  kCast,  ///< dst, kind, a
+  kNot,     ///< dst, kind, a
+  kCast,    ///< dst, kind, a
+  kAppend,  ///< dst, tensor, rows: concatenate along the first axis, in the tensor's memory where that is
+            ///< free
   kCount
 };
 

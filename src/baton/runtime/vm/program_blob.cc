@@ -8,7 +8,7 @@
 namespace baton::vm {
 namespace {
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kMost = uint64_t{1} << 28;  // elements of one list
 constexpr int kDeepest = 64;                   // tuples in tuples of a parameter's type
 
