@@ -75,6 +75,9 @@ struct Backend {
   /// The algorithms, layouts and schedules that its kernels prefer, used when the context has no choice of
   /// its own; null: no preference.
   std::function<std::shared_ptr<const KernelChoice>()> layouts = {};
+  /// Its kernels may be whole recurrent cells (FuseCells): several products, and what takes their results
+  /// apart.
+  bool cells = false;
   /// Composite patterns for MergeComposite; null: none.
   std::function<PatternTable()> patterns = {};
   /// Throws NotSupported for functions that takes() rejects, Interrupted when the context is cancelled.

@@ -7,6 +7,7 @@
 #include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
 #include "baton/transform/devices/plan_devices.h"
+#include "baton/transform/fuse/fuse_ops.h"
 #include "baton/transform/layout/alter_op_layout.h"
 #include "baton/transform/quantize/legalize.h"
 
@@ -201,7 +202,11 @@ IRModule optimized(const IRModule& module, const BuildContext& context, bool exa
   BuildContext chosen = with_choice(targets, context);
   chosen.exact_floats = exact_floats;
   const Pass passes = optimization_passes(targets, context.passes->config, entries);
-  return prepare_kernels((*passes)(module, chosen), chosen);
+  IRModule fused = (*passes)(module, chosen);
+  // Not among the passes of programs without cells, which are TVM's.
+  if (targets.size() == 1 && backend_of_kind(targets.front()->kind)->cells && has_cells(*fused, chosen))
+    fused = (*sequential({make_pass("FuseCells")}))(fused, chosen);
+  return prepare_kernels(std::move(fused), chosen);
 }
 
 }  // namespace

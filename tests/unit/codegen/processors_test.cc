@@ -58,7 +58,7 @@ def @main(%x: Tensor[(1, 32, 36, 36), float32], %m: Tensor[(12, 48), float32],
           %w0: Tensor[(32, 32, 1, 1), float32], %w1: Tensor[(32, 32, 3, 3), float32],
           %w2: Tensor[(32, 1, 3, 3), float32], %w3: Tensor[(17, 1, 3, 3), float32],
           %w4: Tensor[(3, 17, 3, 3), float32], %w5: Tensor[(16, 32, 4, 4), float32],
-          %w6: Tensor[(64, 48), float32]) {
+          %w6: Tensor[(64, 48), float32], %w7: Tensor[(32, 48), float32]) {
   %0 = nn.conv2d(%x, %w0, padding=[0, 0, 0, 0], channels=32, kernel_size=[1, 1]);
   %1 = nn.conv2d(%0, %w1, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]);
   %2 = nn.conv2d(%x, %w2, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]);
@@ -70,9 +70,11 @@ def @main(%x: Tensor[(1, 32, 36, 36), float32], %m: Tensor[(12, 48), float32],
   %8 = reshape(%m, newshape=[1, 12, 48]);
   %9 = nn.batch_matmul(%8, %8, transpose_b=True);
   %10 = nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]);
-  (%1, %2, %4, %5, %6, %7, %9, %10, mean(%x, axis=[2, 3]), nn.softmax(%7), tanh(%m), cumsum(%m, axis=1))
+  %11 = split(nn.dense(%m, %w7, units=32), indices_or_sections=2, axis=1);
+  (%1, %2, %4, %5, %6, %7, %9, %10, mean(%x, axis=[2, 3]), nn.softmax(%7), tanh(%m), cumsum(%m, axis=1),
+   multiply(tanh(%11.0), %11.1))
 })";
-constexpr size_t kOutputs = 12;
+constexpr size_t kOutputs = 13;
 
 /// The default, but some convolution is one of Winograd's.
 class SomeWinograd final : public KernelChoice {

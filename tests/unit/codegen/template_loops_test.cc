@@ -144,6 +144,8 @@ constexpr const char* kSkipped = "rows of taps that lie in the padding are count
 constexpr const char* kRows =
     "rows of results are counted, and the last rows of a task are those of another, too";
 constexpr const char* kBatch = "tiles are counted over the rows of all batches, and end with each batch";
+constexpr const char* kAfter =
+    "the steps of a sum are counted by the operations of its kernel, with those that follow the product";
 constexpr const char* kFlat =
     "a fallback without a register tile: results are counted, its stages are others";
 
@@ -237,6 +239,11 @@ const LoopCase kLoopCases[] = {
      kOfResults},
     {"pointwise", "fn (%p0: Tensor[(12, 192), float32]) { nn.relu(%p0) }"},
     {"pointwise", "fn (%p0: Tensor[(12, 203), float32]) { nn.relu(%p0) }"},
+    {"parts",
+     "fn (%p0: Tensor[(6, 20), float32], %p1: Tensor[(4, 20, <1>), float32], %p2: Tensor[(6, <4>), "
+     "float32]) { %0 = split(add(nn.contrib_dense_pack(%p0, %p1, units=<4>, weight_layout=\"NK<1>n\"), "
+     "%p2), indices_or_sections=2, axis=1); multiply(tanh(%0.0), %0.1) }",
+     kAfter},
     {"trivial", "fn (%p0: Tensor[(2, 7, 9), float32]) { cumsum(%p0, axis=1) }", kFlat},
 };
 

@@ -1,4 +1,6 @@
 // Templates of dense layers and matrix products.
+#include <array>
+
 #include "baton/schedule/kernel_choice.h"
 
 #include "schedule/layers.h"
@@ -37,6 +39,45 @@ TEST(Gemm, ShapesAndEpilogues) {
                                                    {40, 3, 8 * 23, 8, true}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("gemm", [&] { return dense(t, true); });
+  }
+}
+
+/// A GRU that resets before its product: two products, the gates of the first one taken apart.
+LoweredKernel cell(int64_t rows, int64_t units, int64_t inputs, int block) {
+  KernelBuilder b("cell" + std::to_string(rows) + "_" + std::to_string(units));
+  const Value x = b.input({rows, 3 * units}), h = b.input({rows, units}), before = b.input({rows, inputs});
+  const auto product = [&](const Value& data, int64_t depth, int64_t all) {
+    const Value weight = b.input({(all + block - 1) / block, depth, block});
+    return b.call("nn.contrib_dense_pack", {data, weight},
+                  op_attrs("nn.contrib_dense_pack",
+                           {{"units", all}, {"weight_layout", "NC" + std::to_string(block) + "n"}}),
+                  {rows, all});
+  };
+  const auto part = [&](const Value& of, int64_t from, int64_t to) {
+    return b.call("strided_slice", {of},
+                  op_attrs("strided_slice", {{"begin", AttrList{int64_t{0}, from}},
+                                             {"end", AttrList{rows, to}},
+                                             {"strides", AttrList{int64_t{1}}}}),
+                  {rows, to - from});
+  };
+  const Shape state = {rows, units};
+  const Value sums =
+      b.call("add", {part(x, 0, 2 * units), product(before, inputs, 2 * units)}, {}, {rows, 2 * units});
+  const Value gates = b.call("sigmoid", {sums}, {}, {rows, 2 * units});
+  const Value update = part(gates, 0, units), reset = part(gates, units, 2 * units);
+  const Value kept = b.call("multiply", {reset, h}, {}, state);
+  const Value fresh =
+      b.call("tanh", {b.call("add", {product(kept, units, units), part(x, 2 * units, 3 * units)}, {}, state)},
+             {}, state);
+  const Value change = b.call("multiply", {update, b.call("subtract", {h, fresh}, {}, state)}, {}, state);
+  return b.finish(b.call("add", {fresh, change}, {}, state));
+}
+
+TEST(Parts, CellsOfAnySize) {
+  for (const auto& [rows, units, inputs, block] : std::vector<std::array<int, 4>>{
+           {1, 64, 64, 16}, {1, 5, 7, 8}, {3, 17, 4, 16}, {9, 33, 12, 8}, {8, 16, 1, 4}}) {
+    SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(units));
+    check("parts", [&] { return cell(rows, units, inputs, block); }, 1e-5, 3);
   }
 }
 

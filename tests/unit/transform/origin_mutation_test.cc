@@ -193,6 +193,12 @@ constexpr Program kMutated[] = {
     {"Gradient",
      "def @main(%x: Tensor[(3), float32]) { if (less(sum(%x), 0f)) { tanh(exp(%x)) } else { exp(%x) } }"},
     {"FirstOrderGradient", "def @main(%x: Tensor[(3), float32]) { tanh(exp(%x)) }"},
+    {"FuseCells",
+     "def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 4), float32]) { "
+     "%0 = fn (%p: Tensor[(1, 4), float32], %q: Tensor[(8, 4), float32], Primitive=1) { "
+     "nn.dense(%p, %q, units=8) }; "
+     "%2 = fn (%r: Tensor[(1, 8), float32], Primitive=1) { "
+     "%1 = split(%r, indices_or_sections=2, axis=1); multiply(tanh(%1.0), %1.1) }; %2(%0(%x, %w)) }"},
     {"LazyGradientInit", "def @main(%x: Tensor[(3), float32]) { add(tanh(%x), %x) }"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "

@@ -114,6 +114,7 @@ Backend halide_cpu() {
       .device = [](const DeviceSheet& host) { return host; },
       .takes = [](const FunctionNode&, const DeviceSheet&) { return std::string(); },
       .layouts = [] { return cost_model_choice(); },
+      .cells = true,
       .compile = compile,
       .schedules = schedules,
   };

@@ -15,7 +15,8 @@ FunctionScope::FunctionScope(LoweringState& state, const FunctionNode& function,
                              const std::vector<Var>& captured)
     : state_(state),
       code_(*state.out.program, static_cast<uint32_t>(function.params().size() + captured.size())),
-      pieces_(state, code_) {
+      pieces_(state, code_),
+      parameters_(static_cast<Register>(function.params().size())) {
   Register next = 0;
   for (const std::vector<Var>* list : {&function.params(), &captured})
     for (const Var& var : *list) bind(var, in_register(next++, var->checked_type()));
@@ -168,6 +169,28 @@ Register FunctionScope::emit_integers(const IntegerFunction& function, const std
     places.push_back(made);
   }
   return places.back();
+}
+
+LoweredRef FunctionScope::appended(const Function& kernel, const std::vector<LoweredRef>& args,
+                                   const Type& type) {
+  const auto append = append_function(*kernel);
+  if (!append) return {};
+  const LoweredRef whole = args[append->whole];
+  if (whole->kind != Kind::kRegister || whole->where >= parameters_) return {};
+  LoweredRef part;
+  if (!append->rest) {
+    part = args[append->part];
+  } else {
+    std::vector<LoweredRef> others = args;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(append->whole));
+    part = pending_of(append->rest->body()->checked_type());
+    pieces_.add({append->rest, append->rest->origins(), std::move(others), part});
+  }
+  const std::vector<Register> both = as_registers({whole, part});
+  const LoweredRef result = in_register(code_.fresh(), type);
+  code_.emit(Opcode::kAppend, {result->where, both[0], both[1]},
+             state_.add_node(kernel, append->origins, -1, "append", {whole, part}, result));
+  return result;
 }
 
 void FunctionScope::return_value(const LoweredRef& value) {

@@ -47,6 +47,9 @@ class FunctionScope {
   Register emit_made(Opcode op, std::vector<int32_t> words, const std::vector<Register>& list);
   /// The result of an integer function.
   Register emit_integers(const IntegerFunction& function, const std::vector<LoweredRef>& args, uint32_t node);
+  /// The result of a kernel that appends to a parameter, which is what a loop has collected; null for
+  /// others.
+  LoweredRef appended(const Function& kernel, const std::vector<LoweredRef>& args, const Type& type);
   void return_value(const LoweredRef& value);
 
  private:
@@ -59,6 +62,7 @@ class FunctionScope {
   LoweringState& state_;
   CodeBuilder code_;
   PieceBuilder pieces_;
+  Register parameters_;
   Values values_;
   std::unordered_map<const VarNode*, size_t> uses_;  // still to come
 };

@@ -341,6 +341,7 @@ class FunctionLowering {
       result->where = scope_.emit_integers(*integers, args, node);
       return result;
     }
+    if (const LoweredRef made = scope_.appended(kernel, args, type)) return made;
     const LoweredRef result = pending_of(type);
     scope_.pieces().add({kernel, call.origins(), std::move(args), result});
     return result;

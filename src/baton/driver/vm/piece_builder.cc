@@ -177,6 +177,52 @@ std::optional<IntegerFunction> integer_function(const FunctionNode& function) {
   return made;
 }
 
+std::optional<AppendFunction> append_function(const FunctionNode& function) {
+  const CallNode* call = call_of(function.body(), "concatenate");
+  const auto* tuple = call ? as<TupleNode>(call->args()[0]) : nullptr;
+  if (!tuple || tuple->fields().size() < 2 || int_attr(*call, "axis") != 0) return {};
+  const auto number_of = [&](const Expr& value) {
+    size_t at = 0;
+    while (at < function.params().size() && function.params()[at].get() != value.get()) ++at;
+    return at;
+  };
+  const std::vector<Expr> fields(tuple->fields().begin(), tuple->fields().end());
+  const TensorTypeNode* whole = tensor_type_of(fields[0]);
+  AppendFunction made{.whole = number_of(fields[0]), .origins = call->origins()};
+  if (made.whole == function.params().size() || !whole || !whole->shape()[0].is_any()) return {};
+  Expr rows = fields[1];
+  if (fields.size() > 2) {
+    const std::vector<Expr> others(fields.begin() + 1, fields.end());
+    rows = infer_type(Expr(make_call(call->callee(), {make_tuple(others, tuple->with_type({}))},
+                                     call->attrs(), call->with_type({}))));
+  }
+  // A row is appended as it is.
+  const auto* reshape = as<CallNode>(rows);
+  if (reshape && reshape->op() && reshape->op()->reshape_only) {
+    const TensorTypeNode *from = tensor_type_of(reshape->args()[0]), *to = tensor_type_of(rows);
+    if (from && to && to->shape()[0] == Dim(1) &&
+        std::ranges::equal(from->shape(), std::span(to->shape()).subspan(1)))
+      rows = reshape->args()[0];
+  }
+  made.part = number_of(rows);
+  if (made.part < function.params().size())
+    return made.part == made.whole ? std::nullopt : std::optional(made);
+  bool reads_whole = false;
+  std::vector<OriginSet> origins;
+  post_order(rows, [&](const Expr& node) {
+    reads_whole |= node.get() == fields[0].get();
+    if (as<CallNode>(node)) origins.push_back(node->origins());
+  });
+  if (reads_whole) return {};
+  std::vector<Var> params;
+  for (const Var& param : function.params())
+    if (param.get() != fields[0].get()) params.push_back(param);
+  made.rest = make_function(std::move(params), rows, rows->checked_type(), {{"Primitive", int64_t{1}}},
+                            NodeInfo(OriginSet::merge_all(origins), {}, {}));
+  made.rest = as_ref<FunctionNode>(infer_type(Expr(made.rest)));
+  return made;
+}
+
 /// The types of values within a piece: extents of inputs that are not known become variables.
 class PieceBuilder::Typing {
  public:

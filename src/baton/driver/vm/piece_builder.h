@@ -53,6 +53,16 @@ struct IntegerFunction {
 };
 std::optional<IntegerFunction> integer_function(const FunctionNode& function);
 
+/// A primitive function that concatenates others to a parameter along the first axis, whose extent is not
+/// known: what a loop has collected.
+struct AppendFunction {
+  size_t whole = 0;    ///< the number of that parameter
+  size_t part = 0;     ///< of the one that is concatenated, or becomes a row of `whole`; unless:
+  Function rest = {};  ///< what computes it, of the other parameters
+  OriginSet origins;   ///< of the concatenation itself
+};
+std::optional<AppendFunction> append_function(const FunctionNode& function);
+
 class PieceBuilder {
  public:
   PieceBuilder(LoweringState& state, CodeBuilder& code) : state_(state), code_(code) {}

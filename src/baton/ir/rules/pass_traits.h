@@ -27,6 +27,12 @@ struct JoinableAxes {
   std::optional<AxisRange> (*of)(const CallNode&);
 };
 
+/// Calls whose results are parts of their first operand, with its elements in the same order along every
+/// axis: slices, splits, the row that one index names. Who reads such a part can read the operand instead.
+struct PartOfOperand {
+  bool (*holds)(const CallNode&);
+};
+
 /// A faster approximation of the operator, for FastMath.
 struct FastForm {
   std::string_view op;

@@ -313,6 +313,7 @@ const OpDef& op_split() {
       .compute = split_compute,
       .python = "transform",
       .rules = op_rules(split_layout_flow(), flow_layout_rule(), MixedPrecision::kFollow,
+                        PartOfOperand{[](const CallNode&) { return true; }},
                         FakeQuantizationRule{fake_quantized_split},
                         ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
                           const AttrValue cuts = call.attrs()->get("indices_or_sections");

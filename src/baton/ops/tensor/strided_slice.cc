@@ -154,6 +154,12 @@ GradientRule strided_slice_gradient() {
   }};
 }
 
+bool steps_forward(const CallNode& call) {
+  const std::vector<int64_t> steps = ints_attr(call, "strides");
+  return text_attr(call, "slice_mode") == "size" ||
+         std::ranges::all_of(steps, [](int64_t s) { return s > 0; });
+}
+
 }  // namespace
 
 const OpDef& op_strided_slice() {
@@ -166,7 +172,7 @@ const OpDef& op_strided_slice() {
       .compute = slice_compute,
       .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow(), flow_layout_rule(),
                         MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_strided_slice},
-                        QuantizationRule{QuantizationRule::Does::kSame}),
+                        QuantizationRule{QuantizationRule::Does::kSame}, PartOfOperand{steps_forward}),
       .test_shapes = {"(6, 5)f32, begin=[1], end=[3], strides=[1], axes=None",
                       "(6, 5)f32, begin=[2, 0], end=[-1, 2], strides=[1], slice_mode=size, axes=None"},
   };

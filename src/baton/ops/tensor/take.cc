@@ -81,6 +81,11 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
   c.result(taken);
 }
 
+bool takes_one(const CallNode& call) {
+  const TensorTypeNode* indices = tensor_type_of(call.args()[1]);
+  return indices && indices->rank() == 0;
+}
+
 std::vector<int64_t> axes_but(size_t rank, int64_t last) {
   std::vector<int64_t> axes;
   for (size_t axis = 0; axis < rank; ++axis)
@@ -143,7 +148,7 @@ const OpDef& op_take() {
       .relation = take_relation,
       .compute = take_compute,
       .python = "transform.take(data, indices, axis=None, batch_dims=0, mode='clip')",
-      .rules = op_rules(take_gradient(), MixedPrecision::kFollow),
+      .rules = op_rules(take_gradient(), MixedPrecision::kFollow, PartOfOperand{takes_one}),
       .test_shapes = {"(5, 4)f32, (6)i32[0, 3]", "(4, 2)f32, (3)i64{-3, 0, 7}, axis=0, mode=wrap",
                       "(2, 5, 4)f32, (2, 3)i32[0, 5], axis=1, batch_dims=1"},
   };

@@ -128,7 +128,7 @@ void take_from_control(FusedTimes& fused, ProgramTimes::Part& part, const Estima
 
 /// Whether what an instruction does is no control.
 bool computes(Opcode op) {
-  return op == Opcode::kPiece || op == Opcode::kTryPiece || op == Opcode::kOperator;
+  return op == Opcode::kPiece || op == Opcode::kTryPiece || op == Opcode::kOperator || op == Opcode::kAppend;
 }
 
 bool has_its_time(Opcode op) {

@@ -52,13 +52,16 @@ class TensorValue final : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kTensor;
   /// `lent`: the memory belongs to a constant or an argument, so it is copied before writing.
-  explicit TensorValue(NDArray array, bool lent = false)
-      : ValueNode(kKind), array_(std::move(array)), lent_(lent) {}
+  /// `capacity`: the bytes of its memory, where it has more than its elements take; else 0.
+  explicit TensorValue(NDArray array, bool lent = false, size_t capacity = 0)
+      : ValueNode(kKind), array_(std::move(array)), capacity_(capacity), lent_(lent) {}
   const NDArray& array() const { return array_; }
   bool lent() const { return lent_; }
+  size_t capacity() const { return capacity_; }
 
  private:
   NDArray array_;
+  size_t capacity_;
   bool lent_;
 };
 

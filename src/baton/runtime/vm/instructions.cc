@@ -45,6 +45,7 @@ constexpr const char* kForms[] = {
     "dys",   // kNot
     "dys",   // kCast
     "Pt",    // kTryPiece
+    "dss",   // kAppend
 };
 static_assert(std::size(kForms) == static_cast<size_t>(Opcode::kCount));
 

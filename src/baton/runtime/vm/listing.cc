@@ -246,7 +246,8 @@ class FunctionListing {
                                                         {Opcode::kLess, "less"},
                                                         {Opcode::kLessEqual, "less_equal"},
                                                         {Opcode::kNot, "logical_not"},
-                                                        {Opcode::kCast, "cast"}};
+                                                        {Opcode::kCast, "cast"},
+                                                        {Opcode::kAppend, "append"}};
     const int64_t code = kOwn + static_cast<int64_t>(each.op) - static_cast<int64_t>(Opcode::kMakeCell);
     std::string text = names.at(each.op);
     for (size_t i = 0; i < w.size(); ++i) {

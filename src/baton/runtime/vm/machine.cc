@@ -7,6 +7,7 @@
 #include "baton/runtime/processor.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/runtime/vm/append.h"
 #include "baton/runtime/vm/check.h"
 #include "baton/runtime/vm/instructions.h"
 #include "baton/runtime/vm/piece_run.h"
@@ -460,6 +461,30 @@ Status Machine::use_cell(const int32_t* words, Slot* registers) {
   return Status::success();
 }
 
+Status Machine::append(const int32_t* words, Slot* registers, MeasuredInstruction* at) {
+  const uint64_t began = at ? ticks() : 0;
+  const auto take = [registers](int32_t word) {
+    Slot& slot = registers[register_of(word)];
+    Value value = slot.boxed();
+    if (word & kLastUse) slot.release();
+    return value;
+  };
+  Value whole = take(words[2]);
+  const Value part = take(words[3]);
+  Result<Value> made = appended(std::move(whole), part);
+  if (!made.ok()) return made.status();
+  registers[words[1]].set_value(std::move(*made));
+  if (at) {
+    const uint64_t took = ticks() - began;
+    std::string shapes;
+    add_shape(shapes, part);
+    const size_t row = measured_->row(node_of(*frames_.back().function, words), "append", std::move(shapes));
+    measured_->exclude(ticks() - began - took);
+    measured_->add_operator(row, took, *at);
+  }
+  return Status::success();
+}
+
 /// Begins a call of a function value: its arguments are behind the registers of the frame, and `callee` is
 /// its code. For what is no function of this program, `returned` is the result, and `callee` null.
 Status Machine::enter_value(const int32_t* pc, const int32_t* words, Slot* r, const FunctionCode** callee,
@@ -530,7 +555,7 @@ Status Machine::execute() {
       &&unless,      &&jump,        &&constant, &&integer,   &&make_cell, &&read_cell,  &&write_cell,
       &&release,     &&constructor, &&add,      &&subtract,  &&multiply,  &&minimum,    &&maximum,
       &&logical_and, &&logical_or,  &&equal,    &&not_equal, &&less,      &&less_equal, &&logical_not,
-      &&cast,        &&try_piece};
+      &&cast,        &&try_piece,   &&append};
   static_assert(std::size(kLabels) == static_cast<size_t>(Opcode::kCount));
   const Program& program = *program_;
   const FunctionCode* function = frames_.back().function;
@@ -841,6 +866,12 @@ cast: {
   pc += 4;
   BATON_NEXT();
 }
+
+append:
+  if (Status status = append(pc, r, tally_here()); !status.ok()) [[unlikely]]
+    BATON_FAIL(status);
+  pc += 4;
+  BATON_NEXT();
 
 #undef BATON_UNSIGNED
 #undef BATON_INTEGERS

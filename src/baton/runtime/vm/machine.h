@@ -123,6 +123,7 @@ class Machine {
   program::Value constructed(uint32_t constructor, std::vector<program::Value> fields) const;
   bool take_field(const int32_t* words, Slot* registers);
   Status use_cell(const int32_t* words, Slot* registers);
+  Status append(const int32_t* words, Slot* registers, MeasuredInstruction* at);
   Status enter_value(const int32_t* pc, const int32_t* words, Slot* r, const FunctionCode** callee,
                      Slot* returned);
   static void move_argument(int32_t word, Slot* registers, Slot& to);

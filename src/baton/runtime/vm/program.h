@@ -56,6 +56,8 @@ enum class Opcode : int32_t {
   kCast,  ///< dst, kind, a
   /// piece, inputs..., outputs..., target: jumps, without results, where a check of the piece fails
   kTryPiece,
+  kAppend,  ///< dst, tensor, rows: concatenate along the first axis, in the tensor's memory where that is
+            ///< free
   kCount
 };
 

@@ -84,6 +84,13 @@ NDArray NDArray::reshaped(Shape shape) const {
   return array;
 }
 
+NDArray NDArray::in_same_memory(Shape shape) const {
+  NDArray array = *this;
+  array.size_ = *element_count(shape);
+  array.shape_ = std::move(shape);
+  return array;
+}
+
 NDArray NDArray::copy() const { return defined() ? from_bytes(shape_, dtype_, data_) : NDArray(); }
 
 bool NDArray::equal_bytes(const NDArray& other) const {

@@ -77,6 +77,9 @@ class NDArray {
   /// The same data with another shape of equal size; undefined when the counts differ.
   NDArray reshaped(Shape shape) const;
 
+  /// The same memory as a tensor of another shape, which it has room for.
+  NDArray in_same_memory(Shape shape) const;
+
   /// A deep copy.
   NDArray copy() const;
 

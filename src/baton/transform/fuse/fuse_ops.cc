@@ -155,17 +155,21 @@ constexpr int kMostOptLevel = 4;
 FusionOptions options_of(const PassContext& context, int level) {
   FusionOptions options;
   options.level = level < 0 ? context.opt_level : level;
-  const int64_t depth =
-      context.config.integer("relay.FuseOps.max_depth", static_cast<int64_t>(options.max_depth));
-  if (depth < 0)
-    throw UsageError("relay.FuseOps.max_depth is " + std::to_string(depth) +
-                     ", but a kernel has at least 0 operators");
-  options.max_depth = static_cast<size_t>(depth);
+  options.max_depth = most_operators(context);
   options.link_params = context.config.flag("relay.FuseOps.link_params", options.link_params);
   return options;
 }
 
 }  // namespace
+
+size_t most_operators(const PassContext& context) {
+  const int64_t depth =
+      context.config.integer("relay.FuseOps.max_depth", static_cast<int64_t>(FusionOptions().max_depth));
+  if (depth < 0)
+    throw UsageError("relay.FuseOps.max_depth is " + std::to_string(depth) +
+                     ", but a kernel has at least 0 operators");
+  return static_cast<size_t>(depth);
+}
 
 Pass fuse_ops_at(int level) {
   return function_pass(

@@ -18,6 +18,12 @@ struct FusionReason {
 };
 std::vector<FusionReason> fusion_reasons(const Function& function, const PassContext& context);
 
+/// Whether FuseCells would change a module (typed, after FuseOps).
+bool has_cells(const IRModuleNode& module, const PassContext& context);
+
+/// The most operators of a kernel: relay.FuseOps.max_depth.
+size_t most_operators(const PassContext& context);
+
 class FusionGroups;
 
 /// The FusionLog of a BuildContext: FuseOps records for each operator call why it is or is not fused with its
@@ -34,6 +40,8 @@ class FusionLog {
   const std::vector<Entry>& entries() const { return entries_; }
   /// Called by FuseOps: records the decisions of `groups`.
   void add(const FusionGroups& groups);
+  /// Called by FuseCells: these calls are fused with their users after all.
+  void join(const std::vector<Ref<const CallNode>>& calls);
 
  private:
   std::vector<Entry> entries_;

@@ -1,4 +1,6 @@
 // Explains why operators are or are not fused with their users.
+#include <set>
+
 #include "baton/transform/fuse/fuse_ops.h"
 #include "baton/transform/fuse/fusion_groups.h"
 
@@ -83,6 +85,22 @@ void FusionLog::add(const FusionGroups& groups) {
   };
   for (FusionGroups::Joint& joint : groups.joints()) note(joint.call, true, joint.text);
   for (FusionGroups::Refusal& refusal : groups.refusals()) note(refusal.call, false, refusal.text);
+}
+
+void FusionLog::join(const std::vector<Ref<const CallNode>>& calls) {
+  using Key = std::pair<std::string_view, std::vector<const Origin*>>;
+  const auto key = [](std::string_view op, const OriginSet& set) {
+    return Key{op, {set.origins().begin(), set.origins().end()}};
+  };
+  std::multiset<Key> joined;
+  for (const auto& call : calls) joined.insert(key(call->op()->name, call->origins()));
+  for (Entry& entry : entries_) {
+    const auto at = entry.fused ? joined.end() : joined.find(key(entry.op, entry.origins));
+    if (at == joined.end()) continue;
+    joined.erase(at);
+    entry.fused = true;
+    entry.text = "only a recurrent cell reads it, which is one kernel";
+  }
 }
 
 }  // namespace baton

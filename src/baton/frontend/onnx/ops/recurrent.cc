@@ -142,8 +142,9 @@ class Recurrent {
     };
     TimeStep all = over_time(c_, products, backward_[static_cast<size_t>(direction)], std::move(state), step);
     // A loop does not know how many outputs it has.
-    if (tensor_type(all.output).shape().at(0).is_any())
-      all.output = c_.call("reshape_like", {all.output, f_.sliced(products, 2, 0, hidden_)});
+    const std::vector<Dim>& shape = tensor_type(products).shape();
+    if (tensor_type(all.output).shape().at(0).is_any() && tensor_type(products).is_static())
+      all.output = c_.reshape(all.output, {shape[0].value(), shape[1].value(), hidden_});
     return all;
   }
 
