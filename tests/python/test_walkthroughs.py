@@ -71,6 +71,12 @@ def test_quick_start():
     assert lines[2:] == ["saved: ['deploy_lib.tar']", "the saved library computes the same"]
 
 
+def test_training():
+    for line, name in zip(lines_of("training.py", "300"), ("mlp", "convnet")):
+        first, last, right = map(float, re.fullmatch(name + r": loss ([\d.]+) -> ([\d.]+); (\d+) % of new images right", line).groups())
+        assert last < first / 3 and right >= 80, line
+
+
 def test_relay_viz():
     lines = lines_of("relay_viz.py")
     assert lines[1:3] == ["@main", "`--Function params: data, weight, offset"] and any("(see 1) nn.relu" in each for each in lines)

@@ -48,6 +48,16 @@ std::string regs(const List& list) {
   return text;
 }
 
+/// What an instruction is in the source: "if, line 12"; empty: not known.
+std::string source_text(const FunctionCode& function, uint32_t word) {
+  for (const CodeLine& each : function.lines) {
+    if (each.word != word) continue;
+    const std::string place = each.line ? "line " + std::to_string(each.line) : "";
+    return each.what + (each.what.empty() || place.empty() ? "" : ", ") + place;
+  }
+  return {};
+}
+
 /// Lines of one function. Targets are resolved when all lines are known.
 class FunctionListing {
  public:
@@ -64,7 +74,8 @@ class FunctionListing {
       first_line[at] = first;
       add(each, jumps);
       if (comments_.count && first < lines_.size()) lines_[first].count = comments_.count(number, at);
-      if (first < lines_.size() && lines_[first].comment.empty()) lines_[first].comment = source_of(at);
+      if (comments_.node && first < lines_.size() && lines_[first].comment.empty())
+        lines_[first].comment = source_text(function_, at);
     }
     for (const auto& [line, target] : jumps) {
       const auto offset = static_cast<int64_t>(first_line[target]) - static_cast<int64_t>(line);
@@ -95,16 +106,6 @@ class FunctionListing {
     lines_.push_back({std::move(words), std::move(text), std::move(comment)});
   }
   std::string comment_of(uint32_t node) const { return comments_.node ? comments_.node(node) : ""; }
-  /// "if, line 12", only of listings with comments.
-  std::string source_of(uint32_t word) const {
-    if (!comments_.node) return {};
-    for (const CodeLine& each : function_.lines) {
-      if (each.word != word) continue;
-      const std::string place = each.line ? "line " + std::to_string(each.line) : "";
-      return each.what + (each.what.empty() || place.empty() ? "" : ", ") + place;
-    }
-    return {};
-  }
 
   void add(const Instruction& each, std::vector<std::pair<size_t, uint32_t>>& jumps) {
     std::vector<int64_t> w;  // operands, without marks of last uses
