@@ -18,7 +18,7 @@ FONT = """.###. ..#.. .###. .###. ...#. ##### .###. ##### .###. .###.
           #...# ..#.. .#... #...# ...#. #...# #...# ..#.. #...# #...#
           .###. .###. ##### .###. ...#. .###. .###. ..#.. .###. .###.""".split()
 DIGITS = np.array([[[pixel == "#" for pixel in FONT[10 * row + digit]] for row in range(7)] for digit in range(10)], "float32")
-SIZE, CLASSES, BATCH = 12, 10, 32
+SIZE, CLASSES, BATCH = 8, 10, 32
 
 
 def images(random):
@@ -40,7 +40,7 @@ def convnet(x, w):
     for name, inputs, outputs in (("1", 1, 8), ("2", 8, 16)):
         x = nn.conv2d(x, w("k" + name, outputs, inputs, 3, 3), kernel_size=(3, 3), channels=outputs, padding=(1, 1))
         x = nn.max_pool2d(nn.relu(nn.bias_add(x, w("b" + name, outputs))), pool_size=(2, 2), strides=(2, 2))
-    return nn.bias_add(nn.dense(nn.batch_flatten(x), w("w3", CLASSES, 16 * 9)), w("b3", CLASSES))
+    return nn.bias_add(nn.dense(nn.batch_flatten(x), w("w3", CLASSES, 16 * 4)), w("b3", CLASSES))
 
 
 def compiled(function):
@@ -48,7 +48,7 @@ def compiled(function):
         return tvm.runtime.vm.VirtualMachine(relay.vm.compile(tvm.IRModule.from_expr(function), "llvm"), tvm.cpu())
 
 
-def train(network, steps, rate=0.1):
+def train(network, steps, rate=0.2):
     """The losses of all steps, and the part of new images that are right afterwards."""
     random, weights, variables = np.random.default_rng(0), [], []
 

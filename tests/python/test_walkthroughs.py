@@ -74,7 +74,7 @@ def test_quick_start():
 def test_training():
     for line, name in zip(lines_of("training.py", "300"), ("mlp", "convnet")):
         first, last, right = map(float, re.fullmatch(name + r": loss ([\d.]+) -> ([\d.]+); (\d+) % of new images right", line).groups())
-        assert last < first / 3 and right >= 80, line
+        assert last < first / 3 and right >= 70, line
 
 
 def test_relay_viz():
