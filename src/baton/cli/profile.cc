@@ -30,8 +30,7 @@ class ProfileVerb final : public Verb {
     flags.at("MODEL").doc =
         "workload name (baton models lists them), .relay file, - for Relay text on standard input, or a "
         ".baton artifact (times of its kernels only); several are profiled one after the other";
-    flags.at("shape").doc +=
-        "; a range, n=1:512:x2 or n=16:64:16, gives curves: one build, profiled at each";
+    flags.at("shape").doc += "; a range, n=1:512:x2 or n=16:64:16, gives curves: one build, profiled at each";
     flags_.add_target(flags);
     flags_.add_choices(flags);
     flags_.add_no_verify(flags);
@@ -206,8 +205,8 @@ class ProfileVerb final : public Verb {
     });
   }
 
-  /// `named`: what is known of the report beforehand, its heading, which is printed at once. `work` calls what
-  /// it is given with the number of threads, before it measures.
+  /// `named`: what is known of the report beforehand, its heading, which is printed at once. `work` calls
+  /// what it is given with the number of threads, before it measures.
   ProfileReport measured(ProfileReport named, Io& io,
                          const std::function<ProfileReport(const MeasuringBegins&)>& work) {
     const InterruptScope interrupt;

@@ -24,7 +24,8 @@ void ProgramFlags::add(Flags& flags) {
 bool ProgramFlags::is_program(const ModelFlags& model) const {
   const bool ranges = has_ranges(model.shapes);
   if (executor == "graph" && ranges)
-    throw UsageError("--executor graph takes constant shapes, and --shape has a range: leave one of them out");
+    throw UsageError(
+        "--executor graph takes constant shapes, and --shape has a range: leave one of them out");
   if (executor == "graph" || model.model.ends_with(".baton")) return false;
   return executor == "vm" || ranges || needs_program(model);
 }
@@ -47,7 +48,8 @@ ProgramCall ProfiledProgram::call_at(const ShapePoint& point, int threads, Io& i
   std::vector<Var> left;  // weights are constants of the program
   for (const Var& param : module->find("main")->params())
     if (!find_array(built_.params, param->name())) left.push_back(param);
-  return {"main", program_arguments(left, given_, {}, "", program_inputs(flags_, module->find("main")->params()), io),
+  return {"main",
+          program_arguments(left, given_, {}, "", program_inputs(flags_, module->find("main")->params()), io),
           threads};
 }
 

@@ -176,9 +176,9 @@ Scheduled chosen(const KernelRequest& request, const Function& function, const s
     BATON_CHECK(out.chosen, "no schedule template takes " + relay_summary(*request.function));
   }
   for (size_t i = 0; i < out.kernel.usual.size(); ++i)
-    out.kernel.usual[i] = usual[i]                                    ? usual[i]
+    out.kernel.usual[i] = usual[i]                                   ? usual[i]
                           : out.kernel.is_batch(static_cast<int>(i)) ? kUsualBatch
-                                                                      : out.chosen->usual.front();
+                                                                     : out.chosen->usual.front();
   out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
   out.choose_s = seconds_since(start);
   return out;

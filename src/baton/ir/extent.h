@@ -61,8 +61,8 @@ Dim extent_at(Dim dim, FunctionRef<int64_t(Dim)> value);
 inline constexpr int64_t kUsualExtent = 64;
 /// The same for the batch of layers: what is chosen for one image serves several, the other way round not.
 inline constexpr int64_t kUsualBatch = 1;
-/// The extents of a layer's data as numbers, a batch (the first one) that is open as kUsualBatch; nullopt where
-/// another one is open.
+/// The extents of a layer's data as numbers, a batch (the first one) that is open as kUsualBatch; nullopt
+/// where another one is open.
 std::optional<std::vector<int64_t>> extents_but_batch(const std::vector<Dim>& shape);
 /// The extents of `type` as numbers, variables and `?` at kUsualExtent; what is no constant is at least 1.
 std::vector<int64_t> usual_extents(const TensorTypeNode& type);

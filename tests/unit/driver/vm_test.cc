@@ -280,8 +280,7 @@ def @main(%n: int32, %x: Tensor[(?, 2), float32]) { @grow(%n, %x) })");
     const std::vector<vm::MeasuredCalls> calls = measured.calls();
     ASSERT_EQ(calls.size(), 3);  // one for each shape
     double sum = 0;
-    for (size_t part = 0; part < vm::kRunParts; ++part)
-      sum += measured.ns_of(static_cast<vm::RunPart>(part));
+    for (size_t part = 0; part < vm::kRunParts; ++part) sum += measured.ns_of(static_cast<vm::RunPart>(part));
     for (const vm::MeasuredCalls& each : calls) {
       EXPECT_EQ(each.count, 1);
       EXPECT_NE(each.name.find("concatenate"), std::string::npos);

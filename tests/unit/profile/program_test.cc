@@ -1,7 +1,7 @@
 // Profiles of programs of the virtual machine: every part of a run, loops, branches, curves over extents.
-#include <gmock/gmock.h>
-
 #include <map>
+
+#include <gmock/gmock.h>
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
@@ -66,8 +66,7 @@ TEST(ProgramProfile, EveryPartOfARunHasARow) {
   ASSERT_TRUE(report.program);
   std::vector<std::string> parts;
   for (const ProgramTimes::Part& part : report.program->parts) parts.push_back(part.name);
-  EXPECT_THAT(parts,
-              testing::ElementsAre("shape code", "allocation", "arguments and results", "control"));
+  EXPECT_THAT(parts, testing::ElementsAre("shape code", "allocation", "arguments and results", "control"));
   EXPECT_GT(report.program->instructions, 7 * 5);
   EXPECT_EQ(report.program->pieces, 7 + 2);
   const KernelRow* dense = row_of(report, "dense");
@@ -149,7 +148,8 @@ def @main(%n: int32, %x: Tensor[(?, 2), float32]) { @grow(%n, %x) })");
   EXPECT_EQ(concatenate->calls, 3);
   ASSERT_EQ(concatenate->shapes.size(), 3);
   EXPECT_THAT(concatenate->shapes[2].shapes, HasSubstr("float32[8, 2]"));
-  EXPECT_EQ(concatenate->bytes, 4 * 2 * (1 + 2 + 4) * (1 + 2)) << "each input read once, each result written once";
+  EXPECT_EQ(concatenate->bytes, 4 * 2 * (1 + 2 + 4) * (1 + 2))
+      << "each input read once, each result written once";
 }
 
 TEST(ProgramProfile, IsReadAgain) {

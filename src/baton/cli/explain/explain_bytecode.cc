@@ -57,16 +57,17 @@ std::string times_text(double count) {
 }  // namespace
 
 void BytecodeFlags::add(Flags& flags) {
-  flags.flag("bytecode", &on,
-             "the instructions of the virtual machine, each with its operators; with --time also how often it "
-             "ran, and how long its kernel took");
-  flags.option("inputs", &inputs, "of --bytecode --time: values of inputs from an .npz")
-      .needs("bytecode");
+  flags.flag(
+      "bytecode", &on,
+      "the instructions of the virtual machine, each with its operators; with --time also how often it "
+      "ran, and how long its kernel took");
+  flags.option("inputs", &inputs, "of --bytecode --time: values of inputs from an .npz").needs("bytecode");
 }
 
 void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted) {
   const ProfiledProgram program(flags, {.inputs = wanted.inputs, .executor = "vm"}, io);
-  if (program.points().size() > 1) throw UsageError("--bytecode takes one shape; a range is for `baton profile`");
+  if (program.points().size() > 1)
+    throw UsageError("--bytecode takes one shape; a range is for `baton profile`");
   const BuildResult& built = program.built().build;
   const std::map<uint32_t, std::string> titles = titles_of(built);
   vm::MeasuredRun measured;
@@ -92,7 +93,8 @@ void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted
   comments.node = [&](uint32_t node) {
     std::string text;
     if (const auto at = calls.find(node); at != calls.end())
-      text = us_with_unit(at->second.second / 1e3) + (at->second.first > 1 ? " each of " + times_text(at->second.first).substr(1) : "") + ", ";
+      text = us_with_unit(at->second.second / 1e3) +
+             (at->second.first > 1 ? " each of " + times_text(at->second.first).substr(1) : "") + ", ";
     const PlanNode& of = built.plan.graph->nodes[node];
     return text + title(node) + (of.reason.empty() ? "" : " (" + of.reason + ")");
   };
@@ -104,9 +106,10 @@ void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted
   io.out << vm::listing(*built.program, comments);
   if (!wanted.timed) return;
   const auto us = [&](vm::RunPart part) { return us_with_unit(measured.ns_of(part) / 1e3 / runs); };
-  io.out << "a run takes " << us_with_unit(measured.total_ns() / 1e3 / runs) << " with its instructions timed: shape code "
-         << us(vm::RunPart::kExtents) << ", allocation " << us(vm::RunPart::kMemory) << ", arguments and results "
-         << us(vm::RunPart::kArguments) << ", control " << us(vm::RunPart::kControl) << ", the rest kernels\n";
+  io.out << "a run takes " << us_with_unit(measured.total_ns() / 1e3 / runs)
+         << " with its instructions timed: shape code " << us(vm::RunPart::kExtents) << ", allocation "
+         << us(vm::RunPart::kMemory) << ", arguments and results " << us(vm::RunPart::kArguments)
+         << ", control " << us(vm::RunPart::kControl) << ", the rest kernels\n";
 }
 
 }  // namespace baton::cli

@@ -130,9 +130,8 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
           .plan =
               [&program](BuildResult& result, const BuildContext& context, bool compiled) {
                 vm::LoweredProgram lowered = vm::lower_program(
-                    result.optimized,
-                    {result.mod_name, place_kernels(result.targets, context), refusals(context, compiled),
-                     specializations_of(context)});
+                    result.optimized, {result.mod_name, place_kernels(result.targets, context),
+                                       refusals(context, compiled), specializations_of(context)});
                 result.plan = std::move(lowered.plan);
                 result.program = program = std::move(lowered.program);
                 result.operators = std::move(lowered.operators);

@@ -48,8 +48,7 @@ void CodeBuilder::emit(Opcode op, std::vector<int32_t> operands, std::optional<u
   placed_.push_back({.words = std::move(operands), .node = node, .operands = std::move(decoded.operands)});
 }
 
-void CodeBuilder::emit_at(const Span& place, Opcode op, std::vector<int32_t> operands,
-                          std::string what) {
+void CodeBuilder::emit_at(const Span& place, Opcode op, std::vector<int32_t> operands, std::string what) {
   emit(op, std::move(operands));
   placed_.back().place = {0, place.line, place.column, std::move(what)};
 }

@@ -28,7 +28,7 @@ struct LoweredValue {
   Type type = {};
   std::vector<LoweredRef> fields = {};
   std::vector<Var> captured = {};
-  std::string name = {};  ///< of the variable, for messages; may be empty
+  std::string name = {};              ///< of the variable, for messages; may be empty
   std::optional<EntryId> entry = {};  ///< of the plan that reports read, where a node computed it
 };
 

@@ -336,8 +336,7 @@ class FunctionLowering {
     const bool pending = std::ranges::any_of(args, [](const LoweredRef& arg) { return is_pending(*arg); });
     if (const auto integers = pending || args.empty() ? std::nullopt : integer_function(*kernel)) {
       const LoweredRef result = in_register(0, type);
-      const uint32_t node =
-          program_.state.add_node(kernel, call.origins(), -1, "integers", args, result);
+      const uint32_t node = program_.state.add_node(kernel, call.origins(), -1, "integers", args, result);
       result->where = scope_.emit_integers(*integers, args, node);
       return result;
     }

@@ -65,8 +65,10 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
     if (!tensor) continue;
     entry.dtype = tensor->dtype();
     // What is not known before it runs has no bytes.
-    if (tensor->is_static()) entry.shape = tensor->extents();
-    else entry.shape = {0};
+    if (tensor->is_static())
+      entry.shape = tensor->extents();
+    else
+      entry.shape = {0};
   }
   if (kernel >= 0) node.backend = out.plan.kernels[static_cast<size_t>(kernel)].place.backend;
   set_origins(node, module->origins(), origins);

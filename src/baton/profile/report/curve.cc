@@ -39,7 +39,8 @@ std::vector<CurveRow> curve_rows(std::span<const ProfileReport> points) {
     operators.push_back({Kind::kOperator, row.id, operator_name(row), row.line, {}});
   std::vector<bool> has_kernel(operators.size());
   if (first.program)
-    for (const ProgramTimes::Part& part : first.program->parts) parts.push_back({Kind::kPart, {}, part.name, 0, {}});
+    for (const ProgramTimes::Part& part : first.program->parts)
+      parts.push_back({Kind::kPart, {}, part.name, 0, {}});
   for (const ProfileReport& point : points) {
     const std::vector<OperatorTime> times = operator_times(point);
     double left = point.sum_us;
@@ -51,7 +52,8 @@ std::vector<CurveRow> curve_rows(std::span<const ProfileReport> points) {
     }
     rest.us.push_back(left);
     for (size_t i = 0; i < parts.size(); ++i)
-      parts[i].us.push_back(point.program && i < point.program->parts.size() ? point.program->parts[i].us : 0);
+      parts[i].us.push_back(point.program && i < point.program->parts.size() ? point.program->parts[i].us
+                                                                             : 0);
     whole.us.push_back(point.end_to_end_us);
   }
   std::vector<CurveRow> rows;

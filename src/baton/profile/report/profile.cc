@@ -225,8 +225,7 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
     models.push_back(
         {unfused->executor.get(), [&] { return another_executor(unfused->built, *unfused->executor); }});
   std::map<std::string, InsideTimes> inside;
-  const std::vector<FusedTimes> times =
-      profiler.measured(
+  const std::vector<FusedTimes> times = profiler.measured(
       models, options.inside ? executor.plan().nodes.size() : 0,
       [&](ModelMeasurement& model) { inside = profiler.inside(built, executor, model, another); });
   std::optional<RunTimeline> timeline = profiler.timeline(executor);

@@ -132,8 +132,8 @@ bool computes(Opcode op) {
 }
 
 bool has_its_time(Opcode op) {
-  return computes(op) || op == Opcode::kCall || op == Opcode::kTailCall ||
-         op == Opcode::kCallValue || op == Opcode::kTailCallValue;
+  return computes(op) || op == Opcode::kCall || op == Opcode::kTailCall || op == Opcode::kCallValue ||
+         op == Opcode::kTailCallValue;
 }
 
 }  // namespace
@@ -174,8 +174,7 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
   for (size_t f = 0; f < program.functions.size(); ++f) {
     code.push_back(decoded(program, program.functions[f]));
     for (const vm::Instruction& each : code.back())
-      if (!computes(each.op))
-        control_count += static_cast<double>(all.instructions()[f][each.at].count);
+      if (!computes(each.op)) control_count += static_cast<double>(all.instructions()[f][each.at].count);
     for (const auto& [word, node] : program.functions[f].nodes)
       if (!called[node]) integers[node] += static_cast<double>(all.instructions()[f][word].count);
   }
@@ -200,8 +199,7 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
       for (const vm::Instruction& each : code[f]) {
         if (each.at < range.begin || each.at >= range.end) continue;
         if (has_its_time(each.op)) ns += tallies[each.at].time.ns();
-        if (!computes(each.op))
-          ns += static_cast<double>(tallies[each.at].count) * ns_of_control;
+        if (!computes(each.op)) ns += static_cast<double>(tallies[each.at].count) * ns_of_control;
       }
       return ns * us_per_ns;
     };

@@ -154,9 +154,9 @@ struct ProgramTimes {
   /// A function that calls itself, directly or by way of others.
   struct Loop {
     std::string function;
-    uint32_t line = 0;                    ///< of the function; 0: not known
-    double entries = 0, iterations = 0;   ///< calls from outside, and from within
-    double us = 0;                        ///< of all of them
+    uint32_t line = 0;                   ///< of the function; 0: not known
+    double entries = 0, iterations = 0;  ///< calls from outside, and from within
+    double us = 0;                       ///< of all of them
     double us_per_iteration() const { return iterations > 0 ? us / iterations : us; }
   };
   /// An `if`, or a clause of a `match`.

@@ -20,8 +20,8 @@ struct ProfileCommand {
 /// Called before measuring, with the threads of the runs.
 using MeasuringBegins = std::function<void(int threads)>;
 
-/// As profile(), of an executor or machine of its own. `inputs`: by name; the others by the tensor rule. Throws
-/// Error for a program whose inputs have open extents and no value.
+/// As profile(), of an executor or machine of its own. `inputs`: by name; the others by the tensor rule.
+/// Throws Error for a program whose inputs have open extents and no value.
 ProfileReport run_profile(
     const BuildResult& built, const ProfileCommand& command, const NamedArrays& inputs,
     const MeasuringBegins& begins = [](int) {});

@@ -83,19 +83,26 @@ void write_curve(std::ostream& out, std::span<const ProfileReport> points, const
   const std::vector<size_t> shown =
       spread(points.size(), static_cast<size_t>((width - kCurveName) / kCurveNumber));
   std::vector<CurveRow> rows = curve_rows(points);
-  const auto behind = std::ranges::find_if(rows, [](const CurveRow& row) { return row.kind != CurveRow::Kind::kOperator; });
-  std::stable_sort(rows.begin(), behind, [](const CurveRow& a, const CurveRow& b) { return longest(a) > longest(b); });
+  const auto behind =
+      std::ranges::find_if(rows, [](const CurveRow& row) { return row.kind != CurveRow::Kind::kOperator; });
+  std::stable_sort(rows.begin(), behind,
+                   [](const CurveRow& a, const CurveRow& b) { return longest(a) > longest(b); });
   const auto operators = static_cast<size_t>(behind - rows.begin());
-  const size_t top = options.all || options.top <= 0 ? operators : std::min(operators, static_cast<size_t>(options.top));
+  const size_t top =
+      options.all || options.top <= 0 ? operators : std::min(operators, static_cast<size_t>(options.top));
   const auto line = [&](const CurveRow& row) {
     std::string text = formatted("%-*s", kCurveName, clipped(row.name, kCurveName - 1).c_str());
     for (const size_t i : shown) text += formatted("%*s", kCurveNumber, us_text(row.us[i]).c_str());
     out << table_line(text);
   };
   std::string head = formatted("%-*s", kCurveName, "us of a run, at");
-  for (const size_t i : shown) head += formatted("%*s", kCurveNumber, clipped(points[i].point->name, kCurveNumber - 1).c_str());
+  for (const size_t i : shown)
+    head += formatted("%*s", kCurveNumber, clipped(points[i].point->name, kCurveNumber - 1).c_str());
   out << '\n' << in_style(Style::kHead, options.colour, head) << '\n';
-  CurveRow others{CurveRow::Kind::kOperator, {}, std::to_string(operators - top) + " more (--top N, --all)", 0,
+  CurveRow others{CurveRow::Kind::kOperator,
+                  {},
+                  std::to_string(operators - top) + " more (--top N, --all)",
+                  0,
                   std::vector<double>(points.size())};
   for (size_t r = 0; r < rows.size(); ++r) {
     if (r >= top && r < operators) {
@@ -118,8 +125,11 @@ void write_curve(std::ostream& out, std::span<const ProfileReport> points, const
 
 Json curve_json(std::span<const ProfileReport> points) {
   const ProfileReport& first = points.front();
-  Json json{{"model", first.model},     {"target", first.target}, {"machine", first.machine},
-            {"threads", first.threads}, {"version", first.version}};
+  Json json{{"model", first.model},
+            {"target", first.target},
+            {"machine", first.machine},
+            {"threads", first.threads},
+            {"version", first.version}};
   json["points"] = Json::array();
   for (const ProfileReport& point : points)
     json["points"].push_back({{"name", point.point->name},
@@ -128,7 +138,8 @@ Json curve_json(std::span<const ProfileReport> points) {
                               {"sum_us", point.sum_us}});
   json["rows"] = Json::array();
   for (const CurveRow& row : curve_rows(points))
-    json["rows"].push_back({{"kind", kind_name(row.kind)}, {"name", row.name}, {"line", row.line}, {"us", row.us}});
+    json["rows"].push_back(
+        {{"kind", kind_name(row.kind)}, {"name", row.name}, {"line", row.line}, {"us", row.us}});
   return json;
 }
 

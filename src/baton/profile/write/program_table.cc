@@ -10,8 +10,8 @@ namespace baton {
 
 namespace {
 
-constexpr size_t kRows = 10;      // unless all are asked for
-constexpr int kBesideName = 54;   // the columns of numbers
+constexpr size_t kRows = 10;     // unless all are asked for
+constexpr int kBesideName = 54;  // the columns of numbers
 
 std::string count_text(double count) {
   return count == std::floor(count) && count < 1e15 ? formatted("%.0f", count) : formatted("%.1f", count);
@@ -33,7 +33,8 @@ std::vector<const Row*> longest_first(const std::vector<Row>& rows, double (*us)
 
 std::string inputs_text(const ProfileReport& report) {
   std::string text;
-  for (const InputRow& input : report.inputs) text += (text.empty() ? "" : ", ") + input.name + " " + input.type;
+  for (const InputRow& input : report.inputs)
+    text += (text.empty() ? "" : ", ") + input.name + " " + input.type;
   return text;
 }
 
@@ -44,17 +45,19 @@ void write_control_flow(std::ostream& out, const ProfileReport& report, const Ta
   const int name = std::max(20, options.width - kBesideName);
   const auto head = [&](const char* what, const char* a, const char* b, const char* c, const char* d) {
     out << '\n'
-        << in_style(Style::kHead, options.colour, formatted("%-*s %10s %10s %11s %11s %7s", name, what, a, b, c, d, "share"))
+        << in_style(Style::kHead, options.colour,
+                    formatted("%-*s %10s %10s %11s %11s %7s", name, what, a, b, c, d, "share"))
         << '\n';
   };
-  const auto row = [&](const std::string& what, const std::string& a, const std::string& b, const std::string& c,
-                       const std::string& d, double us) {
+  const auto row = [&](const std::string& what, const std::string& a, const std::string& b,
+                       const std::string& c, const std::string& d, double us) {
     const double share = all > 0 ? us / all : 0;
-    out << in_style(style_of_share(share), options.colour,
-                    table_line(formatted("%-*s %10s %10s %11s %11s %7s", name,
-                                         clipped(what, static_cast<size_t>(name)).c_str(), a.c_str(), b.c_str(),
-                                         c.c_str(), d.c_str(), formatted("%.1f %%", share * 100).c_str()),
-                               false))
+    out << in_style(
+               style_of_share(share), options.colour,
+               table_line(formatted("%-*s %10s %10s %11s %11s %7s", name,
+                                    clipped(what, static_cast<size_t>(name)).c_str(), a.c_str(), b.c_str(),
+                                    c.c_str(), d.c_str(), formatted("%.1f %%", share * 100).c_str()),
+                          false))
         << '\n';
   };
   const auto more = [&](size_t count) {

@@ -242,18 +242,19 @@ using Branch = ProgramTimes::Branch;
 constexpr fields::Field<PartOfRun> kPartFields[] = {
     required<PartOfRun, &PartOfRun::name>("name"), required<PartOfRun, &PartOfRun::us>("us"),
     or_null<PartOfRun, &PartOfRun::plus_minus_us>("plus_minus_us")};
-constexpr fields::Field<Loop> kLoopFields[] = {
-    required<Loop, &Loop::function>("function"),
-    required<Loop, &Loop::line>("line"),
-    required<Loop, &Loop::entries>("entries"),
-    required<Loop, &Loop::iterations>("iterations"),
-    required<Loop, &Loop::us>("us"),
-    derived<Loop, &Loop::us_per_iteration>("us_per_iteration")};
-constexpr fields::Field<Branch> kBranchFields[] = {
-    required<Branch, &Branch::function>("function"),   required<Branch, &Branch::what>("what"),
-    required<Branch, &Branch::line>("line"),           required<Branch, &Branch::taken>("taken"),
-    required<Branch, &Branch::not_taken>("not_taken"), required<Branch, &Branch::taken_us>("taken_us"),
-    required<Branch, &Branch::not_taken_us>("not_taken_us")};
+constexpr fields::Field<Loop> kLoopFields[] = {required<Loop, &Loop::function>("function"),
+                                               required<Loop, &Loop::line>("line"),
+                                               required<Loop, &Loop::entries>("entries"),
+                                               required<Loop, &Loop::iterations>("iterations"),
+                                               required<Loop, &Loop::us>("us"),
+                                               derived<Loop, &Loop::us_per_iteration>("us_per_iteration")};
+constexpr fields::Field<Branch> kBranchFields[] = {required<Branch, &Branch::function>("function"),
+                                                   required<Branch, &Branch::what>("what"),
+                                                   required<Branch, &Branch::line>("line"),
+                                                   required<Branch, &Branch::taken>("taken"),
+                                                   required<Branch, &Branch::not_taken>("not_taken"),
+                                                   required<Branch, &Branch::taken_us>("taken_us"),
+                                                   required<Branch, &Branch::not_taken_us>("not_taken_us")};
 constexpr fields::Field<InputRow> kInputFields[] = {required<InputRow, &InputRow::name>("name"),
                                                     required<InputRow, &InputRow::type>("type")};
 constexpr fields::Field<PointRow> kPointFields[] = {required<PointRow, &PointRow::name>("name"),

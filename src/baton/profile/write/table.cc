@@ -97,7 +97,9 @@ void write_parts(Rows& rows, const ProfileReport& report, const KernelRow& kerne
 void write_details(Rows& rows, const ProfileReport& report, const KernelRow& kernel) {
   rows.remark(short_name(kernel.name));
   for (const ShapeRow& each : kernel.shapes)
-    rows.remark(formatted("%g calls of %s on ", each.calls, us_with_unit(each.calls > 0 ? each.us / each.calls : 0).c_str()) + each.shapes);
+    rows.remark(formatted("%g calls of %s on ", each.calls,
+                          us_with_unit(each.calls > 0 ? each.us / each.calls : 0).c_str()) +
+                each.shapes);
   write_parts(rows, report, kernel);
   if (kernel.inside.empty() && kernel.origins.size() > 1)
     for (uint32_t id : kernel.origins) rows.remark(operators_text(report, {id}));

@@ -334,7 +334,8 @@ class FunctionListing {
       line(std::move(words),
            (is_static ? "alloc_tensor " : "alloc_tensor_reg ") + reg(places[t]) + " " + reg(at->second) +
                " " + reg(offset) + " " + shape + " " + type.str(),
-           (is_static ? "" : shape_text(piece, tensor)) + (is_static || made_for.empty() ? "" : ", ") + made_for);
+           (is_static ? "" : shape_text(piece, tensor)) + (is_static || made_for.empty() ? "" : ", ") +
+               made_for);
     };
     for (const PieceCall& call : piece.calls) {
       std::vector<int64_t> in, out;

@@ -579,10 +579,10 @@ Status Machine::execute() {
   };
   tally_function();
 
-#define BATON_NEXT()                                   \
-  do {                                                 \
-    if constexpr (kMeasured) ++tally_here()->count;    \
-    goto* kLabels[*pc];                                \
+#define BATON_NEXT()                                \
+  do {                                              \
+    if constexpr (kMeasured) ++tally_here()->count; \
+    goto* kLabels[*pc];                             \
   } while (false)
 #define BATON_FAIL(status) return status
   BATON_NEXT();

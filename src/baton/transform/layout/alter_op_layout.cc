@@ -108,9 +108,8 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::string out_layout = text_attr(call, "out_layout");
-  if (!data || !weight || !result ||
-      text_attr(call, "data_layout") != "NCHW" || text_attr(call, "kernel_layout") != "OIHW" ||
-      !(out_layout.empty() || out_layout == "NCHW"))
+  if (!data || !weight || !result || text_attr(call, "data_layout") != "NCHW" ||
+      text_attr(call, "kernel_layout") != "OIHW" || !(out_layout.empty() || out_layout == "NCHW"))
     return std::nullopt;
   const auto types = product_types(data->dtype(), weight->dtype(), result->dtype());
   if (data->shape()[1].is_any() || result->shape()[1].is_any()) return std::nullopt;
@@ -278,8 +277,7 @@ std::optional<PlannedCall> alter_conv_transpose(const CallNode& call, const Kern
 
 bool reads_weight_as_given(const CallNode& dense, const KernelChoice& choice, const DeviceSheet& sheet) {
   const TensorTypeNode *data = tensor_type_of(dense.args()[0]), *weight = static_type_of(dense.args()[1]);
-  if (!data || !weight || data->rank() != 2 || data->dtype() != DType::float_(32))
-    return false;
+  if (!data || !weight || data->rank() != 2 || data->dtype() != DType::float_(32)) return false;
   const std::vector<int64_t> by = weight->extents();
   return !choice.packs_dense({.rows = usual_extents(*data)[0],
                               .units = by[0],
@@ -337,9 +335,8 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice&
   const OpDef* op = find_op("nn.contrib_dense_pack");
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  const auto types = data && weight && result
-                         ? product_types(data->dtype(), weight->dtype(), result->dtype())
-                         : std::nullopt;
+  const auto types = data && weight && result ? product_types(data->dtype(), weight->dtype(), result->dtype())
+                                              : std::nullopt;
   if (!op || !types || data->rank() < 2) return std::nullopt;
   const int64_t units = weight->extents()[0], size = choice.dense_block(units, sheet);
   if (size == 1) return std::nullopt;
