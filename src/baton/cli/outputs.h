@@ -18,8 +18,11 @@ class OutputFiles {
   void add(Flags& flags, const std::vector<FileKind>& kinds);
   /// Files of another option than -o.
   void add(Flags& flags, const std::vector<FileKind>& kinds, const std::string& option, std::string doc);
-  /// Other kinds than those given to add(); before check().
-  void set_kinds(std::vector<FileKind> kinds) { kinds_ = std::move(kinds); }
+  /// Other kinds than those given to add(); check() follows.
+  void set_kinds(std::vector<FileKind> kinds) {
+    kinds_ = std::move(kinds);
+    checked_ = false;
+  }
   /// Early checks, before the result is available: unknown suffixes, duplicate names, unwritable folders, no
   /// pyarrow for Parquet. `models`: labels of several results; kinds that cannot hold several are written
   /// once for each, as NAME.LABEL.suffix. Throws UsageError and Error.
@@ -54,7 +57,8 @@ class ProfileOutputs {
   void refuse_ignored(const Io& io, bool measured = true) const;
   /// The reports will compare backends: their table is among the files. Before check().
   void with_comparison() { files_.set_kinds(comparison_kinds()); }
-  /// The reports will be the points of a curve: one table of all, and files of curve_kinds(). Before check().
+  /// The reports will be the points of a curve: one table of all, and files of curve_kinds(). check()
+  /// follows.
   void as_curve() {
     files_.set_kinds(curve_kinds());
     curve_ = true;

@@ -29,10 +29,13 @@ class ReportVerb final : public Verb {
   }
 
   int run(Io& io) override {
+    outputs_.check();
     outputs_.refuse_ignored(io);
     const std::vector<ProfileReport> reports = loaded();
-    if (is_curve(reports)) outputs_.as_curve();
-    outputs_.check();
+    if (is_curve(reports)) {
+      outputs_.as_curve();
+      outputs_.check();
+    }
     std::vector<std::string> labels;
     for (const ProfileReport& report : reports) labels.push_back(report.model);
     if (labels.size() > 1 && !is_curve(reports)) outputs_.check(model_labels(labels));

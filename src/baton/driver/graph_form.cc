@@ -1,5 +1,9 @@
 #include "baton/driver/graph_form.h"
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "baton/ir/expr.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -16,9 +20,12 @@ bool is_plain_function(const Expr& expr) {
 
 }  // namespace
 
-MainForm form_of_main(const IRModuleNode& module) {
-  MainForm form;
-  post_order(module.find("main")->body(), [&](const Expr& node) {
+namespace {
+
+/// Looks through functions that are inlined, once each. `within`: those around the body.
+void add_form(const IRModuleNode& module, const Expr& body, std::vector<const FunctionNode*>& within,
+              std::set<const FunctionNode*>& seen, MainForm& form) {
+  post_order(body, [&](const Expr& node) {
     form.functions |= is_plain_function(node);
     switch (node->kind()) {
       case ExprKind::kIf:
@@ -31,13 +38,31 @@ MainForm form_of_main(const IRModuleNode& module) {
       case ExprKind::kCall: {  // a module function, or a recursion; constructors imply a kMatch
         const auto* global = as<GlobalVarNode>(static_cast<const CallNode&>(*node).callee());
         const Function called = global ? module.find(global->name()) : Function();
-        form.control |= global && !(called && called->attr("Compiler"));
+        if (!global || (called && called->attr("Compiler"))) break;
+        const bool recurses = std::ranges::count(within, called.get()) > 0;
+        if (!called || !called->attr("Inline") || recurses) {
+          form.control = true;
+          break;
+        }
+        if (!seen.insert(called.get()).second) break;
+        within.push_back(called.get());
+        add_form(module, called->body(), within, seen, form);
+        within.pop_back();
         break;
       }
       default:
         break;
     }
   });
+}
+
+}  // namespace
+
+MainForm form_of_main(const IRModuleNode& module) {
+  MainForm form;
+  std::vector<const FunctionNode*> within;
+  std::set<const FunctionNode*> seen;
+  add_form(module, module.find("main")->body(), within, seen, form);
   return form;
 }
 

@@ -266,6 +266,21 @@ def @main(%d: Tensor[(?, 32, 14, 14), float32], %k: Tensor[(32, 32, 3, 3), float
   }
 }
 
+TEST(VirtualMachine, FunctionsThatAreInlinedLeaveAPlan) {
+  const auto plan = [](const std::string& text) { return is_plan(infer_types(parsed(text))); };
+  const std::string norm = "def @norm(%x: Tensor[(3), float32], Inline=1) { divide(%x, 3f) }\n",
+                    twice = "def @twice(%x: Tensor[(3), float32], Inline=1) { @norm(@norm(%x)) }\n",
+                    main = "def @main(%x: Tensor[(3), float32]) { @twice(nn.relu(%x)) }";
+  EXPECT_TRUE(plan(norm + twice + main));
+  EXPECT_FALSE(plan("def @twice(%x: Tensor[(3), float32]) { add(%x, %x) }\n" + main));
+  EXPECT_FALSE(
+      plan("def @twice(%x: Tensor[(3), float32], Inline=1) -> Tensor[(3), float32] {\n"
+           "  if (less(sum(%x), 1f)) { %x } else { @twice(%x) } }\n" +
+           main));
+  EXPECT_FALSE(
+      plan("def @twice(%x: Tensor[(3), float32], Inline=1) -> Tensor[(3), float32] { @twice(%x) }\n" + main));
+}
+
 TEST(VirtualMachine, MeasuredRuns) {
   const auto loop = built(R"(
 def @grow(%i: int32, %x: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {
