@@ -473,11 +473,14 @@ Status Machine::append(const int32_t* words, Slot* registers, MeasuredInstructio
   const Value part = take(words[3]);
   Result<Value> made = appended(std::move(whole), part);
   if (!made.ok()) return made.status();
+  const uint64_t took = at ? ticks() - began : 0;
+  std::string shapes;
+  if (at) {
+    add_shape(shapes, part);
+    add_shape(shapes, *made);
+  }
   registers[words[1]].set_value(std::move(*made));
   if (at) {
-    const uint64_t took = ticks() - began;
-    std::string shapes;
-    add_shape(shapes, part);
     const size_t row = measured_->row(node_of(*frames_.back().function, words), "append", std::move(shapes));
     measured_->exclude(ticks() - began - took);
     measured_->add_operator(row, took, *at);
