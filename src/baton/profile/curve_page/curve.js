@@ -112,3 +112,4 @@ addEventListener("keydown", (event) => {
 addEventListener("resize", plot);
 theme([]);
 update();
+requestAnimationFrame(() => setTimeout(() => { document.documentElement.dataset.ready = performance.now().toFixed(0); }));

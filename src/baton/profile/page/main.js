@@ -20,6 +20,7 @@ function header() {
     fact("target", both((each) => each.target || "?")),
     json.machine ? fact("machine", both((each) => each.machine || "?"), json.other_machine ? "Times are those of this machine, not of the one that predicted them" : "", json.other_machine ? "warn" : "") : null,
     fact("threads", both((each) => String(each.threads ?? 1))),
+    json.inputs?.length ? fact("on", json.inputs.map((each) => `${each.name} ${each.type}`).join(", "), "What the program was run on") : null,
     json.predicted ? fact("times", "predicted", "By " + json.predicted + "; nothing was run", json.out_of_range ? "warn" : "") : null,
     json.interval ? fact(`in ${Math.round(100 * json.interval.level)} of 100 cases`, `${timeText(json.interval.low_us)} to ${timeText(json.interval.high_us)}`, json.out_of_range || "The interval of the prediction, end to end", json.out_of_range ? "warn" : "") : null,
     json.partial ? fact("partial", json.partial, "Measuring ended before all was measured", "warn") : null,
@@ -93,6 +94,7 @@ const tables = tabs(state, $("table-tabs"), $("table"), "table", [
   {key: "kernels", label: `Kernels ${model.kernels.length}`, tip: "What runs, in the order of execution", make: () => (difference ? groupTable(state, difference) : kernelTable(state, model))},
   {key: "operators", label: `Operators ${model.ops.length}`, tip: "What the user wrote", make: () => operatorTable(state, model, difference)},
   ...(model.modules.length ? [{key: "modules", label: `Modules ${model.modules.length}`, tip: "The tree of the user's modules", make: () => moduleTable(state, model)}] : []),
+  ...(model.json.program ? [{key: "program", label: "Control flow", tip: "What lies between kernels, loops and branches", make: () => programTable(state, model)}] : []),
   ...(model.comparison ? [{key: "comparison", label: "Backends", tip: "Each kernel beside the same operators on other backends", make: () => comparisonTable(state, model)}] : []),
 ]);
 

@@ -102,6 +102,7 @@ function readKernel(row, index) {
     share: row.share || 0,
     samples: row.samples || [],
     inputs: row.inputs || [],
+    calls: row.calls ?? null,          // of a program, where it is not 1
     origins: row.origins || [],
     madeFor: row.made_for || [],
     reason: row.reason || "",

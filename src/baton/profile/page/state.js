@@ -92,7 +92,7 @@ class State {
     const number = (key) => (/^\d+$/.test(given.get(key) || "") ? Number(given.get(key)) : null);
     const op = number("op"), node = number("kernel"), module = number("module");
     if (["graph", "roofline", "treemap", "devices", "flame", "source"].includes(given.get("view"))) this.view.picture = given.get("view");
-    if (["kernels", "operators", "comparison", "modules"].includes(given.get("table"))) this.view.table = given.get("table");
+    if (["kernels", "operators", "comparison", "modules", "program"].includes(given.get("table"))) this.view.table = given.get("table");
     if (op !== null && op < this.model.ops.length) this.setSelection({kind: "op", id: op}, null);
     else if (node !== null && this.model.kernelOfNode.has(node)) this.setSelection({kind: "kernel", id: node}, null);
     else if (module !== null && module < this.model.modules.length) this.setSelection({kind: "module", id: module}, null);

@@ -66,6 +66,8 @@ function kernelTable(state, model) {
        const label = row.part ? partLabel(model, row.part) : operatorLabel(model.ops[row.id]);
        return nameCell(label, row.note, row.id !== null ? model.ops[row.id].type : "");
      }},
+    {key: "calls", drop: 5, label: "calls", tip: "In a run: loops call a kernel several times; its time is that of all calls", width: 66, num: true,
+     ...number((kernel) => kernel.calls, (value) => String(+value.toFixed(1)))},
     {key: "bar", drop: 6, label: "time", tip: "The median, in the colours of the operators' kinds where the kernel was split", width: 170,
      value: (row) => row.kernel?.us ?? 0, num: true, cell: (row) => {
        if (isKernel(row)) return bar(parts(row.kernel), row.kernel.us, model.longest, row.kernel.plusMinus);
@@ -86,7 +88,7 @@ function kernelTable(state, model) {
     {key: "how", drop: 2, label: "how", tip: "Template of the kernel's schedule; unfolded, how the part was measured (docs/design/0004-inside-time.md)", width: 118,
      value: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : ""),
      cell: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : row.part?.method ?? "")},
-  ].filter((column) => !["gflops", "intensity", "roof", "how"].includes(column.key) || hasAny(column));
+  ].filter((column) => !["calls", "gflops", "intensity", "roof", "how"].includes(column.key) || hasAny(column));
   const top = () => {
     const passing = state.passes().kernels;
     return model.kernels.filter((kernel) => passing.has(kernel)).map((kernel) => ({
