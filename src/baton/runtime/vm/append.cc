@@ -46,7 +46,8 @@ Result<Value> appended(Value whole, const Value& part) {
     std::memcpy(static_cast<uint8_t*>(grown.data()) + used, rows.data(), rows.bytes());
     return Value(make_ref<const TensorValue>(std::move(grown), false, to->capacity()));
   }
-  const size_t capacity = std::max(kLeast, 2 * needed);
+  // What is appended to once has the size that it needs; what has grown before does so again.
+  const size_t capacity = to->capacity() ? std::max(kLeast, 2 * needed) : std::max<size_t>(1, needed);
   void* block = scratch_allocate(capacity);
   if (!block)
     return Status::out_of_memory("no memory for what a loop collects: " + describe(shape, before.dtype()));
