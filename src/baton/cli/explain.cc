@@ -62,6 +62,8 @@ class ExplainVerb final : public Verb {
     if (bytecode_.on) {
       if (operator_ || kernel_ || node_ || json_ || asm_.on || !backends.empty())
         throw UsageError("--bytecode shows the whole program: leave the other choices out");
+      if (flags_.model.ends_with(".baton"))
+        throw UsageError(flags_.model + " is an artifact: --bytecode takes the model that it was built from");
       bytecode_.timed = asm_.timed;
       write_bytecode(io, flags_, bytecode_);
       return 0;

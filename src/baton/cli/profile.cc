@@ -8,6 +8,7 @@
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_program.h"
 #include "baton/cli/profile_sample.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/profile/report/run_profile.h"
 #include "baton/profile/views/source_times.h"
@@ -61,11 +62,14 @@ class ProfileVerb final : public Verb {
     apply(debug_, flags_);
     flags_.model = models_.front();
     if (sample_.on) {
-      refuse_options(io,
-                     {"compare", "store", "family", "inside-ms", "max-seconds", "repeat", "no-inside",
-                      "no-unfused", "no-peaks", "wait", "by", "all", "top", "sort", "trace-runs"},
-                     "--sample measures nothing but shares of plain runs");
+      refuse_options(
+          io,
+          {"compare", "store", "family", "inputs", "inside-ms", "max-seconds", "repeat", "no-inside",
+           "no-unfused", "no-peaks", "wait", "by", "all", "top", "sort", "trace-runs"},
+          "--sample measures nothing but shares of plain runs");
       if (models_.size() > 1) throw UsageError("--sample takes one model");
+      if (program_.leaves_shapes_open(flags_))
+        throw UsageError("--sample takes models of constant shapes, not --executor vm or a range of shapes");
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
       return profile_by_sampling(io, flags_, sample_, command_.threads, outputs_.json());
@@ -81,10 +85,10 @@ class ProfileVerb final : public Verb {
       for (const std::string& model : models_) {
         if (status_) break;  // interrupted: the rest is not begun
         flags_.model = model;
-        if (program_.is_program(flags_))
-          of_program(io, reports);
+        if (model.ends_with(".baton"))
+          reports.push_back(of_artifact(io));
         else
-          reports.push_back(model.ends_with(".baton") ? of_artifact(io) : of_model(io));
+          of_model(io, reports);
       }
     } catch (const std::exception&) {
       if (!reports.empty()) outputs_.write(reports, io);  // measuring took long
@@ -127,19 +131,47 @@ class ProfileVerb final : public Verb {
     if (!all.empty()) throw Error(all);
   }
 
+  ProfileReport named_for(const BuiltModel& built) const {
+    ProfileReport named;
+    static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
+    named.target = report_source(built.build).target;
+    named.precision = built.build.precision;
+    return named;
+  }
+
   /// One report, or one for each point of the shapes.
-  void of_program(Io& io, std::vector<ProfileReport>& reports) {
+  void of_model(Io& io, std::vector<ProfileReport>& reports) {
+    if (program_.leaves_shapes_open(flags_)) {
+      refuse_for_program(io);
+      return of_program(ProfiledProgram::open(flags_, program_, io), io, reports);
+    }
+    const bool programs = !compared_ && program_.executor == "auto";
+    // Options that have no effect are refused before anything is compiled.
+    const auto build_it = [&](const IRModule& module, const BuildOptions& options) {
+      if (compared_) return compared_->build(module, options);
+      const bool plan = !programs || is_plan(module);
+      if (!plan) refuse_for_program(io);
+      if (plan) refuse_options(io, {"inputs"}, "times of straight-line models do not depend on values");
+      return plan ? build(module, options) : build_program(module, options);
+    };
+    BuiltModel built = build_model(flags_, io, nullptr, build_it, programs);
+    if (!built.build.program) return reports.push_back(of_plan(built, io));
+    ModelFlags fixed = flags_;
+    fixed.shapes.clear();  // the module has them
+    of_program({std::move(built), fixed, program_}, io, reports);
+  }
+
+  void refuse_for_program(const Io& io) const {
     refuse_options(io, {"compare", "store", "inside-ms", "no-inside", "no-unfused", "mapping", "debug-lines"},
                    flags_.model + " is profiled as a program of the virtual machine");
-    const ProfiledProgram program(flags_, program_, io);
+  }
+
+  void of_program(const ProfiledProgram& program, Io& io, std::vector<ProfileReport>& reports) {
     const BuiltModel& built = program.built();
     for (const ShapePoint& point : program.points()) {
       if (status_) return;
       const ProgramCall call = program.call_at(point, command_.threads, io);
-      ProfileReport named;
-      static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
-      named.target = report_source(built.build).target;
-      named.precision = built.build.precision;
+      ProfileReport named = named_for(built);
       if (!point.name.empty()) named.point = {point.name, point.value};
       reports.push_back(measured(named, io, [&](const MeasuringBegins& begins) {
         begins(call.threads > 0 ? call.threads : default_threads());
@@ -150,19 +182,8 @@ class ProfileVerb final : public Verb {
     }
   }
 
-  ProfileReport of_model(Io& io) {
-    refuse_options(io, {"inputs"}, "times of straight-line models do not depend on values");
-    const BuiltModel built =
-        !compared_
-            ? build_model(flags_, io)
-            : build_model(flags_, io, nullptr, [&](const IRModule& module, const BuildOptions& options) {
-                return compared_->build(module, options);
-              });
-    ProfileReport named;
-    static_cast<ReportHead&>(named) = report_head(built.model, flags_.opt_level);
-    named.target = report_source(built.build).target;
-    named.precision = built.build.precision;
-    return measured(named, io, [&](const MeasuringBegins& begins) {
+  ProfileReport of_plan(const BuiltModel& built, Io& io) {
+    return measured(named_for(built), io, [&](const MeasuringBegins& begins) {
       ProfileReport report = compared_ ? compared_->profile(built, command_, begins)
                                        : run_profile(built.build, command_, {}, begins);
       report.notes.insert(report.notes.begin(), built.model.notes.begin(), built.model.notes.end());

@@ -1,10 +1,8 @@
 #include "baton/cli/profile_program.h"
 
 #include "baton/cli/run/program_arguments.h"
-#include "baton/cli/run/run_program.h"
 #include "baton/driver/vm/build_program.h"
 #include "baton/support/error.h"
-#include "baton/transform/freeze_shapes.h"
 
 namespace baton::cli {
 
@@ -21,36 +19,31 @@ void ProgramFlags::add(Flags& flags) {
       .show_default();
 }
 
-bool ProgramFlags::is_program(const ModelFlags& model) const {
+bool ProgramFlags::leaves_shapes_open(const ModelFlags& model) const {
   const bool ranges = has_ranges(model.shapes);
   if (executor == "graph" && ranges)
     throw UsageError(
         "--executor graph takes constant shapes, and --shape has a range: leave one of them out");
-  if (executor == "graph" || model.model.ends_with(".baton")) return false;
-  return executor == "vm" || ranges || needs_program(model);
+  return executor == "vm" || ranges;
 }
 
-ProfiledProgram::ProfiledProgram(const ModelFlags& flags, const ProgramFlags& program, Io& io)
-    : flags_(flags), given_(read_given_inputs(program.inputs)), points_(shape_points(flags.shapes)) {
+ProfiledProgram::ProfiledProgram(BuiltModel built, ModelFlags flags, const ProgramFlags& program)
+    : built_(std::move(built)),
+      flags_(std::move(flags)),
+      given_(read_given_inputs(program.inputs)),
+      points_(shape_points(flags_.shapes)) {
+  check_names(given_.arrays, given_.path, built_.model.module->find("main")->params());
+  if (!has_ranges(flags_.shapes)) points_.front().name.clear();
+}
+
+ProfiledProgram ProfiledProgram::open(const ModelFlags& flags, const ProgramFlags& program, Io& io) {
   ModelFlags open = flags;
-  open.shapes.clear();  // one build for all shapes
-  built_ = build_model(open, io, nullptr, build_program, /*programs=*/true);
-  const Function main = built_.model.module->find("main");
-  check_names(given_.arrays, given_.path, main->params());
-  if (points_.size() == 1 && !has_ranges(flags.shapes)) points_.front().name.clear();
+  open.shapes.clear();
+  return {build_model(open, io, nullptr, build_program, /*programs=*/true), flags, program};
 }
 
 ProgramCall ProfiledProgram::call_at(const ShapePoint& point, int threads, Io& io) const {
-  std::vector<GivenShape> shapes;
-  for (const std::string& shape : point.shapes) shapes.push_back(parse_given_shape(shape));
-  IRModule module = built_.model.module;
-  if (!shapes.empty()) module = freeze_shapes(module->copy(), shapes);
-  std::vector<Var> left;  // weights are constants of the program
-  for (const Var& param : module->find("main")->params())
-    if (!find_array(built_.params, param->name())) left.push_back(param);
-  return {"main",
-          program_arguments(left, given_, {}, "", program_inputs(flags_, module->find("main")->params()), io),
-          threads};
+  return {"main", arguments_of(built_, flags_, given_, point.shapes, io), threads};
 }
 
 }  // namespace baton::cli

@@ -1,5 +1,7 @@
 #pragma once
-// `baton profile` of programs of the virtual machine, at one or several shapes of their inputs.
+// Models that `profile` and `explain --bytecode` run on the virtual machine, at one or several shapes of
+// their inputs.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,15 +15,18 @@ struct ProgramFlags {
   std::string inputs, executor = "auto";
 
   void add(Flags& flags);
-  /// Whether the model is measured on the machine: because it is told so, has ranges in its shapes, or is no
-  /// plan. Throws UsageError for what contradicts.
-  bool is_program(const ModelFlags& model) const;
+  /// Whether one build is for all shapes: because it is told so, or because of a range. Throws UsageError for
+  /// what contradicts.
+  bool leaves_shapes_open(const ModelFlags& model) const;
 };
 
-/// A model built once, with the extents open that differ between the points of its shapes.
+/// A model that is built for the machine, and what it is run on.
 class ProfiledProgram {
  public:
-  ProfiledProgram(const ModelFlags& flags, const ProgramFlags& program, Io& io);
+  /// `built`: with a program, from build_model().
+  ProfiledProgram(BuiltModel built, ModelFlags flags, const ProgramFlags& program);
+  /// Builds it, with all shapes open.
+  static ProfiledProgram open(const ModelFlags& flags, const ProgramFlags& program, Io& io);
 
   const BuiltModel& built() const { return built_; }
   /// One without a name where no shape is a range.
@@ -30,10 +35,10 @@ class ProfiledProgram {
   ProgramCall call_at(const ShapePoint& point, int threads, Io& io) const;
 
  private:
+  BuiltModel built_;
   ModelFlags flags_;
   GivenInputs given_;
   std::vector<ShapePoint> points_;
-  BuiltModel built_;
 };
 
 }  // namespace baton::cli

@@ -2,7 +2,9 @@
 import csv
 import json
 import os
+import signal
 import subprocess
+import time
 
 import baton as tvm
 import numpy as np
@@ -133,7 +135,35 @@ def test_bytecode_with_operators_and_times(loop):
     timed = baton(loop, "explain", "loop.relay", "--bytecode", "--time", "--inputs", "in.npz")
     assert "; x7, if, line 3" in timed and "each of 6, dense" in timed and "control" in timed.splitlines()[-1]
     assert "--time needs" in baton(loop, "explain", "loop.relay", "--time", code=2)
+    baton(loop, "build", "loop.relay", "-o", "loop.baton")
+    assert "takes the model that it was built from" in baton(loop, "explain", "loop.baton", "--bytecode", code=2)
     assert "leave the other choices out" in baton(loop, "explain", "loop.relay", "--bytecode", "--json", code=2)
+
+
+def test_standard_input_and_interrupts(loop):
+    text = (loop / "loop.relay").read_text(encoding="utf-8")
+    command = [os.environ["BATON_PROGRAM"], "profile", "-", "--inputs", "in.npz", *QUICK]
+    done = subprocess.run(command, cwd=loop, input=text, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0 and "@loop, line 2" in done.stdout, done.stderr
+    done = subprocess.run([command[0], "run", "-", "--inputs", "in.npz"], cwd=loop, input=text, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0 and "float32[3, 16]" in done.stdout, done.stderr
+    # Short runs end before the profile does: what was measured is reported.
+    command = [command[0], "profile", "loop.relay", "--inputs", "in.npz", "--repeat", "1000000", "--no-peaks", "--threads", "1"]
+    with subprocess.Popen(command, cwd=loop, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not process.stdout.readline().startswith("lines are"):
+            assert process.poll() is None
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "what was measured until then is reported" in errors and "@loop, line 2" in out
+
+
+def test_pages_and_files_of_a_program(loop):
+    baton(loop, "profile", "loop.relay", "--inputs", "in.npz", *QUICK, *[f"-op{suffix}" for suffix in (".html", ".json", ".csv", ".trace.json", ".explorer.json")])
+    assert '"iterations":6' in (loop / "p.html").read_text(encoding="utf-8").replace(" ", "")
+    assert "@loop" in baton(loop, "report", "p.json")
+    assert json.loads((loop / "p.trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert "within noise" in baton(loop, "diff", "p.json", "p.json")
 
 
 def test_explain_of_a_program(loop):

@@ -65,7 +65,7 @@ void BytecodeFlags::add(Flags& flags) {
 }
 
 void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted) {
-  const ProfiledProgram program(flags, {.inputs = wanted.inputs, .executor = "vm"}, io);
+  const ProfiledProgram program = ProfiledProgram::open(flags, {.inputs = wanted.inputs}, io);
   if (program.points().size() > 1)
     throw UsageError("--bytecode takes one shape; a range is for `baton profile`");
   const BuildResult& built = program.built().build;
@@ -93,7 +93,7 @@ void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted
   comments.node = [&](uint32_t node) {
     std::string text;
     if (const auto at = calls.find(node); at != calls.end())
-      text = us_with_unit(at->second.second / 1e3) +
+      text = (at->second.second < 1 ? "< 1 ns" : us_with_unit(at->second.second / 1e3)) +
              (at->second.first > 1 ? " each of " + times_text(at->second.first).substr(1) : "") + ", ";
     const PlanNode& of = built.plan.graph->nodes[node];
     return text + title(node) + (of.reason.empty() ? "" : " (" + of.reason + ")");

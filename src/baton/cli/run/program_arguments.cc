@@ -5,6 +5,7 @@
 #include "baton/interpreter/interpreted_program.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/transform/freeze_shapes.h"
 
 namespace baton::cli {
 
@@ -70,6 +71,20 @@ std::vector<program::Value> program_arguments(const std::vector<Var>& params, co
     io.err << "note: " << given.path << " has no value for " << made
            << ": filled in by the tensor rule (docs/guide.md)\n";
   return args;
+}
+
+std::vector<program::Value> arguments_of(const BuiltModel& built, const ModelFlags& flags,
+                                         const GivenInputs& given, const std::vector<std::string>& shapes,
+                                         Io& io) {
+  std::vector<GivenShape> numbers;
+  for (const std::string& shape : shapes) numbers.push_back(parse_given_shape(shape));
+  IRModule module = built.model.module;
+  if (!numbers.empty()) module = freeze_shapes(module->copy(), numbers);
+  const std::vector<Var>& params = module->find("main")->params();
+  std::vector<Var> left;
+  for (const Var& param : params)
+    if (!find_array(built.params, param->name())) left.push_back(param);
+  return program_arguments(left, given, {}, "", program_inputs(flags, params), io);
 }
 
 }  // namespace baton::cli

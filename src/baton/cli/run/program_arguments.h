@@ -25,4 +25,10 @@ std::vector<program::Value> program_arguments(const std::vector<Var>& params, co
                                               const NamedArrays& weights, const std::string& weights_path,
                                               const std::vector<std::string>& inputs, Io& io);
 
+/// The same for a built program, whose weights are constants. `shapes`: as for load_model(), of extents that
+/// the build leaves open.
+std::vector<program::Value> arguments_of(const BuiltModel& built, const ModelFlags& flags,
+                                         const GivenInputs& given, const std::vector<std::string>& shapes,
+                                         Io& io);
+
 }  // namespace baton::cli

@@ -5,6 +5,7 @@
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/run/run_program.h"
 #include "baton/driver/load_model.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/queue_executor.h"
@@ -90,19 +91,24 @@ class RunVerb final : public Verb {
     if (executor_ == "interpreter") {
       refuse_options(io,
                      {"target", "strict", "debug-lines", "debug-dir", "stream", "opt-level", "precision",
-                      "mapping", "specialize", "untuned"},
+                      "mapping", "untuned"},
                      "--executor interpreter evaluates the program operator by operator, on the processor");
-      print(run_program(flags_, given, threads_, /*interpreter=*/true, io), io);
+      print(run_interpreted(flags_, given, threads_, io), io);
       return 0;
     }
-    if (executor_ == "auto" || executor_ == "graph") take_shapes_of(given);
-    if (executor_ == "vm" || (executor_ == "auto" && needs_program(flags_))) {
+    if (executor_ != "vm") take_shapes_of(given);
+    // Options that have no effect are refused before anything is compiled.
+    const auto build_it = [&](const IRModule& module, const BuildOptions& options) {
+      if (executor_ == "graph" || (executor_ == "auto" && is_plan(module))) return build(module, options);
       refuse_options(io, {"stream", "mapping", "debug-lines", "debug-dir"},
                      "the program runs on the virtual machine");
-      print(run_program(flags_, given, threads_, /*interpreter=*/false, io), io);
+      return build_program(module, options);
+    };
+    const BuiltModel built = build_model(flags_, io, nullptr, build_it, executor_ != "graph");
+    if (built.build.program) {
+      print(run_built_program(built, flags_, given, threads_, io), io);
       return 0;
     }
-    const BuiltModel built = build_model(flags_, io);
     weights_ = built.params;
     run(*make_executor(built.build), given, io);
     if (stream_) stream(*make_queue_executor(built.build), given, io);

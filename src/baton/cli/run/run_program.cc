@@ -1,11 +1,8 @@
 #include "baton/cli/run/run_program.h"
 
-#include <algorithm>
-
 #include "baton/cli/run/program_arguments.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/pipeline.h"
-#include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
 #include "baton/runtime/artifact.h"
@@ -27,24 +24,7 @@ void flatten(const program::Value& value, std::vector<NDArray>& arrays) {
   }
 }
 
-/// Main, called in one of the two ways.
-program::Value called(const IRModule& module, const NamedArrays& weights,
-                      const std::vector<program::Value>& args, bool interpreter,
-                      const BuildContext& context) {
-  if (interpreter) return program::InterpretedProgram(module, optimize, context).run(args, context);
-  const auto built = RunnableProgram::create(build_program(module, {.params = weights, .context = context}));
-  std::vector<program::Value> left;  // weights are constants of the program
-  const std::vector<Var>& params = module->find("main")->params();
-  for (size_t i = 0; i < args.size(); ++i)
-    if (!find_array(weights, params[i]->name())) left.push_back(args[i]);
-  return built->run("main", left, context);
-}
-
 }  // namespace
-
-bool needs_program(const ModelFlags& flags) {
-  return flags.model != "-" && !is_plan(load_model(flags.model, flags.shapes).module);
-}
 
 std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given, int threads) {
   const std::shared_ptr<RunnableProgram> program = RunnableProgram::load(*require(Artifact::open(path)));
@@ -64,21 +44,33 @@ std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs
   return arrays;
 }
 
-std::vector<NDArray> run_program(const ModelFlags& flags, const GivenInputs& given, int threads,
-                                 bool interpreter, Io& io) {
+std::vector<NDArray> run_built_program(const BuiltModel& built, const ModelFlags& flags,
+                                       const GivenInputs& given, int threads, Io& io) {
+  check_names(given.arrays, given.path, built.model.module->find("main")->params());
+  const std::vector<program::Value> args = arguments_of(built, flags, given, {}, io);
+  const InterruptScope interrupt;
+  BuildContext context = flags.context();
+  context.interrupt = interrupt.flag();
+  const ThreadScope scope(threads);
+  std::vector<NDArray> arrays;
+  flatten(RunnableProgram::create(built.build)->run("main", args, context), arrays);
+  return arrays;
+}
+
+std::vector<NDArray> run_interpreted(const ModelFlags& flags, const GivenInputs& given, int threads, Io& io) {
   const LoadedModel model = load_model(flags.model, flags.shapes);
   const std::vector<Var>& params = model.module->find("main")->params();
   const NamedArrays weights = flags.params.empty() ? NamedArrays() : read_case(flags.params).params;
   check_names(weights, flags.params, params);
   check_names(given.arrays, given.path, params);
+  const std::vector<program::Value> args =
+      program_arguments(params, given, weights, flags.params, program_inputs(flags, params), io);
   const InterruptScope interrupt;
   BuildContext context = flags.context();
   context.interrupt = interrupt.flag();
-  const std::vector<program::Value> args =
-      program_arguments(params, given, weights, flags.params, program_inputs(flags, params), io);
   const ThreadScope scope(threads);
   std::vector<NDArray> arrays;
-  flatten(called(model.module, weights, args, interpreter, context), arrays);
+  flatten(program::InterpretedProgram(model.module, optimize, context).run(args, context), arrays);
   return arrays;
 }
 

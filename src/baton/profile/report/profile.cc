@@ -30,6 +30,7 @@ constexpr int kRoundsAtOnce = 2;
 // Runs of which one becomes the timeline, and the time for all of them.
 constexpr int kTimelines = 9;
 constexpr double kTimelinesNs = 1e9;
+constexpr double kLongRun = 0.5;  // seconds of a run of a program
 
 bool asked(const BuildContext& context) { return context.interrupt && *context.interrupt; }
 
@@ -243,17 +244,23 @@ ProfileReport profile(const BuildResult& built, const ProgramCall& call, const P
   const int threads = call.threads > 0 ? call.threads : default_threads();
   Profiler profiler(options, threads);
   const RunContext context(options.context);
+  // Short runs end before the profile does; longer ones are stopped, and it with them.
+  const RunContext unstopped(nullptr, context.compiler);
+  double last_s = kLongRun;
   const size_t nodes = built.plan.graph->nodes.size();
   vm::MeasuredRun all;
   std::shared_ptr<RunnableProgram> program;
   MeasuredModel model;
   model.program = [&](SampleClock& clock) {
     program = RunnableProgram::create(built);  // elsewhere in memory in each round
-    const auto run = [&call, &context, own = program](vm::MeasuredRun* measured) {
+    const auto run = [&, own = program](vm::MeasuredRun* measured) {
+      const RunContext& how = last_s < kLongRun ? unstopped : context;
+      const int64_t began = monotonic_ns();
       if (measured)
-        (void)own->run_measured(call.function, call.args, context, *measured);
+        (void)own->run_measured(call.function, call.args, how, *measured);
       else
-        (void)own->run(call.function, call.args, context);
+        (void)own->run(call.function, call.args, how);
+      last_s = seconds_since(began);
     };
     return std::make_unique<MachineClock>(clock, run, nodes, threads, all);
   };
