@@ -255,14 +255,12 @@ void add_calls(ProfileReport& report, const BuildResult& built, const vm::Measur
     const double calls = static_cast<double>(each.count) / runs;
     row.calls += calls;
     row.shapes.push_back({each.shapes, calls, each.ns / 1e3 / runs});
-    const Function& function = built.plan.nodes.at(each.node).function;
-    if (!function) continue;
-    try {
-      const CostFacts cost = cost_at(*function, each.extents);
-      row.flops += cost.flops * calls;
-      row.bytes += cost.bytes * calls;
-    } catch (const Error&) {  // an operator of which only its values tell the shapes
-    }
+    // Of what is no kernel only its values tell the shapes.
+    const PlannedNode& node = built.plan.nodes.at(each.node);
+    if (node.kernel < 0) continue;
+    const CostFacts cost = cost_at(*node.function, each.extents);
+    row.flops += cost.flops * calls;
+    row.bytes += cost.bytes * calls;
   }
   for (KernelRow& row : report.kernels) {
     row.roofline.intensity = row.bytes > 0 ? row.flops / row.bytes : 0;

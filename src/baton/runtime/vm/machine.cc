@@ -297,15 +297,12 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
 template <bool kMeasured>
 Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers,
                           MeasuredInstruction* at) {
-  // What a measured run reads, in order.
-  enum { kBegun, kExtents, kInputs, kMemory, kDone, kReadings };
-  [[maybe_unused]] uint64_t readings[kReadings];
+  [[maybe_unused]] uint64_t began = 0;
   [[maybe_unused]] MeasuredTicks before;
-  const auto read = [&]([[maybe_unused]] int which) {
-    if constexpr (kMeasured) readings[which] = ticks();
-  };
-  read(kBegun);
-  if constexpr (kMeasured) before = measured_->of_calls();
+  if constexpr (kMeasured) {
+    began = ticks();
+    before = measured_->of_calls();
+  }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
   if (!piece) piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
   constexpr size_t kFew = 16;
@@ -326,21 +323,23 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
       return bad_operand(slot.boxed(), "a tensor");
     }
   }
-  if (Status status = piece->set_extents_of({inputs, num_inputs}); !status.ok()) return status;
-  read(kExtents);
-  if (Status status = piece->set_inputs({inputs, num_inputs}); !status.ok()) return status;
-  read(kInputs);
-  if (Status status = piece->make_outputs(); !status.ok()) return status;
-  read(kMemory);
-  [[maybe_unused]] uint64_t excluded = 0;
+  [[maybe_unused]] uint64_t extents = 0, memory = 0, excluded = 0;
   if constexpr (kMeasured) {
+    if (Status status = piece->set_extents_of({inputs, num_inputs}); !status.ok()) return status;
+    extents = ticks() - began;
+    if (Status status = piece->set_inputs({inputs, num_inputs}); !status.ok()) return status;
+    const uint64_t has_inputs = ticks();
+    if (Status status = piece->make_outputs(); !status.ok()) return status;
+    const uint64_t has_memory = ticks();
+    memory = has_memory - has_inputs;
     if (!piece->has_rows(*measured_)) {
       piece->find_rows(*measured_);
-      excluded = ticks() - readings[kMemory];
+      excluded = ticks() - has_memory;
       measured_->exclude(excluded);
     }
     if (Status status = piece->call_kernels(*measured_); !status.ok()) return status;
   } else {
+    if (Status status = piece->begin({inputs, num_inputs}); !status.ok()) return status;
     if (Status status = piece->call_kernels(); !status.ok()) return status;
   }
   piece->finish({outputs, num_outputs});
@@ -359,10 +358,7 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
       slot.set_integer(outputs[o].integer, kind);
     }
   }
-  read(kDone);
-  if constexpr (kMeasured)
-    measured_->add_piece(readings[kExtents] - readings[kBegun], readings[kMemory] - readings[kInputs],
-                         readings[kDone] - readings[kBegun] - excluded, before, *at);
+  if constexpr (kMeasured) measured_->add_piece(extents, memory, ticks() - began - excluded, before, *at);
   return Status::success();
 }
 

@@ -329,6 +329,12 @@ Status PieceRun::set_inputs(std::span<const PieceInput> inputs) {
   return Status::success();
 }
 
+Status PieceRun::begin(std::span<const PieceInput> inputs) {
+  if (Status status = set_extents_of(inputs); !status.ok()) return status;
+  if (Status status = set_inputs(inputs); !status.ok()) return status;
+  return make_outputs();
+}
+
 Status PieceRun::failed(const Call& call, int code) const {
   return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
                                "` failed with code " + std::to_string(code));

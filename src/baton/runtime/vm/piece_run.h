@@ -50,8 +50,9 @@ class PieceRun {
            std::span<const std::pair<const PluginModule*, baton_bound>> kernels);
 
   const Piece& piece() const { return piece_; }
-  /// Before the kernels are called: makes everything ready for the extents of the inputs, then sets these,
-  /// then gets memory for the results.
+  /// Makes everything ready for the kernels to be called: what the next three do.
+  Status begin(std::span<const PieceInput> inputs);
+  /// For the extents of the inputs; sets these; gets memory for the results.
   Status set_extents_of(std::span<const PieceInput> inputs);
   Status set_inputs(std::span<const PieceInput> inputs);
   Status make_outputs();
