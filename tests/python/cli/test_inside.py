@@ -86,28 +86,30 @@ ORDERED_OTHERWISE = {
 }
 
 
-def times_by_op(report):
-    """Of each operator: its shares of the kernels that compute it, and microseconds by the table of operators."""
-    names = {operator["id"]: operator["op"] for operator in report["operators"]}
-    times = dict.fromkeys(names.values(), 0.0)
-    for kernel in report["kernels"]:
-        for part in kernel["inside"]:
-            for i in part["ids"]:
-                times[names[i]] += part["us"] / len(part["ids"])
-    return times
+MOVES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "transpose")
 
 
 @pytest.mark.parametrize("form", [*COUNTED_OTHERWISE, *ORDERED_OTHERWISE])
 def test_arithmetic_belongs_to_the_operators_that_compute_it(tmp_path, form):
-    """A kernel that ended in a reshape or a transposition gave all that its last loop computes to that."""
+    """A kernel that ended in a reshape or a transposition gave all that its last loop computes to that.
+
+    Which part the time of the loop belongs to is asserted here, not how long it takes: on a processor whose other
+    thread is busy, what a reshape adds was measured as a fifth and as a third of the same kernel.
+    """
     parameters, first, last = {**COUNTED_OTHERWISE, **ORDERED_OTHERWISE}[form]
     report = profile(tmp_path, "--threads", "1", "--no-unfused", "--no-peaks",
                      model=f"{HEAD}def @main({parameters}) {{\n  %0 = {first};\n  {last}\n}}\n")
     check(report)
     assert any(len(kernel["origins"]) > 1 for kernel in report["kernels"]), "they are not fused"
-    times, total = times_by_op(report), sum(kernel["median_us"] for kernel in report["kernels"])
-    moves = sum(us for op, us in times.items() if op in ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "transpose"))
-    # A reshape costs what its indices cost, which is measured; all of the last loop was its before.
-    assert moves < (0.3 if form in COUNTED_OTHERWISE else 0.5) * total, times
-    if form != "add, batch_flatten":  # that is a copy, as far as can be told
-        assert total - moves > 0.5 * total and sum(times.values()) - moves > 0.4 * total, times
+    names = {operator["id"]: operator["op"] for operator in report["operators"]}
+    for kernel in report["kernels"]:
+        moves = {i for i in kernel["origins"] if names[i] in MOVES}
+        parts = [(set(part["ids"]), part) for part in kernel["inside"]]
+        for ids, part in parts:
+            if ids & moves:
+                assert ids <= moves, part
+                assert part["method"] == "ablation", part  # what the kernel is slower for moving, and nothing else
+        computing = set(kernel["origins"]) - moves
+        assert computing <= set().union(*(ids for ids, _ in parts if not ids & moves)), parts
+        # What neither removal explains is the loop's, and nobody's.
+        assert all(part["rest"] for ids, part in parts if not ids), parts
