@@ -2244,19 +2244,45 @@ class RunnableProgram:
     def listing(self) -> str:
         """The instructions of all functions, as Executable.bytecode."""
 
-    def run(self, name: str, args: list) -> object:
-        """
-        The value of a function on a value for each of its parameters. Raises TVMError, which names the argument, for others. Threads may run it at the same time.
-        """
-
-    def run_measured(self, name: str, args: list) -> tuple:
-        """
-        (value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of kernels and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).
-        """
-
     def set_depth(self, depth: int) -> None:
         """
         The most calls within each other, without tail calls; TVMError beyond. 2097152 by default.
+        """
+
+class ProgramCall:
+    """Values for the parameters of a function of a program, and its calls."""
+
+    def __init__(self, program: RunnableProgram, name: str) -> None: ...
+
+    def set(self, index: int, value: object) -> bool:
+        """
+        Sets a parameter to an NDArray or a copy of a numpy array. False, and nothing is set, for what is not of its dtype, row-major, or an array.
+        """
+
+    def set_all(self, values: tuple) -> bool:
+        """
+        set() of all parameters. False for another number of values, or where set() returned False.
+        """
+
+    def put(self, index: int, value: object) -> None:
+        """Sets a parameter to any value."""
+
+    def take_values(self, other: ProgramCall) -> None:
+        """
+        Sets all parameters to the values of a call of the same function of a program with other constants.
+        """
+
+    def check_values(self) -> None:
+        """Raises TVMError, which names them, for parameters without a value."""
+
+    def run(self) -> object:
+        """
+        The value of the function. Raises TVMError, which names the argument, for values that do not fit. Threads may run the same program by calls of their own.
+        """
+
+    def run_measured(self) -> tuple:
+        """
+        (value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of kernels and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).
         """
 
 def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...

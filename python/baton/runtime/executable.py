@@ -216,49 +216,46 @@ class ProgramRun(Run):
 
     def __init__(self, code, name):
         super().__init__(name, code.function(name))
-        self._code, self._types = code, code.types(name)
-        self._values, self._missing = [None] * len(self.params), set(range(len(self.params)))
-        self._dtypes = [each.dtype for each in self._types]  # None for what is no tensor
-        self._fitting = [None] * len(self.params)  # the class and dtype of an array that was set without a cast
+        self._code, self._types, self._of = code, code.types(name), code.program
+        self._call = core.ProgramCall(code.program, name)
 
     def set(self, index, value):
         """Sets a parameter; values are cast to its dtype. TypeError, ValueError for what cannot be."""
-        kind = value.__class__
-        if kind is core.NDArray and value.dtype == self._dtypes[index]:
-            self._values[index] = value
-        elif self._fitting[index] == (kind, getattr(value, "dtype", None)) and value.flags.c_contiguous:  # the usual cases
-            self._values[index] = core.NDArray.from_dense(value)
-        else:
-            self._values[index] = value_for(self.params[index], self._types[index], value)
-            if kind.__name__ == "ndarray" and value.dtype.name == self._dtypes[index] != "bfloat16":
-                self._fitting[index] = kind, value.dtype
-        self._missing.discard(index)
+        call = self._current()
+        if not call.set(index, value):
+            call.put(index, value_for(self.params[index], self._types[index], value))
+
+    def set_all(self, args, kwargs):
+        if kwargs or not self._current().set_all(args):
+            super().set_all(args, kwargs)
+
+    def _current(self):
+        """The call of the code's program, which is another one once constants were given."""
+        if self._of is not self._code.program:
+            before, self._of = self._call, self._code.program
+            self._call = core.ProgramCall(self._of, self.name)
+            self._call.take_values(before)
+        return self._call
 
     def _ready(self):
         if self._code.late:
             raise core.TVMError(f"constants are bound late and not loaded: {', '.join(self._code.late)} (load_late_bound_consts)")
-        if self._missing:
-            missing = ", ".join(self.params[index] for index in sorted(self._missing))
-            raise core.TVMError(f"{self.name}: parameters have no value: {missing} (set_input)")
+        return self._current()
 
     def run(self):
         """The value of the function. TVMError, which names the argument, for values that do not fit."""
-        if self._missing or self._code.late:
-            self._ready()
-        return self._code.program.run(self.name, self._values)
+        return self._ready().run()
 
     def time(self, _, options):
         """Seconds per call, a list of one per burst."""
-        self._ready()
-        program, name, values = self._code.program, self.name, self._values
-        return core.time_bursts(lambda: program.run(name, values), *options)
+        return core.time_bursts(self._ready().run, *options)
 
     def profile(self, threads, warm_up=3):
         """A Report of one run."""
-        self._ready()
+        call = self._ready()
         for _ in range(warm_up):
-            self._code.program.run(self.name, self._values)
-        _, total_ns, rows, pieces, pieces_ns = self._code.program.run_measured(self.name, self._values)
+            call.run()
+        _, total_ns, rows, pieces, pieces_ns = call.run_measured()
         nodes = json.loads(self._code.result.graph_json)["nodes"] if self._code.result else None
         return report_of_program(nodes, total_ns, rows, (pieces, pieces_ns), threads, short_name)
 

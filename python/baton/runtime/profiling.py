@@ -276,7 +276,7 @@ def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: n
 
 
 def report_of_program(nodes, total_ns, rows, pieces, threads, rename):
-    """A Report of one run of a program of the virtual machine, as core.RunnableProgram.run_measured() gives it.
+    """A Report of one run of a program of the virtual machine, as core.ProgramCall.run_measured() gives it.
 
     `nodes`: those of graph.json, or None; `rows`: (node, name, shapes, calls, nanoseconds); `pieces`: how often straight-line
     pieces ran, and the nanoseconds of their extents and memory.

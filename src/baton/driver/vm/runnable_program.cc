@@ -194,17 +194,14 @@ uint32_t RunnableProgram::number_of(const std::string& function) const {
   return static_cast<uint32_t>(number);
 }
 
-Value RunnableProgram::run(const std::string& function, std::span<const Value> args,
-                           const RunContext& context) {
-  const uint32_t number = number_of(function);
-  return run_on_worker(context, [&](vm::Machine& machine) { return machine.run(number, args); });
+Value RunnableProgram::run(uint32_t function, std::span<const Value> args, const RunContext& context) {
+  return run_on_worker(context, [&](vm::Machine& machine) { return machine.run(function, args); });
 }
 
-Value RunnableProgram::run_measured(const std::string& function, std::span<const Value> args,
-                                    const RunContext& context, vm::MeasuredRun& measured) {
-  const uint32_t number = number_of(function);
+Value RunnableProgram::run_measured(uint32_t function, std::span<const Value> args, const RunContext& context,
+                                    vm::MeasuredRun& measured) {
   return run_on_worker(context,
-                       [&](vm::Machine& machine) { return machine.run_measured(number, args, measured); });
+                       [&](vm::Machine& machine) { return machine.run_measured(function, args, measured); });
 }
 
 Value RunnableProgram::call(const vm::MachineFunction& function, std::span<const Value> args,

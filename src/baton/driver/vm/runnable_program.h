@@ -41,11 +41,20 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   const vm::Program& program() const { return *program_; }
   /// Runs a function. Throws Error for arguments that do not fit and for what fails, whatever a foreign
   /// function throws, and Interrupted.
+  program::Value run(uint32_t function, std::span<const program::Value> args, const RunContext& context);
   program::Value run(const std::string& function, std::span<const program::Value> args,
-                     const RunContext& context);
+                     const RunContext& context) {
+    return run(number_of(function), args, context);
+  }
   /// The same with everything counted and timed.
-  program::Value run_measured(const std::string& function, std::span<const program::Value> args,
+  program::Value run_measured(uint32_t function, std::span<const program::Value> args,
                               const RunContext& context, vm::MeasuredRun& measured);
+  program::Value run_measured(const std::string& function, std::span<const program::Value> args,
+                              const RunContext& context, vm::MeasuredRun& measured) {
+    return run_measured(number_of(function), args, context, measured);
+  }
+  /// The number of a function that can be called by name. Throws Error for others.
+  uint32_t number_of(const std::string& function) const;
   /// Runs a closure that the program returned.
   program::Value call(const vm::MachineFunction& function, std::span<const program::Value> args,
                       const RunContext& context);
@@ -58,7 +67,6 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   struct Worker;
   class Borrowed;
   RunnableProgram() = default;
-  uint32_t number_of(const std::string& function) const;
   template <class Run>
   program::Value run_on_worker(const RunContext& context, Run run);
 

@@ -295,8 +295,8 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
 }
 
 template <bool kMeasured>
-Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers,
-                          MeasuredInstruction* at) {
+bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers, MeasuredInstruction* at,
+                        Status& failure) {
   [[maybe_unused]] uint64_t began = 0;
   [[maybe_unused]] MeasuredTicks before;
   if constexpr (kMeasured) {
@@ -305,31 +305,26 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
   }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
   if (!piece) piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
-  constexpr size_t kFew = 16;
-  const size_t num_inputs = piece->num_inputs(), num_outputs = piece->num_outputs();
-  PieceInput few_inputs[kFew];
-  PieceOutput few_outputs[kFew];
-  std::vector<PieceInput> many_inputs(num_inputs > kFew ? num_inputs : 0);
-  std::vector<PieceOutput> many_outputs(num_outputs > kFew ? num_outputs : 0);
-  PieceInput* inputs = num_inputs > kFew ? many_inputs.data() : few_inputs;
-  PieceOutput* outputs = num_outputs > kFew ? many_outputs.data() : few_outputs;
-  for (size_t i = 0; i < num_inputs; ++i) {
+  const std::span<PieceInput> inputs = piece->inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
     const Slot& slot = registers[register_of(operands[i])];
+    inputs[i].array = nullptr;
     if (slot.kind == Slot::Kind::kInteger) {
       inputs[i].integer = slot.integer;
     } else if (const auto* tensor = slot.as<TensorValue>()) {
       inputs[i].array = &tensor->array();
     } else {
-      return bad_operand(slot.boxed(), "a tensor");
+      failure = bad_operand(slot.boxed(), "a tensor");
+      return false;
     }
   }
   [[maybe_unused]] uint64_t extents = 0, memory = 0, excluded = 0;
   if constexpr (kMeasured) {
-    if (Status status = piece->set_extents_of({inputs, num_inputs}); !status.ok()) return status;
+    if (failure = piece->resolve_extents(); !failure.ok()) return false;
     extents = ticks() - began;
-    if (Status status = piece->set_inputs({inputs, num_inputs}); !status.ok()) return status;
+    if (failure = piece->set_inputs(); !failure.ok()) return false;
     const uint64_t has_inputs = ticks();
-    if (Status status = piece->make_outputs(); !status.ok()) return status;
+    if (failure = piece->make_outputs(); !failure.ok()) return false;
     const uint64_t has_memory = ticks();
     memory = has_memory - has_inputs;
     if (!piece->has_rows(*measured_)) {
@@ -337,17 +332,21 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
       excluded = ticks() - has_memory;
       measured_->exclude(excluded);
     }
-    if (Status status = piece->call_kernels(*measured_); !status.ok()) return status;
+    if (failure = piece->call_kernels(*measured_); !failure.ok()) return false;
   } else {
-    if (Status status = piece->begin({inputs, num_inputs}); !status.ok()) return status;
-    if (Status status = piece->call_kernels(); !status.ok()) return status;
+    if (!piece->begin_again())
+      if (failure = piece->begin(); !failure.ok()) return false;
+    if (!piece->call_kernels()) [[unlikely]] {
+      failure = piece->failure();
+      return false;
+    }
   }
-  piece->finish({outputs, num_outputs});
-  for (size_t i = 0; i < num_inputs; ++i)
+  const std::span<PieceOutput> outputs = piece->finish();
+  for (size_t i = 0; i < inputs.size(); ++i)
     if (operands[i] & kLastUse) registers[register_of(operands[i])].release();
   const Piece& of = piece->piece();
-  for (size_t o = 0; o < num_outputs; ++o) {
-    Slot& slot = registers[operands[num_inputs + o]];
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    Slot& slot = registers[operands[inputs.size() + o]];
     if (outputs[o].value) {
       slot.release();
       slot.kind = Slot::Kind::kValue;
@@ -359,7 +358,7 @@ Status Machine::run_piece(uint32_t number, const int32_t* operands, Slot* regist
     }
   }
   if constexpr (kMeasured) measured_->add_piece(extents, memory, ticks() - began - excluded, before, *at);
-  return Status::success();
+  return true;
 }
 
 Status Machine::evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at) {
@@ -562,6 +561,7 @@ Status Machine::execute() {
   Slot* r = slots_ + frames_.back().base;
   Slot returned{};  // a result on the way to its caller
   uint32_t calls = 0;
+  Status failure;                                         // of a piece
   [[maybe_unused]] MeasuredInstruction* tally = nullptr;  // of the function's words
   [[maybe_unused]] MeasuredInstruction* site = nullptr;   // that of the last call
   const auto tally_function = [&] {
@@ -711,9 +711,8 @@ tail_call_value: {
 piece: {
   const Piece& of = program.pieces[static_cast<size_t>(pc[1])];
   const auto number = static_cast<uint32_t>(pc[1]);
-  Status status = run_piece<kMeasured>(number, pc + 2, r, tally_here());
-  if (!status.ok()) [[unlikely]]
-    BATON_FAIL(status);
+  if (!run_piece<kMeasured>(number, pc + 2, r, tally_here(), failure)) [[unlikely]]
+    BATON_FAIL(failure);
   pc += 2 + of.inputs.size() + of.outputs.size();
   BATON_NEXT();
 }
@@ -721,14 +720,13 @@ piece: {
 try_piece: {
   const auto number = static_cast<uint32_t>(pc[1]);
   const Piece& of = program.pieces[number];
-  Status status = run_piece<kMeasured>(number, pc + 2, r, tally_here());
   const int32_t* target = pc + 2 + of.inputs.size() + of.outputs.size();
-  if (status.ok()) {
+  if (run_piece<kMeasured>(number, pc + 2, r, tally_here(), failure)) {
     pc = target + 1;
   } else if (pieces_[number]->contradicted()) {
     pc = function->code.data() + *target;
   } else {
-    BATON_FAIL(status);
+    BATON_FAIL(failure);
   }
   BATON_NEXT();
 }

@@ -114,7 +114,8 @@ class Machine {
   Status grow(size_t slots);
   void unwind();
   template <bool kMeasured>
-  Status run_piece(uint32_t piece, const int32_t* operands, Slot* registers, MeasuredInstruction* at);
+  bool run_piece(uint32_t piece, const int32_t* operands, Slot* registers, MeasuredInstruction* at,
+                 Status& failure);
   /// `at`: of a measured run; else null.
   Status evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at);
   program::Value evaluate_measured(const int32_t* words, const std::vector<program::Value>& args,

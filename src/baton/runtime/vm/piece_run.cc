@@ -88,6 +88,11 @@ PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& me
   offsets_.resize(piece.slots);
   copies_.resize(piece.inputs.size());
   inputs_.resize(piece.inputs.size());
+  outputs_.resize(piece.outputs.size());
+  for (const uint32_t output : piece.outputs)
+    made_.push_back(is_integer(output)                                         ? Made::kInteger
+                    : piece.tensors[output].home == PieceTensor::Home::kOutput ? Made::kTensor
+                                                                               : Made::kView);
   integers_.resize(piece.inputs.size() + piece.outputs.size());
   results_.resize(piece.outputs.size());
   given_.resize(piece.outputs.size());
@@ -121,10 +126,10 @@ Shape PieceRun::shape_of(uint32_t tensor) const {
   return shape;
 }
 
-Status PieceRun::read_axes(std::span<const PieceInput> inputs, bool* changed) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
+Status PieceRun::read_axes(bool* changed) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
     const PieceTensor& expected = piece_.tensors[piece_.inputs[i]];
-    const NDArray* given = inputs[i].array;
+    const NDArray* given = inputs_[i].array;
     const size_t rank = first_axis_[i + 1] - first_axis_[i];
     if (!given) {
       if (rank == 0 && is_integer_kind(expected.dtype)) continue;
@@ -256,28 +261,33 @@ Status PieceRun::place_in_arena() {
   return Status::success();
 }
 
+/// Whether there is a kept value for an output, which nobody else has and is of its extents; it is then
+/// given.
+bool PieceRun::take_kept(size_t output) {
+  given_[output] = {};
+  const uint32_t tensor = piece_.outputs[output];
+  const std::vector<uint32_t>& extents = piece_.tensors[tensor].extents;
+  for (size_t k = 0; k < kKeptPerOutput; ++k) {
+    program::Value& spare = spare_[output * kKeptPerOutput + k];
+    const auto* value = program::as_value<program::TensorValue>(spare);
+    if (!value || value->use_count() != 1 || !value->array().is_only_handle()) continue;
+    const Shape& shape = value->array().shape();
+    bool same = true;
+    for (size_t axis = 0; axis < shape.size(); ++axis) same &= shape[axis] == steps_[extents[axis]];
+    if (!same) continue;
+    given_[output] = spare;
+    if (void* data = const_cast<void*>(value->array().data()); tensors_[tensor].host != data)
+      point(tensor, data);
+    return true;
+  }
+  return false;
+}
+
 Status PieceRun::make_outputs() {
   for (size_t o = 0; o < piece_.outputs.size(); ++o) {
+    if (made_[o] != Made::kTensor || take_kept(o)) continue;
     const uint32_t tensor = piece_.outputs[o];
-    if (piece_.tensors[tensor].home != PieceTensor::Home::kOutput || is_integer(tensor)) continue;
-    given_[o] = {};
     const size_t bytes = bytes_[tensor];
-    if (bytes <= kKept) {
-      for (size_t k = 0; k < kKeptPerOutput; ++k) {
-        program::Value& spare = spare_[o * kKeptPerOutput + k];
-        const auto* value = program::as_value<program::TensorValue>(spare);
-        if (!value || value->use_count() != 1 || !value->array().is_only_handle()) continue;
-        const Shape& shape = value->array().shape();
-        const PieceTensor& of = piece_.tensors[tensor];
-        bool same = true;
-        for (size_t axis = 0; axis < shape.size(); ++axis) same &= shape[axis] == steps_[of.extents[axis]];
-        if (!same) continue;
-        given_[o] = spare;
-        point(tensor, const_cast<void*>(value->array().data()));
-        break;
-      }
-      if (given_[o]) continue;
-    }
     void* block = scratch_allocate(bytes);
     if (!block)
       return Status::out_of_memory("no memory for a result of the program: " +
@@ -290,10 +300,10 @@ Status PieceRun::make_outputs() {
   return Status::success();
 }
 
-Status PieceRun::set_extents_of(std::span<const PieceInput> inputs) {
+Status PieceRun::resolve_extents() {
   contradicted_ = false;
   bool changed = !prepared_;
-  if (Status status = read_axes(inputs, &changed); !status.ok()) {
+  if (Status status = read_axes(&changed); !status.ok()) {
     prepared_ = false;
     return status;
   }
@@ -308,18 +318,18 @@ Status PieceRun::set_extents_of(std::span<const PieceInput> inputs) {
   return Status::success();
 }
 
-Status PieceRun::set_inputs(std::span<const PieceInput> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    inputs_[i] = inputs[i];
-    if (!inputs[i].array) {
-      integers_[i].value = inputs[i].integer;
+Status PieceRun::set_inputs() {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!inputs_[i].array) {
+      integers_[i].value = inputs_[i].integer;
       continue;
     }
-    void* data = const_cast<void*>(inputs[i].array->data());
+    const NDArray& array = *inputs_[i].array;
+    void* data = const_cast<void*>(array.data());
     if (!is_aligned(data)) {
       NDArray& copy = copies_[i];
-      if (!copy.defined() || copy.shape() != inputs[i].array->shape())
-        copy = NDArray::empty(inputs[i].array->shape(), inputs[i].array->dtype());
+      if (!copy.defined() || copy.shape() != array.shape())
+        copy = NDArray::empty(array.shape(), array.dtype());
       if (!copy.defined()) return Status::out_of_memory("no memory for `" + name_of(i) + "`");
       if (copy.bytes()) std::memcpy(copy.data(), data, copy.bytes());
       data = copy.data();
@@ -329,22 +339,37 @@ Status PieceRun::set_inputs(std::span<const PieceInput> inputs) {
   return Status::success();
 }
 
-Status PieceRun::begin(std::span<const PieceInput> inputs) {
-  if (Status status = set_extents_of(inputs); !status.ok()) return status;
-  if (Status status = set_inputs(inputs); !status.ok()) return status;
+bool PieceRun::begin_again() {
+  if (!prepared_ || (piece_.slots > 0 && memory_.generation() != generation_)) return false;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const uint32_t tensor = piece_.inputs[i];
+    if (!inputs_[i].array) {
+      if (!is_integer(tensor)) return false;
+      integers_[i].value = inputs_[i].integer;
+      continue;
+    }
+    const NDArray& array = *inputs_[i].array;
+    const std::span known(axes_.data() + first_axis_[i], first_axis_[i + 1] - first_axis_[i]);
+    void* data = const_cast<void*>(array.data());
+    if (array.dtype() != piece_.tensors[tensor].dtype || !std::ranges::equal(array.shape(), known) ||
+        !is_aligned(data))
+      return false;
+    if (tensors_[tensor].host != data) point(tensor, data);
+  }
+  for (size_t o = 0; o < made_.size(); ++o)
+    if (made_[o] == Made::kTensor && !take_kept(o)) return false;
+  return true;
+}
+
+Status PieceRun::begin() {
+  if (Status status = resolve_extents(); !status.ok()) return status;
+  if (Status status = set_inputs(); !status.ok()) return status;
   return make_outputs();
 }
 
-Status PieceRun::failed(const Call& call, int code) const {
-  return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
-                               "` failed with code " + std::to_string(code));
-}
-
-Status PieceRun::call_kernels() {
-  for (const Call& call : calls_)
-    if (const int code = call.function(call.context, call.args)) [[unlikely]]
-      return failed(call, code);
-  return Status::success();
+Status PieceRun::failure() const {
+  return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[failed_].kernel].name +
+                               "` failed with code " + std::to_string(code_));
 }
 
 void PieceRun::find_rows(MeasuredRun& run) {
@@ -363,7 +388,10 @@ Status PieceRun::call_kernels(MeasuredRun& run) {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const uint64_t began = ticks();
-    if (const int code = call.function(call.context, call.args)) return failed(call, code);
+    if (const int code = call.function(call.context, call.args)) {
+      note_failure(call, code);
+      return failure();
+    }
     run.add_call(rows_[i], ticks() - began);
   }
   return Status::success();
@@ -378,31 +406,34 @@ std::string PieceRun::shapes_of(const PieceCall& call) const {
   return text;
 }
 
-void PieceRun::finish(std::span<PieceOutput> outputs) {
-  for (size_t o = 0; o < piece_.outputs.size(); ++o) {
+std::span<PieceOutput> PieceRun::finish() {
+  bool has_views = false;
+  for (size_t o = 0; o < made_.size(); ++o) {
     const uint32_t tensor = piece_.outputs[o];
-    if (is_integer(tensor)) {
-      outputs[o].integer = read_integer(tensors_[tensor].host, piece_.tensors[tensor].dtype);
+    if (made_[o] == Made::kInteger) {
+      outputs_[o].integer = read_integer(tensors_[tensor].host, piece_.tensors[tensor].dtype);
+    } else if (made_[o] == Made::kView) {
+      has_views = true;
     } else if (given_[o]) {
-      outputs[o].value = std::move(given_[o]);
-    } else if (results_[o].defined()) {
-      outputs[o].value = program::tensor_value(std::move(results_[o]));
+      outputs_[o].value = std::move(given_[o]);
+    } else {
+      outputs_[o].value = program::tensor_value(std::move(results_[o]));
       results_[o] = {};
       if (bytes_[tensor] > kKept) continue;
       // In the place of one that others still have, or of the older one.
       program::Value* kept = &spare_[o * kKeptPerOutput];
       if (kept[0] && kept[0]->use_count() == 1) std::swap(kept[0], kept[1]);
-      kept[0] = std::exchange(kept[1], outputs[o].value);
+      kept[0] = std::exchange(kept[1], outputs_[o].value);
     }
   }
-  for (size_t o = 0; o < piece_.outputs.size(); ++o)
-    if (piece_.tensors[piece_.outputs[o]].home != PieceTensor::Home::kOutput &&
-        !is_integer(piece_.outputs[o]))
-      outputs[o].value = view_of(piece_.outputs[o], outputs);
+  if (has_views)
+    for (size_t o = 0; o < made_.size(); ++o)
+      if (made_[o] == Made::kView) outputs_[o].value = view_of(piece_.outputs[o]);
+  return outputs_;
 }
 
 /// The value of an output in the memory of an input, a constant or another output.
-program::Value PieceRun::view_of(uint32_t tensor, std::span<const PieceOutput> outputs) const {
+program::Value PieceRun::view_of(uint32_t tensor) const {
   uint32_t root = tensor;
   while (piece_.tensors[root].home == PieceTensor::Home::kView) root = piece_.tensors[root].place;
   const PieceTensor& home = piece_.tensors[root];
@@ -411,7 +442,7 @@ program::Value PieceRun::view_of(uint32_t tensor, std::span<const PieceOutput> o
   if (home.home == PieceTensor::Home::kInput) whole = inputs_[home.place].array;
   if (home.home == PieceTensor::Home::kConstant) whole = &program_.constants[home.place].second;
   if (is_own)
-    if (const auto* made = program::as_value<program::TensorValue>(outputs[home.place].value))
+    if (const auto* made = program::as_value<program::TensorValue>(outputs_[home.place].value))
       whole = &made->array();
   if (whole) return make_ref<const program::TensorValue>(whole->reshaped(shape_of(tensor)), !is_own);
   // An integer that became a tensor with axes.

@@ -50,27 +50,35 @@ class PieceRun {
            std::span<const std::pair<const PluginModule*, baton_bound>> kernels);
 
   const Piece& piece() const { return piece_; }
-  /// Makes everything ready for the kernels to be called: what the next three do.
-  Status begin(std::span<const PieceInput> inputs);
+  /// The inputs of the next run, to be set by the caller.
+  std::span<PieceInput> inputs() { return inputs_; }
+  /// Makes everything ready for the kernels to be called again with the extents of the last run. False where
+  /// that takes more than setting pointers: then begin() does it.
+  bool begin_again();
+  /// What the next three do.
+  Status begin();
   /// For the extents of the inputs; sets these; gets memory for the results.
-  Status set_extents_of(std::span<const PieceInput> inputs);
-  Status set_inputs(std::span<const PieceInput> inputs);
+  Status resolve_extents();
+  Status set_inputs();
   Status make_outputs();
-  /// Whether set_extents_of() failed because extents are not equal that must be.
+  /// Whether resolve_extents() failed because extents are not equal that must be.
   bool contradicted() const { return contradicted_; }
-  /// Calls all kernels.
-  Status call_kernels();
+  /// Calls all kernels. False when one failed: failure() says which.
+  bool call_kernels() {
+    for (const Call& call : calls_)
+      if (const int code = call.function(call.context, call.args)) [[unlikely]]
+        return note_failure(call, code);
+    return true;
+  }
+  Status failure() const;
   /// The same with each call timed, after find_rows().
   Status call_kernels(MeasuredRun& run);
   /// Whether find_rows() has nothing to do.
   bool has_rows(const MeasuredRun& run) const { return rows_of_ == run.id(); }
   /// The rows of the calls, which have their extents by now.
   void find_rows(MeasuredRun& run);
-  /// The results. The inputs are not used after this.
-  void finish(std::span<PieceOutput> outputs);
-
-  size_t num_inputs() const { return piece_.inputs.size(); }
-  size_t num_outputs() const { return piece_.outputs.size(); }
+  /// The results, which the caller takes. The inputs are not used after this.
+  std::span<PieceOutput> finish();
 
  private:
   struct Call {
@@ -81,17 +89,22 @@ class PieceRun {
   };
 
   bool is_integer(uint32_t tensor) const;
-  Status failed(const Call& call, int code) const;
+  bool note_failure(const Call& call, int code) {
+    failed_ = call.number;
+    code_ = code;
+    return false;
+  }
   std::string shapes_of(const PieceCall& call) const;
   std::string name_of(size_t input) const;
-  Status read_axes(std::span<const PieceInput> inputs, bool* changed);
+  Status read_axes(bool* changed);
   Status compute_extents();
   Status prepare();
   Status place_in_arena();
   void point(uint32_t tensor, void* data);
   Shape shape_of(uint32_t tensor) const;
   bool lacks_elements(uint32_t tensor) const;
-  program::Value view_of(uint32_t tensor, std::span<const PieceOutput> outputs) const;
+  program::Value view_of(uint32_t tensor) const;
+  bool take_kept(size_t output);
 
   const Piece& piece_;
   const Program& program_;
@@ -118,6 +131,16 @@ class PieceRun {
   std::vector<size_t> rows_;             // of calls_, in the measured run of that id
   uint64_t rows_of_ = 0;
   std::vector<PieceInput> inputs_;
+  std::vector<PieceOutput> outputs_;
+  /// What an output is.
+  enum class Made : uint8_t {
+    kInteger,  ///< a number
+    kTensor,   ///< of its own memory
+    kView      ///< in the memory of an input, a constant or another output
+  };
+  std::vector<Made> made_;
+  uint32_t failed_ = 0;
+  int code_ = 0;
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;
   bool prepared_ = false, contradicted_ = false;

@@ -480,3 +480,38 @@ def test_other_devices_run_by_plans():
         compiled.bytecode
     with pytest.raises(NotImplementedError, match="straight-line"):
         relay.vm.compile(tvm.parser.fromtext(LOOP), "mirror")
+
+
+def test_arrays_are_copied_when_they_are_set():
+    run = machine("def @main(%x: Tensor[(?, 2), float32]) { (%x, fn (%y: Tensor[(1), float32]) { add(%x, %y) }) }")
+    given = np.ones((2, 2), "float32")
+    first, closure = run.invoke("main", given)
+    given[:] = 5
+    np.testing.assert_array_equal(run.invoke("main")[0].numpy(), np.ones((2, 2)))  # the value set before
+    second, _ = run.invoke("main", given)  # not in the memory that the first result and the closure still have
+    np.testing.assert_array_equal(first.numpy(), np.ones((2, 2)))
+    np.testing.assert_array_equal(second.numpy(), np.full((2, 2), 5))
+    np.testing.assert_array_equal(closure(np.ones(1, "float32")).numpy(), np.full((2, 2), 2))
+
+
+@pytest.mark.parametrize("given", [
+    np.arange(6, dtype="float32").reshape(3, 2), np.arange(12, dtype="float32").reshape(3, 4)[:, ::2],
+    np.arange(6, dtype="float32").reshape(2, 3).T, np.arange(6, dtype=">f4").reshape(3, 2), np.arange(6).reshape(3, 2),
+    np.arange(6, dtype="float16").reshape(3, 2), np.zeros((0, 2), "float32"), [[1, 2], [3, 4]],
+    np.ma.masked_array(np.ones((1, 2), "float32"))], ids=lambda given: getattr(given, "dtype", "list"))
+def test_any_array_of_numbers_is_taken(given):
+    run = machine("def @main(%x: Tensor[(?, 2), float32]) { add(%x, 1f) }")
+    fixed = np.frombuffer(np.asarray(given, "float32").tobytes(), "float32").reshape(np.shape(given))  # not to be written
+    for value in (given, fixed, given):
+        np.testing.assert_array_equal(run.run(value).numpy(), np.asarray(given, "float32") + 1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+                                   "float32", "float64"])
+def test_arrays_of_every_element_type_are_taken_as_they_are(dtype):
+    run = machine(f"def @main(%x: Tensor[(?), {dtype}]) {{ (%x, %x) }}")
+    given = np.array([0, 1, 1]).astype(dtype)
+    assert run.executable.code.start("main")._call.set(0, given)
+    result = run.run(given)[1].numpy()
+    assert result.dtype == given.dtype
+    np.testing.assert_array_equal(result, given)
