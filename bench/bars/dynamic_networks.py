@@ -93,6 +93,19 @@ def calls_of(dynamic, static, name, value):
     return {"dynamic": dynamic.run, "static": run_static}
 
 
+def compare_specialized(what, most, dynamic, calls, rounds):
+    """The same with kernels of these extents, compiled while the program ran (Executable.specialize_in_background)."""
+    exe = dynamic.executable.specialize_in_background(after_ms=0)
+    calls["dynamic"]()
+    calls["dynamic"]()
+    refused = [why for _, _, why in exe.specialized(wait=600) if why]
+    same(calls, what)
+    compare(f"{what}, specialized in the background", most, calls, rounds)
+    if refused:
+        print(f"   {len(refused)} kernels were not compiled, the first: {refused[0]}")
+    exe.specialize_in_background(None)
+
+
 def same(calls, what):
     made, wanted = calls["dynamic"]().numpy(), calls["static"]().numpy()
     error = np.abs(made - wanted).max() / max(1e-9, np.abs(wanted).max())
@@ -130,6 +143,7 @@ def of_bert(options):
             calls["ort"] = lambda value=value: session.run(None, {"x": value})
         compare(f"bert-4, length {length}: dynamic over static", 1.05 if length >= 16 else 1.1, calls, options.rounds, ("ort",))
         same(calls, f"bert-4 at {length}")
+        compare_specialized(f"bert-4, length {length}", 1.05, dynamic, calls, options.rounds)
         del static, frozen, weights
         gc.collect()
 
@@ -158,6 +172,7 @@ def of_batch(options):
             calls = calls_of(dynamic, static, "data", value)
             same(calls, f"{name} at batch {batch}")
             compare(f"{name}, batch {batch}: dynamic over static", 1.05, calls, options.rounds)
+            compare_specialized(f"{name}, batch {batch}", 1.05, dynamic, calls, options.rounds)
         del dynamic, static
         gc.collect()
     if skipped:

@@ -2244,6 +2244,19 @@ class RunnableProgram:
     def listing(self) -> str:
         """The instructions of all functions, as Executable.bytecode."""
 
+    def specialize(self, built: BuildResult | None, after_ms: float) -> None:
+        """
+        From now on kernels are compiled for extents that are still met `after_ms` after the first time, on a thread of its own. `built`: what the program was built as; None: no longer.
+        """
+
+    @property
+    def specialized(self): ...
+
+    def wait_for_specialized(self, seconds: float) -> bool:
+        """
+        Waits until the kernels that were asked for are compiled. False after `seconds`.
+        """
+
     def set_depth(self, depth: int) -> None:
         """
         The most calls within each other, without tail calls; TVMError beyond. 2097152 by default.
@@ -2254,7 +2267,7 @@ class ProgramCall:
 
     def __init__(self, program: RunnableProgram, name: str) -> None: ...
 
-    def set(self, index: int, value: object) -> bool:
+    def set(self, index: int, value: object | None) -> bool:
         """
         Sets a parameter to an NDArray or a copy of a numpy array. False, and nothing is set, for what is not of its dtype, row-major, or an array.
         """
@@ -2264,7 +2277,7 @@ class ProgramCall:
         set() of all parameters. False for another number of values, or where set() returned False.
         """
 
-    def put(self, index: int, value: object) -> None:
+    def put(self, index: int, value: object | None) -> None:
         """Sets a parameter to any value."""
 
     def take_values(self, other: ProgramCall) -> None:

@@ -33,6 +33,13 @@ class Code:
         """The kernels as TVM names them: without the prefix of symbols."""
         return [short_name(each) for each in self.kernels]
 
+    def specialize(self, after_ms):
+        """Executable.specialize_in_background(): nothing to do where all shapes are constant."""
+
+    def specialized(self, wait):  # pylint: disable=unused-argument
+        """Executable.specialized()."""
+        return []
+
     @property
     def stats(self):
         """A text: constants, functions, kernels."""
@@ -162,6 +169,17 @@ class ProgramCode(Code):
     def mark(self):
         """What tells this program from others: a hash of its instructions and of the names of its kernels."""
         return hashlib.sha256(json.dumps([self.listing(), self.kernels, self.functions]).encode()).hexdigest()
+
+    def specialize(self, after_ms):
+        if after_ms is not None and self.result is None:
+            raise core.TVMError("specialize_in_background: the program was read from a file, which has kernels and not the functions "
+                                "that they were compiled from: compile the module with relay.vm.compile, or name extents when "
+                                "building (baton build --specialize n=1,128)")
+        self.program.specialize(self.result if after_ms is not None else None, after_ms or 0)
+
+    def specialized(self, wait):
+        self.program.wait_for_specialized(wait)
+        return [(short_name(kernel), extents, why) for kernel, extents, why in self.program.specialized]
 
     def facts(self):
         """(what save() says of it, further bytes)."""

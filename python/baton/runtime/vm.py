@@ -121,6 +121,25 @@ class Executable:
         """A text: constants, functions, kernels."""
         return self.code.stats
 
+    def specialize_in_background(self, after_ms=500):
+        """From now on compiles kernels for the lengths that are used most; returns self. Baton's own.
+
+        Kernels of any length are within some percent of those of one length, and up to a third slower for short ones. Where
+        extents are still met `after_ms` milliseconds after the first time, their kernels are compiled on one thread beside the
+        program (and kept in the cache), and used from then on: results may then differ in their last bits. None: no longer.
+        Without effect where all shapes are constant. Raises TVMError for what was read from a file, which has no functions to
+        compile.
+        """
+        if after_ms is not None and (isinstance(after_ms, bool) or not isinstance(after_ms, (int, float)) or not after_ms >= 0):
+            raise ValueError(f"after_ms is a number of milliseconds, or None, not {after_ms!r}")
+        self.code.specialize(after_ms)
+        return self
+
+    def specialized(self, wait=0):
+        """[(kernel, extents, why it was not compiled)] of the lengths that specialize_in_background() took up. `wait`: seconds
+        to wait for those that are being compiled."""
+        return self.code.specialized(wait)
+
     def get_function_params(self, func_name):
         """Names of a function's parameters."""
         return list(self.code.function(func_name))

@@ -286,6 +286,34 @@ void bind_programs(nb::module_& m) {
       .def(
           "listing", [](const RunnableProgram& self) { return vm::listing(self.program()); },
           "The instructions of all functions, as Executable.bytecode.")
+      .def(
+          "specialize",
+          [](RunnableProgram& self, const BuildResult* built, double after_ms) {
+            self.specialize(built ? std::make_shared<BackgroundKernels>(*built, door_context(), after_ms)
+                                  : nullptr);
+          },
+          nb::arg("built").none(), nb::arg("after_ms"),
+          "From now on kernels are compiled for extents that are still met `after_ms` after the first time, "
+          "on "
+          "a thread of its own. `built`: what the program was built as; None: no longer.")
+      .def_prop_ro(
+          "specialized",
+          [](const RunnableProgram& self) {
+            nb::list all;
+            if (const auto kernels = self.specialized())
+              for (const auto& each : kernels->specialized())
+                all.append(nb::make_tuple(each.kernel, each.extents, each.why_not));
+            return all;
+          },
+          "[(kernel, extents, why it was not compiled)] since specialize()")
+      .def(
+          "wait_for_specialized",
+          [](const RunnableProgram& self, double seconds) {
+            const auto kernels = self.specialized();
+            return !kernels || kernels->wait(seconds);
+          },
+          nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
+          "Waits until the kernels that were asked for are compiled. False after `seconds`.")
       .def("set_depth", &RunnableProgram::set_depth, nb::arg("depth"),
            "The most calls within each other, without tail calls; TVMError beyond. 2097152 by default.");
   bind_program_call(m);

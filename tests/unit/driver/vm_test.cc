@@ -4,6 +4,7 @@
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/vm/background_kernels.h"
 #include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
@@ -305,6 +306,60 @@ def @main(%n: int32, %x: Tensor[(?, 2), float32]) { @grow(%n, %x) })");
     EXPECT_NEAR(sum, measured.total_ns(), 1 + 0.01 * measured.total_ns());
   }
   expect_equal(run(*loop, args), run(*loop, args));
+}
+
+/// The kernels for certain extents are here those of another program, so that its results tell which one ran.
+TEST(VirtualMachine, KernelsOfExtentsThatAreMetOftenReplaceOthers) {
+  const auto adds = [](const std::string& number) {
+    return build_program(parsed("def @main(%x: Tensor[(?), float32]) { add(%x, " + number + ") }"),
+                         {.context = host_context()});
+  };
+  BuildResult result = adds("1f");
+  const auto program = RunnableProgram::create(result);
+  const BuildResult other = adds("2f");
+  ASSERT_EQ(result.kernels.size(), 1u);
+  result.kernels[0].request = other.kernels.at(0).request;
+  const auto kernels = std::make_shared<BackgroundKernels>(result, host_context(), 0);
+  program->specialize(kernels);
+  const auto added = [&](int64_t count) {
+    const Value given = floats("x", {count});
+    const Value made = run(*program, {given});
+    return as_value<TensorValue>(made)->array().as<float>()[0] -
+           as_value<TensorValue>(given)->array().as<float>()[0];
+  };
+  EXPECT_NEAR(added(3), 1, 1e-5);
+  ASSERT_TRUE(kernels->wait(60));
+  ASSERT_EQ(kernels->specialized().size(), 1u);
+  EXPECT_EQ(kernels->specialized()[0].extents, std::vector<int64_t>{3});
+  EXPECT_EQ(kernels->specialized()[0].why_not, "");
+  EXPECT_NEAR(added(3), 2, 1e-5);
+  program->specialize(nullptr);
+  EXPECT_NEAR(added(3), 1, 1e-5);
+  program->specialize(kernels);
+  EXPECT_NEAR(added(3), 2, 1e-5);
+  EXPECT_NEAR(added(3), 2, 1e-5);
+}
+
+/// One that cannot be compiled does not keep the others of its piece from it.
+TEST(VirtualMachine, AKernelThatIsNotCompiledForItsExtentsStaysAsItIs) {
+  BuildResult result = build_program(parsed(R"(
+def @main(%x: Tensor[(?, 8), float32]) { (nn.softmax(%x), sum(%x, axis=[1])) })"),
+                                     {.context = host_context()});
+  const auto program = RunnableProgram::create(result);
+  ASSERT_GE(result.kernels.size(), 2u);
+  result.kernels[0].request.function =
+      parsed("def @main(%x: Tensor[(8), float32]) { sort(%x) }")->find("main");
+  const auto kernels = std::make_shared<BackgroundKernels>(result, host_context(), 0);
+  program->specialize(kernels);
+  const Value given = floats("x", {5, 8});
+  const Value before = run(*program, {given});
+  ASSERT_TRUE(kernels->wait(60));
+  const auto made = kernels->specialized();
+  ASSERT_EQ(made.size(), result.kernels.size());
+  size_t refused = 0;
+  for (const auto& each : made) refused += !each.why_not.empty();
+  EXPECT_EQ(refused, 1u);
+  expect_equal(run(*program, {given}), before);
 }
 
 TEST(VirtualMachine, FieldsOfTheWrongTypeAreErrors) {

@@ -169,6 +169,7 @@ std::shared_ptr<RunnableProgram> RunnableProgram::with_constants(const NamedArra
   made->operators_ = operators_;
   made->modules_ = modules_;
   made->depth_ = depth_;
+  made->exact_ = specialized();  // kernels read constants from memory
   return made;
 }
 
@@ -179,6 +180,7 @@ Value RunnableProgram::run_on_worker(const RunContext& context, Run run) {
   worker.services.begin(context);
   worker.machine->set_interrupt(context.interrupt);
   worker.machine->set_depth(depth_);
+  worker.machine->set_exact(specialized());
   Result<Value> result = run(*worker.machine);
   if (result.ok()) return std::move(*result);
   if (const std::exception_ptr failure = worker.services.failure();
@@ -186,6 +188,16 @@ Value RunnableProgram::run_on_worker(const RunContext& context, Run run) {
     std::rethrow_exception(failure);
   if (worker.machine->interrupted()) throw Interrupted(result.status().message);
   throw Error(result.status().message);
+}
+
+void RunnableProgram::specialize(std::shared_ptr<BackgroundKernels> kernels) {
+  const std::lock_guard lock(mutex_);
+  exact_ = std::move(kernels);
+}
+
+std::shared_ptr<BackgroundKernels> RunnableProgram::specialized() const {
+  const std::lock_guard lock(mutex_);
+  return exact_;
 }
 
 uint32_t RunnableProgram::number_of(const std::string& function) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/driver/build_result.h"
+#include "baton/driver/vm/background_kernels.h"
 #include "baton/pass/build_context.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
@@ -53,6 +54,10 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
                               const RunContext& context, vm::MeasuredRun& measured) {
     return run_measured(number_of(function), args, context, measured);
   }
+  /// From now on runs use the kernels that these compile for the extents that are met. Null: no longer.
+  void specialize(std::shared_ptr<BackgroundKernels> kernels);
+  /// Null: specialize() was not called.
+  std::shared_ptr<BackgroundKernels> specialized() const;
   /// The number of a function that can be called by name. Throws Error for others.
   uint32_t number_of(const std::string& function) const;
   /// Runs a closure that the program returned.
@@ -73,7 +78,8 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   std::shared_ptr<const vm::Program> program_;
   std::vector<Function> operators_;
   Executor::Modules modules_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<BackgroundKernels> exact_;
   std::vector<std::unique_ptr<Worker>> idle_;
   size_t depth_ = vm::Machine::kDepth;
 };

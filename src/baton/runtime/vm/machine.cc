@@ -192,6 +192,13 @@ Status Machine::prepare() {
   return grow(256);
 }
 
+void Machine::set_exact(std::shared_ptr<ExactKernels> exact) {
+  if (exact == exact_) return;
+  pieces_.clear();
+  pieces_.resize(program_->pieces.size());
+  exact_ = std::move(exact);
+}
+
 size_t Machine::arena_bytes() const { return memory_->bytes(); }
 
 Status Machine::grow(size_t slots) {
@@ -304,7 +311,8 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
     before = measured_->of_calls();
   }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
-  if (!piece) piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_);
+  if (!piece)
+    piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_, exact_.get());
   const std::span<PieceInput> inputs = piece->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Slot& slot = registers[register_of(operands[i])];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/runtime/executor.h"
+#include "baton/runtime/vm/exact_kernels.h"
 #include "baton/runtime/vm/measured_run.h"
 #include "baton/runtime/vm/program.h"
 
@@ -96,6 +97,8 @@ class Machine {
   void set_threads(int threads) { threads_ = threads; }
   /// Stops the run as soon as this is true; null: never.
   void set_interrupt(const std::atomic<bool>* stop) { stop_ = stop; }
+  /// Where to ask for kernels of the extents that are met; null: nowhere.
+  void set_exact(std::shared_ptr<ExactKernels> exact);
   /// The most calls within each other, without tail calls. By default kDepth: registers of small functions
   /// then take some hundred megabytes.
   void set_depth(size_t depth) { depth_ = depth; }
@@ -137,6 +140,7 @@ class Machine {
   Executor::Modules modules_;
   Services* services_ = nullptr;
   std::unique_ptr<MachineMemory> memory_;
+  std::shared_ptr<ExactKernels> exact_;
   std::vector<std::unique_ptr<PieceRun>> pieces_;
   std::vector<program::Value> constants_;
   std::vector<std::pair<const PluginModule*, baton_bound>> kernels_;

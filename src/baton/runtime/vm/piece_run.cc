@@ -17,6 +17,8 @@ namespace {
 // A result of at most so many bytes is kept, with its value, to be written again once nobody else has it: a
 // loop that carries two small tensors then allocates nothing.
 constexpr size_t kKept = size_t{64} << 10;
+// Of so many extents a piece counts its runs.
+constexpr size_t kCountedExtents = 1024;
 constexpr size_t kKeptPerOutput = 2;  // the result of the last run is often an input of the next one
 
 bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % NDArray::kAlignment == 0; }
@@ -46,8 +48,8 @@ void* MachineMemory::need(size_t bytes) {
 }
 
 PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& memory,
-                   std::span<const std::pair<const PluginModule*, baton_bound>> kernels)
-    : piece_(piece), program_(program), memory_(memory) {
+                   std::span<const std::pair<const PluginModule*, baton_bound>> kernels, ExactKernels* exact)
+    : piece_(piece), program_(program), memory_(memory), exact_(exact) {
   size_t axes = 0, dimensions = 0, args = 0, extents = 0;
   for (const uint32_t input : piece.inputs) {
     first_axis_.push_back(axes);
@@ -72,12 +74,18 @@ PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& me
     args += call.inputs.size() + call.extents.size() + call.outputs.size();
     extents += call.extents.size();
   }
+  if (extents == 0) exact_ = nullptr;
   args_.reserve(args);
+  exact_args_.reserve(args - extents);
   kernel_extents_.reserve(extents);
   for (uint32_t c = 0; c < piece.calls.size(); ++c) {
     const PieceCall& call = piece.calls[c];
     const baton_bound& bound = kernels[call.kernel].second;
-    all_calls_.push_back({bound.function, bound.context, args_.data() + args_.size(), c});
+    all_calls_.push_back({bound.function, bound.context, args_.data() + args_.size(),
+                          exact_args_.data() + exact_args_.size(), c,
+                          static_cast<uint32_t>(kernel_extents_.size())});
+    for (const std::vector<uint32_t>* tensors : {&call.inputs, &call.outputs})
+      for (const uint32_t tensor : *tensors) exact_args_.push_back(&tensors_[tensor]);
     for (const uint32_t input : call.inputs) args_.push_back(&tensors_[input]);
     for (size_t i = 0; i < call.extents.size(); ++i) {
       args_.push_back(kernel_extents_.data() + kernel_extents_.size());
@@ -106,6 +114,45 @@ PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& me
   for (size_t o = 0; o < piece.outputs.size(); ++o)
     if (is_integer(piece.outputs[o]) && piece.tensors[piece.outputs[o]].home == PieceTensor::Home::kOutput)
       point(piece.outputs[o], &integers_[piece.inputs.size() + o]);
+}
+
+PieceRun::~PieceRun() {
+  for (const auto& [call, bound] : exact_bound_) bound.first.module->plugin().table().unbind(bound.second);
+}
+
+ExactCall PieceRun::exact_call(const Call& call) const {
+  const PieceCall& of = piece_.calls[call.number];
+  const auto begin = kernel_extents_.begin() + call.first_extent;
+  return {of.kernel, {begin, begin + static_cast<ptrdiff_t>(of.extents.size())}};
+}
+
+std::vector<ExactCall> PieceRun::exact_calls() const {
+  std::vector<ExactCall> calls;
+  for (const Call& call : calls_)
+    if (!piece_.calls[call.number].extents.empty()) calls.push_back(exact_call(call));
+  return calls;
+}
+
+/// The call with the kernel of its extents, where there is one.
+PieceRun::Call PieceRun::chosen(const Call& call) {
+  if (!exact_ || piece_.calls[call.number].extents.empty()) return call;
+  const ExactCall key = exact_call(call);
+  auto known = exact_bound_.find(key);
+  if (known == exact_bound_.end()) {
+    const ExactKernels::Made made = exact_->find(key);
+    if (!made.module) return call;
+    const PieceCall& of = piece_.calls[call.number];
+    baton_bound bound{};
+    const auto tensors = static_cast<int32_t>(of.inputs.size() + of.outputs.size());
+    // The kernel for any extents stays where this one cannot be had.
+    if (!made.module->bind(made.symbol, tensors, nullptr, bound).ok()) return call;
+    known = exact_bound_.emplace(key, std::pair(made, bound)).first;
+  }
+  Call exact = call;
+  exact.function = known->second.second.function;
+  exact.context = known->second.second.context;
+  exact.args = call.exact_args;
+  return exact;
 }
 
 bool PieceRun::is_integer(uint32_t tensor) const {
@@ -218,6 +265,11 @@ Status PieceRun::prepare() {
       kernel_extents_[next++] = static_cast<int32_t>(steps_[step]);
     }
   }
+  if (exact_) {
+    exact_generation_ = exact_->generation();
+    if (runs_at_.size() >= kCountedExtents) runs_at_.clear();
+    runs_ = &runs_at_[kernel_extents_];
+  }
   calls_.clear();
   rows_of_ = 0;
   for (const Call& call : all_calls_) {
@@ -233,7 +285,7 @@ Status PieceRun::prepare() {
         return Status::invalid(
             "the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
             "` has no result for these extents: it would read from a tensor without elements");
-    calls_.push_back(call);
+    calls_.push_back(chosen(call));
   }
   std::vector<size_t> sizes(piece_.slots);
   for (size_t t = 0; t < tensors_.size(); ++t)
@@ -302,7 +354,7 @@ Status PieceRun::make_outputs() {
 
 Status PieceRun::resolve_extents() {
   contradicted_ = false;
-  bool changed = !prepared_;
+  bool changed = !prepared_ || is_behind();
   if (Status status = read_axes(&changed); !status.ok()) {
     prepared_ = false;
     return status;
@@ -340,7 +392,7 @@ Status PieceRun::set_inputs() {
 }
 
 bool PieceRun::begin_again() {
-  if (!prepared_ || (piece_.slots > 0 && memory_.generation() != generation_)) return false;
+  if (!prepared_ || is_behind() || (piece_.slots > 0 && memory_.generation() != generation_)) return false;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const uint32_t tensor = piece_.inputs[i];
     if (!inputs_[i].array) {
@@ -358,13 +410,16 @@ bool PieceRun::begin_again() {
   }
   for (size_t o = 0; o < made_.size(); ++o)
     if (made_[o] == Made::kTensor && !take_kept(o)) return false;
+  count_run();
   return true;
 }
 
 Status PieceRun::begin() {
   if (Status status = resolve_extents(); !status.ok()) return status;
   if (Status status = set_inputs(); !status.ok()) return status;
-  return make_outputs();
+  if (Status status = make_outputs(); !status.ok()) return status;
+  count_run();
+  return Status::success();
 }
 
 Status PieceRun::failure() const {

@@ -1,12 +1,15 @@
 // The state of a piece in one machine: its tensors for the extents of the last run, ready to be called again.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "baton/runtime/plugin.h"
+#include "baton/runtime/vm/exact_kernels.h"
 #include "baton/runtime/vm/measured_run.h"
 #include "baton/runtime/vm/program.h"
 
@@ -45,9 +48,13 @@ struct PieceOutput {
 
 class PieceRun {
  public:
-  /// `kernels`: the program's, bound.
+  /// `kernels`: the program's, bound. `exact`: where to ask for others; may be null.
   PieceRun(const Piece& piece, const Program& program, MachineMemory& memory,
-           std::span<const std::pair<const PluginModule*, baton_bound>> kernels);
+           std::span<const std::pair<const PluginModule*, baton_bound>> kernels,
+           ExactKernels* exact = nullptr);
+  ~PieceRun();
+  PieceRun(const PieceRun&) = delete;
+  PieceRun& operator=(const PieceRun&) = delete;
 
   const Piece& piece() const { return piece_; }
   /// The inputs of the next run, to be set by the caller.
@@ -85,10 +92,19 @@ class PieceRun {
     baton_function function;
     void* context;
     void** args;
-    uint32_t number;  // in the piece
+    void** exact_args;
+    uint32_t number;        // in the piece
+    uint32_t first_extent;  // of kernel_extents_
   };
 
   bool is_integer(uint32_t tensor) const;
+  bool is_behind() const { return exact_ && exact_->generation() != exact_generation_; }
+  void count_run() {
+    if (exact_ && std::has_single_bit(++*runs_)) exact_->met(exact_calls(), *runs_);
+  }
+  std::vector<ExactCall> exact_calls() const;
+  ExactCall exact_call(const Call& call) const;
+  Call chosen(const Call& call);
   bool note_failure(const Call& call, int code) {
     failed_ = call.number;
     code_ = code;
@@ -141,6 +157,13 @@ class PieceRun {
   std::vector<Made> made_;
   uint32_t failed_ = 0;
   int code_ = 0;
+  // Kernels of certain extents; exact_ is null where they are not wanted, or no extent is symbolic.
+  ExactKernels* exact_;
+  uint64_t exact_generation_ = 0;
+  std::map<std::vector<int32_t>, uint64_t> runs_at_;  // how often the piece ran, by kernel_extents_
+  uint64_t* runs_ = nullptr;                          // of them that of the extents now
+  std::map<ExactCall, std::pair<ExactKernels::Made, baton_bound>> exact_bound_;
+  std::vector<void*> exact_args_;  // as args_, without extents
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;
   bool prepared_ = false, contradicted_ = false;
