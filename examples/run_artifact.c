@@ -2,8 +2,8 @@
 
        run_artifact MODEL.baton [--out PREFIX] [--runs N] NAME=FILE.npy ...
 
-   Every input is read from a .npy file (row-major, little-endian, of the input's type and shape); output i is
-   written to PREFIX<i>.npy (default prefix: "output"). With --runs, the shortest of N runs is printed in
+   Every input is read from a .npy file (row-major, little-endian, of the input's type; its shape is the
+   file's where the model leaves extents open); output i is written to PREFIX<i>.npy (default prefix: "output"). With --runs, the shortest of N runs is printed in
    milliseconds. Needs runtime/c_api.h and libbaton_runtime.so only (tools/make_runtime builds both).
    The exit status is 0, or 1 after a message. */
 #include <stdint.h>
@@ -13,6 +13,8 @@
 #include <time.h>
 
 #include "baton/runtime/c_api.h"
+
+#define MOST_DIMENSIONS 32
 
 struct type_name {
   const char* name; /* the runtime's */
@@ -51,11 +53,24 @@ static size_t byte_count(const int64_t* shape, int dimensions, size_t item) {
   return bytes;
 }
 
-/* The bytes that follow the header of a .npy file, which must be of that type and shape; null after a
- * message.
- */
-static void* read_npy(const char* path, const struct type_name* type, const char* shape, size_t bytes) {
+/* "(2, 3)" as extents; how many, or -1. */
+static int read_shape(const char* text, int64_t* shape) {
+  int dimensions = 0;
+  for (const char* at = text + 1; *at && *at != ')'; ++dimensions) {
+    char* end = NULL;
+    if (dimensions == MOST_DIMENSIONS) return -1;
+    shape[dimensions] = strtoll(at, &end, 10);
+    if (end == at || shape[dimensions] < 0) return -1;
+    for (at = end; *at == ',' || *at == ' ';) ++at;
+  }
+  return dimensions;
+}
+
+/* The bytes that follow the header of a .npy file, which must be of that type, and the shape that it says;
+   null after a message. */
+static void* read_npy(const char* path, const struct type_name* type, int64_t* shape, int* dimensions) {
   char header[65536];
+  size_t bytes = 0;
   unsigned char start[12];
   FILE* file = fopen(path, "rb");
   if (!file) return complain(path, "cannot be opened"), NULL;
@@ -67,14 +82,16 @@ static void* read_npy(const char* path, const struct type_name* type, const char
     if (start[6] > 1 && fread(start + 10, 1, 2, file) == 2)
       length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
     if (length < sizeof header && fread(header, 1, length, file) == length) {
-      char wanted[64], extents[300];
+      char wanted[64];
       header[length] = 0;
       snprintf(wanted, sizeof wanted, "'descr': '%s'", type->npy);
-      snprintf(extents, sizeof extents, "'shape': %s,", shape);
+      const char* extents = strstr(header, "'shape': (");
+      *dimensions = extents ? read_shape(extents + 9, shape) : -1;
       why = !strstr(header, wanted)                   ? "has another element type than the input"
-            : !strstr(header, extents)                ? "has another shape than the input"
+            : *dimensions < 0                         ? "has no shape that can be read"
             : strstr(header, "'fortran_order': True") ? "is in column-major order"
                                                       : NULL;
+      if (!why) bytes = byte_count(shape, *dimensions, type->bytes);
     }
   }
   if (!why) {
@@ -108,16 +125,14 @@ static int write_npy(const char* path, const struct type_name* type, const char*
 }
 
 static int set_input(baton_model* model, int index, const char* path) {
-  const int64_t* shape = NULL;
-  const int dimensions = baton_input_shape(model, index, &shape);
+  int64_t shape[MOST_DIMENSIONS];
+  int dimensions = 0;
   const struct type_name* type = find_type(baton_input_dtype(model, index));
-  char text[256];
   if (!type) return complain(path, "the input's element type has no .npy form");
-  shape_text(shape, dimensions, text, sizeof text);
-  const size_t bytes = byte_count(shape, dimensions, type->bytes);
-  void* data = read_npy(path, type, text, bytes);
+  void* data = read_npy(path, type, shape, &dimensions);
   if (!data) return 1;
-  const int failed = baton_set_input(model, index, data, bytes);
+  const int failed = baton_set_input_shape(model, index, shape, dimensions) ||
+                     baton_set_input(model, index, data, byte_count(shape, dimensions, type->bytes));
   free(data);
   return failed ? complain(path, baton_last_error()) : 0;
 }

@@ -334,6 +334,13 @@ std::string operators_json(const std::vector<Function>& operators) {
   return to_json(*module, {.source_text = false});
 }
 
+/// The kernels of a program, from which reports count operations at the extents that they meet.
+std::string functions_json(const std::vector<BuiltKernel>& kernels) {
+  const IRModule module = make_module();
+  for (const BuiltKernel& kernel : kernels) module->set(kernel.func_name, kernel.function);
+  return to_json(*module, {.source_text = false});
+}
+
 }  // namespace
 
 void write_artifact(const BuildResult& result, const std::string& path, bool origins) {
@@ -343,9 +350,9 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   if (result.program) {
     writer.add(section::kProgram, vm::program_blob(*result.program));
     if (!result.operators.empty()) writer.add(section::kOperators, operators_json(result.operators));
-  } else {
-    writer.add(section::kPlan, graph_json(*result.plan.graph));
+    if (origins) writer.add(section::kFunctions, functions_json(result.kernels));
   }
+  writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.host_code().blob);
   writer.add(section::kProcessor, result.host_code().target);
   for (const BackendCode& code : result.device_code())

@@ -24,14 +24,15 @@ inline constexpr uint32_t kArtifactVersion = 2;
 
 /// Section names of a model. An artifact may have others.
 namespace section {
-inline constexpr const char* kPlan = "graph.json";
+inline constexpr const char* kPlan = "graph.json";  ///< with kProgram: its calls, as reports read them
 inline constexpr const char* kKernels = "kernels.so";
 inline constexpr const char* kProcessor = "processor";       ///< what the kernels need: Halide's target
 inline constexpr const char* kParams = "params";             ///< the data of the constants
 inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and offsets
 inline constexpr const char* kOrigins = "origins.json";
 inline constexpr const char* kMeta = "meta.json";
-inline constexpr const char* kProgram = "program";           ///< of the virtual machine, instead of a plan
+inline constexpr const char* kProgram = "program";           ///< of the virtual machine: what runs, then
+inline constexpr const char* kFunctions = "functions.json";  ///< of a program: its kernels in Relay
 inline constexpr const char* kOperators = "operators.json";  ///< what its compiler evaluates
 inline constexpr const char* kPlugin = "plugin/";            ///< followed by a backend's name: its code
 }  // namespace section

@@ -83,6 +83,8 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
 
 Status Executor::prepare(const NamedArrays& constants, ExecutorShared* shared) {
   const Plan& plan = *plan_;
+  if (plan.heads.empty() && plan.storages.empty() && !plan.entries.empty())
+    return Status::bad_data("the plan lists the calls of a program, and has no outputs");
   memory_ = std::make_shared<ExecutorMemory>();
   memory_->data.resize(plan.storages.size());
   memory_->blocks.resize(plan.storages.size());

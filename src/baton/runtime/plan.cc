@@ -66,7 +66,11 @@ class Reader {
         !read_entries()) {
       return status_;
     }
-    if (Status status = plan_.set_storages(); !status.ok()) return status;
+    // Calls without outputs are those of a program, which reports read and no executor runs.
+    const bool calls = std::ranges::any_of(
+        plan_.nodes, [](const auto& node) { return node.kind != PlanNode::Kind::kInput; });
+    if (!plan_.heads.empty() || !calls)
+      if (Status status = plan_.set_storages(); !status.ok()) return status;
     return std::shared_ptr<const Plan>(std::make_shared<Plan>(std::move(plan_)));
   }
 

@@ -73,6 +73,7 @@ class ProgramLowering {
       code.parameter_names.push_back(param->name());
       code.parameter_types.push_back(parameter_type(param->checked_type()));
     }
+    code.result_type = parameter_type(function.body()->checked_type());
     state.out.program->functions.push_back(std::move(code));
     return static_cast<uint32_t>(state.out.program->functions.size()) - 1;
   }

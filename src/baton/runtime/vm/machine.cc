@@ -270,6 +270,7 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
   const FunctionCode& code = program_->functions[function];
   if (Status status = grow(code.registers); !status.ok()) return status;
   service_failed_ = interrupted_ = false;
+  contradiction_.clear();
   cells_ = std::make_unique<program::CellScope>();
   for (uint32_t i = 0; i < code.registers; ++i) slots_[i].kind = Slot::Kind::kEmpty;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -372,7 +373,8 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
 Status Machine::evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at) {
   const auto number = static_cast<uint32_t>(words[1]);
   if (!services_)
-    return Status::unavailable("the operator " + program_->operators[number] +
+    return Status::unavailable((contradiction_.empty() ? "" : contradiction_ + "; where they are not, ") +
+                               "the operator " + program_->operators[number] +
                                " needs the compiler, which is not here");
   const std::vector<Value> args = take_values(words + 3, registers);
   Value result = at ? evaluate_measured(words, args, *at) : services_->evaluate(number, args);
@@ -732,6 +734,7 @@ try_piece: {
   if (run_piece<kMeasured>(number, pc + 2, r, tally_here(), failure)) {
     pc = target + 1;
   } else if (pieces_[number]->contradicted()) {
+    if (!services_) contradiction_ = std::move(status.message);
     pc = function->code.data() + *target;
   } else {
     BATON_FAIL(failure);

@@ -150,6 +150,7 @@ class Machine {
   std::vector<Frame> frames_;
   std::unique_ptr<program::CellScope> cells_;
   MeasuredRun* measured_ = nullptr;  // null: a plain run
+  std::string contradiction_;        // the check that sent the run to operators; without services
   const std::atomic<bool>* stop_ = nullptr;
   size_t depth_ = kDepth;
   int threads_ = 0;

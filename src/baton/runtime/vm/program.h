@@ -125,7 +125,7 @@ struct Piece {
   uint32_t slots = 0;  ///< of the arena
 };
 
-/// What a program says of a parameter. `kOther` is not checked.
+/// What a program says of a parameter or a result. `kOther` is not checked.
 struct ParameterType {
   enum class Kind : uint8_t { kTensor, kTuple, kOther };
   Kind kind = Kind::kOther;
@@ -145,6 +145,7 @@ struct FunctionCode {
   uint32_t parameters = 0, captured = 0, registers = 0;
   std::vector<std::string> parameter_names;
   std::vector<ParameterType> parameter_types;
+  ParameterType result_type;
   std::vector<int32_t> code;
   /// Which nodes of the plan that reports read are computed by the instruction at a word; ascending. Calls of
   /// pieces have their own.

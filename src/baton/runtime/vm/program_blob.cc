@@ -8,7 +8,7 @@
 namespace baton::vm {
 namespace {
 
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr uint64_t kMost = uint64_t{1} << 28;  // elements of one list
 constexpr int kDeepest = 64;                   // tuples in tuples of a parameter's type
 
@@ -136,7 +136,7 @@ void fields(Archive& archive, CodeLine& line) {
 template <class Archive>
 void fields(Archive& archive, FunctionCode& code) {
   all(archive, code.name, code.parameters, code.captured, code.registers, code.parameter_names,
-      code.parameter_types, code.code, code.nodes, code.lines, code.line, code.is_global);
+      code.parameter_types, code.result_type, code.code, code.nodes, code.lines, code.line, code.is_global);
 }
 template <class Archive>
 void fields(Archive& archive, KernelName& kernel) {

@@ -37,7 +37,7 @@ std::string describe(std::span<const int64_t> shape, DType dtype) {
   std::string text = dtype.str() + "[";
   for (size_t i = 0; i < shape.size(); ++i) {
     if (i) text += ", ";
-    text += std::to_string(shape[i]);
+    text += shape[i] < 0 ? "?" : std::to_string(shape[i]);
   }
   return text + "]";
 }

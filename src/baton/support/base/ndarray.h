@@ -22,7 +22,7 @@ std::optional<int64_t> element_count(std::span<const int64_t> shape);
 /// Bytes of a dense tensor; nullopt when element_count() fails or the product exceeds int64.
 std::optional<int64_t> byte_count(std::span<const int64_t> shape, DType dtype);
 
-/// "float32[1, 3, 224, 224]", as in profile reports.
+/// "float32[1, 3, 224, 224]", as in profile reports; an extent below 0 is one that is not known: "?".
 std::string describe(std::span<const int64_t> shape, DType dtype);
 
 /// A row-major tensor in host memory. A handle: copies share the data, as in Python. Data is 64-byte aligned,
