@@ -1,10 +1,13 @@
 """Predicted times: of a model that was never run, by what was measured of others."""
 import os
 
+import numpy as np
+
 from . import _profile  # noqa: F401  pylint: disable=unused-import  # completes ProfileReport
 from ._load import core
 from ._options import takes
 from ._wanted import wanted
+from .relay.transform import FreezeShapes
 from .runtime.ndarray import native_arrays
 
 Predictor = core.Predictor
@@ -58,15 +61,17 @@ def _find_xgboost():
 
 
 @takes(core.predict_options())
-def predict(mod, predictor=None, params=None, name="model", *, options):
+def predict(mod, predictor=None, params=None, name="model", shapes=None, *, options):
     """The times that profiling `mod` would find, predicted: nothing is compiled or run, and no device is needed.
 
     Parameters
     ----------
-    mod : IRModule with static shapes; built under the current PassContext for the device that the predictor was trained on
+    mod : IRModule; built under the current PassContext for the device that the predictor was trained on
     predictor : a Predictor, or its path; None: one that comes with Baton
     params : weights by name; those not given are inputs
     name : of the model in the report
+    shapes : of a module whose extents are open, what relay.transform.FreezeShapes takes: {"x": (16, 64)} or {"n": 16}. The times
+        are those of kernels built for these, as a note says; a curve is a call for each point
 
     Returns a ProfileReport: its `kernels` have `basis` ("predicted" or "measured"), `low_us`, `high_us`, and `out_of_range` where a
     time is only a guess. ValueError for numbers out of range, TVMError for a target or kernel that the predictor does not know,
@@ -76,4 +81,8 @@ def predict(mod, predictor=None, params=None, name="model", *, options):
         options, predictor = {**options, "predictor": predictor}, None
     elif predictor is not None:
         wanted("predictor", predictor, Predictor, "a Predictor or its path")
-    return core.predict(options, predictor, mod, native_arrays(params), name)
+    given = []
+    if shapes:
+        mod = FreezeShapes(shapes)(mod)
+        given = [f"{what}={','.join(map(str, np.atleast_1d(extents)))}" for what, extents in shapes.items()]
+    return core.predict(options, predictor, mod, native_arrays(params), name, given)

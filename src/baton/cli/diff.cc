@@ -7,6 +7,7 @@
 #include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/another_executor.h"
@@ -189,7 +190,10 @@ class DiffVerb final : public Verb {
     flags.params = flags_.params;
     flags.shapes = flags_.shapes;
     flags.inputs = flags_.inputs;
-    Running running{build_model(flags, io), nullptr, {}};
+    const auto build_it = [](const IRModule& module, const BuildOptions& options) {
+      return for_plans(module, "two builds are measured in turn", [&] { return build(module, options); });
+    };
+    Running running{build_model(flags, io, nullptr, build_it, /*programs=*/true), nullptr, {}};
     running.executor = make_executor(running.built.build);
     running.executor->set_threads(side.threads);
     set_inputs(*running.executor, {});

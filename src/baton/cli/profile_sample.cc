@@ -1,5 +1,6 @@
 #include "baton/cli/profile_sample.h"
 
+#include "baton/driver/vm/build_program.h"
 #include "baton/profile/report/sample_report.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
@@ -23,7 +24,10 @@ int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flag
     throw Error(
         "an artifact does not keep how its kernels were made: profile --sample takes the model it was built "
         "from");
-  const BuiltModel built = build_model(model, io);
+  const auto build_it = [](const IRModule& module, const BuildOptions& options) {
+    return for_plans(module, "runs are sampled", [&] { return build(module, options); });
+  };
+  const BuiltModel built = build_model(model, io, nullptr, build_it, /*programs=*/true);
   const InterruptScope interrupt;
   const std::unique_ptr<Executor> executor = make_executor(built.build);
   executor->set_threads(threads);

@@ -24,12 +24,13 @@ HeldPredictor train_with(const nb::dict& options, const HeldPredictor* source) {
 }
 
 Report predict_module(const nb::dict& options, const HeldPredictor* by, const IRModule& module,
-                      const nb::dict& params, std::string name) {
+                      const nb::dict& params, std::string name, const std::vector<std::string>& shapes) {
   const Called<PredictCommand> command("predict", options);
   BuildOptions how{.params = arrays_from_python(params), .context = door_context()};
   const nb::gil_scoped_release released;
   const HeldPredictor found = by ? *by : held(predictor_of(command));
   Report made{run_predict(command, *found.of, found.name, module, how)};
+  if (!shapes.empty()) note_given_extents(made.report, shapes);
   made.report.model = std::move(name);
   made.report.opt_level = how.context.passes->opt_level;
   return made;
@@ -71,7 +72,7 @@ void bind_predict(nb::module_& m) {
   bind_options<PredictCommand>(m, "predict");
   m.def("train", &train_with, nb::arg("options"), nb::arg("source").none());
   m.def("predict", &predict_module, nb::arg("options"), nb::arg("predictor").none(), nb::arg("module"),
-        nb::arg("params"), nb::arg("name"));
+        nb::arg("params"), nb::arg("name"), nb::arg("shapes"));
 }
 
 }  // namespace baton::python

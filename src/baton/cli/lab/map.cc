@@ -6,6 +6,8 @@
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/shape_points.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/map/model/map_text.h"
 #include "baton/map/model/run_map.h"
 #include "baton/map/write/map_page.h"
@@ -36,6 +38,7 @@ class MapVerb final : public Verb {
     if (!artifact_.empty() && !measures)
       throw UsageError("--artifact builds the mapping, " + without + " builds nothing: choose one");
     command_.check();
+    if (has_ranges(flags_.shapes)) throw UsageError("a mapping is of one shape, and --shape has a range");
     if (!measures)
       refuse_options(io, {"max-seconds", "tries", "also", "wait"}, "nothing is measured with " + without);
     // The page shows times, and what they would be at other prices of transfers.
@@ -45,7 +48,7 @@ class MapVerb final : public Verb {
     BuildOptions& how = command_.options.build;
     how.context = flags_.context();
     const LoadedModel model = load_model(flags_.model, flags_.shapes);
-    how.params = load_params(model, flags_.params, flags_.inputs);
+    how.params = load_params(model, flags_.params, flags_.inputs, nullptr, !is_plan(model.module));
     command_.ready = [&] {
       if (measures) wait_for_quiet(wait_, io);
     };

@@ -12,6 +12,7 @@
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/functions.h"
+#include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/types/infer_type.h"
@@ -74,21 +75,47 @@ IRModule without_compilers(IRModule module) {
 
 }  // namespace
 
-bool is_plan(const IRModule& module) {
+namespace {
+
+/// What only a run knows, in words. Empty: it is a plan.
+std::string why_no_plan(const IRModule& module) {
   const Function main = module->find("main");
-  if (!main || form_of_main(*module).control) return false;
-  bool fits = true;
-  const auto look_at = [&](const Type& type) {
+  if (!main) return "there is no main";
+  std::string why;
+  const auto look_at = [&](const Type& type, const auto& whose) {
+    if (!why.empty()) return;
     visit_types(type, [&](const Type& part) {
       const auto* tensor = as_type<TensorTypeNode>(part);
-      fits &= !as_type<TypeCallNode>(part) && !as_type<RefTypeNode>(part) && (!tensor || tensor->is_static());
+      if (as_type<TypeCallNode>(part) || as_type<RefTypeNode>(part) || (tensor && !tensor->is_static()))
+        why = whose() + " is " + type_text(type);
     });
   };
-  for (const Var& param : main->params()) look_at(param->checked_type());
+  for (const Var& param : main->params())
+    look_at(param->checked_type(), [&] { return "the parameter %" + param->name(); });
+  if (why.empty() && form_of_main(*module).control)
+    return "it has branches, calls of functions, data types or references, and only a run tells which way it "
+           "goes, and how often";
   post_order(main->body(), [&](const Expr& node) {
-    if (node->checked_type()) look_at(node->checked_type());
+    const auto* call = as<CallNode>(node);
+    const auto name = [&] {
+      return (call && call->op() ? "the result of " + call->op()->name : "a value") +
+             (node->span() ? ", line " + std::to_string(node->span().line) + "," : "");
+    };
+    if (node->checked_type()) look_at(node->checked_type(), name);
   });
-  return fits;
+  return why;
+}
+
+}  // namespace
+
+bool is_plan(const IRModule& module) { return why_no_plan(module).empty(); }
+
+void require_plan(const IRModule& module, const std::string& are) {
+  const std::string why = why_no_plan(infer_types(module->copy()));
+  if (why.empty()) return;
+  throw NotSupported(are + " for models of constant shapes that run straight on: " + why +
+                     "; --shape gives extents that inputs leave open (n=16, x=16,64), and `baton profile` "
+                     "measures any program");
 }
 
 BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {

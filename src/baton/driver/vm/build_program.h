@@ -1,6 +1,7 @@
 #pragma once
 // Builds programs with control flow, functions, data types and open shapes for the virtual machine.
 #include "baton/driver/build.h"
+#include "baton/support/error.h"
 
 namespace baton {
 
@@ -18,5 +19,23 @@ BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& op
 
 /// Whether `main` is a plan: straight-line calls of kernels with constant extents, which build() takes.
 bool is_plan(const IRModule& module);
+
+/// Throws NotSupported, which says what of `module` only a run knows, where it is no plan as it is written
+/// (passes make plans of some). `are`: "times are predicted", of plans alone.
+void require_plan(const IRModule& module, const std::string& are);
+
+/// What `work` returns, which needs a plan of `module`; where it fails because there is none, as
+/// require_plan().
+template <class Work>
+auto for_plans(const IRModule& module, const std::string& are, Work work) {
+  try {
+    return work();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error&) {
+    require_plan(module, are);
+    throw;
+  }
+}
 
 }  // namespace baton

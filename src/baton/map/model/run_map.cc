@@ -6,6 +6,7 @@
 
 #include "baton/driver/cut/node_selection.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/profile/measure/measuring_flags.h"
 #include "baton/support/error.h"
@@ -168,7 +169,7 @@ SweptMap run_map(MapCommand command, const IRModule& module, const std::string& 
   check_sweeps(ranges, options);
   options.also = mappings_of(command.also, module);
   command.ready();
-  SweptMap mapped{map_model(module, options)};
+  SweptMap mapped{for_plans(module, "mappings are", [&] { return map_model(module, options); })};
   MapReport& report = mapped.result.report;
   report.model = report.mapping.model = name;
   for (const SweepRange& range : ranges) {

@@ -1,6 +1,7 @@
 #include "baton/predict/model/run_predict.h"
 
 #include "baton/driver/initialize.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/predict/predictor_file.h"
 
 namespace baton {
@@ -107,7 +108,18 @@ ProfileReport run_predict(const PredictCommand& command, const Predictor& predic
   options.level = command.level;
   options.context = how.context = context_of_device(options.device, how.context);
   options.context.progress = {};
-  return predict(plan_build(module, how), options).report;
+  const BuildResult planned =
+      for_plans(module, "times are predicted", [&] { return plan_build(module, how); });
+  return predict(planned, options).report;
+}
+
+void note_given_extents(ProfileReport& report, const std::vector<std::string>& shapes) {
+  std::string all;
+  for (const std::string& shape : shapes) all += (all.empty() ? "" : ", ") + shape;
+  report.predicted += ", for static kernels of " + all;  // in all outputs, also those without notes
+  report.notes.push_back("the model leaves extents open: these are times of kernels built for " + all +
+                         ", as the predictor was trained with; one build for all extents has others, most of "
+                         "them as fast within a tenth (docs/design/0047)");
 }
 
 }  // namespace baton

@@ -45,8 +45,13 @@ struct PredictCommand {
 FoundPredictor predictor_of(const PredictCommand& command);
 
 /// Plans `module` for the device and predicts its times; the caller sets the report's model and source.
-/// `shown`: the predictor's name, in the report and in errors.
+/// `shown`: the predictor's name, in the report and in errors. Throws NotSupported, which says why, for what
+/// is no plan.
 ProfileReport run_predict(const PredictCommand& command, const Predictor& predictor, const std::string& shown,
                           const IRModule& module, BuildOptions how);
+
+/// Says in the report of a model whose extents were open that it is predicted with static kernels, which
+/// predictors are trained with. `shapes`: what they were given, "n=16".
+void note_given_extents(ProfileReport& report, const std::vector<std::string>& shapes);
 
 }  // namespace baton

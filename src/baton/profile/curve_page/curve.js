@@ -16,6 +16,7 @@ const view = {logX: points.length > 2 && points[0].value > 0 && points.at(-1).va
 
 $("model").textContent = data.model;
 $("facts").append(fact("target", data.target || ""), fact("threads", String(data.threads || 1)), fact("points", `${points[0].name} … ${points.at(-1).name}`),
+                  ...(data.predicted ? [fact("predicted by", data.predicted)] : []),
                   fact("end to end", `${timeText(whole.us[0])} … ${timeText(whole.us.at(-1))}`), fact("machine", data.machine || "unknown"), fact("baton", data.version || ""));
 
 const matches = (row) => !view.text || row.name.toLowerCase().includes(view.text);

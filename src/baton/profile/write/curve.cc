@@ -48,7 +48,8 @@ ReportTable curve_table(std::span<const ProfileReport> points) {
                      {"operator", CellKind::kInteger},
                      {"name", CellKind::kText},
                      {"line", CellKind::kInteger},
-                     {"us", CellKind::kNumber}},
+                     {"us", CellKind::kNumber},
+                     {"predicted", CellKind::kText}},
                     {}};
   for (const CurveRow& row : curve_rows(points)) {
     for (size_t i = 0; i < points.size(); ++i) {
@@ -61,6 +62,7 @@ ReportTable curve_table(std::span<const ProfileReport> points) {
       cells[5] = row.name;
       if (row.line) cells[6] = int64_t{row.line};
       cells[7] = row.us[i];
+      if (!points[i].predicted.empty()) cells[8] = points[i].predicted;
       table.rows.push_back(std::move(cells));
     }
   }
@@ -125,11 +127,8 @@ void write_curve(std::ostream& out, std::span<const ProfileReport> points, const
 
 Json curve_json(std::span<const ProfileReport> points) {
   const ProfileReport& first = points.front();
-  Json json{{"model", first.model},
-            {"target", first.target},
-            {"machine", first.machine},
-            {"threads", first.threads},
-            {"version", first.version}};
+  Json json{{"model", first.model},     {"target", first.target},   {"machine", first.machine},
+            {"threads", first.threads}, {"version", first.version}, {"predicted", first.predicted}};
   json["points"] = Json::array();
   for (const ProfileReport& point : points)
     json["points"].push_back({{"name", point.point->name},
