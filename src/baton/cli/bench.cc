@@ -8,6 +8,8 @@
 
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
+#include "baton/cli/run/runs.h"
+#include "baton/driver/vm/build_program.h"
 #include "baton/frontend/npz.h"
 #include "baton/frontend/onnx/source_nodes.h"
 #include "baton/profile/foreign/by_node.h"
@@ -62,12 +64,12 @@ std::vector<std::string> peers_of(const std::string& list) {
   return names;
 }
 
-EngineBurst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies) {
+EngineBurst burst_of(const Runs& ours, double min_ms, std::vector<double>& latencies) {
   EngineBurst burst;
   const int64_t cpu = process_cpu_ns(), start = monotonic_ns();
   int64_t now = start;
   while (burst.runs < 2 || static_cast<double>(now - start) < min_ms * 1e6) {
-    require(executor.run());
+    ours.run();
     const int64_t end = monotonic_ns();
     latencies.push_back(static_cast<double>(end - now) / 1e9);
     now = end;
@@ -134,26 +136,26 @@ class BenchVerb final : public Verb {
     if (onnx_.empty() && onnx::is_model_file(flags_.model)) onnx_ = flags_.model;
     if (by_node_) check_by_node(names);
     if (!output_.empty()) make_folder(output_);  // before measuring
-    const BuiltModel built = build_model(flags_, io);
-    const int64_t start = monotonic_ns();
-    const std::unique_ptr<Executor> executor = make_executor(built.build);
-    const double load_s = static_cast<double>(monotonic_ns() - start) / 1e9;
-    executor->set_threads(threads_);
-    threads_ = executor->threads();  // the peers get as many
-    set_inputs(*executor, read_inputs(*executor), io, built.params);
-    require(executor->run());
-    if (!output_.empty()) write_outputs(*executor);
-
+    const BuiltModel built = build_model(flags_, io, nullptr, build_plan_or_program, /*programs=*/true);
+    if (built.build.program && !names.empty() && onnx_.empty())
+      throw UsageError(
+          "--peers of a program of the virtual machine read its ONNX file: other engines have no "
+          "form of " +
+          flags_.model);
     const InterruptScope interrupt;  // so that the temporary folder goes away
+    const Runs ours = make_runs(built, flags_, input_, threads_, interrupt.flag(), io);
+    threads_ = ours.threads;  // the peers get as many
+    ours.run();
+    if (!output_.empty()) write_outputs(ours.outputs());
     Json report;
     try {
-      report = measured(names, built, *executor, *interrupt.flag(), io);
+      report = measured(names, built, ours, *interrupt.flag(), io);
     } catch (const Error&) {
       // The terminal interrupts the peers, too.
       if (*interrupt.flag()) throw Interrupted("interrupted");
       throw;
     }
-    report["load_s"] = load_s;
+    report["load_s"] = ours.load_s;
     if (json_)
       io.out << report.dump() << '\n';
     else
@@ -163,14 +165,14 @@ class BenchVerb final : public Verb {
   }
 
  private:
-  Json measured(const std::vector<std::string>& names, const BuiltModel& built, Executor& executor,
+  Json measured(const std::vector<std::string>& names, const BuiltModel& built, const Runs& ours,
                 const std::atomic<bool>& interrupted, Io& io) {
     wait_for_quiet(wait_, io);
     TemporaryFolder folder;
     require(folder.create("bench"));
     std::vector<double> latencies;
-    std::vector<Engine> engines{{[&] { return burst_of(executor, min_ms_, latencies); }}};
-    const std::vector<std::unique_ptr<Peer>> peers = start_peers(names, built, executor, folder);
+    std::vector<Engine> engines{{[&] { return burst_of(ours, min_ms_, latencies); }}};
+    const std::vector<std::unique_ptr<Peer>> peers = start_peers(names, built, ours.inputs, folder);
     for (const std::unique_ptr<Peer>& peer : peers)
       engines.push_back({[&] { return burst_of(*peer, min_ms_); }, /*in_process=*/false});
 
@@ -189,18 +191,18 @@ class BenchVerb final : public Verb {
                 {"compile_s", built.build.times.total_s},
                 {"kernels", built.build.kernels.size()},
                 {"lat", latencies}};
-    const std::vector<EngineBurst>& ours = engines[0].bursts;
+    const std::vector<EngineBurst>& own = engines[0].bursts;
     double cpu = 0, wall = 0;
-    for (const EngineBurst& burst : ours) cpu += burst.cpu, wall += burst.wall;
+    for (const EngineBurst& burst : own) cpu += burst.cpu, wall += burst.wall;
     report["cpu"] = cpu;
     report["wall"] = wall;
-    report.update(times_of(ours));
+    report.update(times_of(own));
     for (size_t i = 0; i < peers.size(); ++i)
       report["peers"][peers[i]->name()] =
-          compare(*peers[i], executor, folder, times_of(engines[i + 1].bursts), report,
-                  ratio_interval(ours, engines[i + 1].bursts));
+          compare(*peers[i], ours.outputs().front(), folder, times_of(engines[i + 1].bursts), report,
+                  ratio_interval(own, engines[i + 1].bursts));
     if (by_node_) {
-      nodes_ = compared_by_node(built, peers, executor, folder, io);
+      nodes_ = compared_by_node(built, peers, ours.inputs, folder, io);
       report["by_node"] = nodes_->json();
     }
     if (!peers.empty()) {
@@ -222,7 +224,7 @@ class BenchVerb final : public Verb {
 
   /// Profiles of all engines, one after the other: each has its own way to time its steps.
   ByNode compared_by_node(const BuiltModel& built, const std::vector<std::unique_ptr<Peer>>& peers,
-                          const Executor& executor, const TemporaryFolder& folder, Io& io) const {
+                          const NamedArrays& inputs, const TemporaryFolder& folder, Io& io) const {
     Progress progress(io);
     progress.show("times of steps", 0, static_cast<int>(peers.size()) + 1);
     std::vector<EngineProfile> others;
@@ -239,9 +241,6 @@ class BenchVerb final : public Verb {
       others.push_back(std::move(profile));
       progress.show("times of steps", static_cast<int>(others.size()), static_cast<int>(peers.size()) + 1);
     }
-    NamedArrays inputs;
-    for (size_t i = 0; i < executor.num_inputs(); ++i)
-      inputs.emplace_back(executor.input_node(i).name, executor.input(i));
     ProfileCommand command;
     command.threads = threads_;
     command.options.context = flags_.context();
@@ -251,19 +250,6 @@ class BenchVerb final : public Verb {
     return by_node(onnx::source_nodes(*onnx::read_model_file(flags_.model)), ours, others);
   }
 
-  GivenInputs read_inputs(const Executor& executor) const {
-    GivenInputs given{input_};
-    NamedArrays& arrays = given.arrays;
-    for (size_t i = 0; !input_.empty() && i < executor.num_inputs(); ++i) {
-      const std::string& name = executor.input_node(i).name;
-      const fs::path path = fs::path(input_) / (name + ".npy");
-      if (fs::exists(path)) arrays.emplace_back(name, read_npy(path.string()));
-    }
-    if (!input_.empty() && arrays.empty())
-      throw Error(input_ + ": holds no <input name>.npy for an input of the model");
-    return given;
-  }
-
   static void make_folder(const std::string& path) {
     std::error_code error;
     fs::create_directories(path, error);
@@ -271,13 +257,13 @@ class BenchVerb final : public Verb {
     if (error) throw Error("--output: no folder can be made at `" + path + "`: " + error.message());
   }
 
-  void write_outputs(const Executor& executor) const {
-    for (size_t i = 0; i < executor.num_outputs(); ++i)
-      write_npy((fs::path(output_) / ("output" + std::to_string(i) + ".npy")).string(), executor.output(i));
+  void write_outputs(const std::vector<NDArray>& outputs) const {
+    for (size_t i = 0; i < outputs.size(); ++i)
+      write_npy((fs::path(output_) / ("output" + std::to_string(i) + ".npy")).string(), outputs[i]);
   }
 
   std::vector<std::unique_ptr<Peer>> start_peers(const std::vector<std::string>& names,
-                                                 const BuiltModel& built, Executor& executor,
+                                                 const BuiltModel& built, const NamedArrays& values,
                                                  const TemporaryFolder& folder) const {
     std::vector<std::unique_ptr<Peer>> peers;
     if (names.empty()) return peers;
@@ -292,9 +278,6 @@ class BenchVerb final : public Verb {
                       inputs = folder.path("inputs.npz");
     std::ofstream(relay) << model_text(*built.model.module);
     write_npz(params, built.params);
-    NamedArrays values;
-    for (size_t i = 0; i < executor.num_inputs(); ++i)
-      values.emplace_back(executor.input_node(i).name, executor.input(i));
     write_npz(inputs, values);
     for (const std::string& name : names) {
       std::vector<std::string> command{
@@ -308,11 +291,11 @@ class BenchVerb final : public Verb {
   }
 
   // The peer's `times`, the ratio to ours, and the difference of the outputs.
-  Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder, const Json& times,
+  Json compare(Peer& peer, const NDArray& mine, const TemporaryFolder& folder, const Json& times,
                const Json& ours, const std::optional<double>& interval) const {
     const std::string path = folder.path("peer.npy");
     peer.ask("output " + path);
-    const NDArray theirs = read_npy(path), mine = executor.output(0);
+    const NDArray theirs = read_npy(path);
     if (theirs.size() != mine.size() || theirs.dtype() != mine.dtype())
       throw Error(peer.name() + " computed " + describe(theirs.shape(), theirs.dtype()));
     double largest = 0, difference = 0;

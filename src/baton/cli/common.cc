@@ -130,10 +130,11 @@ void refuse_options(const Io& io, std::initializer_list<const char*> names, cons
     if (io.given.count(name)) throw UsageError("--" + std::string(name) + " has no effect: " + why);
 }
 
-void refuse_build_options(const Io& io, const std::string& why) {
+void refuse_build_options(const Io& io, const std::string& why, bool shapes) {
+  if (shapes) refuse_options(io, {"shape"}, why);
   refuse_options(io,
-                 {"params", "shape", "input-name", "opt-level", "precision", "target", "strict",
-                  "debug-lines", "mapping", "specialize", "untuned"},
+                 {"params", "input-name", "opt-level", "precision", "target", "strict", "debug-lines",
+                  "mapping", "specialize", "untuned"},
                  why);
 }
 

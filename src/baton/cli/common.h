@@ -97,8 +97,8 @@ BuiltModel build_model(const ModelFlags& flags, Io& io, std::shared_ptr<PassInst
 /// Throws UsageError if one of these options is on the command line; `why`: it has no effect.
 void refuse_options(const Io& io, std::initializer_list<const char*> names, const std::string& why);
 /// The same for all options that say how a model is built. --debug-dir is none: an artifact's libraries are
-/// stored there, too.
-void refuse_build_options(const Io& io, const std::string& why);
+/// stored there, too. `shapes`: --shape as well.
+void refuse_build_options(const Io& io, const std::string& why, bool shapes = true);
 
 /// Values of inputs, and the file that they come from; empty: there is none.
 struct GivenInputs {

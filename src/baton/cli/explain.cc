@@ -11,6 +11,7 @@
 #include "baton/driver/cut/node_selection.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mapping/mapping.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/profile/write/alternatives_text.h"
 #include "baton/support/error.h"
 #include "baton/support/json.h"
@@ -55,15 +56,17 @@ class ExplainVerb final : public Verb {
     for (std::string name; std::getline(list, name, ',');) backends.push_back(name);
     if (flags_.model.ends_with(".baton")) {
       const std::string why = flags_.model + " is an artifact, which `baton build` made";
-      refuse_build_options(io, why);
+      refuse_build_options(io, why, /*shapes=*/!bytecode_.on);
       refuse_options(io, {"debug-dir"}, why);
     }
     if (asm_.timed && !asm_.on && !bytecode_.on) throw UsageError("--time needs --asm or --bytecode");
     if (bytecode_.on) {
       if (operator_ || kernel_ || node_ || json_ || asm_.on || !backends.empty())
         throw UsageError("--bytecode shows the whole program: leave the other choices out");
-      if (flags_.model.ends_with(".baton"))
-        throw UsageError(flags_.model + " is an artifact: --bytecode takes the model that it was built from");
+      if (flags_.model.ends_with(".baton") && !is_program_file(flags_.model))
+        throw UsageError(flags_.model +
+                         " has a plan, and no program of the virtual machine: --bytecode takes "
+                         "the model that it was built from");
       bytecode_.timed = asm_.timed;
       write_bytecode(io, flags_, bytecode_);
       return 0;

@@ -11,10 +11,11 @@
 
 namespace baton::cli {
 
-/// What was profiled. Of an artifact there is neither.
+/// What was profiled. Of an artifact there is no build and no module.
 struct ProfiledModel {
   const BuildResult* build = nullptr;
-  IRModule module = {};  ///< before optimisation
+  IRModule module = {};                    ///< before optimisation
+  const ProgramSource* program = nullptr;  ///< of a program
 };
 
 /// The other backends of `profile --compare`.

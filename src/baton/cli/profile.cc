@@ -9,6 +9,7 @@
 #include "baton/cli/profile_program.h"
 #include "baton/cli/profile_sample.h"
 #include "baton/driver/vm/build_program.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/profile/report/comparison.h"
 #include "baton/profile/report/run_profile.h"
 #include "baton/profile/views/source_times.h"
@@ -86,7 +87,7 @@ class ProfileVerb final : public Verb {
         if (status_) break;  // interrupted: the rest is not begun
         flags_.model = model;
         if (model.ends_with(".baton"))
-          reports.push_back(of_artifact(io));
+          of_artifact(io, reports);
         else
           of_model(io, reports);
       }
@@ -148,13 +149,14 @@ class ProfileVerb final : public Verb {
     const bool programs = !compared_ && program_.executor == "auto";
     // Options that have no effect are refused before anything is compiled.
     const auto build_it = [&](const IRModule& module, const BuildOptions& options) {
-      if (compared_) return compared_->build(module, options);
+      if (compared_)
+        return for_plans(module, "backends are compared", [&] { return compared_->build(module, options); });
       const bool plan = !programs || is_plan(module);
       if (!plan) refuse_for_program(io);
       if (plan) refuse_options(io, {"inputs"}, "times of straight-line models do not depend on values");
       return plan ? build(module, options) : build_program(module, options);
     };
-    BuiltModel built = build_model(flags_, io, nullptr, build_it, programs);
+    BuiltModel built = build_model(flags_, io, nullptr, build_it, programs || compared_);
     if (!built.build.program) return reports.push_back(of_plan(built, io));
     ModelFlags fixed = flags_;
     fixed.shapes.clear();  // the module has them
@@ -162,21 +164,26 @@ class ProfileVerb final : public Verb {
   }
 
   void refuse_for_program(const Io& io) const {
-    refuse_options(io, {"compare", "store", "inside-ms", "no-inside", "no-unfused", "mapping", "debug-lines"},
+    refuse_options(io, {"compare", "inside-ms", "no-inside", "no-unfused", "mapping", "debug-lines"},
                    flags_.model + " is profiled as a program of the virtual machine");
   }
 
   void of_program(const ProfiledProgram& program, Io& io, std::vector<ProfileReport>& reports) {
-    const BuiltModel& built = program.built();
+    const BuiltModel* built = program.built();
     for (const ShapePoint& point : program.points()) {
       if (status_) return;
       const ProgramCall call = program.call_at(point, command_.threads, io);
-      ProfileReport named = named_for(built);
+      ProfileReport named = built ? named_for(*built) : named_for_file(program.source().facts);
       if (!point.name.empty()) named.point = {point.name, point.value};
       reports.push_back(measured(named, io, [&](const MeasuringBegins& begins) {
         begins(call.threads > 0 ? call.threads : default_threads());
-        ProfileReport report = profile(built.build, call, command_.options);
-        report.notes.insert(report.notes.begin(), built.model.notes.begin(), built.model.notes.end());
+        ProfileReport report = profile(program.source(), call, command_.options);
+        if (built)
+          report.notes.insert(report.notes.begin(), built->model.notes.begin(), built->model.notes.end());
+        if (built)
+          keep(report, {&built->build, built->model.module, &program.source()});
+        else
+          keep(report, {nullptr, {}, &program.source()});
         return report;
       }));
     }
@@ -201,29 +208,39 @@ class ProfileVerb final : public Verb {
     kept_in_->add(named, profiled, command_.options.context, flags_.model, begun_s_);
   }
 
-  ProfileReport of_artifact(Io& io) {
-    const std::unique_ptr<Model> model = flags_.open_artifact(io);
-    // Checked before measuring.
+  ProfileReport named_for_file(const ReportSource& source) const {
     ProfileReport named;
     named.model = flags_.model;
     named.opt_level = -1;  // not stored in the file
-    const ReportSource source = report_source(model->artifact(), flags_.model);
     named.target = source.target;
     named.precision = source.precision;
+    return named;
+  }
+
+  void of_artifact(Io& io, std::vector<ProfileReport>& reports) {
+    refuse_options(io, {"executor"}, flags_.model + " is an artifact, whose executor is known");
+    if (is_program_file(flags_.model)) {
+      refuse_for_program(io);
+      return of_program(ProfiledProgram::open(flags_, program_, io), io, reports);
+    }
+    refuse_options(io, {"inputs"}, "times of straight-line models do not depend on values");
+    const std::unique_ptr<Model> model = flags_.open_artifact(io);
+    // Checked before measuring.
+    const ProfileReport named = named_for_file(report_source(model->artifact(), flags_.model));
     command_.options.another = [&]() -> std::shared_ptr<Executor> {
       std::shared_ptr<Executor> another = require(model->another_executor());
       another->set_threads(command_.threads);
       set_inputs(*another, {});
       return another;
     };
-    return measured(named, io, [&](const MeasuringBegins& begins) {
+    reports.push_back(measured(named, io, [&](const MeasuringBegins& begins) {
       model->executor().set_threads(command_.threads);
       set_model_inputs(model->executor(), {});
       begins(model->executor().threads());
       ProfileReport report = profile(model->artifact(), flags_.model, model->executor(), command_.options);
       keep(report, {});
       return report;
-    });
+    }));
   }
 
   /// `named`: what is known of the report beforehand, its heading, which is printed at once. `work` calls

@@ -27,23 +27,45 @@ bool ProgramFlags::leaves_shapes_open(const ModelFlags& model) const {
   return executor == "vm" || ranges;
 }
 
-ProfiledProgram::ProfiledProgram(BuiltModel built, ModelFlags flags, const ProgramFlags& program)
+ProfiledProgram::ProfiledProgram(std::unique_ptr<const BuiltModel> built, ProgramSource source,
+                                 ModelFlags flags, const ProgramFlags& program)
     : built_(std::move(built)),
+      source_(std::move(source)),
       flags_(std::move(flags)),
       given_(read_given_inputs(program.inputs)),
       points_(shape_points(flags_.shapes)) {
-  check_names(given_.arrays, given_.path, built_.model.module->find("main")->params());
+  if (built_) check_names(given_.arrays, given_.path, built_->model.module->find("main")->params());
   if (!has_ranges(flags_.shapes)) points_.front().name.clear();
 }
 
+namespace {
+
+std::unique_ptr<const BuiltModel> kept(BuiltModel built) {
+  return std::make_unique<const BuiltModel>(std::move(built));
+}
+
+}  // namespace
+
+ProfiledProgram::ProfiledProgram(BuiltModel built, const ModelFlags& flags, const ProgramFlags& program)
+    : ProfiledProgram(kept(std::move(built)), {}, flags, program) {
+  source_ = program_source(built_->build);
+}
+
 ProfiledProgram ProfiledProgram::open(const ModelFlags& flags, const ProgramFlags& program, Io& io) {
+  if (flags.model.ends_with(".baton")) {
+    refuse_build_options(io, flags.model + " is an artifact, which `baton build` made; build the model again",
+                         /*shapes=*/false);
+    return {nullptr, program_source(require(Artifact::open(flags.model, !flags.no_verify)), flags.model),
+            flags, program};
+  }
   ModelFlags open = flags;
   open.shapes.clear();
   return {build_model(open, io, nullptr, build_program, /*programs=*/true), flags, program};
 }
 
 ProgramCall ProfiledProgram::call_at(const ShapePoint& point, int threads, Io& io) const {
-  return {"main", arguments_of(built_, flags_, given_, point.shapes, io), threads};
+  if (built_) return {"main", arguments_of(*built_, flags_, given_, point.shapes, io), threads};
+  return {"main", file_arguments(*source_.program, flags_.model, given_, point.shapes), threads};
 }
 
 }  // namespace baton::cli

@@ -2,6 +2,7 @@
 // Models that `profile` and `explain --bytecode` run on the virtual machine, at one or several shapes of
 // their inputs.
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,22 +21,28 @@ struct ProgramFlags {
   bool leaves_shapes_open(const ModelFlags& model) const;
 };
 
-/// A model that is built for the machine, and what it is run on.
+/// A model that is built for the machine, or the program of a file, and what it is run on.
 class ProfiledProgram {
  public:
   /// `built`: with a program, from build_model().
-  ProfiledProgram(BuiltModel built, ModelFlags flags, const ProgramFlags& program);
-  /// Builds it, with all shapes open.
+  ProfiledProgram(BuiltModel built, const ModelFlags& flags, const ProgramFlags& program);
+  /// Builds it, with all shapes open; or loads it from an artifact.
   static ProfiledProgram open(const ModelFlags& flags, const ProgramFlags& program, Io& io);
 
-  const BuiltModel& built() const { return built_; }
+  /// Null: it is from a file.
+  const BuiltModel* built() const { return built_.get(); }
+  const ProgramSource& source() const { return source_; }
   /// One without a name where no shape is a range.
   const std::vector<ShapePoint>& points() const { return points_; }
   /// Values for the inputs at a point.
   ProgramCall call_at(const ShapePoint& point, int threads, Io& io) const;
 
  private:
-  BuiltModel built_;
+  ProfiledProgram(std::unique_ptr<const BuiltModel> built, ProgramSource source, ModelFlags flags,
+                  const ProgramFlags& program);
+
+  std::unique_ptr<const BuiltModel> built_;  // the source refers to it
+  ProgramSource source_;
   ModelFlags flags_;
   GivenInputs given_;
   std::vector<ShapePoint> points_;

@@ -246,7 +246,7 @@ struct DatasetBuilder::State {
     data.transfers.push_back({from, to, bytes > 0 ? bytes : m.work.bytes, m.median_us});
   }
 
-  static std::vector<double> values_of(const std::vector<Time>& times, double Time::* member) {
+  static std::vector<double> values_of(const std::vector<Time>& times, double Time::*member) {
     std::vector<double> values;
     for (const Time& time : times) values.push_back(time.*member);
     return values;
@@ -385,6 +385,8 @@ void DatasetBuilder::add(const Measurement& m) {
   Dataset& data = state_->data;
   if (m.work.kind == WorkKind::kReference) return;
   ++data.rows;
+  // Its calls of kernels stand in loops and branches, and some kernels are for all extents.
+  if (m.protocol == "program") return state_->leave_out("programs of the virtual machine");
   if (!std::isfinite(m.median_us) || m.median_us <= 0 || !std::isfinite(m.cv) || m.cv < 0 ||
       !std::isfinite(m.work.flops) || !std::isfinite(m.work.bytes) || m.work.flops < 0 || m.work.bytes < 0)
     return state_->leave_out("a time, operations or bytes that are no positive number");

@@ -41,8 +41,8 @@ Result<std::unique_ptr<Model>> Model::from_artifact(std::shared_ptr<const Artifa
   const Artifact& file = *model->artifact_;
   if (file.has(section::kProgram))
     return Status::unavailable(
-        "the artifact holds a program of the virtual machine, which `baton run` and, in Python, "
-        "runtime.load_module take; it has no plan");
+        "the artifact holds a program of the virtual machine, which the C interface, `baton run` and, in "
+        "Python, runtime.load_module take, and no plan that an executor runs");
   if (!file.has(section::kPlan)) return nothing_to_run(section::kPlan);
   Result<std::shared_ptr<const Plan>> plan = Plan::parse(file.text(section::kPlan));
   if (!plan.ok()) return plan.status();

@@ -155,8 +155,8 @@ def test_inputs_that_do_not_fit_to_each_other(files):
     total, numbers, seven = model.outputs()
     assert np.all(total == 2) and list(numbers) == [0, 1, 2, 3, 4] and seven == 7
     model.give(3, np.ones((1, 3)))
-    assert refused(model.outputs) == ("6: axis 0 of %p.0 and axis 0 of %w must be equal, and are 2 and 1; where they are not, "
-                                      "the operator add needs the compiler, which is not here")
+    assert refused(model.outputs).endswith("must be equal, and are 2 and 1; where they are not, the operator add needs the compiler, "
+                                           "which is not here")
     assert model.shape("output", 0) == [-1, 3]  # no run to speak of
     model.give(3, np.ones((2, 3)))
     assert model.outputs()[0].shape == (2, 3)
@@ -164,7 +164,7 @@ def test_inputs_that_do_not_fit_to_each_other(files):
     model = Model(files / "dense.baton")
     model.give(0, np.ones((2, 8), "float32"))
     model.give(1, np.ones((3, 7), "float32"))
-    assert refused(model.outputs) .startswith("6: axis 1 of %x and axis 1 of %w must be equal, and are 8 and 7;")
+    assert refused(model.outputs).startswith("6: axis 1 of %x and axis 1 of %w (d1) must be equal, and are 8 and 7; where they are not, ")
     model.give(1, np.ones((3, 8), "float32"))
     assert model.outputs()[0].shape == (2, 3)
     model.model_free()

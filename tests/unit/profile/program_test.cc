@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "baton/codegen/backend.h"
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/driver/shape_points.h"
 #include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
@@ -18,6 +20,7 @@
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
+#include "codegen/kernels.h"
 #include "driver/program_values.h"
 
 namespace baton {
@@ -51,7 +54,7 @@ ProfileReport profiled(const BuildResult& build, std::vector<Value> args) {
   options.measure.min_seconds = 0.02;
   options.measure.rounds = 2;
   options.max_seconds = 2;
-  return profile(build, {"main", std::move(args), 1}, options);
+  return profile(program_source(build), {"main", std::move(args), 1}, options);
 }
 
 const KernelRow* row_of(const ProfileReport& report, const std::string& title) {
@@ -223,6 +226,54 @@ TEST(ShapePoints, Ranges) {
     EXPECT_THROW(shape_points({bad}), UsageError) << bad;
   EXPECT_THROW(shape_points({"n=1:4", "m=1:3"}), UsageError);
   EXPECT_EQ(shape_points({"n=1:9223372036854775807:x9223372036854775807"}).size(), 2);
+}
+
+/// A built file of the program with one section replaced; an empty one is left out.
+std::shared_ptr<const Artifact> file_of(const BuildResult& build, const std::string& path,
+                                        const std::string& changed, const std::string& text) {
+  write_artifact(build, path);
+  const std::shared_ptr<const Artifact> whole = *Artifact::open(path);
+  ArtifactWriter writer;
+  for (const std::string& name : whole->names()) {
+    if (name == section::kParams || name == section::kParamsIndex) continue;
+    const std::string content = name == changed ? text : std::string(whole->text(name));
+    if (!content.empty()) writer.add(name, content);
+  }
+  writer.set_params(whole->params());
+  EXPECT_TRUE(writer.write(path + "2").ok());
+  return *Artifact::open(path + "2");
+}
+
+TEST(ProgramProfile, AFileIsReadLikeItsBuildAndNotBelieved) {
+  const test::Folder folder;
+  const std::string path = folder.path() + "/loop.baton";
+  const BuildResult build = built(kLoop);
+  const ProgramSource of_build = program_source(build);
+  const ProgramSource of_file = program_source(file_of(build, path, "", ""), "loop.baton");
+  EXPECT_EQ(titles_of(of_file), titles_of(of_build));
+  EXPECT_EQ(of_file.is_kernel, of_build.is_kernel);
+  for (size_t node = 0; node < of_build.functions.size(); ++node)
+    if (of_build.is_kernel[node]) {
+      ASSERT_TRUE(of_file.functions[node]);
+      EXPECT_EQ(function_text(of_file.functions[node]), function_text(of_build.functions[node]));
+    }
+  const auto refusal = [&](const std::string& changed, const std::string& text) -> std::string {
+    try {
+      program_source(file_of(build, path, changed, text), "loop.baton");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string small = graph_json(
+      *built("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(?), float32]) { nn.relu(%x) }").plan.graph);
+  EXPECT_THAT(refusal(section::kPlan, small), HasSubstr("do not match"));
+  EXPECT_THAT(refusal(section::kPlan, "{}"), HasSubstr("the plan (graph.json) is damaged"));
+  EXPECT_THAT(refusal(section::kFunctions, "{"), HasSubstr("functions.json is damaged"));
+  EXPECT_THAT(refusal(section::kProgram, "abc"), HasSubstr("version"));
+  EXPECT_THAT(refusal(section::kOrigins, ""), HasSubstr("stripped of its origins"));
+  EXPECT_NE(refusal(section::kFunctions, R"({"format": "x"})"), "none");
+  EXPECT_NE(refusal(section::kFunctions, ""), "none");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "baton/cli/profile_program.h"
 #include "baton/driver/vm/runnable_program.h"
-#include "baton/profile/report/report.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
@@ -19,23 +18,9 @@ constexpr int kWarmUps = 3;
 constexpr double kSeconds = 0.5;
 constexpr uint64_t kMostRuns = 1000;
 
-/// What reports call the kernels and operators of the program, by node.
-std::map<uint32_t, std::string> titles_of(const BuildResult& built) {
-  FusedTimes none;
-  for (uint32_t node = 0; node < built.plan.nodes.size(); ++node) {
-    if (!built.plan.nodes[node].function) continue;
-    none.nodes.push_back(node);
-    none.node_us.push_back({0});
-  }
-  std::map<uint32_t, std::string> titles;
-  for (const KernelRow& row : make_report(built, *built.plan.graph, none, {}).kernels)
-    titles[row.node] = row.title;
-  return titles;
-}
-
-void measure(const BuildResult& built, const ProgramCall& call, const BuildContext& context,
+void measure(const ProgramSource& source, const ProgramCall& call, const BuildContext& context,
              vm::MeasuredRun& measured) {
-  const std::shared_ptr<RunnableProgram> program = RunnableProgram::create(built);
+  const std::shared_ptr<RunnableProgram> program = source.make();
   const ThreadScope scope(call.threads);
   const RunContext run(context);
   for (int i = 0; i < kWarmUps; ++i) {
@@ -68,14 +53,14 @@ void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted
   const ProfiledProgram program = ProfiledProgram::open(flags, {.inputs = wanted.inputs}, io);
   if (program.points().size() > 1)
     throw UsageError("--bytecode takes one shape; a range is for `baton profile`");
-  const BuildResult& built = program.built().build;
-  const std::map<uint32_t, std::string> titles = titles_of(built);
+  const ProgramSource& source = program.source();
+  const std::vector<std::string> titles = titles_of(source);
   vm::MeasuredRun measured;
   if (wanted.timed) {
     const InterruptScope interrupt;
     BuildContext context = flags.context();
     context.interrupt = interrupt.flag();
-    measure(built, program.call_at(program.points().front(), wanted.threads, io), context, measured);
+    measure(source, program.call_at(program.points().front(), wanted.threads, io), context, measured);
   }
   const auto runs = static_cast<double>(std::max<uint64_t>(1, measured.runs()));
   std::map<uint32_t, std::pair<double, double>> calls;  // by node: how many in a run, and ns of each
@@ -85,25 +70,21 @@ void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted
     ns = count * runs + more > 0 ? (ns * count * runs + each.ns) / (count * runs + more) : 0;
     count += more / runs;
   }
-  const auto title = [&](uint32_t node) {
-    const auto at = titles.find(node);
-    return at == titles.end() ? std::string() : at->second;
-  };
   vm::ListingComments comments;
   comments.node = [&](uint32_t node) {
     std::string text;
     if (const auto at = calls.find(node); at != calls.end())
       text = (at->second.second < 1 ? "< 1 ns" : us_with_unit(at->second.second / 1e3)) +
              (at->second.first > 1 ? " each of " + times_text(at->second.first).substr(1) : "") + ", ";
-    const PlanNode& of = built.plan.graph->nodes[node];
-    return text + title(node) + (of.reason.empty() ? "" : " (" + of.reason + ")");
+    const PlanNode& of = source.plan->nodes[node];
+    return text + titles[node] + (of.reason.empty() ? "" : " (" + of.reason + ")");
   };
-  comments.made_for = [&](uint32_t node) { return "for " + title(node); };
+  comments.made_for = [&](uint32_t node) { return "for " + titles[node]; };
   if (wanted.timed)
     comments.count = [&](size_t function, uint32_t word) {
       return times_text(static_cast<double>(measured.instructions()[function][word].count) / runs);
     };
-  io.out << vm::listing(*built.program, comments);
+  io.out << vm::listing(*source.program, comments);
   if (!wanted.timed) return;
   const auto us = [&](vm::RunPart part) { return us_with_unit(measured.ns_of(part) / 1e3 / runs); };
   io.out << "a run takes " << us_with_unit(measured.total_ns() / 1e3 / runs)

@@ -13,9 +13,9 @@ struct BytecodeFlags {
   void add(Flags& flags);
 };
 
-/// Builds the model as a program of the virtual machine, and writes the listing of its functions. `timed`:
-/// runs it, on the values of `inputs` and else of the tensor rule, and says of each instruction how often it
-/// ran, and of kernels and operators their time.
+/// Builds the model as a program of the virtual machine, unless it is a file of one, and writes the listing
+/// of its functions. `timed`: runs it, on the values of `inputs` and else of the tensor rule, and says of
+/// each instruction how often it ran, and of kernels and operators their time.
 void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted);
 
 }  // namespace baton::cli

@@ -31,9 +31,6 @@ Subject from_artifact(const std::string& path) {
   subject.name = path;
   subject.artifact = require(Artifact::open(path, /*verify=*/false));
   try {
-    if (subject.artifact->has(section::kProgram))
-      throw NotSupported(
-          "the artifact holds a program of the virtual machine, which explain does not show yet");
     subject.map = OperatorMap(require(Plan::parse(subject.artifact->text(section::kPlan))),
                               read_origins(subject.artifact->text(section::kOrigins)));
     const auto meta = Json::parse(subject.artifact->text(section::kMeta));

@@ -45,7 +45,7 @@ class OpenedStore final : public ProfileStore {
 
   void add(const ProfileReport& report, const ProfiledModel& profiled, const BuildContext& context,
            const std::string& model, int64_t begun_s) override {
-    RecordSource source{profiled.build, profiled.module, &context};
+    RecordSource source{profiled.build, profiled.program, profiled.module, &context};
     source.machine = machine_name();
     source.family = family_.empty() ? family_of_workload(model) : family_;
     source.begun_s = begun_s;

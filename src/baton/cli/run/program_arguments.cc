@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
@@ -85,6 +86,19 @@ std::vector<program::Value> arguments_of(const BuiltModel& built, const ModelFla
   for (const Var& param : params)
     if (!find_array(built.params, param->name())) left.push_back(param);
   return program_arguments(left, given, {}, "", program_inputs(flags, params), io);
+}
+
+std::vector<program::Value> file_arguments(const vm::Program& program, const std::string& path,
+                                           const GivenInputs& given, const std::vector<std::string>& shapes) {
+  try {
+    return values_for(program, "main", given.arrays, shapes);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(
+        (given.path.empty() ? path : given.path) + ": " + error.what() +
+        (given.path.empty() ? "; --inputs FILE.npz gives values, --shape x=3,16 the shape of one" : ""));
+  }
 }
 
 }  // namespace baton::cli

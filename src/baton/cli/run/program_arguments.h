@@ -5,6 +5,7 @@
 
 #include "baton/cli/common.h"
 #include "baton/runtime/values/value.h"
+#include "baton/runtime/vm/program.h"
 
 namespace baton::cli {
 
@@ -30,5 +31,9 @@ std::vector<program::Value> program_arguments(const std::vector<Var>& params, co
 std::vector<program::Value> arguments_of(const BuiltModel& built, const ModelFlags& flags,
                                          const GivenInputs& given, const std::vector<std::string>& shapes,
                                          Io& io);
+
+/// The same for the program of a file. `shapes`: of parameters.
+std::vector<program::Value> file_arguments(const vm::Program& program, const std::string& path,
+                                           const GivenInputs& given, const std::vector<std::string>& shapes);
 
 }  // namespace baton::cli

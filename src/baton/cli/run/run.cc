@@ -80,7 +80,8 @@ class RunVerb final : public Verb {
       refuse_options(io, {"executor"}, flags_.model + " is an artifact, whose executor is known");
       if (is_program_file(flags_.model)) {
         refuse_options(io, {"stream", "no-verify"}, flags_.model + " is a program of the virtual machine");
-        print(run_program_file(flags_.model, given, threads_), io);
+        refuse_build_options(io, flags_.model + " is an artifact", /*shapes=*/false);
+        print(run_program_file(flags_.model, given, flags_.shapes, threads_), io);
         return 0;
       }
       const std::unique_ptr<Model> artifact = flags_.open_artifact(io);

@@ -26,15 +26,10 @@ void flatten(const program::Value& value, std::vector<NDArray>& arrays) {
 
 }  // namespace
 
-std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given, int threads) {
+std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given,
+                                      const std::vector<std::string>& shapes, int threads) {
   const std::shared_ptr<RunnableProgram> program = RunnableProgram::load(*require(Artifact::open(path)));
-  std::vector<program::Value> args;
-  try {
-    args = values_for(program->program(), "main", given.arrays);
-  } catch (const Error& error) {
-    throw Error((given.path.empty() ? path : given.path) + ": " + error.what() +
-                (given.path.empty() ? "; --inputs FILE.npz gives values" : ""));
-  }
+  const std::vector<program::Value> args = file_arguments(program->program(), path, given, shapes);
   const InterruptScope interrupt;
   BuildContext context = host_context();
   context.interrupt = interrupt.flag();

@@ -13,8 +13,9 @@ namespace baton::cli {
 std::vector<NDArray> run_built_program(const BuiltModel& built, const ModelFlags& flags,
                                        const GivenInputs& given, int threads, Io& io);
 
-/// A built program in a file of `baton build`.
-std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given, int threads);
+/// A built program in a file of `baton build`. `shapes`: "x=3,16", of parameters that have no value.
+std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given,
+                                      const std::vector<std::string>& shapes, int threads);
 
 /// Operator by operator.
 std::vector<NDArray> run_interpreted(const ModelFlags& flags, const GivenInputs& given, int threads, Io& io);

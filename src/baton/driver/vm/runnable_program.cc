@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -17,6 +18,7 @@
 #include "baton/support/interrupt.h"
 #include "baton/support/require.h"
 #include "baton/text/json/json.h"
+#include "baton/transform/freeze_shapes.h"
 
 namespace baton {
 
@@ -157,6 +159,16 @@ std::shared_ptr<RunnableProgram> RunnableProgram::load(const Artifact& artifact)
   return made;
 }
 
+std::shared_ptr<RunnableProgram> RunnableProgram::another() const {
+  const std::shared_ptr<RunnableProgram> made(new RunnableProgram);
+  made->program_ = program_;
+  made->operators_ = operators_;
+  made->modules_ = modules_;
+  made->depth_ = depth_;
+  made->exact_ = specialized();  // kernels read constants from memory
+  return made;
+}
+
 std::shared_ptr<RunnableProgram> RunnableProgram::with_constants(const NamedArrays& values) const {
   const auto changed = std::make_shared<vm::Program>(*program_);
   for (const auto& [name, value] : values) {
@@ -164,12 +176,8 @@ std::shared_ptr<RunnableProgram> RunnableProgram::with_constants(const NamedArra
     if (found == changed->constants.end()) throw Error("the program has no constant " + name);
     found->second = value;
   }
-  const std::shared_ptr<RunnableProgram> made(new RunnableProgram);
+  const std::shared_ptr<RunnableProgram> made = another();
   made->program_ = changed;
-  made->operators_ = operators_;
-  made->modules_ = modules_;
-  made->depth_ = depth_;
-  made->exact_ = specialized();  // kernels read constants from memory
   return made;
 }
 
@@ -229,25 +237,38 @@ size_t RunnableProgram::arena_bytes() {
 }
 
 std::vector<Value> values_for(const vm::Program& program, const std::string& function,
-                              const NamedArrays& given) {
+                              const NamedArrays& given, const std::vector<std::string>& shapes) {
   const int number = program.find(function);
   if (number < 0) throw Error("the program has no function " + function);
   const vm::FunctionCode& code = program.functions[static_cast<size_t>(number)];
   for (const auto& [name, value] : given)
     if (std::ranges::find(code.parameter_names, name) == code.parameter_names.end())
       throw Error("`" + name + "` is no parameter of " + function);
+  std::map<std::string, std::vector<int64_t>> wanted;
+  for (const std::string& shape : shapes) {
+    GivenShape each = parse_given_shape(shape);
+    if (std::ranges::find(code.parameter_names, each.name) == code.parameter_names.end())
+      throw UsageError("--shape " + shape + ": " + function + " has no parameter %" + each.name +
+                       ", and a file does not keep the names of extents: give the shape of a parameter");
+    wanted[each.name] = std::move(each.values);
+  }
   std::vector<Value> values;
   for (size_t i = 0; i < code.parameter_names.size(); ++i) {
     const std::string& name = code.parameter_names[i];
     const auto value = std::ranges::find(given, name, &NamedArrays::value_type::first);
+    if (value != given.end()) {
+      values.push_back(program::tensor_value(value->second));
+      continue;
+    }
     const vm::ParameterType& type = code.parameter_types[i];
-    const bool is_made =
-        type.kind == vm::ParameterType::Kind::kTensor && std::ranges::count(type.extents, -1) == 0;
-    if (value == given.end() && !is_made)
+    const auto shape = wanted.find(name);
+    const Shape extents = shape == wanted.end() ? type.extents : shape->second;
+    if (type.kind != vm::ParameterType::Kind::kTensor || std::ranges::count(extents, -1))
       throw Error("parameter %" + name +
-                  " has no value, and none can be made up: only for tensors of constant shape");
-    values.push_back(program::tensor_value(
-        value != given.end() ? value->second : tensor_value(name, type.extents, type.dtype)));
+                  " has no value, and none can be made up: only for tensors of known " + "shape");
+    const NDArray made = tensor_value(name, extents, type.dtype);
+    if (!made) throw Error("no memory for parameter %" + name + ", " + describe(extents, type.dtype));
+    values.push_back(program::tensor_value(made));
   }
   return values;
 }

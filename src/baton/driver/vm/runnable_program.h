@@ -34,12 +34,15 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   static std::shared_ptr<RunnableProgram> create(const BuildResult& built);
   /// `artifact`: what write_artifact() wrote of one. Throws Error for another or a damaged one.
   static std::shared_ptr<RunnableProgram> load(const Artifact& artifact);
+  /// The same program with machines of its own.
+  std::shared_ptr<RunnableProgram> another() const;
   /// The same program with other values of the constants of these names, of the same types. Throws Error for
   /// unknown names.
   std::shared_ptr<RunnableProgram> with_constants(const NamedArrays& values) const;
   ~RunnableProgram();
 
   const vm::Program& program() const { return *program_; }
+  const std::shared_ptr<const vm::Program>& shared_program() const { return program_; }
   /// Runs a function. Throws Error for arguments that do not fit and for what fails, whatever a foreign
   /// function throws, and Interrupted.
   program::Value run(uint32_t function, std::span<const program::Value> args, const RunContext& context);
@@ -84,10 +87,11 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   size_t depth_ = vm::Machine::kDepth;
 };
 
-/// Values for the parameters of a function: those given, by name, the others by the tensor rule. Throws Error
-/// for names that it does not have, and for parameters without a value that are no tensors of constant shape.
+/// Values for the parameters of a function: those given, by name, the others by the tensor rule. `shapes`:
+/// "x=16,64", of parameters without a value. Throws Error for names that it does not have, for shapes that do
+/// not fit, and for parameters that are no tensors, or without a shape, and have no value.
 std::vector<program::Value> values_for(const vm::Program& program, const std::string& function,
-                                       const NamedArrays& given);
+                                       const NamedArrays& given, const std::vector<std::string>& shapes = {});
 
 /// Whether an artifact holds a program; false for one with a plan. Throws Error for a damaged file.
 bool is_program_file(const std::string& path);

@@ -1,9 +1,11 @@
 #include "baton/profile/record/record.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "baton/codegen/backend.h"
+#include "baton/ir/extents/kernel_extents.h"
 #include "baton/profile/record/set_time.h"
 #include "baton/profile/record/work.h"
 #include "baton/runtime/baton_backend.h"
@@ -16,7 +18,7 @@
 namespace baton {
 namespace {
 
-constexpr char kProfile[] = "profile", kComparison[] = "compare";  // protocols
+constexpr char kProfile[] = "profile", kComparison[] = "compare", kProgram[] = "program";  // protocols
 constexpr char kUnfused[] = "unfused", kAlone[] = "alone", kCompare[] = "compare";
 
 /// The time of a kernel of either build.
@@ -53,6 +55,76 @@ Estimate time_of(const ComparedFunction& function) {
 
 std::string kind_of_target(const std::string& target) { return target.substr(0, target.find_first_of(" ,")); }
 
+/// What the operators of the program say of a kernel whose text cannot be read again.
+Work work_by_origins(const ProfileReport& report, const std::string& text, const std::string& brief,
+                     const std::vector<uint32_t>& ids) {
+  Work work;
+  work.text = text;
+  work.brief = brief;
+  for (const uint32_t id : ids) {
+    const OperatorRow& row = report.operators.at(id);
+    work.operators.push_back({row.op, "{}", row.input_types, row.type});
+  }
+  return work;
+}
+
+/// Of a program: the shapes that its time is for.
+void add_inputs(Work& model, const ProfileReport& report) {
+  for (const InputRow& input : report.inputs) {
+    const bool first = &input == &report.inputs.front();
+    model.text += (first ? "\non " : ", ") + input.type;
+    model.brief += (first ? " on " : ", ") + input.name + " " + input.type;
+  }
+}
+
+/// A kernel for all extents is not the static one of the same function.
+void mark_symbolic(BuildFacts& facts) {
+  auto schedule = Json::parse(facts.parameters);
+  schedule["symbolic_extents"] = 1;
+  facts.parameters = schedule.dump();
+}
+
+/// Calls of a kernel of a program on tensors of the same shapes: the time of one, and how many a run has.
+struct ShapeCalls {
+  Function function;  ///< static
+  bool symbolic = false;
+  Estimate time;
+  double count = 0;
+};
+
+std::vector<ShapeCalls> calls_by_shape(const KernelRow& row, const ProfileReport& report,
+                                       const RecordSource& source) {
+  const ProgramSource* const program = source.program;
+  if (row.samples_us.empty() || row.calls <= 0 || (program && !program->is_kernel[row.node])) return {};
+  Function function = program ? program->functions[row.node] : Function();
+  const auto known = report.functions.find(row.func_name);
+  if (!program && known != report.functions.end() && !known->second.relay.empty())
+    function = function_of_text(known->second.relay);
+  if (!function) return {};
+  const bool symbolic = !kernel_extents(*function).empty();
+  if (symbolic && (!program || row.shapes.empty())) return {};
+  const auto at = [&](const ShapeRow& shape) {
+    return symbolic ? at_extents(*function, shape.extents) : function;
+  };
+  Estimate each = time_of(row);
+  each.us /= row.calls;
+  if (each.plus_minus_us) *each.plus_minus_us /= row.calls;
+  for (std::vector<double>* samples : {&each.samples_us, &each.disturbed_us})
+    for (double& us : *samples) us /= row.calls;
+  if (row.shapes.size() < 2)
+    return {{row.shapes.empty() ? function : at(row.shapes.front()), symbolic, each, row.calls}};
+  // Of calls of several shapes only the mean of each is known.
+  each.plus_minus_us.reset();
+  each.samples_us.clear();
+  each.disturbed_us.clear();
+  std::vector<ShapeCalls> all;
+  for (const ShapeRow& shape : row.shapes) {
+    each.us = shape.us / shape.calls;
+    all.push_back({at(shape), symbolic, each, shape.calls});
+  }
+  return all;
+}
+
 class Recorder {
  public:
   Recorder(const ProfileReport& report, const RecordSource& source) : report_(report), source_(source) {
@@ -62,6 +134,7 @@ class Recorder {
     if (const IRModule module = source.module ? source.module : module_of_text()) {
       model_ = model_work(module);
       model_.brief = report.model;
+      add_inputs(model_, report);
       model_id_ = model_.id();
     }
   }
@@ -69,7 +142,9 @@ class Recorder {
   std::vector<Measurement> all() {
     add_model();
     for (const KernelRow& row : report_.kernels) {
-      if (!row.copied_from.empty())
+      if (report_.program)
+        add_program_kernel(row);
+      else if (!row.copied_from.empty())
         add_transfer(row);
       else
         add_kernel(row);
@@ -116,7 +191,7 @@ class Recorder {
   Measurement common() const {
     Measurement m;
     m.machine = source_.machine;
-    m.protocol = kProfile;
+    m.protocol = report_.program ? kProgram : kProfile;
     m.threads = report_.threads;
     m.load = report_.load;
     m.others_busy = report_.others_busy;
@@ -164,25 +239,12 @@ class Recorder {
     return work_origins(report_.operators, ids);
   }
 
-  /// What the operators of the program say of a kernel whose text cannot be read again.
-  Work work_by_origins(const std::string& text, const std::string& brief,
-                       const std::vector<uint32_t>& ids) const {
-    Work work;
-    work.text = text;
-    work.brief = brief;
-    for (const uint32_t id : ids) {
-      const OperatorRow& row = report_.operators.at(id);
-      work.operators.push_back({row.op, "{}", row.input_types, row.type});
-    }
-    return work;
-  }
-
   Work work_of_text(const std::string& relay, const std::string& brief, const std::vector<uint32_t>& ids,
                     double flops, double bytes) {
     const auto [at, is_new] = texts_.try_emplace(relay);
     if (is_new) {
       const Function function = relay.empty() ? Function() : function_of_text(relay);
-      at->second = function ? kernel_work(function) : work_by_origins(relay, brief, ids);
+      at->second = function ? kernel_work(function) : work_by_origins(report_, relay, brief, ids);
       if (!function) {
         at->second.flops = flops;
         at->second.bytes = bytes;
@@ -259,6 +321,17 @@ class Recorder {
       p.made_for = part.ids.empty() ? origins(row.origins) : std::vector<WorkOrigin>();
       if (part.below_noise) p.unreliable = "too small to be measured";
       all_.push_back(std::move(p));
+    }
+  }
+
+  void add_program_kernel(const KernelRow& row) {
+    for (const ShapeCalls& calls : calls_by_shape(row, report_, source_)) {
+      Measurement m = of_row(row);
+      m.work = kernel_work(calls.function);
+      if (calls.symbolic) mark_symbolic(m.build);
+      m.calls = static_cast<int>(std::lround(calls.count));
+      set_time(m, calls.time);
+      all_.push_back(std::move(m));
     }
   }
 

@@ -47,6 +47,10 @@ void check_same_model(const ProfileReport& a, const ProfileReport& b, const Diff
       throw Error(models + named(a, a.operators[i].id) + " (operator " + std::to_string(i) + ") and " +
                   named(b, b.operators[i].id) + " differ, they are " +
                   what_differs(a.operators[i], b.operators[i]));
+  for (size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i)
+    if (a.inputs[i].type != b.inputs[i].type)
+      throw Error(a_side.label + " and " + b_side.label + " were measured on different inputs: " +
+                  a.inputs[i].name + " is " + a.inputs[i].type + " and " + b.inputs[i].type);
   if (a.operators.size() != b.operators.size())
     throw Error(models + "they have " + std::to_string(a.operators.size()) + " and " +
                 std::to_string(b.operators.size()) + " operators");

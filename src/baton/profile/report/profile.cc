@@ -4,7 +4,6 @@
 
 #include "baton/clock/machine_clock.h"
 #include "baton/codegen/backend.h"
-#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/inside/inside_parts.h"
@@ -15,7 +14,6 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 #include "baton/support/interrupt.h"
-#include "baton/support/json.h"
 #include "baton/support/version.h"
 #include "baton/target/machine_name.h"
 
@@ -240,19 +238,19 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
   return report;
 }
 
-ProfileReport profile(const BuildResult& built, const ProgramCall& call, const ProfileOptions& options) {
+ProfileReport profile(const ProgramSource& source, const ProgramCall& call, const ProfileOptions& options) {
   const int threads = call.threads > 0 ? call.threads : default_threads();
   Profiler profiler(options, threads);
   const RunContext context(options.context);
   // Short runs end before the profile does; longer ones are stopped, and it with them.
   const RunContext unstopped(nullptr, context.compiler);
   double last_s = kLongRun;
-  const size_t nodes = built.plan.graph->nodes.size();
+  const size_t nodes = source.plan->nodes.size();
   vm::MeasuredRun all;
   std::shared_ptr<RunnableProgram> program;
   MeasuredModel model;
   model.program = [&](SampleClock& clock) {
-    program = RunnableProgram::create(built);  // elsewhere in memory in each round
+    program = source.make();  // elsewhere in memory in each round
     const auto run = [&, own = program](vm::MeasuredRun* measured) {
       const RunContext& how = last_s < kLongRun ? unstopped : context;
       const int64_t began = monotonic_ns();
@@ -266,14 +264,14 @@ ProfileReport profile(const BuildResult& built, const ProgramCall& call, const P
   };
   FusedTimes fused = std::move(profiler.measured({model}, 0).front());
   ProgramTimes times = take_program_times(fused, all, nodes);
-  ProfileReport report = make_report(built, *built.plan.graph, fused, {});
+  ProfileReport report = source.report(fused);
   report.program = std::move(times);
   report.between_us.reset();
   add_machine(report, options, threads);
-  add_calls(report, built, all);
-  add_program_memory(report, built, call, program->arena_bytes());
+  add_calls(report, source, all);
+  add_program_memory(report, source, call, program->arena_bytes());
   const vm::FunctionCode& code =
-      built.program->functions[static_cast<size_t>(built.program->find(call.function))];
+      source.program->functions[static_cast<size_t>(source.program->find(call.function))];
   for (size_t i = 0; i < call.args.size(); ++i) {
     for (const NDArray& tensor : tensors_of({&call.args[i], 1}))
       report.inputs.push_back({code.parameter_names[i], describe(tensor.shape(), tensor.dtype())});
@@ -281,40 +279,6 @@ ProfileReport profile(const BuildResult& built, const ProgramCall& call, const P
   profiler.peaks(report);
   if (asked(options.context)) report.partial = "interrupted";
   return report;
-}
-
-ReportSource report_source(const Artifact& artifact, const std::string& shown) {
-  const std::string again = ": make the artifact anew with `baton build`";
-  if (!artifact.has(section::kOrigins))
-    throw Error(shown + " has no section " + section::kOrigins +
-                ", it was stripped of its origins: nothing says which operators its kernels "
-                "compute" +
-                again + ", or profile the model itself");
-  ReportSource source;
-  try {
-    source.origins = read_origins(artifact.text(section::kOrigins));
-  } catch (const Error& error) {
-    throw Error(shown + ": " + error.what());
-  }
-  const auto meta = Json::parse_or_discard(artifact.text(section::kMeta));
-  if (!meta.is_object())
-    throw Error(shown + " does not say what its kernels are (section " + section::kMeta + ")" + again);
-  if (meta.value("schema", 0) != 1)
-    throw Error(shown + " was made by Baton " + meta.value("version", "of unknown version") +
-                ", this is Baton " + std::string(version()) + ", which cannot read its " + section::kMeta +
-                again);
-  try {
-    meta.at("target").get_to(source.target);
-    source.precision = meta.value("precision", "");
-    for (const Json& kernel : meta.at("kernels"))
-      source.kernels[kernel.at("func_name").get<std::string>()] = {
-          {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template").get<std::string>(),
-           kernel.at("params").get<KernelParams>()},
-          {kernel.at("flops").get<double>(), kernel.at("bytes").get<double>()}};
-  } catch (const JsonError& error) {
-    throw Error(shown + ": " + section::kMeta + " is damaged (" + error.what() + ")" + again);
-  }
-  return source;
 }
 
 ProfileReport profile(const Artifact& artifact, const std::string& shown, Executor& executor,

@@ -40,17 +40,14 @@ struct ProfileOptions {
 /// head.
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options);
 
-/// Profiles a program of build_program(), on the given values: kernels, what lies between them, loops and
-/// branches. Kernels are not split, and there is no unfused build; a note says so. Throws as above.
-ProfileReport profile(const BuildResult& built, const ProgramCall& call, const ProfileOptions& options);
+/// Profiles a program, on the given values: kernels, what lies between them, loops and branches. Kernels are
+/// not split, and there is no unfused build. Throws as above.
+ProfileReport profile(const ProgramSource& source, const ProgramCall& call, const ProfileOptions& options);
 
 /// Profiles an artifact, which contains no Relay: kernel times joined with its stored operators; a note lists
 /// what is missing. `shown`: its name in errors. Throws Error when its origins are stripped, or it is of
 /// another version.
 ProfileReport profile(const Artifact& artifact, const std::string& shown, Executor& executor,
                       const ProfileOptions& options);
-
-/// The facts stored in an artifact. Throws Error as above.
-ReportSource report_source(const Artifact& artifact, const std::string& shown);
 
 }  // namespace baton

@@ -4,15 +4,106 @@
 #include <map>
 #include <set>
 
+#include "baton/driver/build.h"
 #include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/rules/cost.h"
 #include "baton/runtime/vm/instructions.h"
 #include "baton/schedule/loops.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
+#include "baton/text/json/json.h"
 
 namespace baton {
 
 using vm::Opcode;
+
+namespace {
+
+/// Throws Error unless every node that the program names is one of the plan.
+void check_nodes(const ProgramSource& source, const std::string& shown) {
+  const auto check = [&](uint32_t node) {
+    if (node >= source.plan->nodes.size() || source.plan->nodes[node].kind == PlanNode::Kind::kInput)
+      throw Error(shown + ": its program and its " + section::kPlan +
+                  " do not match: make the artifact anew with `baton build`");
+  };
+  for (const vm::Piece& piece : source.program->pieces)
+    for (const vm::PieceCall& call : piece.calls) check(call.node);
+  for (const vm::FunctionCode& function : source.program->functions)
+    for (const auto& [word, node] : function.nodes) check(node);
+}
+
+/// Kernels, of programs whose pieces call these.
+std::vector<bool> kernels_of(const vm::Program& program, const Plan& plan) {
+  std::set<std::string_view> names;
+  for (const vm::KernelName& kernel : program.kernels) names.insert(kernel.name);
+  std::vector<bool> is_kernel;
+  for (const PlanNode& node : plan.nodes) is_kernel.push_back(names.contains(node.func_name));
+  return is_kernel;
+}
+
+}  // namespace
+
+ProgramSource program_source(const BuildResult& built) {
+  ProgramSource source;
+  source.program = built.program;
+  source.plan = built.plan.graph;
+  for (const PlannedNode& node : built.plan.nodes) source.functions.push_back(node.function);
+  source.is_kernel = kernels_of(*source.program, *source.plan);
+  source.facts = report_source(built);
+  source.make = [&built] { return RunnableProgram::create(built); };
+  source.report = [&built](const FusedTimes& fused) {
+    return make_report(built, *built.plan.graph, fused, {});
+  };
+  return source;
+}
+
+ProgramSource program_source(const std::shared_ptr<const Artifact>& artifact, const std::string& shown) {
+  ProgramSource source;
+  ReportSource& facts = source.facts = report_source(*artifact, shown);
+  const std::shared_ptr<RunnableProgram> loaded = RunnableProgram::load(*artifact);
+  source.program = loaded->shared_program();
+  try {
+    source.plan = require(Plan::parse(artifact->text(section::kPlan)));
+    check_origins(facts.origins, *source.plan);
+  } catch (const Error& error) {
+    throw Error(shown + ": " + error.what());
+  }
+  check_nodes(source, shown);
+  std::map<std::string, Function> functions;
+  try {
+    const Saved saved = from_json(artifact->text(section::kFunctions));
+    if (saved.module) functions = {saved.module->functions().begin(), saved.module->functions().end()};
+  } catch (const std::exception& error) {
+    throw Error(shown + ": " + section::kFunctions + " is damaged: " + error.what());
+  }
+  for (auto& [name, known] : facts.kernels)
+    if (const auto at = functions.find(name); at != functions.end())
+      known.function =
+          function_row(at->second, known.function.template_name, std::move(known.function.params));
+  for (const PlanNode& node : source.plan->nodes) {
+    const auto at = functions.find(node.func_name);
+    source.functions.push_back(at == functions.end() ? Function() : at->second);
+  }
+  source.is_kernel = kernels_of(*source.program, *source.plan);
+  source.make = [artifact, loaded] { return loaded->another(); };  // the file has the constants
+  source.report = [facts = source.facts, plan = source.plan](const FusedTimes& fused) {
+    return make_report(facts, *plan, fused);
+  };
+  return source;
+}
+
+std::vector<std::string> titles_of(const ProgramSource& source) {
+  FusedTimes none;
+  const Plan& plan = *source.plan;
+  for (uint32_t node = 0; node < plan.nodes.size(); ++node) {
+    if (plan.nodes[node].kind == PlanNode::Kind::kInput) continue;
+    none.nodes.push_back(node);
+    none.node_us.push_back({0});
+  }
+  std::vector<std::string> titles(plan.nodes.size());
+  for (const KernelRow& row : source.report(none).kernels) titles[row.node] = row.title;
+  return titles;
+}
 
 double ProgramTimes::parts_us() const {
   double sum = 0;
@@ -20,15 +111,15 @@ double ProgramTimes::parts_us() const {
   return sum;
 }
 
-void add_program_memory(ProfileReport& report, const BuildResult& built, const ProgramCall& call,
+void add_program_memory(ProfileReport& report, const ProgramSource& source, const ProgramCall& call,
                         size_t arena_bytes) {
   MemoryUse memory;
-  for (const auto& [name, value] : built.program->constants)
+  for (const auto& [name, value] : source.program->constants)
     memory.constants_bytes += static_cast<double>(value.bytes());
   for (const NDArray& input : tensors_of(call.args))
     memory.inputs_bytes += static_cast<double>(input.bytes());
   memory.workspace_bytes = memory.peak_bytes = static_cast<double>(arena_bytes);
-  const Plan& plan = *built.plan.graph;
+  const Plan& plan = *source.plan;
   std::set<EntryId> seen;
   for (KernelRow& row : report.kernels)
     for (const EntryId input : plan.nodes[row.node].inputs)
@@ -227,6 +318,7 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
 namespace {
 
 CostFacts cost_at(const FunctionNode& function, const std::vector<int64_t>& extents) {
+  if (kernel_extents(function).size() != extents.size()) return {};  // of a file that does not match
   const Function at = extents.empty() ? Function(&function) : at_extents(function, extents);
   std::vector<CostFacts> calls;
   for (const KernelBlock& block : kernel_blocks(*at)) calls.push_back(cost_of_call(*block.call));
@@ -235,7 +327,7 @@ CostFacts cost_at(const FunctionNode& function, const std::vector<int64_t>& exte
 
 }  // namespace
 
-void add_calls(ProfileReport& report, const BuildResult& built, const vm::MeasuredRun& all) {
+void add_calls(ProfileReport& report, const ProgramSource& source, const vm::MeasuredRun& all) {
   std::map<uint32_t, KernelRow*> rows;
   for (KernelRow& row : report.kernels) {
     row.calls = row.flops = row.bytes = 0;
@@ -254,11 +346,11 @@ void add_calls(ProfileReport& report, const BuildResult& built, const vm::Measur
     if (row.shapes.empty()) row.calls = 0;
     const double calls = static_cast<double>(each.count) / runs;
     row.calls += calls;
-    row.shapes.push_back({each.shapes, calls, each.ns / 1e3 / runs});
+    row.shapes.push_back({each.shapes, calls, each.ns / 1e3 / runs, each.extents});
     // Of what is no kernel only its values tell the shapes.
-    const PlannedNode& node = built.plan.nodes.at(each.node);
-    if (node.kernel < 0) continue;
-    const CostFacts cost = cost_at(*node.function, each.extents);
+    const Function& function = source.functions.at(each.node);
+    if (!source.is_kernel[each.node] || !function) continue;
+    const CostFacts cost = cost_at(*function, each.extents);
     row.flops += cost.flops * calls;
     row.bytes += cost.bytes * calls;
   }
@@ -266,7 +358,7 @@ void add_calls(ProfileReport& report, const BuildResult& built, const vm::Measur
     row.roofline.intensity = row.bytes > 0 ? row.flops / row.bytes : 0;
     row.roofline.gflops = row.median_us > 0 ? row.flops / row.median_us / 1e3 : 0;
     row.roofline.gbytes_per_s = row.median_us > 0 ? row.bytes / row.median_us / 1e3 : 0;
-    const Function& function = built.plan.nodes.at(row.node).function;
+    const Function& function = source.functions.at(row.node);
     const bool is_open = function && !kernel_extents(*function).empty();
     if (row.shapes.size() == 1 && !is_open) row.shapes.clear();
   }

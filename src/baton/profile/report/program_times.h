@@ -1,16 +1,38 @@
 #pragma once
-// Where the time of a program of the virtual machine went, beside its kernels.
+// A program of the virtual machine as profiles read it, and where its time went beside its kernels.
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "baton/driver/build_result.h"
+#include "baton/driver/vm/runnable_program.h"
 #include "baton/profile/measure/fused_times.h"
+#include "baton/profile/report/report.h"
 #include "baton/profile/report/rows.h"
 #include "baton/runtime/values/value.h"
 #include "baton/runtime/vm/measured_run.h"
 
 namespace baton {
+
+/// Of a build, or from a file.
+struct ProgramSource {
+  std::shared_ptr<const vm::Program> program;
+  std::shared_ptr<const Plan> plan;  ///< its calls of kernels, operators and integer functions, as nodes
+  std::vector<Function> functions;   ///< by node, what it computes; null: not known
+  std::vector<bool> is_kernel;       ///< by node
+  ReportSource facts;
+  std::function<std::shared_ptr<RunnableProgram>()> make;  ///< one with memory of its own
+  std::function<ProfileReport(const FusedTimes&)> report;  ///< make_report()
+};
+
+/// `built`: with a program; it outlives the result.
+ProgramSource program_source(const BuildResult& built);
+/// Throws Error as report_source() does, and for a file whose program and origins do not match.
+ProgramSource program_source(const std::shared_ptr<const Artifact>& artifact, const std::string& shown);
+
+/// What reports call the nodes of a program.
+std::vector<std::string> titles_of(const ProgramSource& source);
 
 /// What of a program is run.
 struct ProgramCall {
@@ -30,10 +52,10 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
 
 /// Fills in what the calls of each kernel were, and the operations and bytes of all of them. Other numbers of
 /// a report are made before, those of its roofs after this.
-void add_calls(ProfileReport& report, const BuildResult& built, const vm::MeasuredRun& all);
+void add_calls(ProfileReport& report, const ProgramSource& source, const vm::MeasuredRun& all);
 
 /// Fills in ProfileReport::memory, and of every kernel the bytes of its constants.
-void add_program_memory(ProfileReport& report, const BuildResult& built, const ProgramCall& call,
+void add_program_memory(ProfileReport& report, const ProgramSource& source, const ProgramCall& call,
                         size_t arena_bytes);
 
 }  // namespace baton

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/brief.h"
@@ -11,6 +12,8 @@
 #include "baton/runtime/baton_backend.h"
 #include "baton/runtime/processor.h"
 #include "baton/schedule/loops.h"
+#include "baton/support/error.h"
+#include "baton/support/json.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -111,6 +114,40 @@ ReportSource report_source(const BuildResult& built) {
     source.kernels[kernel.func_name] = {
         function_row(kernel.function, kernel.kernel->template_name, kernel.kernel->params),
         kernel.kernel->facts};
+  return source;
+}
+
+ReportSource report_source(const Artifact& artifact, const std::string& shown) {
+  const std::string again = ": make the artifact anew with `baton build`";
+  if (!artifact.has(section::kOrigins))
+    throw Error(shown + " has no section " + section::kOrigins +
+                ", it was stripped of its origins: nothing says which operators its kernels "
+                "compute" +
+                again + ", or profile the model itself");
+  ReportSource source;
+  try {
+    source.origins = read_origins(artifact.text(section::kOrigins));
+  } catch (const Error& error) {
+    throw Error(shown + ": " + error.what());
+  }
+  const auto meta = Json::parse_or_discard(artifact.text(section::kMeta));
+  if (!meta.is_object())
+    throw Error(shown + " does not say what its kernels are (section " + section::kMeta + ")" + again);
+  if (meta.value("schema", 0) != 1)
+    throw Error(shown + " was made by Baton " + meta.value("version", "of unknown version") +
+                ", this is Baton " + std::string(version()) + ", which cannot read its " + section::kMeta +
+                again);
+  try {
+    meta.at("target").get_to(source.target);
+    source.precision = meta.value("precision", "");
+    for (const Json& kernel : meta.at("kernels"))
+      source.kernels[kernel.at("func_name").get<std::string>()] = {
+          {kernel.value("relay", ""), kernel.value("brief", ""), kernel.at("template").get<std::string>(),
+           kernel.at("params").get<KernelParams>()},
+          {kernel.at("flops").get<double>(), kernel.at("bytes").get<double>()}};
+  } catch (const JsonError& error) {
+    throw Error(shown + ": " + section::kMeta + " is damaged (" + error.what() + ")" + again);
+  }
   return source;
 }
 

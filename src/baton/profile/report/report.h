@@ -8,6 +8,7 @@
 #include "baton/profile/inside/inside_split.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/rows.h"
+#include "baton/runtime/artifact.h"
 
 namespace baton {
 
@@ -23,6 +24,9 @@ struct ReportSource {
   std::string precision = {};            ///< and how: "f32", "strict", "bf16"; empty: not known
 };
 ReportSource report_source(const BuildResult& built);
+/// Those stored in an artifact. `shown`: its name in errors. Throws Error when its origins are stripped, or
+/// it is of another version.
+ReportSource report_source(const Artifact& artifact, const std::string& shown);
 /// What a report says of a fused function.
 FunctionRow function_row(const Function& function, std::string template_name,
                          std::map<std::string, int> params);

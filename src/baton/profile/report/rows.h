@@ -58,6 +58,7 @@ struct Roofline {
 struct ShapeRow {
   std::string shapes;  ///< of arguments and results: "float32[2, 3], float32[3]"
   double calls = 0, us = 0;
+  std::vector<int64_t> extents = {};  ///< the values of the kernel's symbolic extents; not in JSON
 };
 
 /// One called plan node. Of a program of the virtual machine times are those of all its calls in a run.

@@ -36,7 +36,7 @@ ProfileReport run_profile(const BuildResult& built, const ProfileCommand& comman
     const ProgramCall call{"main", values_for(*built.program, "main", inputs),
                            command.threads > 0 ? command.threads : default_threads()};
     begins(call.threads);
-    return profile(built, call, command.options);
+    return profile(program_source(built), call, command.options);
   }
   const std::unique_ptr<Executor> executor = make_executor(built);
   executor->set_threads(command.threads);

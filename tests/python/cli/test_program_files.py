@@ -1,0 +1,117 @@
+"""Built files of programs: run, profiled and explained without the model, as the model itself."""
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+QUICK = ["--repeat", "4", "--max-seconds", "1", "--no-peaks", "--threads", "1"]
+LOOP = """#[version = "0.0.5"]
+def @loop(%i: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]) -> Tensor[(?, 16), float32] {
+  if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), tanh(nn.dense(%x, %w, units=16)), %w) }
+}
+def @main(%n: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]) {
+  let %y = @loop(%n, %x, %w);
+  if (less(sum(%y), 1e9f)) { argwhere(nn.relu(%y)) } else { argwhere(%y) }
+}
+"""
+OPEN = """#[version = "0.0.5"]
+def @main(%x: Tensor[(?, 16), float64], %w: Tensor[(32, 16), float64]) { nn.softmax(nn.dense(%x, %w, units=32)) }
+"""
+
+
+def baton(folder, *args, code=0):
+    done = subprocess.run([os.environ["BATON_PROGRAM"], *args], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture(name="files", scope="module")
+def _files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("program_files")
+    for name, text in (("loop", LOOP), ("open", OPEN), ("plan", OPEN.replace("?", "4"))):
+        (folder / f"{name}.relay").write_text(text, encoding="utf-8")
+        baton(folder, "build", f"{name}.relay", "-o", f"{name}.baton", *(["--input-name", "x"] if name != "loop" else []))
+    np.savez(folder / "in.npz", n=np.int32(6), x=np.ones((3, 16), "float32"), w=np.full((16, 16), 0.1, "float32"))
+    return folder
+
+
+def test_a_profile_is_that_of_the_model(files):
+    of_file = json.loads(baton(files, "profile", "loop.baton", "--inputs", "in.npz", "--json", *QUICK))
+    of_model = json.loads(baton(files, "profile", "loop.relay", "--inputs", "in.npz", "--json", *QUICK))
+    assert of_file["opt_level"] is None and of_file["model"] == "loop.baton"
+    for key in ("op", "line", "column", "type", "inputs"):
+        assert [each[key] for each in of_file["operators"]] == [each[key] for each in of_model["operators"]]
+    for key in ("name", "title", "func_name", "origins", "made_for", "reason", "calls", "flops", "bytes", "dtype"):
+        assert [each.get(key) for each in of_file["kernels"]] == [each.get(key) for each in of_model["kernels"]], key
+    shapes = [[[each["shapes"] for each in kernel.get("shapes", [])] for kernel in report["kernels"]] for report in (of_file, of_model)]
+    assert shapes[0] == shapes[1]
+    assert of_file["program"]["loops"][0]["iterations"] == 6
+    assert [each["line"] for each in of_file["program"]["branches"]] == [3, 7]
+    assert {name: each["relay"] for name, each in of_file["functions"].items()} == {name: each["relay"] for name, each in of_model["functions"].items()}
+    assert of_file["inputs"] == of_model["inputs"]
+
+
+def test_tables_pages_and_differences(files, tmp_path):
+    shown = baton(files, "profile", "loop.baton", "--inputs", "in.npz", *QUICK, "-o", str(tmp_path / "p.json"), "-o", str(tmp_path / "p.html"))
+    for text in ("shape code", "@loop, line 2", "if, line 7 in @main", "dense 16->16"):
+        assert text in shown, shown
+    assert "@loop" in baton(tmp_path, "report", "p.json")
+    baton(files, "profile", "loop.relay", "--inputs", "in.npz", *QUICK, "-o", str(tmp_path / "q.json"))
+    assert "dense" in baton(tmp_path, "diff", "p.json", "q.json")
+
+
+def test_shapes_and_curves(files, tmp_path):
+    report = json.loads(baton(files, "profile", "open.baton", "--shape", "x=5,16", "--json", *QUICK))
+    assert report["inputs"][0] == {"name": "x", "type": "float64[5, 16]"}
+    shown = baton(files, "profile", "open.baton", "--shape", "x=1:64:x8,16", *QUICK, "-o", str(tmp_path / "c.csv"))
+    assert "x=64,16" in shown and "end to end" in shown and "x=64,16" in (tmp_path / "c.csv").read_text(encoding="utf-8")
+    assert "float64[0, 32]" in baton(files, "run", "open.baton", "--shape", "x=0,16")
+    assert "float64[7, 32]" in baton(files, "run", "open.baton", "--shape", "x=7,16")
+
+
+def test_explain(files):
+    assert baton(files, "explain", "loop.baton") == baton(files, "explain", "loop.relay")
+    shown = baton(files, "explain", "loop.baton", "--operator", "tanh")
+    assert "dense" in shown and "line 3" in shown
+    plain = baton(files, "explain", "loop.baton", "--bytecode")
+    assert plain == baton(files, "explain", "loop.relay", "--bytecode")
+    timed = baton(files, "explain", "loop.baton", "--bytecode", "--time", "--inputs", "in.npz")
+    assert "; x7, if, line 3" in timed and "each of 6, dense" in timed and "control" in timed.splitlines()[-1]
+    assert "x=3,16" not in plain
+    timed = baton(files, "explain", "open.baton", "--bytecode", "--time", "--shape", "x=3,16")
+    assert "dense" in timed
+
+
+@pytest.mark.parametrize("args, why, code", [
+    (["profile", "open.baton", *QUICK], "open.baton: parameter %x has no value, and none can be made up: only for tensors of known shape; --inputs", 1),
+    (["profile", "open.baton", "--shape", "n=3", *QUICK], "main has no parameter %n, and a file does not keep the names of extents", 2),
+    (["profile", "open.baton", "--shape", "x=3,17", *QUICK], "argument x is a tensor float64[3, 17], expected Tensor[(?, 16), float64]", 1),
+    (["profile", "open.baton", "--opt-level", "2", *QUICK], "--opt-level has no effect", 2),
+    (["profile", "open.baton", "--no-inside", *QUICK], "--no-inside has no effect", 2),
+    (["profile", "plan.baton", "--inputs", "in.npz", *QUICK], "--inputs has no effect", 2),
+    (["profile", "plan.baton", "--executor", "vm", *QUICK], "--executor has no effect", 2),
+    (["explain", "plan.baton", "--bytecode"], "plan.baton has a plan, and no program of the virtual machine", 2),
+    (["run", "open.baton", "--opt-level", "2"], "--opt-level has no effect", 2),
+    (["run", "open.baton", "--shape", "x=3"], "argument x is a tensor float64[3]", 1),
+])
+def test_what_is_refused(files, args, why, code):
+    assert why in baton(files, *args, code=code)
+
+
+def test_stripped_and_damaged_files(files, tmp_path):
+    baton(files, "build", "open.relay", "--input-name", "x", "--strip-origins", "-o", str(tmp_path / "bare.baton"))
+    assert (tmp_path / "bare.baton").stat().st_size < (files / "open.baton").stat().st_size
+    assert "float64[2, 32]" in baton(tmp_path, "run", "bare.baton", "--shape", "x=2,16")
+    assert "stripped of its origins" in baton(tmp_path, "profile", "bare.baton", "--shape", "x=2,16", *QUICK, code=1)
+    assert "stripped" in baton(tmp_path, "explain", "bare.baton", code=1)
+    whole = (files / "open.baton").read_bytes()
+    for name in (b"functions.json", b"origins.json", b"graph.json", b"program"):
+        at = whole.index(name + b"\0")
+        offset = int.from_bytes(whole[at + 32:at + 40], "little")
+        damaged = bytearray(whole)
+        damaged[offset + 20] ^= 4
+        (tmp_path / "damaged.baton").write_bytes(damaged)
+        for command in (["profile", "damaged.baton", "--shape", "x=2,16", *QUICK], ["explain", "damaged.baton"]):
+            assert "damaged" in baton(tmp_path, *command, code=1)
