@@ -87,7 +87,7 @@ def test_two_variables_of_an_onnx_file(tmp_path):
 
 
 @pytest.mark.parametrize("args, why, code", [
-    (["open.relay"], "the parameter %x is Tensor[(?, 16), float32]; --shape gives extents", 1),
+    (["open.relay"], "the parameter %x is Tensor[(?, 16), float32] (--shape gives extents: n=16, x=16,64)", 1),
     (["loop.relay"], "it has branches, calls of functions, data types or references", 1),
     (["data.relay"], "the result of argwhere, line 2, is Tensor[(?, 2), int32]", 1),
     (["open.relay", "--shape", "x=9:3,16"], "the range 9:3 has no end", 2),

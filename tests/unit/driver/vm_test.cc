@@ -1,4 +1,6 @@
 // Programs on the virtual machine, beside the interpreter.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "baton/codegen/backend.h"
@@ -8,6 +10,7 @@
 #include "baton/driver/vm/build_program.h"
 #include "baton/driver/vm/runnable_program.h"
 #include "baton/interpreter/interpreted_program.h"
+#include "baton/runtime/c_api.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/vm/program_blob.h"
 #include "baton/support/error.h"
@@ -15,6 +18,7 @@
 #include "baton/text/std_library.h"
 #include "baton/types/infer_type.h"
 
+#include "codegen/kernels.h"
 #include "driver/program_values.h"
 #include "small_stack.h"
 
@@ -444,6 +448,49 @@ def @main(%n: int32, %x: Tensor[(?, 3), float32]) {
     refused += !read(flipped).ok();
   }
   EXPECT_GT(refused, blob.size() / 4);
+}
+
+TEST(VirtualMachine, TheCInterfaceRunsAFile) {
+  const test::Folder folder;
+  const std::string path = folder.path() + "/loop.baton";
+  write_artifact(build_program(parsed(R"(
+def @loop(%i: int32, %x: Tensor[(?, 4), float32]) -> Tensor[(?, 4), float32] {
+  if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), add(%x, 1f)) }
+}
+def @main(%n: int32, %p: (Tensor[(?, 4), float32], int32)) { (@loop(%n, %p.0), %p) })"),
+                               {.context = host_context()}),
+                 path);
+  baton_model* model = baton_model_load(path.c_str());
+  ASSERT_NE(model, nullptr) << baton_last_error();
+  EXPECT_EQ(baton_num_inputs(model), 3);
+  EXPECT_EQ(baton_num_outputs(model), 3);
+  EXPECT_STREQ(baton_input_name(model, 1), "p.0");
+  const int64_t* shape = nullptr;
+  ASSERT_EQ(baton_input_shape(model, 1, &shape), 2);
+  EXPECT_EQ(shape[0], -1);
+  EXPECT_EQ(baton_run(model), BATON_ERROR_ARGUMENT);
+  EXPECT_STREQ(baton_last_error(),
+               "input `p.0` is float32[?, 4], and has no shape yet: baton_set_input_shape() says which");
+  const int32_t turns = 3;
+  ASSERT_EQ(baton_set_input(model, 0, &turns, sizeof turns), 0);
+  for (const int64_t rows : {2, 0, 5}) {
+    const int64_t wanted[] = {rows, 4};
+    std::vector<float> x(static_cast<size_t>(rows * 4), 1.5F), y(x.size());
+    ASSERT_EQ(baton_set_input_shape(model, 1, wanted, 2), 0) << baton_last_error();
+    ASSERT_EQ(baton_set_input(model, 1, x.data(), x.size() * sizeof(float)), 0) << baton_last_error();
+    ASSERT_EQ(baton_run(model), 0) << baton_last_error();
+    ASSERT_EQ(baton_output_shape(model, 0, &shape), 2);
+    EXPECT_EQ(shape[0], rows);
+    ASSERT_EQ(baton_get_output(model, 0, y.data(), y.size() * sizeof(float)), 0) << baton_last_error();
+    EXPECT_EQ(std::ranges::count(y, 4.5F), rows * 4);
+  }
+  const int64_t wrong[] = {2, 5};
+  EXPECT_EQ(baton_set_input_shape(model, 1, wrong, 2), BATON_ERROR_ARGUMENT);
+  EXPECT_STREQ(baton_last_error(), "input `p.0` is float32[?, 4], not float32[2, 5]");
+  ASSERT_EQ(baton_profile(model, 2), 0) << baton_last_error();
+  EXPECT_GT(baton_profile_calls(model), 0);
+  EXPECT_EQ(baton_stream_create(model, 1), nullptr);
+  baton_model_free(model);
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ std::string why_no_plan(const IRModule& module) {
   };
   for (const Var& param : main->params())
     look_at(param->checked_type(), [&] { return "the parameter %" + param->name(); });
-  if (why.empty() && form_of_main(*module).control)
+  if (!why.empty()) return why + " (--shape gives extents: n=16, x=16,64)";
+  if (form_of_main(*module).control)
     return "it has branches, calls of functions, data types or references, and only a run tells which way it "
            "goes, and how often";
   post_order(main->body(), [&](const Expr& node) {
@@ -114,8 +115,7 @@ void require_plan(const IRModule& module, const std::string& are) {
   const std::string why = why_no_plan(infer_types(module->copy()));
   if (why.empty()) return;
   throw NotSupported(are + " for models of constant shapes that run straight on: " + why +
-                     "; --shape gives extents that inputs leave open (n=16, x=16,64), and `baton profile` "
-                     "measures any program");
+                     "; `baton profile` measures any program");
 }
 
 BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {

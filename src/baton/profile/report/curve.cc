@@ -50,7 +50,7 @@ std::vector<CurveRow> curve_rows(std::span<const ProfileReport> points) {
       operators[i].us.push_back(us);
       left -= us;
     }
-    rest.us.push_back(left);
+    rest.us.push_back(std::max(0.0, left));
     for (size_t i = 0; i < parts.size(); ++i)
       parts[i].us.push_back(point.program && i < point.program->parts.size() ? point.program->parts[i].us
                                                                              : 0);

@@ -734,7 +734,7 @@ try_piece: {
   if (run_piece<kMeasured>(number, pc + 2, r, tally_here(), failure)) {
     pc = target + 1;
   } else if (pieces_[number]->contradicted()) {
-    if (!services_) contradiction_ = std::move(status.message);
+    if (!services_) contradiction_ = std::move(failure.message);
     pc = function->code.data() + *target;
   } else {
     BATON_FAIL(failure);
