@@ -372,7 +372,7 @@ def @main(%data: Tensor[(1, 16, 28, 28), float32], %w: Tensor[(32, 16, 3, 3), fl
   ProfileReport report = profile(built, *executor, how);
   report.model = "small";
   report.opt_level = how.context.passes->opt_level;
-  const RecordSource record{&built, module, &how.context, true, "here", "tiny", 1'700'000'000};
+  const RecordSource record{&built, nullptr, module, &how.context, true, "here", "tiny", 1'700'000'000};
   std::map<std::pair<std::string, uint32_t>, Measurement> by_profile;
   for (Measurement& row : measurements_of(report, record))
     if (row.work.kind != WorkKind::kPart) by_profile[{row.work.id(), row.node}] = row;

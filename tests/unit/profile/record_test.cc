@@ -147,7 +147,9 @@ def @main(%data: Tensor[(1, 3, 16, 16), float32], %w: Tensor[(8, 3, 3, 3), float
     }();
     return profiled;
   }
-  RecordSource source() const { return {&built, module, &context, true, "here", "tiny", 1'700'000'000}; }
+  RecordSource source() const {
+    return {&built, nullptr, module, &context, true, "here", "tiny", 1'700'000'000};
+  }
 };
 
 TEST(Record, EveryRowOfAProfileIsAMeasurement) {
