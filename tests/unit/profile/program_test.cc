@@ -267,7 +267,7 @@ TEST(ProgramProfile, AFileIsReadLikeItsBuildAndNotBelieved) {
   };
   const std::string small = graph_json(
       *built("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(?), float32]) { nn.relu(%x) }").plan.graph);
-  EXPECT_THAT(refusal(section::kPlan, small), HasSubstr("do not match"));
+  EXPECT_THAT(refusal(section::kPlan, small), HasSubstr("does not belong to its graph.json"));
   EXPECT_THAT(refusal(section::kPlan, "{}"), HasSubstr("the plan (graph.json) is damaged"));
   EXPECT_THAT(refusal(section::kFunctions, "{"), HasSubstr("functions.json is damaged"));
   EXPECT_THAT(refusal(section::kProgram, "abc"), HasSubstr("version"));
