@@ -3,9 +3,9 @@
        run_artifact MODEL.baton [--out PREFIX] [--runs N] NAME=FILE.npy ...
 
    Every input is read from a .npy file (row-major, little-endian, of the input's type; its shape is the
-   file's where the model leaves extents open); output i is written to PREFIX<i>.npy (default prefix: "output"). With --runs, the shortest of N runs is printed in
-   milliseconds. Needs runtime/c_api.h and libbaton_runtime.so only (tools/make_runtime builds both).
-   The exit status is 0, or 1 after a message. */
+   file's where the model leaves extents open); output i is written to PREFIX<i>.npy (default prefix:
+   "output"). With --runs, the shortest of N runs is printed in milliseconds. Needs runtime/c_api.h and
+   libbaton_runtime.so only (tools/make_runtime builds both). The exit status is 0, or 1 after a message. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -246,7 +246,7 @@ struct DatasetBuilder::State {
     data.transfers.push_back({from, to, bytes > 0 ? bytes : m.work.bytes, m.median_us});
   }
 
-  static std::vector<double> values_of(const std::vector<Time>& times, double Time::*member) {
+  static std::vector<double> values_of(const std::vector<Time>& times, double Time::* member) {
     std::vector<double> values;
     for (const Time& time : times) values.push_back(time.*member);
     return values;
