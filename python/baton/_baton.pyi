@@ -2239,6 +2239,9 @@ class RunnableProgram:
     def operators(self): ...
 
     @property
+    def device_types(self): ...
+
+    @property
     def constants(self): ...
 
     def listing(self) -> str:

@@ -5,7 +5,7 @@ import os
 import tempfile
 
 from .._load import core
-from . import container, ndarray
+from . import ndarray
 from .base_module import Module
 from .profiling import report_of_program
 
@@ -148,6 +148,7 @@ class ProgramCode(Code):
             raise core.TVMError(f"the file is damaged: {_LATE}: {why}") from why
         return cls(core.RunnableProgram.load(artifact), artifact, late)
 
+    device_types = property(lambda self: self.program.device_types, doc="DLPack's numbers of devices beside the host.")
     kernels = property(lambda self: self.program.kernels, doc="Their names.")
     operators = property(lambda self: self.program.operators, doc="Names of what the compiler evaluates while the program runs.")
     constants = property(lambda self: self.program.constants, doc="{name: NDArray}; those that are late have no elements.")
@@ -298,11 +299,6 @@ class ExecutableModule(Module):
         "get_primitives": lambda self: "\n".join(self.code.kernel_names), "get_primitive_ops": lambda self: self.code.kernel_names,
         "get_function_arity": lambda self, name: len(self.code.function(name)), "get_lib": lambda self: self.code.lib,
         "get_function_param_name": lambda self, name, index: self.code.function(name)[index]}
-
-
-def nested(nesting, outputs):
-    """The next of `outputs`, or for a list of nestings a tuple of them."""
-    return next(outputs) if nesting is None else container.ADT(0, [nested(each, outputs) for each in nesting])
 
 
 def flattened(value):

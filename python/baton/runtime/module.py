@@ -101,9 +101,14 @@ class GraphExecutorModule(Module):
 
 def require_code_for(devices, graph_json):
     """Raises TVMError for a device, other than the host, that a plan does not use."""
+    require_parts_on(devices, lambda: core.plan_devices(graph_json))
+
+
+def require_parts_on(devices, types):
+    """The same for a model that uses devices of `types()`."""
     if all(each is None or each.device_type == 1 for each in devices):
         return
-    used = core.plan_devices(graph_json)
+    used = types()
     for each in devices:
         if each is not None and each.device_type not in (1, *used):
             raise core.TVMError(f"{each!r} has no part of this model: it was not built for it")

@@ -7,14 +7,12 @@ from .._load import core
 from .._wanted import listed, mapped, wanted
 from . import container, ndarray
 from .benchmark import BenchmarkResult
-from .device import Device, require_host
+from .device import Device, require_devices
 from .executable import Code, ExecutableModule, ProgramCode, flattened
-from .module import FactoryModule, Module
-from .plans import PlanCode
+from .module import FactoryModule, Module, require_parts_on
 
 RPC_SESS_MASK = 128
 _MAGIC = b"BATONVM2"
-_KINDS = {"program": ProgramCode, "plans": PlanCode}
 
 
 def convert(args):
@@ -80,7 +78,9 @@ class Executable:
                 raise ValueError("it is damaged or not complete")
             end = 8 + int.from_bytes(content[:8], "little")
             facts = json.loads(content[8:end])
-            return Executable(_KINDS[facts["kind"]].of_facts(facts, content[end:], lib))
+            if facts["kind"] != "program":
+                raise ValueError(f"they hold {facts['kind']!r}, of an older version: compile it again")
+            return Executable(ProgramCode.of_facts(facts, content[end:], lib))
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             raise core.TVMError(f"load_exec: these bytes are no executable that save() wrote: {why}") from why
 
@@ -108,12 +108,13 @@ class Executable:
 
     @property
     def virtual_devices(self):
-        """A text with a line for each device: the host only."""
-        return "VM VirtualDevice[0]: device type 1, id 0 and mem_scope \n"
+        """A text with a line for each device: the host, and those that have a part of it."""
+        return "".join(f"VM VirtualDevice[{i}]: device type {each}, id 0 and mem_scope \n"
+                       for i, each in enumerate([1, *self.code.device_types]))
 
     @property
     def bytecode(self):
-        """The instructions of all functions, a text. NotImplementedError where functions have parts on other devices."""
+        """The instructions of all functions, a text."""
         return self.code.listing()
 
     @property
@@ -178,7 +179,8 @@ class VirtualMachine:
     """Runs the functions of an executable. A machine is one thread's; several may share an executable.
 
     exe : Executable, or the Module of one
-    device : the host, or a list of it
+    device : a Device or a list; those that the executable needs are used, whichever are listed. TVMError for one that is not
+        there, or has no part of it
     memory_cfg : "naive", "pooled", or a dict of these by device; it has no effect, memory is planned when the program is built
     """
 
@@ -190,8 +192,8 @@ class VirtualMachine:
         if not isinstance(exe, (Executable, ExecutableModule)):
             raise TypeError("exe: a library alone says nothing of its functions: use Executable.load_exec(code, lib)")
         _check_memory(memory_cfg)
-        require_host(device)
         self.executable, self._runs = exe if isinstance(exe, Executable) else Executable(exe), {}
+        _require(device, self.executable.code)
 
     @property
     def module(self):
@@ -265,7 +267,7 @@ class VirtualMachine:
     def benchmark(self, device, *args, func_name="main", repeat=5, number=5, min_repeat_ms=None, limit_zero_time_iterations=100,
                   end_to_end=False, cooldown_interval_ms=0, repeats_to_cooldown=1, **kwargs):
         """Times a function; a BenchmarkResult of seconds per call. `end_to_end` counts setting inputs and copying outputs."""
-        require_host(device)
+        _require(device, self.executable.code)
         options = (number, repeat, min_repeat_ms or 0, limit_zero_time_iterations, cooldown_interval_ms, repeats_to_cooldown)
         run = self._run_of(func_name)
         run.set_all(args, kwargs)
@@ -278,6 +280,12 @@ class VirtualMachine:
                     each.numpy()
 
         return BenchmarkResult(core.time_bursts(once, *options))
+
+
+def _require(device, code):
+    devices = device if isinstance(device, (list, tuple)) else [device]
+    require_devices(devices)
+    require_parts_on(devices, lambda: code.device_types)
 
 
 def _check_memory(memory_cfg):

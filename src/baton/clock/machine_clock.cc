@@ -2,13 +2,22 @@
 
 #include <algorithm>
 
+#include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
 
 namespace baton {
 
-MachineClock::MachineClock(SampleClock& clock, Run run, size_t nodes, int threads, vm::MeasuredRun& all)
-    : clock_(clock), run_(std::move(run)), nodes_(nodes), threads_(threads), all_(all) {
-  clock_.use(threads);
+MachineClock::MachineClock(SampleClock& clock, Run run, const Plan& plan, int threads, vm::MeasuredRun& all)
+    : clock_(clock),
+      run_(std::move(run)),
+      plan_(plan),
+      nodes_(plan.nodes.size()),
+      simulated_(baton::is_simulated(plan)),
+      threads_(threads),
+      all_(all) {
+  const bool on_devices = std::ranges::any_of(
+      plan.entries, [](const PlanEntry& entry) { return entry.device_type != kProcessorKind; });
+  clock_.use(threads, on_devices, simulated_);
 }
 
 void MachineClock::warm_up() {
@@ -21,6 +30,11 @@ void MachineClock::warm_up() {
 std::optional<Sample> MachineClock::run(int runs, const std::function<void()>& prepare) {
   const ThreadScope scope(threads_);
   const auto run = [&] {
+    if (simulated_) {
+      vm::MeasuredRun alone;
+      run_(&alone);
+      return alone.total_ns() / 1e3;
+    }
     for (int i = 0; i < runs; ++i) run_(nullptr);
     return 0.0;
   };

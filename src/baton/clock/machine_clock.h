@@ -12,20 +12,24 @@ class MachineClock final : public ProgramClock {
   /// Runs the program; null: without being measured.
   using Run = std::function<void(vm::MeasuredRun*)>;
 
-  /// `nodes`: how many the plan has. `all`: what all measured runs take is added to it; it outlives this.
-  MachineClock(SampleClock& clock, Run run, size_t nodes, int threads, vm::MeasuredRun& all);
+  /// `plan`: that reports read. `all`: what all measured runs take is added to it. Both outlive this.
+  MachineClock(SampleClock& clock, Run run, const Plan& plan, int threads, vm::MeasuredRun& all);
 
   int threads() const override { return threads_; }
   void warm_up() override;
+  /// Of a program with simulated devices the time that a measured run tells: only that asks their clocks.
   std::optional<Sample> run(int runs = 1, const std::function<void()>& prepare = {}) override;
   std::optional<ProfiledSample> profiled_run() override;
+  bool is_simulated(uint32_t node) const override { return node < nodes_ && plan_.is_simulated(node); }
 
  private:
   std::vector<double> totals() const;
 
   SampleClock& clock_;
   Run run_;
-  size_t nodes_;
+  const Plan& plan_;
+  const size_t nodes_;
+  const bool simulated_;
   int threads_;
   vm::MeasuredRun& all_;
 };

@@ -48,6 +48,8 @@ PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildCont
   return [&targets, &context, host = context.host().kind](const FunctionNode& kernel, int around) {
     BackendRef backend = find_region_backend(compiler_of(kernel));
     if (!compiles(backend, kernel, context)) backend = backend_of_device(targets, around);
+    // Programs have parts on the processor whatever their targets are.
+    if (!backend && around == context.host().device_type) backend = backend_of_kind(host);
     if (!backend)
       throw NotSupported("values of the program are on device type " + std::to_string(around) +
                          ", and no target of the build is for it");

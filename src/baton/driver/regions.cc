@@ -1,11 +1,13 @@
 #include "baton/driver/regions.h"
 
+#include <cstdio>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/plan/region_attrs.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/inline_call.h"
@@ -42,6 +44,15 @@ std::set<const Origin*> origins_in(const Expr& body) {
     found.insert(node->origins().origins().begin(), node->origins().origins().end());
   });
   return found;
+}
+
+bool has_open_extents(const FunctionNode& region) {
+  bool open = false;
+  visit_types(region.checked_type(), [&](const Type& part) {
+    const auto* tensor = as_type<TensorTypeNode>(part);
+    open |= tensor && !tensor->is_static();
+  });
+  return open;
 }
 
 /// The replacement of a region's calls: a body over parameters.
@@ -83,6 +94,17 @@ class RegionBuilder final : public Rewriter {
     return at != built_.end() ? at->second : built_.emplace(key, build_one(region, symbol)).first->second;
   }
 
+  /// Backends make code for numbers: a region with other extents is computed like what is around it.
+  void fall_back(const std::string& compiler, const std::string& symbol, const FunctionNode& region) const {
+    const std::string what = compiler + " does not compile region `" + symbol +
+                             "`: it makes code for constant shapes, and this is " +
+                             type_text(region.checked_type());
+    if (context_.passes->config.flag("baton.strict_regions", false))
+      throw NotSupported(what + " (baton.strict_regions is set, so nothing else does)");
+    std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n",
+                 what.c_str());
+  }
+
   Replacement build_one(const Function& region, const std::string& symbol) const {
     const std::string compiler = text_attr(*region, "Compiler");
     const BackendRef backend = find_region_backend(compiler);
@@ -90,7 +112,11 @@ class RegionBuilder final : public Rewriter {
       throw NotSupported("Failed to find the external codegen tool for relay.ext." + compiler +
                          ": register a function of that name (tvm.register_func) that builds `" + symbol +
                          "`, or leave the program unpartitioned");
-    const IRModule program = backend->region(without_attrs(region, {"Compiler"}), context_).program;
+    const bool is_open = has_open_extents(*region);
+    if (is_open) fall_back(compiler, symbol, *region);
+    const Function bare = without_attrs(region, {"Compiler"});
+    const IRModule program =
+        (is_open ? fused_region(bare, context_) : backend->region(bare, context_)).program;
     const Function main = program ? program->find("main") : Function();
     BATON_CHECK(main, compiler + " returned no program for a region");
     const auto refuse = [&](const std::string& what) {
@@ -108,7 +134,9 @@ class RegionBuilder final : public Rewriter {
     if (given && wanted && !same_type(given, wanted))
       refuse("its result is " + type_text(given) + " instead of " + type_text(wanted));
     Replacement built;
-    built.main = remake_function(*main, main->params(), KernelMarker(compiler, symbol).run(main->body()));
+    built.main =
+        is_open ? main
+                : remake_function(*main, main->params(), KernelMarker(compiler, symbol).run(main->body()));
     const OriginTable& table = program->origins();
     for (const auto& [id, why] : table.all_retired())
       built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))),
@@ -135,30 +163,39 @@ class RegionBuilder final : public Rewriter {
   std::map<std::string, Replacement> built_;
 };
 
+/// The module with each function that is neither a kernel nor a region rewritten; itself if none changes.
+IRModule with_functions(const IRModule& module, Rewriter& rewriter) {
+  std::vector<std::pair<std::string, Function>> changed;
+  for (const auto& [name, function] : module->functions()) {
+    if (function->attr("Compiler") || function->is_primitive()) continue;
+    Function rewritten = as_ref<FunctionNode>(rewriter.run(Expr(function)));
+    if (rewritten != function) changed.emplace_back(name, std::move(rewritten));
+  }
+  if (changed.empty()) return module;
+  const IRModule result = module->copy();
+  for (auto& [name, function] : changed) result->replace(name, std::move(function));
+  return result;
+}
+
 }  // namespace
 
 IRModule inline_composites(const IRModule& module, const BuildContext& context) {
-  const Function main = module->find("main");
-  if (!main) return module;
-  const Function inlined = as_ref<FunctionNode>(OpenCompositeInliner().run(Expr(main)));
-  if (inlined == main) return module;
-  const IRModule result = module->copy();
-  result->replace("main", inlined);
-  return (*make_pass("InferType"))(result, context);
+  OpenCompositeInliner inliner;
+  const IRModule result = with_functions(module, inliner);
+  return result == module ? module : (*make_pass("InferType"))(result, context);
 }
 
 IRModule build_regions(const IRModule& module, const BuildContext& context) {
-  const Function main = module->find("main");
-  if (!main) return module;
   RegionBuilder builder(*module, context);
-  const Function whole = as_ref<FunctionNode>(builder.run(Expr(main)));
+  const IRModule built = with_functions(module, builder);
   if (!builder.any()) return module;
   const Pass splice = module_pass(
       {0, "BuildRegions", {}},
       [&](IRModule spliced, const PassContext&) {
-        spliced->set("main", whole);
-        for (const auto& [name, function] : module->functions())
-          if (function->attr("Compiler")) spliced->remove(name);
+        for (const auto& [name, function] : built->functions()) spliced->set(name, function);
+        const CallGraph calls(*spliced);
+        for (const auto& [name, function] : built->functions())
+          if (function->attr("Compiler") && calls.references(name) == 0) spliced->remove(name);
         builder.retire_all();
         return spliced;
       },

@@ -18,6 +18,7 @@ Expr made_of(const Value& value, std::vector<Expr> parts) {
     case ValueKind::kCell:
       return ref_create(std::move(parts.at(0)));
     case ValueKind::kFunction:
+    case ValueKind::kDeviceTensor:
       break;
     case ValueKind::kData:
       if (const Constructor& made = constructor_of(*as_value<DataValue>(value)))

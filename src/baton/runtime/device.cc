@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "baton/runtime/tensors.h"
 #include "baton/support/base/ndarray.h"
 
 namespace baton {
@@ -69,6 +70,13 @@ Status Device::copy_out(void* to, uint64_t from, size_t bytes) const {
 
 Status Device::wait() const {
   return plugin_.table().queue_wait(queue_) == 0 ? Status::success() : failed("failed");
+}
+
+int Crossing::run(void* context, void** args) {
+  const auto* crossing = static_cast<const Crossing*>(context);
+  const auto* source = static_cast<const baton_tensor*>(args[0]);
+  const auto* target = static_cast<const baton_tensor*>(args[1]);
+  return Device::copy(crossing->from, *source, crossing->to, *target, bytes_of(*source));
 }
 
 int Device::copy(const Device* from, const baton_tensor& source, const Device* to, const baton_tensor& target,

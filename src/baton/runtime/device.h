@@ -96,4 +96,11 @@ class Device {
   void* queue_;
 };
 
+/// The context of a call that copies a tensor between two devices; null is the CPU.
+struct Crossing {
+  const Device* from;
+  const Device* to;
+  static int run(void* context, void** args);
+};
+
 }  // namespace baton

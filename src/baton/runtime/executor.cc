@@ -23,12 +23,6 @@ constexpr double kWatchedNs = 100'000;
 constexpr int64_t kPatienceNs = 20'000'000;
 constexpr int kMostMissed = 4;
 
-size_t bytes_of(const baton_tensor& tensor) {
-  size_t bytes = (size_t{tensor.type.bits} * tensor.type.lanes + 7) / 8;
-  for (int32_t i = 0; i < tensor.dimensions; ++i) bytes *= static_cast<size_t>(tensor.dim[i].extent);
-  return bytes;
-}
-
 /// A `__copy` node with both tensors on the CPU.
 int copy_tensor(void*, void** args) {
   const auto* from = static_cast<const baton_tensor*>(args[0]);
@@ -38,19 +32,6 @@ int copy_tensor(void*, void** args) {
 }
 
 }  // namespace
-
-/// A `__copy` node between two devices; null is the CPU.
-struct Executor::Crossing {
-  const Device* from;
-  const Device* to;
-
-  static int run(void* context, void** args) {
-    const auto* crossing = static_cast<const Crossing*>(context);
-    const auto* source = static_cast<const baton_tensor*>(args[0]);
-    const auto* target = static_cast<const baton_tensor*>(args[1]);
-    return Device::copy(crossing->from, *source, crossing->to, *target, bytes_of(*source));
-  }
-};
 
 Executor::~Executor() {
   for (const auto& [module, bound] : bound_) module->plugin().table().unbind(bound);

@@ -163,13 +163,10 @@ class Executor {
   Status run_range(uint32_t first, uint32_t last);
 
  private:
-  struct Crossing;
-
   Executor() = default;
   Status prepare(const NamedArrays& constants, ExecutorShared* shared);
   Status check_extents() const;
   Status open_devices(ExecutorShared* shared);
-  Result<const Plugin*> plugin_of(int device_type, const std::string& user) const;
   Status allocate_on_devices(const NamedArrays& constants, const ExecutorShared* shared);
   Result<Call> bind_copy(uint32_t node, ExecutorShared* shared);
   Status bind_constants(const NamedArrays& constants, const ExecutorShared* shared);

@@ -42,10 +42,9 @@ const char* plugin_named_like(int device_type) {
   return device_type == kCuda ? "cuda" : device_type == kOpenCl ? "opencl" : nullptr;
 }
 
-/// The plug-in for devices of that type: of a backend of the model, else any that is loaded, else the one
-/// that is named like it: a model may keep tensors on a device that computes none of its kernels.
-Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& user) const {
-  for (const auto& module : modules_) {
+Result<const Plugin*> plugin_for(std::span<const std::shared_ptr<const PluginModule>> modules,
+                                 int device_type, const std::string& user) {
+  for (const auto& module : modules) {
     if (module->plugin().device_of_kind(device_type) >= 0) return &module->plugin();
   }
   std::string others;
@@ -57,7 +56,7 @@ Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& us
     const Result<const Plugin*> plugin = Plugin::find(name);
     if (plugin.ok() && (*plugin)->device_of_kind(device_type) >= 0) return *plugin;
   }
-  return Status::unavailable("node `" + user + "` runs on device type " + std::to_string(device_type) +
+  return Status::unavailable(user + " runs on device type " + std::to_string(device_type) +
                              "; this runtime has the processor (1)" +
                              (others.empty() ? " only" : others + "`"));
 }
@@ -72,7 +71,7 @@ Status Executor::open_devices(ExecutorShared* shared) {
     for (uint32_t i = 0; i < node.num_outputs; ++i) {
       const int type = plan_->entries[node.first_entry + i].device_type;
       if (type == kProcessorKind || device(type)) continue;
-      const Result<const Plugin*> plugin = plugin_of(type, node.name);
+      const Result<const Plugin*> plugin = plugin_for(modules_, type, "node `" + node.name + "`");
       if (!plugin.ok()) return plugin.status();
       Result<std::unique_ptr<Device>> opened = Device::open(**plugin, (*plugin)->device_of_kind(type));
       if (!opened.ok()) return opened.status();

@@ -101,4 +101,10 @@ class PluginModule {
   std::string backend_;
 };
 
+/// The plug-in for devices of a DLPack type: of a backend of the model, else any that is loaded, else the one
+/// that is named like it: a model may keep tensors on a device that computes none of its kernels. `user`:
+/// what needs it, for the message.
+Result<const Plugin*> plugin_for(std::span<const std::shared_ptr<const PluginModule>> modules,
+                                 int device_type, const std::string& user);
+
 }  // namespace baton

@@ -45,6 +45,12 @@ void set_extents(baton_tensor& tensor, std::span<const int64_t> shape) {
   }
 }
 
+size_t bytes_of(const baton_tensor& tensor) {
+  size_t bytes = (size_t{tensor.type.bits} * tensor.type.lanes + 7) / 8;
+  for (int32_t i = 0; i < tensor.dimensions; ++i) bytes *= static_cast<size_t>(tensor.dim[i].extent);
+  return bytes;
+}
+
 size_t ArenaLayout::place(size_t bytes) {
   const size_t wanted = placed_++ * kColourStep % kPage;
   const size_t offset = end_ + (wanted + kPage - end_ % kPage) % kPage;

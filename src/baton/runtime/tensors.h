@@ -16,6 +16,9 @@ baton_tensor tensor_header(DType dtype, int32_t rank, baton_dimension* dimension
 /// Sets the extents of a dense tensor, given in Relay order. They must fit into 31 bits.
 void set_extents(baton_tensor& tensor, std::span<const int64_t> shape);
 
+/// The bytes of its elements.
+size_t bytes_of(const baton_tensor& tensor);
+
 /// Places tensors one behind the other in one block of memory. Their starts differ modulo the page size,
 /// which avoids stalls of loads behind stores at the same page offset of another tensor.
 class ArenaLayout {

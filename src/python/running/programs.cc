@@ -281,6 +281,9 @@ void bind_programs(nb::module_& m) {
           "operators", [](const RunnableProgram& self) { return self.program().operators; },
           "names of the operators that the compiler evaluates while the program runs")
       .def_prop_ro(
+          "device_types", [](const RunnableProgram& self) { return self.program().devices; },
+          "DLPack's numbers of the devices beside the host that it uses")
+      .def_prop_ro(
           "constants", [](const RunnableProgram& self) { return arrays_to_python(self.program().constants); },
           "the constants by name, in order")
       .def(

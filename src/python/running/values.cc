@@ -133,6 +133,8 @@ nb::object value_to_python(const Value& value) {
       return nb::cast(Ref<const CellValue>(as_value<CellValue>(value)));
     case program::ValueKind::kFunction:
       break;
+    case program::ValueKind::kDeviceTensor:
+      return nb::none();  // machines give none to others
   }
   const auto* function = as_value<program::FunctionValue>(value);
   if (function->foreign()) return static_cast<const PythonFunction*>(function->foreign())->object();

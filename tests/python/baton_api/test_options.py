@@ -34,7 +34,7 @@ def test_keywords_are_the_table(name):
         assert re.search(rf"^ {{4}}(\w+, )*{keyword}(, \w+)* : ", FUNCTIONS[name].__doc__, re.M), keyword
 
 
-@pytest.mark.parametrize("name", set(FUNCTIONS) - {"compare"})
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"compare"}))
 def test_defaults_are_those_of_the_command_line(name):
     shown = dict(re.findall(r"^  --([a-z-]+) .*=(\S+)$", program(name, "--help").stdout, re.M))
     compared = {option: table(name).get(option.replace("-", "_")) for option in shown}

@@ -308,8 +308,7 @@ class Planner {
       const int to = graph_->entries[node.first_entry].device_type;
       OriginSet origins = copy.asked;
       if (origins.empty() && !copy.causes.empty())
-        origins = OriginSet::made_for(copy.causes, "copied from device type " + std::to_string(from) +
-                                                       " to " + std::to_string(to) + ", where it is read");
+        origins = OriginSet::made_for(copy.causes, copy_reason({from, to}));
       if (!copy.function) copy.function = make_device_copy(copy.type, {from, to}, origins);
       const int kernel = kernels_.of(copy.function, {"", to});
       node.attrs = kernel_attrs(copy.function);

@@ -45,6 +45,11 @@ std::optional<DeviceCopy> device_copy_of(const FunctionNode& function) {
                     device_of_attr(*copy, "dst_virtual_device", kProcessor)};
 }
 
+std::string copy_reason(const DeviceCopy& between) {
+  return "copied from device type " + std::to_string(between.from) + " to " + std::to_string(between.to) +
+         ", where it is read";
+}
+
 Function make_device_copy(const Type& type, const DeviceCopy& between, const OriginSet& origins) {
   static const OpDef& op = *find_op("device_copy");
   const Var value = make_var("p0", type, NodeInfo(OriginSet::none(), {}, type));

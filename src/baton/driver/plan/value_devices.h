@@ -17,6 +17,8 @@ struct DeviceCopy {
   int from = 1, to = 1;
 };
 std::optional<DeviceCopy> device_copy_of(const FunctionNode& function);
+/// Why a node that the compiler adds makes it.
+std::string copy_reason(const DeviceCopy& between);
 /// The device copy kernel for tensors of `type`.
 Function make_device_copy(const Type& type, const DeviceCopy& between, const OriginSet& origins);
 

@@ -1,12 +1,16 @@
 #include "baton/driver/vm/build_program.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <map>
+#include <set>
 
 #include "baton/codegen/compile.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/compile_plan.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/kernel_names.h"
 #include "baton/driver/regions.h"
 #include "baton/driver/vm/lowering.h"
 #include "baton/ir/analysis/call_graph.h"
@@ -15,6 +19,9 @@
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
+#include "baton/runtime/processor.h"
+#include "baton/support/error.h"
+#include "baton/transform/devices/plan_devices.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -132,6 +139,7 @@ void add_undefined(vm::Program& program, const std::vector<BuiltKernel>& kernels
   for (const BuiltKernel& each : kernels) by_name[each.func_name] = each.kernel.get();
   for (vm::Piece& piece : program.pieces)
     for (vm::PieceCall& call : piece.calls) {
+      if (call.kernel == vm::PieceCall::kCopy) continue;
       const auto kernel = by_name.find(program.kernels[call.kernel].name);
       if (kernel == by_name.end()) continue;
       for (const ExtentCase& each : kernel->second->cases) {
@@ -140,6 +148,27 @@ void add_undefined(vm::Program& program, const std::vector<BuiltKernel>& kernels
         for (const int extent : each.undefined) zero.push_back(call.extents.at(static_cast<size_t>(extent)));
       }
     }
+}
+
+/// The devices of values: for a build of one kind of targets, the processor's, none are told.
+PointerMap<int> devices_of(const BuildResult& result, const BuildContext& context) {
+  const auto is_host = [&](const TargetRef& target) { return target->device_type() == kProcessorKind; };
+  if (std::ranges::all_of(result.targets, is_host)) return {};
+  std::vector<std::string> options;
+  for (const TargetRef& target : result.targets) options.push_back(target->options());
+  const TargetRef& host = result.targets.front()->host;
+  return devices_of_values(*result.optimized,
+                           CompilationConfig::make(*context.passes, options, host ? host->options() : ""));
+}
+
+/// Says once of each kernel why no device has it.
+void fell_back(const Function& kernel, const std::string& why, const BuildContext& context,
+               std::set<std::string>& told) {
+  const std::string what = "the kernel `" + kernel_name("", *kernel) + "` is not for a device: " + why;
+  if (context.passes->config.flag("baton.strict_regions", false))
+    throw NotSupported(what + " (baton.strict_regions is set, so the processor does not compute it)");
+  if (told.insert(what).second)
+    std::fprintf(stderr, "baton: warning: %s; the processor computes it\n", what.c_str());
 }
 
 /// `program`: what is lowered, the last time.
@@ -155,10 +184,15 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
                 return infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
               },
           .plan =
-              [&program](BuildResult& result, const BuildContext& context, bool compiled) {
-                vm::LoweredProgram lowered = vm::lower_program(
-                    result.optimized, {result.mod_name, place_kernels(result.targets, context),
-                                       refusals(context, compiled), specializations_of(context)});
+              [&program, told = std::set<std::string>()](BuildResult& result, const BuildContext& context,
+                                                         bool compiled) mutable {
+                vm::LoweringOptions lowering{result.mod_name, place_kernels(result.targets, context),
+                                             refusals(context, compiled), devices_of(result, context)};
+                lowering.fell_back = [&](const Function& kernel, const std::string& why) {
+                  fell_back(kernel, why, context, told);
+                };
+                lowering.specializations = specializations_of(context);
+                vm::LoweredProgram lowered = vm::lower_program(result.optimized, lowering);
                 result.plan = std::move(lowered.plan);
                 result.program = program = std::move(lowered.program);
                 result.operators = std::move(lowered.operators);

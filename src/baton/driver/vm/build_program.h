@@ -7,8 +7,9 @@ namespace baton {
 
 /// Like build(), for any program that the interpreter runs: `program` of the result is what a machine runs,
 /// `plan` lists its kernels' calls for reports. `main`, the functions that no other one calls, but for those
-/// with type parameters, and what they reach can be called. Throws DiagnosticError or Error for invalid
-/// programs, NotSupported for kernels on other devices.
+/// with type parameters, and what they reach can be called. Kernels that devices cannot have, as their
+/// extents are known at run time only, are the processor's, with a warning. Throws DiagnosticError or Error
+/// for invalid programs, NotSupported under baton.strict_regions for such kernels.
 BuildResult build_program(const IRModule& module, const BuildOptions& options);
 
 /// All that build_program() knows before it makes code, as plan_build().

@@ -12,14 +12,17 @@ namespace baton::vm {
 using Kind = LoweredValue::Kind;
 
 FunctionScope::FunctionScope(LoweringState& state, const FunctionNode& function,
-                             const std::vector<Var>& captured)
+                             const std::vector<Var>& captured, bool called_from_outside)
     : state_(state),
+      function_(function),
       code_(*state.out.program, static_cast<uint32_t>(function.params().size() + captured.size())),
       pieces_(state, code_),
       parameters_(static_cast<Register>(function.params().size())) {
   Register next = 0;
   for (const std::vector<Var>* list : {&function.params(), &captured})
-    for (const Var& var : *list) bind(var, in_register(next++, var->checked_type()));
+    for (const Var& var : *list)
+      bind(var,
+           in_register(next++, var->checked_type(), called_from_outside ? 1 : state.device_of(var.get())));
   count_uses(function);
   // Calls of known functions pass on what these capture, which the text does not show.
   for (const Var& var : captured) uses_[var.get()] = kAlways;
@@ -66,6 +69,7 @@ void FunctionScope::flush(std::vector<LoweredRef> also) {
     const auto uses = uses_.find(var);
     if (uses != uses_.end() && uses->second > 0) also.push_back(value);
   }
+  keep_copies(also);
   pieces_.flush(also);
 }
 
@@ -81,7 +85,7 @@ Register FunctionScope::as_register(const LoweredRef& value) {
     case Kind::kPending:
       break;
     case Kind::kConstant:
-      return constant_register(value->where);
+      return constant_register(*value);
     case Kind::kTuple: {
       std::vector<Register> fields;
       for (const LoweredRef& field : value->fields) fields.push_back(as_register(field));
@@ -89,7 +93,9 @@ Register FunctionScope::as_register(const LoweredRef& value) {
     }
     case Kind::kFunction: {
       std::vector<Register> captured;
-      for (const Var& var : value->captured) captured.push_back(as_register(values_.variables.at(var.get())));
+      std::vector<LoweredRef> values;
+      for (const Var& var : value->captured) values.push_back(this->captured(var));
+      captured = as_registers(values);
       return emit_made(Opcode::kClosure, {value->where}, captured);
     }
     case Kind::kConstructor: {
@@ -108,7 +114,9 @@ std::vector<Register> FunctionScope::as_registers(const std::vector<LoweredRef>&
   return registers;
 }
 
-Register FunctionScope::constant_register(int32_t number) {
+Register FunctionScope::constant_register(const LoweredValue& constant) {
+  if (constant.device != 1) return pieces_.constant_on_device(constant);
+  const int32_t number = constant.where;
   const NDArray& value = state_.out.program->constants[static_cast<size_t>(number)].second;
   IntegerKind kind{};
   if (value.ndim() == 0 && is_integer_kind(value.dtype(), &kind)) return integer(integers_of(value)[0], kind);
@@ -147,7 +155,7 @@ LoweredRef FunctionScope::field(const LoweredRef& value, int32_t index, const Ty
   if (value->kind == Kind::kTuple) return value->fields.at(static_cast<size_t>(index));
   const Register from = as_register(value), made = code_.fresh();
   code_.emit(Opcode::kField, {made, from, index});
-  return in_register(made, type);
+  return in_register(made, type, value->device);
 }
 
 Register FunctionScope::emit_integers(const IntegerFunction& function, const std::vector<LoweredRef>& args,
@@ -171,26 +179,20 @@ Register FunctionScope::emit_integers(const IntegerFunction& function, const std
   return places.back();
 }
 
-LoweredRef FunctionScope::appended(const Function& kernel, const std::vector<LoweredRef>& args,
-                                   const Type& type) {
-  const auto append = append_function(*kernel);
-  if (!append) return {};
-  const LoweredRef whole = args[append->whole];
-  if (whole->kind != Kind::kRegister || whole->where >= parameters_) return {};
-  LoweredRef part;
-  if (!append->rest) {
-    part = args[append->part];
-  } else {
-    std::vector<LoweredRef> others = args;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(append->whole));
-    part = pending_of(append->rest->body()->checked_type());
-    pieces_.add({append->rest, append->rest->origins(), std::move(others), part});
-  }
-  const std::vector<Register> both = as_registers({whole, part});
-  const LoweredRef result = in_register(code_.fresh(), type);
-  code_.emit(Opcode::kAppend, {result->where, both[0], both[1]},
-             state_.add_node(kernel, append->origins, -1, "append", {whole, part}, result));
-  return result;
+void FunctionScope::emit_call(const Span& place, const LoweredRef& callee, std::vector<LoweredRef> args,
+                              std::optional<Register> made) {
+  const bool known = callee->kind == Kind::kFunction;
+  if (!known) args.insert(args.begin(), callee);
+  for (const Var& var : callee->captured) args.push_back(captured(var));
+  std::vector<Register> list = as_registers(args);
+  std::vector<int32_t> words{known ? callee->where : list[0]};
+  if (made) words.push_back(*made);
+  if (!known) list.erase(list.begin());
+  CodeBuilder::append(words, list);
+  const Opcode op = known ? (made ? Opcode::kCall : Opcode::kTailCall)
+                          : (made ? Opcode::kCallValue : Opcode::kTailCallValue);
+  code_.emit_at(place, op, std::move(words));
+  if (!made) pieces_.drop();
 }
 
 void FunctionScope::return_value(const LoweredRef& value) {

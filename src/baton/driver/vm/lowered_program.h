@@ -26,6 +26,10 @@ struct LoweringOptions {
   /// Why a primitive function, whose types have symbolic extents, is no kernel; empty when it is one. Null:
   /// none is.
   std::function<std::string(const Function&)> refuses_symbolic = {};
+  /// The device types of values; 1 for those that it lacks.
+  PointerMap<int> devices = {};
+  /// Told of each kernel that the processor computes in place of a device, and why; may throw.
+  std::function<void(const Function& kernel, const std::string& why)> fell_back = {};
   std::vector<Specialization> specializations = {};  ///< pieces have static kernels for each
 };
 

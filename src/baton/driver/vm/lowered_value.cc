@@ -4,9 +4,16 @@
 
 namespace baton::vm {
 
-LoweredRef in_register(Register where, Type type) {
-  return std::make_shared<LoweredValue>(
-      LoweredValue{.kind = LoweredValue::Kind::kRegister, .where = where, .type = std::move(type)});
+int device_for(const Type& type, int device) {
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  if (!tensor) return device;
+  return tensor->is_static() && !(tensor->rank() == 0 && is_integer_kind(tensor->dtype())) ? device : 1;
+}
+
+LoweredRef in_register(Register where, Type type, int device) {
+  device = device_for(type, device);
+  return std::make_shared<LoweredValue>(LoweredValue{
+      .kind = LoweredValue::Kind::kRegister, .where = where, .type = std::move(type), .device = device});
 }
 
 LoweredRef tuple_of(std::vector<LoweredRef> fields, Type type) {
@@ -14,12 +21,13 @@ LoweredRef tuple_of(std::vector<LoweredRef> fields, Type type) {
       LoweredValue{.kind = LoweredValue::Kind::kTuple, .type = std::move(type), .fields = std::move(fields)});
 }
 
-LoweredRef pending_of(const Type& type) {
+LoweredRef pending_of(const Type& type, int device) {
   const auto* tuple = as_type<TupleTypeNode>(type);
   if (!tuple)
-    return std::make_shared<LoweredValue>(LoweredValue{.kind = LoweredValue::Kind::kPending, .type = type});
+    return std::make_shared<LoweredValue>(
+        LoweredValue{.kind = LoweredValue::Kind::kPending, .type = type, .device = device});
   std::vector<LoweredRef> fields;
-  for (const Type& field : tuple->fields()) fields.push_back(pending_of(field));
+  for (const Type& field : tuple->fields()) fields.push_back(pending_of(field, device));
   return tuple_of(std::move(fields), type);
 }
 

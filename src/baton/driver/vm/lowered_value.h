@@ -28,12 +28,20 @@ struct LoweredValue {
   Type type = {};
   std::vector<LoweredRef> fields = {};
   std::vector<Var> captured = {};
+  /// DLPack's type of where a tensor is. Of a tuple or a value of a data type in a register: of the tensors
+  /// in it that stay on devices.
+  int device = 1;
   std::string name = {};              ///< of the variable, for messages; may be empty
   std::optional<EntryId> entry = {};  ///< of the plan that reports read, where a node computed it
 };
 
-LoweredRef in_register(Register where, Type type);
-LoweredRef pending_of(const Type& type);  ///< a tensor, or a tuple of them
+/// The device of a value of this type where values that stay on devices are on `device`: numbers that
+/// registers hold, and tensors with extents that are not known, are in the memory of the host.
+int device_for(const Type& type, int device);
+
+/// `device`: of what it is part of.
+LoweredRef in_register(Register where, Type type, int device = 1);
+LoweredRef pending_of(const Type& type, int device = 1);  ///< a tensor, or a tuple of them
 LoweredRef tuple_of(std::vector<LoweredRef> fields, Type type);
 
 /// Its tensors, tuples flattened.

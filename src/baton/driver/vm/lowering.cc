@@ -7,6 +7,7 @@
 
 #include "baton/driver/vm/function_scope.h"
 #include "baton/interpreter/value_exprs.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/constructors.h"
 #include "baton/ir/op.h"
 #include "baton/ir/variables.h"
@@ -24,6 +25,8 @@ using Kind = LoweredValue::Kind;
 struct Target {
   Register where = 0;
   bool is_result = false;  ///< of the function: nothing comes after it
+  int device = 1;          ///< of what stays on devices
+  Type type = {};
 };
 
 ParameterType parameter_type(const Type& type) {
@@ -103,17 +106,28 @@ class ProgramLowering {
 
 class FunctionLowering {
  public:
-  FunctionLowering(ProgramLowering& program, const FunctionNode& function, const std::vector<Var>& captured)
-      : program_(program), function_(function), scope_(program.state, function, captured) {}
+  /// `is_entry`: only called from outside.
+  FunctionLowering(ProgramLowering& program, const FunctionNode& function, const std::vector<Var>& captured,
+                   bool is_entry = false)
+      : program_(program),
+        function_(function),
+        is_entry_(is_entry),
+        scope_(program.state, function, captured, is_entry) {}
 
   void known_function(const Var& var, LoweredRef value) { scope_.bind(var, std::move(value)); }
 
   void run(uint32_t number) {
-    lower(function_.body(), {0, true});
+    lower(function_.body(),
+          {0, true, is_entry_ ? 1 : device_of(function_.body()), function_.body()->checked_type()});
     scope_.code().finish(program_.state.out.program->functions[number]);
   }
 
  private:
+  int device_of(const Expr& expr) const { return program_.state.device_of(expr.get()); }
+  LoweredRef made(Register where, const Expr& expr, const Type& type) const {
+    return in_register(where, type, device_of(expr));
+  }
+
   /// The value of an operand: in A-normal form these are leaves.
   LoweredRef operand(const Expr& expr) {
     switch (expr->kind()) {
@@ -133,7 +147,7 @@ class FunctionLowering {
                          .type = expr->checked_type()});
       case ExprKind::kConstructor: {
         const auto* constructor = as<ConstructorNode>(expr);
-        if (constructor->inputs().empty()) return constructed(*constructor, {}, expr->checked_type());
+        if (constructor->inputs().empty()) return constructed(*constructor, {}, expr->checked_type(), 1);
         return std::make_shared<LoweredValue>(
             LoweredValue{.kind = Kind::kConstructor, .where = program_.constructor(*constructor)});
       }
@@ -149,9 +163,8 @@ class FunctionLowering {
     return all;
   }
 
-  // ---- Expressions.
-
-  void deliver(const LoweredRef& value, const Target& target) {
+  void deliver(LoweredRef value, const Target& target) {
+    value = scope_.placed(value, target.type, target.device, OriginSet::none());
     if (target.is_result) return scope_.return_value(value);
     scope_.code().emit(Opcode::kMove, {target.where, scope_.as_register(value)});
   }
@@ -189,9 +202,9 @@ class FunctionLowering {
       case ExprKind::kLet:
       case ExprKind::kIf:
       case ExprKind::kMatch: {
-        const Register made = scope_.code().fresh();
-        lower(expr, {made, false});
-        return in_register(made, type);
+        const Register where = scope_.code().fresh();
+        lower(expr, {where, false, device_of(expr), type});
+        return made(where, expr, type);
       }
       case ExprKind::kTuple:
         return tuple_of(operands(as<TupleNode>(expr)->fields()), type);
@@ -202,13 +215,14 @@ class FunctionLowering {
       case ExprKind::kCall:
         return call(*as<CallNode>(expr), type);
       case ExprKind::kRefCreate:
-        return in_register(one(Opcode::kMakeCell, as<RefCreateNode>(expr)->value()), type);
+        return made(one(Opcode::kMakeCell, as<RefCreateNode>(expr)->value(), device_of(expr)), expr, type);
       case ExprKind::kRefRead:
-        return in_register(one(Opcode::kReadCell, as<RefReadNode>(expr)->ref()), type);
+        return made(one(Opcode::kReadCell, as<RefReadNode>(expr)->ref(), device_of(expr)), expr, type);
       case ExprKind::kRefWrite: {
         const auto* write = as<RefWriteNode>(expr);
+        const LoweredRef ref = operand(write->ref());
         const std::vector<Register> both =
-            scope_.as_registers({operand(write->ref()), operand(write->value())});
+            scope_.as_registers({ref, placed(write->value(), {}, ref->device, OriginSet::none())});
         scope_.code().emit(Opcode::kWriteCell, both);
         return tuple_of({}, type);
       }
@@ -216,14 +230,19 @@ class FunctionLowering {
         return operand(expr);
     }
   }
-  Register one(Opcode op, const Expr& of) {
-    const Register from = scope_.as_register(operand(of)), made = scope_.code().fresh();
+  /// An operand for a place of that type; null: of its own.
+  LoweredRef placed(const Expr& expr, const Type& type, int device, const OriginSet& reader) {
+    return scope_.placed(operand(expr), type ? type : expr->checked_type(), device, reader);
+  }
+  Register one(Opcode op, const Expr& of, int device) {
+    const Register from = scope_.as_register(placed(of, {}, device, OriginSet::none())),
+                   made = scope_.code().fresh();
     scope_.code().emit(op, {made, from});
     return made;
   }
 
   void lower_if(const IfNode& branch, const Target& target) {
-    const Register condition = scope_.as_register(operand(branch.condition()));
+    const Register condition = scope_.as_register(placed(branch.condition(), {}, 1, OriginSet::none()));
     scope_.flush();
     const int32_t otherwise = scope_.code().label(), end = scope_.code().label();
     scope_.code().emit_at(branch.span(), Opcode::kUnless, {condition, otherwise}, "if");
@@ -275,7 +294,7 @@ class FunctionLowering {
         scope_.code().emit_at(place, Opcode::kUnlessTag,
                               {from, constructor_tag(*pattern->constructor()), other},
                               "match " + pattern->constructor()->name());
-        const LoweredRef held = in_register(from, value->type);
+        const LoweredRef held = in_register(from, value->type, value->device);
         for (size_t i = 0; i < pattern->patterns().size(); ++i) fit_field(pattern, i, held, other, place);
         return true;
       }
@@ -298,8 +317,6 @@ class FunctionLowering {
     return fit(part, scope_.field(value, static_cast<int32_t>(index), type), other, place);
   }
 
-  // ---- Calls.
-
   /// The kernel that is called, by name, as a literal or by a variable; null when it is none.
   Function kernel_of(const CallNode& call) const {
     const auto at = kernels_.find(as<VarNode>(call.callee()));
@@ -309,20 +326,22 @@ class FunctionLowering {
     return !call.op() && call.callee()->kind() != ExprKind::kConstructor && !kernel_of(call);
   }
 
-  LoweredRef constructed(const ConstructorNode& constructor, const std::vector<LoweredRef>& fields,
-                         const Type& type) {
+  LoweredRef constructed(const ConstructorNode& constructor, const ExprList& args, const Type& type,
+                         int device) {
+    std::vector<LoweredRef> fields;
+    for (const Expr& arg : args) fields.push_back(placed(arg, {}, device, OriginSet::none()));
     return in_register(
         scope_.emit_made(Opcode::kData, {program_.constructor(constructor)}, scope_.as_registers(fields)),
-        type);
+        type, device);
   }
 
   LoweredRef call(const CallNode& call, const Type& type) {
     if (const auto* constructor = as<ConstructorNode>(call.callee()))
-      return constructed(*constructor, operands(call.args()), type);
+      return constructed(*constructor, call.args(), type, device_of(Expr(&call)));
     if (calls_function(call)) {
-      const Register made = scope_.code().fresh();
-      emit_call(call, made);
-      return in_register(made, type);
+      const Register where = scope_.code().fresh();
+      emit_call(call, where);
+      return made(where, Expr(&call), type);
     }
     if (call.op() && call.op()->name == "on_device") return operand(call.args()[0]);
     Function kernel = kernel_of(call);
@@ -333,36 +352,21 @@ class FunctionLowering {
   LoweredRef call_kernel(const Function& kernel, const CallNode& call, const Type& type) {
     std::vector<LoweredRef> args;
     for (const Expr& arg : call.args()) args.push_back(scope_.expanded(operand(arg)));
-    // Without arguments a kernel of integers is one too, which a piece computes as any other.
-    const bool pending = std::ranges::any_of(args, [](const LoweredRef& arg) { return is_pending(*arg); });
-    if (const auto integers = pending || args.empty() ? std::nullopt : integer_function(*kernel)) {
-      const LoweredRef result = in_register(0, type);
-      const uint32_t node = program_.state.add_node(kernel, call.origins(), -1, "integers", args, result);
-      result->where = scope_.emit_integers(*integers, args, node);
-      return result;
-    }
-    if (const LoweredRef made = scope_.appended(kernel, args, type)) return made;
-    const LoweredRef result = pending_of(type);
-    scope_.pieces().add({kernel, call.origins(), std::move(args), result});
-    return result;
+    return scope_.call_kernel(kernel, std::move(args), call.origins(), type, device_of(Expr(&call)));
   }
 
   /// Without `made`: as the last thing of the function.
   void emit_call(const CallNode& call, std::optional<Register> made) {
     const LoweredRef callee = operand(call.callee());
-    std::vector<LoweredRef> args = operands(call.args());
-    const bool known = callee->kind == Kind::kFunction;
-    if (!known) args.insert(args.begin(), callee);
-    for (const Var& var : callee->captured) args.push_back(scope_.find(var.get()));
-    std::vector<Register> list = scope_.as_registers(args);
-    std::vector<int32_t> words{known ? callee->where : list[0]};
-    if (made) words.push_back(*made);
-    if (!known) list.erase(list.begin());
-    CodeBuilder::append(words, list);
-    const Opcode op = known ? (made ? Opcode::kCall : Opcode::kTailCall)
-                            : (made ? Opcode::kCallValue : Opcode::kTailCallValue);
-    scope_.code().emit_at(call.span(), op, std::move(words));
-    if (!made) scope_.pieces().drop();
+    const auto* type = as_type<FuncTypeNode>(call.callee()->checked_type());
+    std::vector<LoweredRef> args;
+    for (size_t i = 0; i < call.args().size(); ++i) {
+      const Expr& arg = call.args()[i];
+      const bool is_constant = arg->kind() == ExprKind::kConstant;
+      args.push_back(placed(arg, type && i < type->params().size() ? type->params()[i] : Type(),
+                            device_of(is_constant ? Expr(&call) : arg), call.origins()));
+    }
+    scope_.emit_call(call.span(), callee, std::move(args), made);
   }
 
   // ---- Functions within functions: what they capture is passed to them, where they are known.
@@ -398,13 +402,15 @@ class FunctionLowering {
 
   ProgramLowering& program_;
   const FunctionNode& function_;
+  const bool is_entry_;
   FunctionScope scope_;
   std::unordered_map<const VarNode*, Function> kernels_;  // bound by lets
 };
 
 void ProgramLowering::run() {
+  const CallGraph calls(*state.module);
   for (const auto& [name, number] : globals_)
-    FunctionLowering(*this, *state.module->find(name), {}).run(number);
+    FunctionLowering(*this, *state.module->find(name), {}, calls.references(name) == 0).run(number);
 }
 
 }  // namespace

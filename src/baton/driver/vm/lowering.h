@@ -4,7 +4,7 @@
 
 namespace baton::vm {
 
-/// `module`: optimized, fused and typed. Throws NotSupported for kernels on other devices than the processor.
+/// `module`: optimized, fused and typed.
 LoweredProgram lower_program(const IRModule& module, const LoweringOptions& options);
 
 }  // namespace baton::vm

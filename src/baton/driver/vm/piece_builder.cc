@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "baton/ir/extent.h"
 #include "baton/ir/extents/kernel_extents.h"
@@ -39,6 +40,19 @@ int32_t LoweringState::constant(const NDArray& value, const OriginSet& origins) 
   return at->second;
 }
 
+void LoweringState::add_argument(LoweredValue& value) {
+  PlanNode node;
+  node.name = node_names.make(value.name.empty() ? "value" : value.name);
+  node.first_entry = static_cast<EntryId>(graph->entries.size());
+  value.entry = node.first_entry;
+  PlanEntry& entry = graph->entries.emplace_back();
+  entry.shape = {0};
+  entry.dtype = as_type<TensorTypeNode>(value.type)->dtype();
+  entry.device_type = value.device;
+  graph->nodes.push_back(std::move(node));
+  out.plan.nodes.push_back({-1, {}, OriginSet::none()});
+}
+
 uint32_t LoweringState::add_node(const Function& function, const OriginSet& origins, int kernel,
                                  const std::string& func_name, const std::vector<LoweredRef>& args,
                                  const LoweredRef& result) {
@@ -61,6 +75,7 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
   for (const LoweredRef& each : results) {
     each->entry = static_cast<EntryId>(graph->entries.size());
     PlanEntry& entry = graph->entries.emplace_back();
+    entry.device_type = each->device;
     const auto* tensor = as_type<TensorTypeNode>(each->type);
     if (!tensor) continue;
     entry.dtype = tensor->dtype();
@@ -75,6 +90,31 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
   graph->nodes.push_back(std::move(node));
   out.plan.nodes.push_back({kernel, function, origins});
   return static_cast<uint32_t>(graph->nodes.size()) - 1;
+}
+
+OriginSet LoweringState::operators_of(const FunctionNode& function) const {
+  std::vector<OriginSet> all;
+  const auto collect = [&](const Expr& node) {
+    if (as<CallNode>(node) && !node->origins().empty()) all.push_back(node->origins());
+  };
+  post_order(function.body(), collect);
+  if (all.empty())
+    for (const auto& [name, other] : module->functions()) post_order(other->body(), collect);
+  return all.empty() ? OriginSet::none() : OriginSet::merge_all(all);
+}
+
+void LoweringState::set_origins_at(EntryId entry, const OriginSet& origins) {
+  const uint32_t node = graph->maker_of(entry);
+  set_origins(graph->nodes[node], module->origins(), origins);
+  out.plan.nodes[node].origins = origins;
+}
+
+uint32_t LoweringState::device_number(int type) const {
+  if (type == 1) return 0;
+  std::vector<int32_t>& all = out.program->devices;
+  const auto at = std::ranges::find(all, type) - all.begin();
+  if (static_cast<size_t>(at) == all.size()) all.push_back(type);
+  return static_cast<uint32_t>(at) + 1;
 }
 
 namespace {
@@ -486,9 +526,9 @@ class PieceMaker {
     return next() - 1;
   }
 
-  uint32_t tensor(const Type& type, PieceTensor::Home home, uint32_t place) {
+  uint32_t tensor(const Type& type, PieceTensor::Home home, uint32_t place, uint32_t device) {
     const auto* tensor = as_type<TensorTypeNode>(type);
-    PieceTensor made{tensor->dtype(), {}, home, place};
+    PieceTensor made{tensor->dtype(), {}, home, place, device};
     for (const Dim dim : tensor->shape()) made.extents.push_back(step(dim));
     piece_.tensors.push_back(std::move(made));
     return static_cast<uint32_t>(piece_.tensors.size()) - 1;
@@ -525,7 +565,8 @@ class PieceMaker {
         piece_.tensors[root].home = PieceTensor::Home::kView;
         piece_.tensors[root].place = tensor;
       }
-      piece_.tensors[tensor].home = PieceTensor::Home::kOutput;
+      piece_.tensors[tensor].home =
+          piece_.tensors[tensor].device ? PieceTensor::Home::kOutputOnDevice : PieceTensor::Home::kOutput;
       piece_.tensors[tensor].place = static_cast<uint32_t>(piece_.outputs.size());
     }
     piece_.outputs.push_back(tensor);
@@ -539,17 +580,19 @@ class PieceMaker {
       for (const uint32_t output : piece_.calls[c].outputs)
         last[root_of(output)] = std::max(last[root_of(output)], c);
     }
-    using Size = std::pair<size_t, std::vector<uint32_t>>;  // bytes of an element, sorted steps
+    // The device, bytes of an element, sorted steps.
+    using Size = std::tuple<uint32_t, size_t, std::vector<uint32_t>>;
     std::vector<Size> sizes;
     std::vector<uint32_t> free;
     for (size_t c = 0; c < piece_.calls.size(); ++c) {
       for (const uint32_t output : piece_.calls[c].outputs) {
         PieceTensor& tensor = piece_.tensors[output];
         if (tensor.home != PieceTensor::Home::kArena) continue;
-        Size size{tensor.dtype.bytes(), tensor.extents};
-        std::ranges::sort(size.second);
+        Size size{tensor.device, tensor.dtype.bytes(), tensor.extents};
+        std::ranges::sort(std::get<2>(size));
         auto at = std::ranges::find_if(free, [&](uint32_t slot) { return sizes[slot] == size; });
-        if (at == free.end() && !free.empty()) at = std::prev(free.end());
+        for (auto other = free.end(); at == free.end() && other != free.begin();)
+          if (std::get<0>(sizes[*--other]) == tensor.device) at = other;
         if (at == free.end()) {
           tensor.place = piece_.slots++;
           sizes.push_back(std::move(size));
@@ -584,6 +627,19 @@ class PieceMaker {
 };
 
 }  // namespace
+
+std::string refused_on_devices(const FunctionNode& function) {
+  const Type& result = function.body()->checked_type();
+  bool known = is_static(result) && is_tensors(result), tensors = true;
+  for (const Var& param : function.params()) {
+    known &= is_static(param->checked_type());
+    tensors &= is_tensors(param->checked_type());
+  }
+  if (!known)
+    return "it has extents that are known at run time only, and kernels of devices have constant ones";
+  if (!tensors || is_expanded_later(function)) return "it needs values that are known at run time only";
+  return "";
+}
 
 void PieceBuilder::flush(const std::vector<LoweredRef>& needed) {
   if (calls_.empty()) return;
@@ -638,6 +694,23 @@ Function PieceBuilder::typed_or_assumed(size_t c, size_t* first, std::unique_ptr
   *first = c;
   typing = std::make_unique<Typing>();
   return typing->assumed(call, fits);
+}
+
+PendingCall* PieceBuilder::maker_of(const LoweredValue& tensor) {
+  for (PendingCall& call : calls_) {
+    std::vector<LoweredRef> results;
+    flatten(call.result, results);
+    for (const LoweredRef& result : results)
+      if (result.get() == &tensor) return &call;
+  }
+  return nullptr;
+}
+
+/// Where its results are.
+int PieceBuilder::device_of(const PendingCall& call) {
+  std::vector<LoweredRef> results;
+  flatten(call.result, results);
+  return results.empty() ? 1 : results[0]->device;
 }
 
 /// The functions of calls where an extent has a number; empty where they do not depend on it, or are no
@@ -697,7 +770,13 @@ void PieceBuilder::emit_calls(size_t first, size_t last, Typing& typing,
     begin_other(otherwise);
     for (size_t c = first; c < last; ++c) {
       calls_[c].function = given_[c];
-      emit_operator(calls_[c]);
+      if (device_of(calls_[c]) == 1 && !device_copy_of(*given_[c])) {
+        emit_operator(calls_[c]);
+        continue;
+      }
+      Typing alone;
+      (void)alone.typed(calls_[c]);
+      emit_piece(c, c + 1, alone, read_from(c + 1, needed));
     }
     // Results that nobody needs have no place.
     for (const LoweredRef& result : results)
@@ -717,7 +796,7 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
   PieceMaker maker(piece);
   std::map<const LoweredValue*, uint32_t> results;
   std::map<Register, uint32_t> inputs;
-  std::map<int32_t, uint32_t> constants;
+  std::map<std::pair<int32_t, int>, uint32_t> constants;  // by number and device
   std::vector<Register> operands;
   // All inputs first: the values of variables are read there.
   std::vector<std::pair<Register, LoweredRef>> found;
@@ -738,7 +817,8 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     const auto number = static_cast<uint32_t>(operands.size());
     operands.push_back(where);
     const Type type = typing.type_of(*value, value->type);
-    piece.inputs.push_back(maker.tensor(type, PieceTensor::Home::kInput, number));
+    piece.inputs.push_back(
+        maker.tensor(type, PieceTensor::Home::kInput, number, state_.device_number(value->device)));
     piece.input_names.push_back(name_of(*value));
     const auto& shape = as_type<TensorTypeNode>(type)->shape();
     for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -766,32 +846,40 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
       } else if (arg->kind == Kind::kPending) {
         out.inputs.push_back(results.at(arg.get()));
       } else {
-        const auto [at, fresh] = constants.try_emplace(arg->where, 0);
+        const auto [at, fresh] = constants.try_emplace({arg->where, arg->device}, 0);
         if (fresh)
-          at->second =
-              maker.tensor(arg->type, PieceTensor::Home::kConstant, static_cast<uint32_t>(arg->where));
+          at->second = maker.tensor(arg->type, PieceTensor::Home::kConstant,
+                                    static_cast<uint32_t>(arg->where), state_.device_number(arg->device));
         out.inputs.push_back(at->second);
       }
     }
     const bool view = is_reshape_only(*call.function) && out.inputs.size() == 1 && made.size() == 1;
     for (const LoweredRef& result : made) {
-      const uint32_t tensor =
-          maker.tensor(typing.type_of(*result, {}),
-                       view ? PieceTensor::Home::kView : PieceTensor::Home::kArena, view ? out.inputs[0] : 0);
+      const uint32_t tensor = maker.tensor(typing.type_of(*result, {}),
+                                           view ? PieceTensor::Home::kView : PieceTensor::Home::kArena,
+                                           view ? out.inputs[0] : 0, state_.device_number(result->device));
       results[result.get()] = tensor;
       out.outputs.push_back(tensor);
     }
-    const KernelPlace place = state_.options.place ? state_.options.place(*call.function, 1) : KernelPlace{};
-    if (place.device_type != 1)
-      throw NotSupported(
-          "programs with control flow or open shapes run on the processor; a kernel of this "
-          "one is for device type " +
-          std::to_string(place.device_type));
+    const bool copies = device_copy_of(*call.function).has_value();
+    const KernelPlace place =
+        copies ? KernelPlace{"", made[0]->device} : state_.place(*call.function, call.around);
     const int kernel = state_.kernels.of(call.function, place);
     PlannedKernel& planned = state_.out.plan.kernels[static_cast<size_t>(kernel)];
-    planned.called |= !view;
-    out.node = state_.add_node(call.function, call.origins, kernel, view ? "__nop" : planned.func_name,
+    planned.called |= !view && !copies;
+    // Reports say where a copy is from.
+    if (copies && args[0]->kind == Kind::kRegister && !args[0]->entry) state_.add_argument(*args[0]);
+    out.node = state_.add_node(call.function, call.origins, kernel,
+                               view     ? "__nop"
+                               : copies ? "__copy"
+                                        : planned.func_name,
                                call.args, call.result);
+    if (copies) {
+      state_.graph->nodes.back().kind = PlanNode::Kind::kCopy;
+      out.kernel = PieceCall::kCopy;
+      piece.calls.push_back(std::move(out));
+      continue;
+    }
     if (view) {
       const uint32_t before = maker.count(out.inputs[0]), after = maker.count(out.outputs[0]);
       if (before != after)
@@ -801,7 +889,9 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     }
     const auto [number, fresh] = state_.kernel_numbers.try_emplace(
         planned.func_name + " " + planned.place.backend, static_cast<uint32_t>(program.kernels.size()));
-    if (fresh) program.kernels.push_back({planned.func_name, planned.place.backend});
+    if (fresh)
+      program.kernels.push_back(
+          {planned.func_name, planned.place.backend, state_.device_number(place.device_type)});
     out.kernel = number->second;
     for (const Dim extent : kernel_extents(*call.function)) out.extents.push_back(maker.step(extent));
     piece.calls.push_back(std::move(out));
@@ -821,6 +911,19 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
   program.pieces.push_back(std::move(piece));
   if (otherwise) words.push_back(*otherwise);
   code_.emit(otherwise ? Opcode::kTryPiece : Opcode::kPiece, std::move(words));
+}
+
+Register PieceBuilder::constant_on_device(const LoweredValue& constant) {
+  Piece piece;
+  PieceMaker maker(piece);
+  maker.make_output(maker.tensor(constant.type, PieceTensor::Home::kConstant,
+                                 static_cast<uint32_t>(constant.where),
+                                 state_.device_number(constant.device)));
+  const Register made = code_.fresh();
+  const auto number = static_cast<int32_t>(state_.out.program->pieces.size());
+  state_.out.program->pieces.push_back(std::move(piece));
+  code_.emit(Opcode::kPiece, {number, made});
+  return made;
 }
 
 Register PieceBuilder::as_register(const LoweredRef& value) {

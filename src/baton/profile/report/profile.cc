@@ -260,7 +260,7 @@ ProfileReport profile(const ProgramSource& source, const ProgramCall& call, cons
         (void)own->run(call.function, call.args, how);
       last_s = seconds_since(began);
     };
-    return std::make_unique<MachineClock>(clock, run, nodes, threads, all);
+    return std::make_unique<MachineClock>(clock, run, *source.plan, threads, all);
   };
   FusedTimes fused = std::move(profiler.measured({model}, 0).front());
   ProgramTimes times = take_program_times(fused, all, nodes);

@@ -29,6 +29,9 @@ void delete_value(const ValueNode* value) {
     case ValueKind::kFunction:
       delete static_cast<const FunctionValue*>(value);
       return;
+    case ValueKind::kDeviceTensor:
+      delete static_cast<const DeviceTensorValue*>(value);
+      return;
   }
 }
 
@@ -75,6 +78,8 @@ std::string describe(const Value& value) {
   if (!value) return "no value";
   if (const auto* tensor = as_value<TensorValue>(value))
     return "a tensor " + baton::describe(tensor->array().shape(), tensor->array().dtype());
+  if (const auto* tensor = as_value<DeviceTensorValue>(value))
+    return "a tensor " + baton::describe(tensor->array().shape(), tensor->array().dtype()) + " on a device";
   if (const auto* tuple = as_value<TupleValue>(value))
     return "a tuple of " + std::to_string(tuple->fields().size());
   if (const auto* data = as_value<DataValue>(value))

@@ -14,7 +14,7 @@
 
 namespace baton::program {
 
-enum class ValueKind : uint8_t { kTensor, kTuple, kData, kCell, kFunction };
+enum class ValueKind : uint8_t { kTensor, kTuple, kData, kCell, kFunction, kDeviceTensor };
 
 /// Not polymorphic: the runtime is compiled without RTTI, which users of polymorphic values could need.
 class ValueNode {
@@ -63,6 +63,24 @@ class TensorValue final : public ValueNode {
   NDArray array_;
   size_t capacity_;
   bool lent_;
+};
+
+/// A tensor in the memory of a device. Only machines see these: what they give to others is in the memory of
+/// the host, but for what closures capture.
+class DeviceTensorValue final : public ValueNode {
+ public:
+  static constexpr ValueKind kKind = ValueKind::kDeviceTensor;
+  /// `array`: shape and type, without data; it keeps the memory. `device`: numbered by the program.
+  DeviceTensorValue(NDArray array, uint32_t device, uint64_t memory)
+      : ValueNode(kKind), array_(std::move(array)), memory_(memory), device_(device) {}
+  const NDArray& array() const { return array_; }
+  uint32_t device() const { return device_; }
+  uint64_t memory() const { return memory_; }  ///< a handle of the device's plug-in
+
+ private:
+  NDArray array_;
+  uint64_t memory_;
+  uint32_t device_;
 };
 
 class TupleValue final : public ValueNode {

@@ -1,5 +1,8 @@
 #include "baton/runtime/vm/check.h"
 
+#include <algorithm>
+
+#include "baton/runtime/processor.h"
 #include "baton/runtime/vm/instructions.h"
 
 namespace baton::vm {
@@ -87,6 +90,41 @@ Status check_function(const Program& program, const FunctionCode& function) {
   return Status::success();
 }
 
+bool is_output(const PieceTensor& tensor) {
+  return tensor.home == PieceTensor::Home::kOutput || tensor.home == PieceTensor::Home::kOutputOnDevice;
+}
+
+/// Whether a tensor can be where it is said to be. `slots`: of each slot of the arena the device, or -1.
+bool fits_device(const Program& program, const Piece& piece, const PieceTensor& tensor,
+                 std::vector<int64_t>& slots) {
+  using Home = PieceTensor::Home;
+  if (tensor.device > program.devices.size()) return false;
+  if ((tensor.home == Home::kOutput && tensor.device) ||
+      (tensor.home == Home::kOutputOnDevice && !tensor.device))
+    return false;
+  // Registers hold numbers themselves.
+  const bool has_register = tensor.home == Home::kInput || tensor.home == Home::kOutputOnDevice;
+  if (has_register && tensor.device && tensor.extents.empty() && is_integer_kind(tensor.dtype)) return false;
+  if (tensor.home == Home::kView) return piece.tensors[tensor.place].device == tensor.device;
+  if (tensor.home != Home::kArena) return true;
+  int64_t& slot = slots[tensor.place];
+  if (slot < 0) slot = tensor.device;
+  return slot == tensor.device;
+}
+
+/// Whether the tensors of a call are where it reads and writes them.
+bool fits_devices(const Program& program, const Piece& piece, const PieceCall& call) {
+  const auto of = [&](uint32_t tensor) -> const PieceTensor& { return piece.tensors[tensor]; };
+  if (call.kernel == PieceCall::kCopy)
+    return call.inputs.size() == 1 && call.outputs.size() == 1 && call.extents.empty() &&
+           of(call.inputs[0]).device != of(call.outputs[0]).device &&
+           of(call.inputs[0]).dtype == of(call.outputs[0]).dtype &&
+           of(call.inputs[0]).extents == of(call.outputs[0]).extents;
+  const uint32_t device = program.kernels[call.kernel].device;
+  const auto is_there = [&](uint32_t tensor) { return of(tensor).device == device; };
+  return std::ranges::all_of(call.inputs, is_there) && std::ranges::all_of(call.outputs, is_there);
+}
+
 Status check_piece(const Program& program, const Piece& piece, size_t number) {
   const auto wrong = [&](const std::string& what) {
     return Status::bad_data("the program's piece " + std::to_string(number) + " is damaged: " + what);
@@ -106,21 +144,25 @@ Status check_piece(const Program& program, const Piece& piece, size_t number) {
   }
   for (const ExtentCheck& check : piece.checks)
     if (check.a >= piece.steps.size() || check.b >= piece.steps.size()) return wrong("a check");
+  if (piece.slots > piece.tensors.size()) return wrong("the slots of its arena");
+  std::vector<int64_t> slots(piece.slots, -1);
   std::vector<uint32_t> views(piece.tensors.size());
   for (size_t t = 0; t < piece.tensors.size(); ++t) {
     const PieceTensor& tensor = piece.tensors[t];
     for (const uint32_t step : tensor.extents)
       if (step >= piece.steps.size()) return wrong("an extent");
-    const size_t homes[] = {piece.inputs.size(), program.constants.size(), piece.slots, piece.outputs.size(),
-                            piece.tensors.size()};
-    if (tensor.home > PieceTensor::Home::kView || tensor.place >= homes[static_cast<size_t>(tensor.home)])
+    const size_t homes[] = {piece.inputs.size(),  program.constants.size(), piece.slots,
+                            piece.outputs.size(), piece.tensors.size(),     piece.outputs.size()};
+    if (tensor.home > PieceTensor::Home::kOutputOnDevice ||
+        tensor.place >= homes[static_cast<size_t>(tensor.home)])
       return wrong("a tensor's place");
     if (tensor.home == PieceTensor::Home::kConstant)
       for (const uint32_t step : tensor.extents)
         if (piece.steps[step].op != Op::kNumber) return wrong("the extent of a constant");
     if (tensor.dtype.is_void() || tensor.dtype.code > DType::Code::kBFloat) return wrong("an element type");
+    if (!fits_device(program, piece, tensor, slots)) return wrong("the device of a tensor");
     const bool of_input = tensor.home == PieceTensor::Home::kInput && piece.inputs[tensor.place] != t;
-    const bool of_output = tensor.home == PieceTensor::Home::kOutput && piece.outputs[tensor.place] != t;
+    const bool of_output = is_output(tensor) && piece.outputs[tensor.place] != t;
     if (of_input || of_output) return wrong("a tensor's place");
     // Views end at another tensor after fewer steps than there are tensors.
     size_t root = t, steps = 0;
@@ -136,11 +178,11 @@ Status check_piece(const Program& program, const Piece& piece, size_t number) {
   for (size_t o = 0; o < piece.outputs.size(); ++o) {
     const uint32_t tensor = piece.outputs[o];
     if (!is_tensor(tensor) || piece.tensors[tensor].home == PieceTensor::Home::kArena ||
-        (piece.tensors[tensor].home == PieceTensor::Home::kOutput && piece.tensors[tensor].place != o))
+        (is_output(piece.tensors[tensor]) && piece.tensors[tensor].place != o))
       return wrong("an output");
   }
   for (const PieceCall& call : piece.calls) {
-    if (call.kernel >= program.kernels.size()) return wrong("a kernel");
+    if (call.kernel >= program.kernels.size() && call.kernel != PieceCall::kCopy) return wrong("a kernel");
     for (const uint32_t tensor : call.inputs)
       if (!is_tensor(tensor)) return wrong("an operand");
     for (const uint32_t tensor : call.outputs)
@@ -150,6 +192,7 @@ Status check_piece(const Program& program, const Piece& piece, size_t number) {
     for (const std::vector<uint32_t>& zero : call.undefined)
       for (const uint32_t step : zero)
         if (step >= piece.steps.size()) return wrong("an extent of a kernel");
+    if (!fits_devices(program, piece, call)) return wrong("the devices of a call");
   }
   return Status::success();
 }
@@ -176,6 +219,14 @@ Status check(const Program& program) {
     if (Status status = check_piece(program, program.pieces[i], i); !status.ok()) return status;
   for (const FunctionCode& function : program.functions)
     if (Status status = check_function(program, function); !status.ok()) return status;
+  for (const int32_t type : program.devices)
+    if (type <= kProcessorKind || type > BATON_LAST_KIND)
+      return Status::bad_data("the program is for device type " + std::to_string(type) +
+                              ", and there is none of that number");
+  for (const KernelName& kernel : program.kernels)
+    if (kernel.device > program.devices.size())
+      return Status::bad_data("the program's kernel " + kernel.name +
+                              " is for a device that it does not name");
   for (const ConstructorEntry& each : program.constructors)
     if (!each.info) return Status::bad_data("the program has a constructor without a name");
   return Status::success();

@@ -29,6 +29,7 @@ enum Listed : int32_t {
   kFatalCode = 15,
   kAllocStorage = 16,
   kReshapeTensor = 18,
+  kDeviceCopy = 19,
   kKillRegister = 20,
   kOwn = 21,
 };
@@ -284,8 +285,7 @@ class FunctionListing {
     for (size_t o = 0; o < piece.outputs.size(); ++o)
       places[piece.outputs[o]] = function_.code[each.operands[1 + piece.inputs.size() + o].word];
     for (size_t t = 0; t < piece.tensors.size(); ++t) {
-      if (places[t] >= 0) continue;
-      places[t] = registers_++;
+      if (places[t] < 0) places[t] = registers_++;
       if (piece.tensors[t].home == PieceTensor::Home::kConstant)
         line({kLoadConst, piece.tensors[t].place, places[t]},
              "load_const " + reg(places[t]) + " Const[" + std::to_string(piece.tensors[t].place) + "]");
@@ -313,9 +313,9 @@ class FunctionListing {
         const int64_t size = registers_ + 1;
         registers_ += 2;
         line({kAllocStorage, size, NDArray::kAlignment, static_cast<int64_t>(type.code), type.bits,
-              type.lanes, 0, at->second},
+              type.lanes, tensor.device, at->second},
              "alloc_storage " + reg(at->second) + " " + reg(size) + " " +
-                 std::to_string(NDArray::kAlignment) + " " + type.str() + " 0",
+                 std::to_string(NDArray::kAlignment) + " " + type.str() + " " + std::to_string(tensor.device),
              made_for);
       }
       const bool is_static = std::ranges::all_of(
@@ -343,7 +343,15 @@ class FunctionListing {
       for (const uint32_t t : call.outputs) make(t, call.node);
       for (const uint32_t t : call.inputs) in.push_back(places[t]);
       for (const uint32_t t : call.outputs) out.push_back(places[t]);
-      add_packed(call.kernel, in, out, comment_of(call.node));
+      if (call.kernel != PieceCall::kCopy) {
+        add_packed(call.kernel, in, out, comment_of(call.node));
+        continue;
+      }
+      const int64_t from = piece.tensors[call.inputs[0]].device, to = piece.tensors[call.outputs[0]].device;
+      line({kDeviceCopy, in[0], from, to, out[0]},
+           "device_copy " + reg(out[0]) + " " + reg(in[0]) + " " + std::to_string(from) + " " +
+               std::to_string(to),
+           comment_of(call.node));
     }
     for (uint32_t t = 0; t < piece.tensors.size(); ++t) make(t);
   }

@@ -10,6 +10,7 @@
 #include "baton/runtime/vm/append.h"
 #include "baton/runtime/vm/check.h"
 #include "baton/runtime/vm/instructions.h"
+#include "baton/runtime/vm/machine_devices.h"
 #include "baton/runtime/vm/piece_run.h"
 
 namespace baton::vm {
@@ -17,6 +18,7 @@ namespace baton::vm {
 using program::as_value;
 using program::CellValue;
 using program::DataValue;
+using program::DeviceTensorValue;
 using program::FunctionValue;
 using program::TensorValue;
 using program::TupleValue;
@@ -118,6 +120,12 @@ bool fits(const ParameterType& type, const Value& value) {
   return false;
 }
 
+/// Whether kernels of a plug-in read the memory of the host.
+bool computes_on_host(const Plugin& plugin) {
+  const auto count = plugin.table().device_count;
+  return !count || count() == 0 || plugin.device_of_kind(kProcessorKind) >= 0;
+}
+
 /// The node of the plan that the instruction with these words computes.
 uint32_t node_of(const FunctionCode& function, const int32_t* words) {
   const auto at = static_cast<uint32_t>(words - function.code.data());
@@ -165,6 +173,7 @@ Machine::~Machine() {
   unwind();
   std::free(slots_);
   pieces_.clear();
+  if (devices_) (void)devices_->wait();
   for (const auto& [module, bound] : kernels_) module->plugin().table().unbind(bound);
 }
 
@@ -172,15 +181,26 @@ Status Machine::prepare() {
   if (Status status = check(*program_); !status.ok()) return status;
   if (Status status = check_constants(*program_); !status.ok()) return status;
   memory_ = std::make_unique<MachineMemory>();
+  if (!program_->devices.empty()) {
+    Result<std::unique_ptr<MachineDevices>> devices = MachineDevices::open(*program_, modules_);
+    if (!devices.ok()) return devices.status();
+    devices_ = std::move(*devices);
+  }
   std::vector<int32_t> tensors(program_->kernels.size());
   for (const Piece& piece : program_->pieces)
     for (const PieceCall& call : piece.calls)
-      tensors[call.kernel] = static_cast<int32_t>(call.inputs.size() + call.outputs.size());
+      if (call.kernel != PieceCall::kCopy)
+        tensors[call.kernel] = static_cast<int32_t>(call.inputs.size() + call.outputs.size());
   for (size_t k = 0; k < program_->kernels.size(); ++k) {
     const KernelName& kernel = program_->kernels[k];
     const PluginModule* module = find_module(modules_, kernel.backend);
     baton_bound bound{};
-    Status status = module ? module->bind(kernel.name, tensors[k], nullptr, bound) : Status::bad_data("");
+    const Device* on = devices_ ? devices_->device(kernel.device) : nullptr;
+    if (module && (on ? &module->plugin() != &on->plugin() : !computes_on_host(module->plugin())))
+      return Status::bad_data("the kernel `" + kernel.name + "` of the program is for another device than " +
+                              (on ? "those of `" + on->plugin().name() + "`" : "the processor"));
+    Status status = module ? module->bind(kernel.name, tensors[k], on ? on->queue() : nullptr, bound)
+                           : Status::bad_data("");
     if (!status.ok())
       return Status::bad_data("the kernel `" + kernel.name + "` is not among the program's kernels" +
                               (status.message.empty() ? "" : " (" + status.message + ")"));
@@ -292,14 +312,26 @@ Result<Value> Machine::start(uint32_t function, std::span<const Value> args, con
   running_ = false;
   if (!status.ok()) {
     unwind();
+    if (devices_) (void)devices_->wait();
     cells_.reset();
     return status;
   }
   Value result = slots_[0].boxed();
   slots_[0].release();
+  if (devices_) status = end_on_devices(args, result);
   cells_->keep(result);
   cells_.reset();
+  if (!status.ok()) return status;
   return result;
+}
+
+/// Of arguments the references: the program may have written to them.
+Status Machine::end_on_devices(std::span<const Value> args, Value& result) const {
+  std::vector<Value> given(args.begin(), args.end());
+  Status status = bring_to_host(given);
+  if (status.ok()) status = bring_to_host({&result, 1});
+  const Status waited = devices_->wait();
+  return status.ok() ? waited : status;
 }
 
 template <bool kMeasured>
@@ -313,22 +345,23 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
   }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
   if (!piece)
-    piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_, exact_.get());
+    piece = std::make_unique<PieceRun>(program_->pieces[number], *program_, *memory_, kernels_,
+                                       devices_.get(), exact_.get());
   const std::span<PieceInput> inputs = piece->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Slot& slot = registers[register_of(operands[i])];
+    Slot& slot = registers[register_of(operands[i])];
     inputs[i].array = nullptr;
     if (slot.kind == Slot::Kind::kInteger) {
       inputs[i].integer = slot.integer;
     } else if (const auto* tensor = slot.as<TensorValue>()) {
       inputs[i].array = &tensor->array();
-    } else {
-      failure = bad_operand(slot.boxed(), "a tensor");
+    } else if (failure = place_input(piece->piece(), i, slot, inputs[i]); !failure.ok()) {
       return false;
     }
   }
   [[maybe_unused]] uint64_t extents = 0, memory = 0, excluded = 0;
   if constexpr (kMeasured) {
+    excluded = measured_->excluded();
     if (failure = piece->resolve_extents(); !failure.ok()) return false;
     extents = ticks() - began;
     if (failure = piece->set_inputs(); !failure.ok()) return false;
@@ -338,8 +371,7 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
     memory = has_memory - has_inputs;
     if (!piece->has_rows(*measured_)) {
       piece->find_rows(*measured_);
-      excluded = ticks() - has_memory;
-      measured_->exclude(excluded);
+      measured_->exclude(ticks() - has_memory);
     }
     if (failure = piece->call_kernels(*measured_); !failure.ok()) return false;
   } else {
@@ -366,8 +398,40 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
       slot.set_integer(outputs[o].integer, kind);
     }
   }
-  if constexpr (kMeasured) measured_->add_piece(extents, memory, ticks() - began - excluded, before, *at);
+  if constexpr (kMeasured) {
+    const uint64_t all = ticks() - began - (measured_->excluded() - excluded);
+    measured_->add_piece(extents, memory, all, before, *at);
+  }
   return true;
+}
+
+/// An input of a piece that is no tensor in the memory of the host: on the device where the piece expects it,
+/// or brought there.
+Status Machine::place_input(const Piece& piece, size_t number, Slot& slot, PieceInput& input) const {
+  Value value = slot.boxed();
+  if (!as_value<DeviceTensorValue>(value) || !devices_) return bad_operand(value, "a tensor");
+  Result<Value> placed = devices_->brought(value, piece.tensors[piece.inputs[number]].device);
+  if (!placed.ok()) return placed.status();
+  slot.set_value(std::move(*placed));
+  if (slot.kind == Slot::Kind::kInteger) {
+    input.integer = slot.integer;
+  } else if (const auto* there = slot.as<DeviceTensorValue>()) {
+    input = {&there->array(), static_cast<int64_t>(there->memory())};
+  } else {
+    input.array = &slot.as<TensorValue>()->array();
+  }
+  return Status::success();
+}
+
+/// What others get of a program is in the memory of the host.
+Status Machine::bring_to_host(std::span<Value> values) const {
+  for (Value& value : values) {
+    if (!devices_) return Status::success();
+    Result<Value> here = devices_->for_host(value);
+    if (!here.ok()) return here.status();
+    value = std::move(*here);
+  }
+  return Status::success();
 }
 
 Status Machine::evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at) {
@@ -376,7 +440,8 @@ Status Machine::evaluate(const int32_t* words, Slot* registers, MeasuredInstruct
     return Status::unavailable((contradiction_.empty() ? "" : contradiction_ + "; where they are not, ") +
                                "the operator " + program_->operators[number] +
                                " needs the compiler, which is not here");
-  const std::vector<Value> args = take_values(words + 3, registers);
+  std::vector<Value> args = take_values(words + 3, registers);
+  if (Status status = bring_to_host(args); !status.ok()) return status;
   Value result = at ? evaluate_measured(words, args, *at) : services_->evaluate(number, args);
   if (!result) {
     service_failed_ = true;
@@ -405,6 +470,7 @@ Value Machine::evaluate_measured(const int32_t* words, const std::vector<Value>&
 
 Status Machine::call_other(const FunctionValue& callee, std::vector<Value> args, Slot& result) {
   if (!services_) return Status::unavailable("the function " + callee.name() + " cannot be called here");
+  if (Status status = bring_to_host(args); !status.ok()) return status;
   Value made = services_->call(callee, args);
   if (!made) {
     service_failed_ = true;
@@ -474,9 +540,10 @@ Status Machine::append(const int32_t* words, Slot* registers, MeasuredInstructio
     if (word & kLastUse) slot.release();
     return value;
   };
-  Value whole = take(words[2]);
-  const Value part = take(words[3]);
-  Result<Value> made = appended(std::move(whole), part);
+  Value both[] = {take(words[2]), take(words[3])};
+  if (Status status = bring_to_host(both); !status.ok()) return status;
+  const Value part = both[1];
+  Result<Value> made = appended(std::move(both[0]), part);
   if (!made.ok()) return made.status();
   const uint64_t took = at ? ticks() - began : 0;
   std::string shapes;

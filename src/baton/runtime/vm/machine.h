@@ -16,7 +16,9 @@
 namespace baton::vm {
 
 class PieceRun;
+class MachineDevices;
 class MachineMemory;
+struct PieceInput;
 
 /// What a machine has others do. Functions return null after a failure, which they keep for their caller: the
 /// machine then stops with kStopped.
@@ -119,6 +121,9 @@ class Machine {
   template <bool kMeasured>
   bool run_piece(uint32_t piece, const int32_t* operands, Slot* registers, MeasuredInstruction* at,
                  Status& failure);
+  Status place_input(const Piece& piece, size_t number, Slot& slot, PieceInput& input) const;
+  Status bring_to_host(std::span<program::Value> values) const;
+  Status end_on_devices(std::span<const program::Value> args, program::Value& result) const;
   /// `at`: of a measured run; else null.
   Status evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at);
   program::Value evaluate_measured(const int32_t* words, const std::vector<program::Value>& args,
@@ -139,6 +144,7 @@ class Machine {
   std::weak_ptr<void> home_;
   Executor::Modules modules_;
   Services* services_ = nullptr;
+  std::unique_ptr<MachineDevices> devices_;  // null: only the processor
   std::unique_ptr<MachineMemory> memory_;
   std::shared_ptr<ExactKernels> exact_;
   std::vector<std::unique_ptr<PieceRun>> pieces_;

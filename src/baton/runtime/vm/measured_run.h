@@ -77,8 +77,10 @@ class MeasuredRun {
   }
   /// The ticks of all calls so far.
   const MeasuredTicks& of_calls() const { return of_calls_; }
-  /// So many ticks that have just passed do not count.
+  /// So many ticks that have just passed do not count; modulo 2^64, as what a simulated device did may take
+  /// longer by its own clock than it took here.
   void exclude(uint64_t ticks);
+  uint64_t excluded() const { return excluded_; }
   /// Counts an operator's call.
   void add_operator(size_t row, uint64_t ticks, MeasuredInstruction& at) {
     add_call(row, ticks);

@@ -48,8 +48,11 @@ void* MachineMemory::need(size_t bytes) {
 }
 
 PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& memory,
-                   std::span<const std::pair<const PluginModule*, baton_bound>> kernels, ExactKernels* exact)
+                   std::span<const std::pair<const PluginModule*, baton_bound>> kernels,
+                   MachineDevices* devices, ExactKernels* exact)
     : piece_(piece), program_(program), memory_(memory), exact_(exact) {
+  if (std::ranges::any_of(piece.tensors, [](const PieceTensor& tensor) { return tensor.device != 0; }))
+    devices_ = devices;
   size_t axes = 0, dimensions = 0, args = 0, extents = 0;
   for (const uint32_t input : piece.inputs) {
     first_axis_.push_back(axes);
@@ -80,7 +83,10 @@ PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& me
   kernel_extents_.reserve(extents);
   for (uint32_t c = 0; c < piece.calls.size(); ++c) {
     const PieceCall& call = piece.calls[c];
-    const baton_bound& bound = kernels[call.kernel].second;
+    const auto device_of = [&](uint32_t tensor) { return piece.tensors[tensor].device; };
+    const baton_bound bound = call.kernel == PieceCall::kCopy
+                                  ? devices->copier(device_of(call.inputs[0]), device_of(call.outputs[0]))
+                                  : kernels[call.kernel].second;
     all_calls_.push_back({bound.function, bound.context, args_.data() + args_.size(),
                           exact_args_.data() + exact_args_.size(), c,
                           static_cast<uint32_t>(kernel_extents_.size())});
@@ -105,10 +111,16 @@ PieceRun::PieceRun(const Piece& piece, const Program& program, MachineMemory& me
   results_.resize(piece.outputs.size());
   given_.resize(piece.outputs.size());
   spare_.resize(piece.outputs.size() * kKeptPerOutput);
-  for (size_t t = 0; t < piece.tensors.size(); ++t)
-    if (piece.tensors[t].home == PieceTensor::Home::kConstant)
-      point(static_cast<uint32_t>(t),
-            const_cast<void*>(program.constants[piece.tensors[t].place].second.data()));
+  there_.resize(devices_ ? piece.tensors.size() : 0);
+  slot_bytes_.resize(piece.slots);
+  for (uint32_t t = 0; t < piece.tensors.size(); ++t) {
+    const PieceTensor& tensor = piece.tensors[t];
+    if (tensor.home != PieceTensor::Home::kConstant) continue;
+    if (tensor.device)
+      there_[t] = devices_->constant(tensor.device, tensor.place);
+    else
+      point(t, const_cast<void*>(program.constants[tensor.place].second.data()));
+  }
   for (size_t i = 0; i < piece.inputs.size(); ++i)
     if (is_integer(piece.inputs[i])) point(piece.inputs[i], &integers_[i]);
   for (size_t o = 0; o < piece.outputs.size(); ++o)
@@ -128,7 +140,7 @@ ExactCall PieceRun::exact_call(const Call& call) const {
 
 std::vector<ExactCall> PieceRun::exact_calls() const {
   std::vector<ExactCall> calls;
-  for (const Call& call : calls_)
+  for (const Call& call : own_calls())
     if (!piece_.calls[call.number].extents.empty()) calls.push_back(exact_call(call));
   return calls;
 }
@@ -283,16 +295,30 @@ Status PieceRun::prepare() {
     for (const std::vector<uint32_t>& zero : piece_.calls[call.number].undefined)
       if (std::ranges::all_of(zero, [&](uint32_t step) { return steps_[step] == 0; }))
         return Status::invalid(
-            "the kernel `" + program_.kernels[piece_.calls[call.number].kernel].name +
+            "the kernel `" + name_of(piece_.calls[call.number]) +
             "` has no result for these extents: it would read from a tensor without elements");
     calls_.push_back(chosen(call));
   }
-  std::vector<size_t> sizes(piece_.slots);
-  for (size_t t = 0; t < tensors_.size(); ++t)
-    if (piece_.tensors[t].home == PieceTensor::Home::kArena)
-      sizes[piece_.tensors[t].place] = std::max(sizes[piece_.tensors[t].place], bytes_[t]);
+  if (devices_) {
+    device_calls_ = std::exchange(calls_, {});
+    const auto call = [](void* self, void**) {
+      auto* run = static_cast<PieceRun*>(self);
+      run->device_failure_ = run->call_on_devices(nullptr);
+      return run->device_failure_.ok() ? 0 : -1;
+    };
+    calls_.push_back({call, this, nullptr, nullptr, 0, 0});
+  }
+  slot_bytes_.assign(piece_.slots, 0);
+  std::vector<bool> elsewhere(piece_.slots);
+  for (size_t t = 0; t < tensors_.size(); ++t) {
+    const PieceTensor& tensor = piece_.tensors[t];
+    if (tensor.home != PieceTensor::Home::kArena) continue;
+    slot_bytes_[tensor.place] = std::max(slot_bytes_[tensor.place], bytes_[t]);
+    elsewhere[tensor.place] = tensor.device != 0;
+  }
   ArenaLayout layout;
-  for (size_t slot = 0; slot < sizes.size(); ++slot) offsets_[slot] = layout.place(sizes[slot]);
+  for (size_t slot = 0; slot < slot_bytes_.size(); ++slot)
+    if (!elsewhere[slot]) offsets_[slot] = layout.place(slot_bytes_[slot]);
   arena_bytes_ = layout.end();
   generation_ = 0;
   prepared_ = true;
@@ -300,7 +326,7 @@ Status PieceRun::prepare() {
 }
 
 Status PieceRun::place_in_arena() {
-  if (piece_.slots == 0) return Status::success();
+  if (arena_bytes_ == 0) return Status::success();
   const auto* arena = static_cast<uint8_t*>(memory_.need(arena_bytes_));
   if (!arena)
     return Status::out_of_memory(
@@ -308,7 +334,7 @@ Status PieceRun::place_in_arena() {
   if (memory_.generation() == generation_) return Status::success();
   generation_ = memory_.generation();
   for (size_t t = 0; t < tensors_.size(); ++t)
-    if (piece_.tensors[t].home == PieceTensor::Home::kArena)
+    if (piece_.tensors[t].home == PieceTensor::Home::kArena && !piece_.tensors[t].device)
       point(static_cast<uint32_t>(t), const_cast<uint8_t*>(arena) + offsets_[piece_.tensors[t].place]);
   return Status::success();
 }
@@ -423,23 +449,36 @@ Status PieceRun::begin() {
 }
 
 Status PieceRun::failure() const {
-  return Status::kernel_failed("the kernel `" + program_.kernels[piece_.calls[failed_].kernel].name +
-                               "` failed with code " + std::to_string(code_));
+  return devices_ ? device_failure_ : failure_of(piece_.calls[failed_], code_);
+}
+
+Status PieceRun::failure_of(const PieceCall& call, int code) const {
+  const auto device_of = [&](const std::vector<uint32_t>& tensors) {
+    return tensors.empty() ? 0 : piece_.tensors[tensors[0]].device;
+  };
+  const uint32_t device = std::max(device_of(call.inputs), device_of(call.outputs));
+  return Status::kernel_failed("the kernel `" + name_of(call) + "` failed with code " + std::to_string(code) +
+                               (device ? devices_->device(device)->plugin().reason() : ""));
+}
+
+const std::string& PieceRun::name_of(const PieceCall& call) const {
+  static const std::string copy = "__copy";
+  return call.kernel == PieceCall::kCopy ? copy : program_.kernels[call.kernel].name;
 }
 
 void PieceRun::find_rows(MeasuredRun& run) {
   rows_.clear();
-  for (const Call& each : calls_) {
+  for (const Call& each : own_calls()) {
     const PieceCall& call = piece_.calls[each.number];
     std::vector<int64_t> extents;
     for (const uint32_t step : call.extents) extents.push_back(steps_[step]);
-    rows_.push_back(
-        run.row(call.node, program_.kernels[call.kernel].name, shapes_of(call), std::move(extents)));
+    rows_.push_back(run.row(call.node, name_of(call), shapes_of(call), std::move(extents)));
   }
   rows_of_ = run.id();
 }
 
 Status PieceRun::call_kernels(MeasuredRun& run) {
+  if (devices_) return call_on_devices(&run);
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const uint64_t began = ticks();
@@ -492,6 +531,7 @@ program::Value PieceRun::view_of(uint32_t tensor) const {
   uint32_t root = tensor;
   while (piece_.tensors[root].home == PieceTensor::Home::kView) root = piece_.tensors[root].place;
   const PieceTensor& home = piece_.tensors[root];
+  if (home.device) return view_on_device(tensor, root);
   const bool is_own = home.home == PieceTensor::Home::kOutput;
   const NDArray* whole = nullptr;
   if (home.home == PieceTensor::Home::kInput) whole = inputs_[home.place].array;

@@ -10,6 +10,7 @@
 
 #include "baton/runtime/plugin.h"
 #include "baton/runtime/vm/exact_kernels.h"
+#include "baton/runtime/vm/machine_devices.h"
 #include "baton/runtime/vm/measured_run.h"
 #include "baton/runtime/vm/program.h"
 
@@ -37,7 +38,7 @@ class MachineMemory {
 /// An input of a piece: a tensor, or an integer of rank 0.
 struct PieceInput {
   const NDArray* array = nullptr;  ///< null: `integer`
-  int64_t integer = 0;
+  int64_t integer = 0;             ///< of a tensor on a device: the handle of its memory; else of a tensor 0
 };
 
 /// An output: a tensor, or for types of is_integer_kind() of rank 0 an integer.
@@ -48,9 +49,10 @@ struct PieceOutput {
 
 class PieceRun {
  public:
-  /// `kernels`: the program's, bound. `exact`: where to ask for others; may be null.
+  /// `kernels`: the program's, bound. `devices`: null where the program names none. `exact`: where to ask for
+  /// other kernels; may be null.
   PieceRun(const Piece& piece, const Program& program, MachineMemory& memory,
-           std::span<const std::pair<const PluginModule*, baton_bound>> kernels,
+           std::span<const std::pair<const PluginModule*, baton_bound>> kernels, MachineDevices* devices,
            ExactKernels* exact = nullptr);
   ~PieceRun();
   PieceRun(const PieceRun&) = delete;
@@ -112,11 +114,19 @@ class PieceRun {
   }
   std::string shapes_of(const PieceCall& call) const;
   std::string name_of(size_t input) const;
+  const std::string& name_of(const PieceCall& call) const;
   Status read_axes(bool* changed);
   Status compute_extents();
   Status prepare();
   Status place_in_arena();
   void point(uint32_t tensor, void* data);
+  const std::vector<Call>& own_calls() const { return devices_ ? device_calls_ : calls_; }
+  Status failure_of(const PieceCall& call, int code) const;
+  Status call_on_devices(MeasuredRun* run);
+  Status place_on_devices();
+  int call_measured(const Call& call, size_t row, MeasuredRun& run) const;
+  void point_on_device(uint32_t tensor, uint64_t memory);
+  program::Value view_on_device(uint32_t tensor, uint32_t root) const;
   Shape shape_of(uint32_t tensor) const;
   bool lacks_elements(uint32_t tensor) const;
   program::Value view_of(uint32_t tensor) const;
@@ -164,6 +174,12 @@ class PieceRun {
   uint64_t* runs_ = nullptr;                          // of them that of the extents now
   std::map<ExactCall, std::pair<ExactKernels::Made, baton_bound>> exact_bound_;
   std::vector<void*> exact_args_;  // as args_, without extents
+  // Of a piece with tensors on devices: its only call is one of piece_devices.cc, which makes these.
+  MachineDevices* devices_ = nullptr;  // null: all tensors are in the memory of the host
+  std::vector<Call> device_calls_;
+  Status device_failure_ = {};
+  std::vector<program::Value> there_;  // by tensor: those on devices, as long as they are used
+  std::vector<size_t> slot_bytes_;     // of the arena's slots
   size_t arena_bytes_ = 0;
   uint64_t generation_ = 0;
   bool prepared_ = false, contradicted_ = false;

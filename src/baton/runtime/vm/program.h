@@ -92,19 +92,23 @@ struct ExtentCheck {
 /// A tensor of a piece.
 struct PieceTensor {
   enum class Home : uint8_t {
-    kInput,     ///< `place`: its number among the inputs
-    kConstant,  ///< `place`: its number among the program's constants
-    kArena,     ///< `place`: the arena's slot
-    kOutput,    ///< memory of its own. `place`: its number among the outputs
-    kView,      ///< the memory of tensor `place`
+    kInput,           ///< `place`: its number among the inputs
+    kConstant,        ///< `place`: its number among the program's constants
+    kArena,           ///< `place`: the arena's slot
+    kOutput,          ///< memory of its own. `place`: its number among the outputs
+    kView,            ///< the memory of tensor `place`
+    kOutputOnDevice,  ///< like kOutput, in the memory of a device
   };
   DType dtype;
   std::vector<uint32_t> extents;  ///< steps
   Home home = Home::kArena;
   uint32_t place = 0;
+  uint32_t device = 0;  ///< 0: the processor; else from 1 in Program::devices
 };
 
 struct PieceCall {
+  /// In place of a kernel: the only input is copied to the only output, on another device.
+  static constexpr uint32_t kCopy = UINT32_MAX;
   uint32_t kernel = 0;
   std::vector<uint32_t> inputs, outputs;  ///< tensors
   std::vector<uint32_t> extents;          ///< steps whose values the kernel takes, between the two
@@ -158,6 +162,7 @@ struct FunctionCode {
 struct KernelName {
   std::string name;     ///< the symbol
   std::string backend;  ///< empty: the processor
+  uint32_t device = 0;  ///< that its tensors are on, as PieceTensor::device
 };
 
 struct ConstructorEntry {
@@ -173,6 +178,7 @@ struct Program {
   std::vector<ConstructorEntry> constructors;
   NamedArrays constants;
   std::vector<std::string> texts;
+  std::vector<int32_t> devices;  ///< DLPack's types of those beside the processor
 
   /// The function of that name; -1 when there is none.
   int find(const std::string& name) const;

@@ -112,7 +112,7 @@ void fields(Archive& archive, ExtentCheck& check) {
 }
 template <class Archive>
 void fields(Archive& archive, PieceTensor& tensor) {
-  all(archive, tensor.dtype, tensor.extents, tensor.home, tensor.place);
+  all(archive, tensor.dtype, tensor.extents, tensor.home, tensor.place, tensor.device);
 }
 template <class Archive>
 void fields(Archive& archive, PieceCall& call) {
@@ -140,7 +140,7 @@ void fields(Archive& archive, FunctionCode& code) {
 }
 template <class Archive>
 void fields(Archive& archive, KernelName& kernel) {
-  all(archive, kernel.name, kernel.backend);
+  all(archive, kernel.name, kernel.backend, kernel.device);
 }
 template <class Archive>
 void fields(Archive& archive, ConstructorEntry& entry) {
@@ -159,7 +159,7 @@ void fields(Archive& archive, Program& program) {
   each(archive, constants);
   if (version != kVersion || constants != program.constants.size()) return;
   all(archive, program.functions, program.pieces, program.kernels, program.operators, program.constructors,
-      program.texts);
+      program.texts, program.devices);
 }
 
 template <class Archive, class T>

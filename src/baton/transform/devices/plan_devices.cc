@@ -72,18 +72,24 @@ class Places {
     const VirtualDevice* named = named_device(place, placement_rule(place)->args.at(0));
     return named ? config_.canonical(*named) : of(Expr(&place));
   }
-  /// The types of all calls' devices.
-  PointerMap<int> of_calls() {
+  /// The types of the devices of all values, or of calls only.
+  PointerMap<int> of_values(bool calls_only) {
     PointerMap<int> types;
     for (const auto& [name, function] : module_.functions())
       if (has_places(*function))
         post_order(
             Expr(function),
             [&](const Expr& node) {
-              if (as<CallNode>(node)) types[node.get()] = of(node).device_type;
+              if (as<CallNode>(node) || (!calls_only && is_value(node)))
+                types[node.get()] = of(node).device_type;
             },
             enters);
     return types;
+  }
+  /// Not an operator or a constant, which have a device for each use.
+  static bool is_value(const Expr& node) {
+    return node->kind() != ExprKind::kOp && node->kind() != ExprKind::kConstructor &&
+           node->kind() != ExprKind::kConstant && node->kind() != ExprKind::kGlobalVar && enters(node);
   }
   /// The parameter devices of the callee.
   std::vector<VirtualDevice> wanted(const CallNode& call) {
@@ -337,7 +343,11 @@ bool has_places(const FunctionNode& function) {
 }
 
 PointerMap<int> devices_of_calls(const IRModuleNode& module, const CompilationConfig& config) {
-  return Places(module, config).of_calls();
+  return Places(module, config).of_values(true);
+}
+
+PointerMap<int> devices_of_values(const IRModuleNode& module, const CompilationConfig& config) {
+  return Places(module, config).of_values(false);
 }
 
 Pass plan_devices_core(std::function<CompilationConfig(const PassContext&)> config_for) {

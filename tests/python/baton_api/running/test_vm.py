@@ -472,16 +472,6 @@ def test_levels_of_optimization():
             np.testing.assert_allclose(machine(DENSE).run(data, np.ones((4, 8))).numpy(), np.full((3, 4), 8), rtol=1e-6)
 
 
-def test_other_devices_run_by_plans():
-    compiled = relay.vm.compile(tvm.parser.fromtext(HEAD + "def @main(%x: Tensor[(2), float32]) { add(%x, 1f) }"), "mirror")
-    run = vm_rt.VirtualMachine(compiled, tvm.cpu())
-    assert run.run(TWO).numpy().tolist() == [2, -1]
-    with pytest.raises(NotImplementedError, match="other devices"):
-        compiled.bytecode
-    with pytest.raises(NotImplementedError, match="straight-line"):
-        relay.vm.compile(tvm.parser.fromtext(LOOP), "mirror")
-
-
 def test_arrays_are_copied_when_they_are_set():
     run = machine("def @main(%x: Tensor[(?, 2), float32]) { (%x, fn (%y: Tensor[(1), float32]) { add(%x, %y) }) }")
     given = np.ones((2, 2), "float32")
