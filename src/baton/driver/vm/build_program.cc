@@ -162,9 +162,9 @@ PointerMap<int> devices_of(const BuildResult& result, const BuildContext& contex
 }
 
 /// Says once of each kernel why no device has it.
-void fell_back(const Function& kernel, const std::string& why, const BuildContext& context,
+void fell_back(const std::string& kernel, const std::string& why, const BuildContext& context,
                std::set<std::string>& told) {
-  const std::string what = "the kernel `" + kernel_name("", *kernel) + "` is not for a device: " + why;
+  const std::string what = "the kernel `" + kernel + "` is not for a device: " + why;
   if (context.passes->config.flag("baton.strict_regions", false))
     throw NotSupported(what + " (baton.strict_regions is set, so the processor does not compute it)");
   if (told.insert(what).second)
@@ -189,7 +189,7 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
                 vm::LoweringOptions lowering{result.mod_name, place_kernels(result.targets, context),
                                              refusals(context, compiled), devices_of(result, context)};
                 lowering.fell_back = [&](const Function& kernel, const std::string& why) {
-                  fell_back(kernel, why, context, told);
+                  fell_back(kernel_name(result.mod_name, *kernel), why, context, told);
                 };
                 lowering.specializations = specializations_of(context);
                 vm::LoweredProgram lowered = vm::lower_program(result.optimized, lowering);
