@@ -231,7 +231,11 @@ def _python(build, options):
         return _nothing("no test in tests/python yet")
     report = os.path.join(build.folder, "test-results", "python.xml")
     _remove(report)
+    # One process for each processor; the tests of a file stay together, as they share what they have built. Slow ones
+    # take the memory and the processors of whole campaigns, and run one after the other.
+    processes = 0 if options.slow else len(os.sched_getaffinity(0))
     command = [state.venv_python(build.root), "-m", "pytest", "-q", "-rfE", f"--junitxml={report}", "--color=no",
+               f"--numprocesses={processes}", "--dist=loadfile",
                "-o", f"cache_dir={os.path.join(build.root, 'build', 'pytest_cache')}", folder]
     if options.filter:
         command.append(f"--filter={options.filter}")
