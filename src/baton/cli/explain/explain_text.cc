@@ -124,7 +124,7 @@ std::string end_of(const Subject& subject, const OperatorRecord& entry) {
   if (!entry.folded_into.empty())
     parts.push_back("folded into a constant of " + names_of(subject.map, entry.folded_into));
   if (!entry.retired_by.empty()) parts.push_back("retired by " + entry.retired_by + ": " + entry.retired_why);
-  return parts.empty() ? "part of the result only" : joined(parts, "; ");
+  return parts.empty() ? "in a constant that is returned or passed on" : joined(parts, "; ");
 }
 
 std::string steps_text(const Subject& subject, uint32_t id) {

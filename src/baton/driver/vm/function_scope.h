@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "baton/driver/vm/instruction_functions.h"
 #include "baton/driver/vm/piece_builder.h"
 
 namespace baton::vm {
