@@ -1,7 +1,8 @@
 # ccache, when it is there, in front of the compiler. Paths under the source folder are hashed relative to it, so a
 # second clone finds what the first has compiled; the sloppiness is what ccache's manual asks for with precompiled
 # headers. Comments are hashed, too: GCC tells by the bytes of a header whether `#pragma once` holds for it within a
-# precompiled one, so that one from before a change of a comment would define everything twice.
+# precompiled one, so that one from before a change of a comment would define everything twice. The namespace keeps
+# what a cache holds from before comments were hashed from being found: ccache's direct mode would.
 
 option(BATON_CCACHE "Put ccache in front of the compiler when it is installed" ON)
 
@@ -15,6 +16,7 @@ if(BATON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
         "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}"
         CCACHE_NOHASHDIR=1
         CCACHE_COMMENTS=1
+        CCACHE_NAMESPACE=baton-with-comments
         CCACHE_SLOPPINESS=pch_defines,time_macros
         "${BATON_CCACHE_PROGRAM}")
   endif()

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,8 @@ project(small LANGUAGES CXX)
 list(APPEND CMAKE_MODULE_PATH "{ROOT}/cmake")
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+option(BATON_CCACHE "" OFF)
+include(BatonCcache)
 include(BatonSources)
 baton_sources(sources "*.cc" src)
 add_executable(small ${{sources}})
@@ -120,6 +123,35 @@ def test_an_edit_of_a_header_reaches_the_precompiled_one(tree):
     main = tree / "src/baton/cli/main.cc"
     main.write_text(main.read_text().replace("width()", "extra()"))
     assert built(tree) == "1 5\n"
+
+
+@pytest.mark.skipif(shutil.which("ccache") is None, reason="no ccache")
+def test_a_cache_from_before_a_change_of_a_comment_gives_no_old_precompiled_header(tree, tmp_path, monkeypatch):
+    """Neither one of today's builds, nor one of those before comments were hashed."""
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "cache"))
+    header = tree / "src/baton/ir/expr.h"
+
+    def build_with(comment, without=()):
+        header.write_text(f"{SOURCES['src/baton/ir/expr.h']}struct Extent {{}};  // {comment}\n")
+        an_hour_ago = time.time() - 3600  # ccache trusts no file that is as young as the build
+        os.utime(header, (an_hour_ago, an_hour_ago))
+        write(tree / "src/baton/cli/main.cc", f"{SOURCES['src/baton/cli/main.cc']}// {comment}\nint rank_{len(comment)}();\n")
+        shutil.rmtree(tree / "build", ignore_errors=True)
+        configure(tree, "-DBATON_CCACHE=ON")
+        rules = tree / "build" / "build.ninja"
+        text = rules.read_text()
+        assert "CCACHE_COMMENTS=1" in text
+        for setting in without:
+            text = re.sub(rf"{setting}=\S+ ", "", text)
+        rules.write_text(text)
+        return built(tree)
+
+    before = ("CCACHE_COMMENTS", "CCACHE_NAMESPACE")
+    assert build_with("one", without=before) == "1 2\n"
+    with pytest.raises(AssertionError, match="redefinition"):  # what this test is about
+        build_with("another one", without=before)
+    assert build_with("another one") == "1 2\n"
+    assert build_with("a third") == "1 2\n"
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.4, 1.0])
