@@ -22,6 +22,7 @@ failures = []  # what failed, named again before the last line: logs of CI are c
 times = []  # (seconds of processor time, name, whether it is marked slow) of single tests
 SHOWN_SLOWEST = 10
 MOST_SECONDS = 10  # of processor time on a quiet machine, for a test that is not marked slow
+MOST_PROCESSES = 4  # of Python tests
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Presets, and the programs built with them.
@@ -231,9 +232,9 @@ def _python(build, options):
         return _nothing("no test in tests/python yet")
     report = os.path.join(build.folder, "test-results", "python.xml")
     _remove(report)
-    # One process for each processor; the tests of a file stay together, as they share what they have built. Slow ones
-    # take the memory and the processors of whole campaigns, and run one after the other.
-    processes = 0 if options.slow else len(os.sched_getaffinity(0))
+    # Processes beside each other; the tests of a file stay together, as they share what they have built. Slow ones
+    # take the memory and the processors of whole campaigns, and run one after the other. A process takes up to 1 GB.
+    processes = 0 if options.slow else min(MOST_PROCESSES, len(os.sched_getaffinity(0)))
     command = [state.venv_python(build.root), "-m", "pytest", "-q", "-rfE", f"--junitxml={report}", "--color=no",
                f"--numprocesses={processes}", "--dist=loadfile",
                "-o", f"cache_dir={os.path.join(build.root, 'build', 'pytest_cache')}", folder]

@@ -12,84 +12,6 @@ from .profiling import report_of_program
 _LATE = "late_constants.json"  # the section of a file that says which constants are not in it
 
 
-class Code:
-    """The functions of an executable, whatever runs them. A derived class has
-
-    `functions`, {name: names of parameters}; `kernels`, their names; `constants`, {name: NDArray}; `lib`, a Module that is
-    written beside save()'s bytes; `result`, the build of main or None; `start(name)`, a Run of a function.
-    """
-
-    result = None
-    operators = ()  # names of what the compiler evaluates while a program runs
-
-    def function(self, name):
-        """The names of a function's parameters. ValueError when there is none of that name."""
-        if name not in self.functions:
-            raise ValueError(f"the executable has no function {name!r}, only {', '.join(self.functions)}")
-        return self.functions[name]
-
-    @property
-    def kernel_names(self):
-        """The kernels as TVM names them: without the prefix of symbols."""
-        return [short_name(each) for each in self.kernels]
-
-    def specialize(self, after_ms):
-        """Executable.specialize_in_background(): nothing to do where all shapes are constant."""
-
-    def specialized(self, wait):  # pylint: disable=unused-argument
-        """Executable.specialized()."""
-        return []
-
-    @property
-    def stats(self):
-        """A text: constants, functions, kernels."""
-        shapes = ["scalar" if not each.shape else str(list(each.shape)) for each in self.constants.values()]
-        functions = ", ".join(f'("{name}", {i})' for i, name in enumerate(self.functions))
-        return ("Relay VM executable statistics:\n"
-                f"  Constant shapes (# {len(shapes)}): [{', '.join(shapes)}]\n"
-                f"  Globals (#{len(self.functions)}): [{functions}]\n"
-                f"  Primitive ops (#{len(self.kernels)}): [{', '.join(self.kernel_names)}]\n")
-
-
-class Run:
-    """The parameters of a function of an executable, and its calls. A derived class has `run()`, which returns the value."""
-
-    def __init__(self, name, params):
-        self.name, self.params = name, params
-
-    def set(self, index, value):
-        """Sets a parameter."""
-        raise NotImplementedError
-
-    def set_all(self, args, kwargs):
-        """Sets all parameters, by position or name; values of other names are ignored. ValueError for another number."""
-        names = self.params
-        if not kwargs and len(args) == len(names):
-            for index, value in enumerate(args):
-                self.set(index, value)
-            return
-        known = sum(name in kwargs for name in names) if kwargs else 0
-        if len(args) + known != len(names):
-            unknown = "".join(f"; it has no parameter {name!r}" for name in kwargs if name not in names)
-            raise ValueError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), "
-                             f"{len(args) + known} were given{unknown}")
-        rest = iter(args)
-        for index, name in enumerate(names):
-            self.set(index, kwargs[name] if name in kwargs else next(rest))
-
-    def index_of(self, key):
-        """The number of a parameter, given by name or number. ValueError, IndexError, TypeError when there is none."""
-        if isinstance(key, str):
-            if key not in self.params:
-                raise ValueError(f"{self.name} has no parameter {key!r}, only {', '.join(self.params)}")
-            return self.params.index(key)
-        if isinstance(key, bool) or not hasattr(key, "__index__"):
-            raise TypeError(f"a parameter is given by its name or number, not by a {type(key).__name__}")
-        if not 0 <= int(key) < len(self.params):
-            raise IndexError(f"{self.name} has {len(self.params)} parameters, asked for {int(key)}")
-        return int(key)
-
-
 def short_name(kernel):
     """The name of a kernel without the prefix of its symbol."""
     return kernel[len("tvmgen_"):] if kernel.startswith("tvmgen_") else kernel
@@ -123,7 +45,7 @@ def value_for(name, ty, value):
     return value
 
 
-class ProgramCode(Code):
+class ProgramCode:
     """Functions as a program of the virtual machine (src/baton/runtime/vm). `source`: the BuildResult or core.Artifact that it
     comes from; `late`: {name: [dtype, shape]} of constants that are not here yet."""
 
@@ -158,8 +80,29 @@ class ProgramCode(Code):
         """The instructions, in TVM's form."""
         return self.program.listing()
 
+    def function(self, name):
+        """The names of a function's parameters. ValueError when there is none of that name."""
+        if name not in self.functions:
+            raise ValueError(f"the executable has no function {name!r}, only {', '.join(self.functions)}")
+        return self.functions[name]
+
+    @property
+    def kernel_names(self):
+        """The kernels as TVM names them: without the prefix of symbols."""
+        return [short_name(each) for each in self.kernels]
+
+    @property
+    def stats(self):
+        """A text: constants, functions, kernels."""
+        shapes = ["scalar" if not each.shape else str(list(each.shape)) for each in self.constants.values()]
+        functions = ", ".join(f'("{name}", {i})' for i, name in enumerate(self.functions))
+        return ("Relay VM executable statistics:\n"
+                f"  Constant shapes (# {len(shapes)}): [{', '.join(shapes)}]\n"
+                f"  Globals (#{len(self.functions)}): [{functions}]\n"
+                f"  Primitive ops (#{len(self.kernels)}): [{', '.join(self.kernel_names)}]\n")
+
     def start(self, name):
-        """A Run of a function."""
+        """A ProgramRun of a function."""
         return ProgramRun(self, name)
 
     def types(self, name):
@@ -172,6 +115,7 @@ class ProgramCode(Code):
         return hashlib.sha256(json.dumps([self.listing(), self.kernels, self.functions]).encode()).hexdigest()
 
     def specialize(self, after_ms):
+        """Executable.specialize_in_background()."""
         if after_ms is not None and self.result is None:
             raise core.TVMError("specialize_in_background: the program was read from a file, which has kernels and not the functions "
                                 "that they were compiled from: compile the module with relay.vm.compile, or name extents when "
@@ -179,6 +123,7 @@ class ProgramCode(Code):
         self.program.specialize(self.result if after_ms is not None else None, after_ms or 0)
 
     def specialized(self, wait):
+        """Executable.specialized()."""
         self.program.wait_for_specialized(wait)
         return [(short_name(kernel), extents, why) for kernel, extents, why in self.program.specialized]
 
@@ -230,11 +175,11 @@ class ProgramCode(Code):
             self.program, self._changed = self.program.with_constants(values), True
 
 
-class ProgramRun(Run):
-    """Values for the parameters of a function of a program."""
+class ProgramRun:
+    """The parameters of a function of a program, and its calls."""
 
     def __init__(self, code, name):
-        super().__init__(name, code.function(name))
+        self.name, self.params = name, code.function(name)
         self._code, self._types, self._of = code, code.types(name), code.program
         self._call = core.ProgramCall(code.program, name)
 
@@ -245,8 +190,30 @@ class ProgramRun(Run):
             call.put(index, value_for(self.params[index], self._types[index], value))
 
     def set_all(self, args, kwargs):
-        if kwargs or not self._current().set_all(args):
-            super().set_all(args, kwargs)
+        """Sets all parameters, by position or name; values of other names are ignored. ValueError for another number."""
+        names = self.params
+        if not kwargs and self._current().set_all(args):
+            return
+        known = sum(name in kwargs for name in names) if kwargs else 0
+        if len(args) + known != len(names):
+            unknown = "".join(f"; it has no parameter {name!r}" for name in kwargs if name not in names)
+            raise ValueError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), "
+                             f"{len(args) + known} were given{unknown}")
+        rest = iter(args)
+        for index, name in enumerate(names):
+            self.set(index, kwargs[name] if name in kwargs else next(rest))
+
+    def index_of(self, key):
+        """The number of a parameter, given by name or number. ValueError, IndexError, TypeError when there is none."""
+        if isinstance(key, str):
+            if key not in self.params:
+                raise ValueError(f"{self.name} has no parameter {key!r}, only {', '.join(self.params)}")
+            return self.params.index(key)
+        if isinstance(key, bool) or not hasattr(key, "__index__"):
+            raise TypeError(f"a parameter is given by its name or number, not by a {type(key).__name__}")
+        if not 0 <= int(key) < len(self.params):
+            raise IndexError(f"{self.name} has {len(self.params)} parameters, asked for {int(key)}")
+        return int(key)
 
     def _current(self):
         """The call of the code's program, which is another one once constants were given."""

@@ -8,7 +8,7 @@ from .._wanted import listed, mapped, wanted
 from . import container, ndarray
 from .benchmark import BenchmarkResult
 from .device import Device, require_devices
-from .executable import Code, ExecutableModule, ProgramCode, flattened
+from .executable import ExecutableModule, ProgramCode, flattened
 from .module import FactoryModule, Module, require_parts_on
 
 RPC_SESS_MASK = 128
@@ -35,7 +35,7 @@ class Executable:
     def __init__(self, mod):
         if isinstance(mod, (Executable, ExecutableModule)):
             mod = mod.code
-        if not isinstance(mod, Code):
+        if not isinstance(mod, ProgramCode):
             raise TypeError(f"Executable: what relay.vm.compile or load_module returns is expected, not {type(mod).__name__}")
         self.code = mod
 

@@ -136,7 +136,11 @@ std::string refusal_of_call(const Backend& backend, const CallNode& call);
 /// Lowers a region like a whole program, fused within itself: `Backend::region` of backends that compile
 /// kernels.
 BuiltRegion fused_region(const Function& region, const BuildContext& context);
-/// The same with each operator as a kernel of its own, for libraries of single operators.
+/// That of a region which `compiler` does not compile, with a warning that says `why`; NotSupported where
+/// the context wants all regions to be compiled (baton.strict_regions). `symbol`: the region's.
+BuiltRegion refused_region(const std::string& compiler, const std::string& symbol, const std::string& why,
+                           const Function& region, const BuildContext& context);
+/// fused_region() with each operator as a kernel of its own, for libraries of single operators.
 BuiltRegion unfused_region(const Function& region, const BuildContext& context);
 
 /// What reports show of a kernel that a library computes: its operators and cost, and how the backend says

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -120,6 +121,15 @@ void remove_backend(const std::string& name) { Backends::instance().remove(name)
 
 BuiltRegion fused_region(const Function& region, const BuildContext& context) {
   return lowered_region(region, context, -1);
+}
+BuiltRegion refused_region(const std::string& compiler, const std::string& symbol, const std::string& why,
+                           const Function& region, const BuildContext& context) {
+  const std::string what = compiler + " does not compile region `" + symbol + "`: " + why;
+  if (context.passes->config.flag("baton.strict_regions", false))
+    throw NotSupported(what + " (baton.strict_regions is set, so nothing else does)");
+  std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n",
+               what.c_str());
+  return fused_region(region, context);
 }
 BuiltRegion unfused_region(const Function& region, const BuildContext& context) {
   return lowered_region(region, context, 0);

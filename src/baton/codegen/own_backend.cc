@@ -182,12 +182,7 @@ class OwnBackend {
     } catch (const NotSupported& error) {
       why = error.what();
     }
-    const std::string what = std::string(table_.name) + " does not compile region `" + symbol + "`: " + why;
-    if (context.passes->config.flag("baton.strict_regions", false))
-      throw NotSupported(what + " (baton.strict_regions is set, so nothing else does)");
-    std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n",
-                 what.c_str());
-    return fused_region(main, context);
+    return refused_region(table_.name, symbol, why, main, context);
   }
 
   const baton_compiler& table() const { return table_; }

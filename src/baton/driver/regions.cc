@@ -1,6 +1,5 @@
 #include "baton/driver/regions.h"
 
-#include <cstdio>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -46,15 +45,6 @@ std::set<const Origin*> origins_in(const Expr& body) {
   return found;
 }
 
-bool has_open_extents(const FunctionNode& region) {
-  bool open = false;
-  visit_types(region.checked_type(), [&](const Type& part) {
-    const auto* tensor = as_type<TensorTypeNode>(part);
-    open |= tensor && !tensor->is_static();
-  });
-  return open;
-}
-
 /// The replacement of a region's calls: a body over parameters.
 struct Replacement {
   Function main;
@@ -94,17 +84,6 @@ class RegionBuilder final : public Rewriter {
     return at != built_.end() ? at->second : built_.emplace(key, build_one(region, symbol)).first->second;
   }
 
-  /// Backends make code for numbers: a region with other extents is computed like what is around it.
-  void fall_back(const std::string& compiler, const std::string& symbol, const FunctionNode& region) const {
-    const std::string what = compiler + " does not compile region `" + symbol +
-                             "`: it makes code for constant shapes, and this is " +
-                             type_text(region.checked_type());
-    if (context_.passes->config.flag("baton.strict_regions", false))
-      throw NotSupported(what + " (baton.strict_regions is set, so nothing else does)");
-    std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n",
-                 what.c_str());
-  }
-
   Replacement build_one(const Function& region, const std::string& symbol) const {
     const std::string compiler = text_attr(*region, "Compiler");
     const BackendRef backend = find_region_backend(compiler);
@@ -112,11 +91,14 @@ class RegionBuilder final : public Rewriter {
       throw NotSupported("Failed to find the external codegen tool for relay.ext." + compiler +
                          ": register a function of that name (tvm.register_func) that builds `" + symbol +
                          "`, or leave the program unpartitioned");
-    const bool is_open = has_open_extents(*region);
-    if (is_open) fall_back(compiler, symbol, *region);
+    const bool is_open = !is_static(region->checked_type());
     const Function bare = without_attrs(region, {"Compiler"});
-    const IRModule program =
-        (is_open ? fused_region(bare, context_) : backend->region(bare, context_)).program;
+    const IRModule program = (is_open ? refused_region(compiler, symbol,
+                                                       "it makes code for constant shapes, and this is " +
+                                                           type_text(region->checked_type()),
+                                                       bare, context_)
+                                      : backend->region(bare, context_))
+                                 .program;
     const Function main = program ? program->find("main") : Function();
     BATON_CHECK(main, compiler + " returned no program for a region");
     const auto refuse = [&](const std::string& what) {

@@ -126,4 +126,12 @@ void visit_types(const Type& type, FunctionRef<void(const Type&)> visit) {
   });
 }
 
+bool is_static(const Type& type) {
+  bool found = true;
+  visit_types(type, [&](const Type& part) {
+    if (const auto* tensor = as_type<TensorTypeNode>(part)) found &= tensor->is_static();
+  });
+  return found;
+}
+
 }  // namespace baton

@@ -217,6 +217,8 @@ Type rewrite_type(const Type& type, FunctionRef<Type(const Type&)> change);
 Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const std::vector<Type>& values);
 /// Calls `visit` for `type` and every nested type, in pre-order.
 void visit_types(const Type& type, FunctionRef<void(const Type&)> visit);
+/// Whether all tensors in it have constant extents.
+bool is_static(const Type& type);
 uint64_t type_hash(const Type& type);
 
 }  // namespace baton

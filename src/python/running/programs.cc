@@ -203,8 +203,6 @@ void bind_program_call(nb::module_& m) {
       .def("take_values", &ProgramCall::take_values, nb::arg("other"),
            "Sets all parameters to the values of a call of the same function of a program with other "
            "constants.")
-      .def("check_values", &ProgramCall::check_values,
-           "Raises TVMError, which names them, for parameters without a value.")
       .def(
           "run", &ProgramCall::run,
           "The value of the function. Raises TVMError, which names the argument, for values that do not fit. "

@@ -2,7 +2,6 @@
 import ctypes
 import os
 import pathlib
-import shutil
 import subprocess
 
 import numpy as np
@@ -229,7 +228,6 @@ def test_what_is_not_loaded(files, tmp_path):
     assert refused(Model, tmp_path / "cut.baton")
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 def test_the_example_as_c99(files, tmp_path):
     program = tmp_path / "run_artifact"
     subprocess.run(["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "src",

@@ -1,13 +1,12 @@
 """`baton predict` and `baton map` of models whose extents are open: at given ones, as curves, and what is refused."""
 import csv
 import json
-import os
-import subprocess
 
 import baton as tvm
 import numpy as np
 import pytest
 from baton import relay
+from command_line import baton
 
 OPEN = """#[version = "0.0.5"]
 def @main(%x: Tensor[(?, 16), float32], %w: Tensor[(32, 16), float32]) {
@@ -28,12 +27,6 @@ def @main(%x: Tensor[(4, 16), float32]) { cast(argwhere(%x), dtype="float32") }
 """
 ZEN5 = ["--for-device", "zen5"]
 STATIC = "these are times of kernels built for "
-
-
-def baton(folder, *args, code=0):
-    done = subprocess.run([os.environ["BATON_PROGRAM"], *args], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture(name="folder", scope="module")

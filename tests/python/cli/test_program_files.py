@@ -1,12 +1,10 @@
 """Built files of programs: run, profiled and explained without the model, as the model itself."""
 import json
-import os
-import subprocess
 
 import numpy as np
 import pytest
+from command_line import QUICK, baton
 
-QUICK = ["--repeat", "4", "--max-seconds", "1", "--no-peaks", "--threads", "1"]
 LOOP = """#[version = "0.0.5"]
 def @loop(%i: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]) -> Tensor[(?, 16), float32] {
   if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), tanh(nn.dense(%x, %w, units=16)), %w) }
@@ -19,12 +17,6 @@ def @main(%n: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]
 OPEN = """#[version = "0.0.5"]
 def @main(%x: Tensor[(?, 16), float64], %w: Tensor[(32, 16), float64]) { nn.softmax(nn.dense(%x, %w, units=32)) }
 """
-
-
-def baton(folder, *args, code=0):
-    done = subprocess.run([os.environ["BATON_PROGRAM"], *args], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture(name="files", scope="module")

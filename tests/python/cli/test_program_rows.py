@@ -2,12 +2,11 @@
 import json
 import os
 import sqlite3
-import subprocess
 
 import numpy as np
 import pytest
+from command_line import QUICK, baton
 
-QUICK = ["--repeat", "4", "--max-seconds", "1", "--no-peaks", "--threads", "1"]
 LOOP = """#[version = "0.0.5"]
 def @loop(%i: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]) -> Tensor[(?, 16), float32] {
   if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), concatenate((tanh(nn.dense(%x, %w, units=16)), %x)), %w) }
@@ -19,12 +18,6 @@ def @main(%n: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]
 OPEN = """#[version = "0.0.5"]
 def @main(%x: Tensor[(?, 16), float32], %w: Tensor[(32, 16), float32]) { nn.softmax(nn.dense(%x, %w, units=32)) }
 """
-
-
-def baton(folder, *args, code=0):
-    done = subprocess.run([os.environ["BATON_PROGRAM"], *args], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture(name="folder", scope="module")

@@ -10,8 +10,7 @@ import baton as tvm
 import numpy as np
 import pytest
 from baton import relay
-
-QUICK = ["--repeat", "4", "--max-seconds", "1", "--no-peaks", "--threads", "1"]
+from command_line import QUICK, baton
 
 LOOP = """#[version = "0.0.5"]
 def @loop(%i: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]) -> Tensor[(?, 16), float32] {
@@ -25,12 +24,6 @@ def @main(%n: int32, %x: Tensor[(?, 16), float32], %w: Tensor[(16, 16), float32]
 OPEN = """#[version = "0.0.5"]
 def @main(%x: Tensor[(?, 16), float32], %w: Tensor[(32, 16), float32]) { nn.softmax(nn.dense(%x, %w, units=32)) }
 """
-
-
-def baton(folder, *args, code=0):
-    done = subprocess.run([os.environ["BATON_PROGRAM"], *args], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture(name="loop")

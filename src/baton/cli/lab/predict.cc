@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
 #include "baton/driver/shape_points.h"
@@ -47,11 +49,8 @@ class PredictVerb final : public Verb {
  private:
   bool leaves_extents_open() const {
     const Function main = load_model(flags_.model).module->find("main");
-    if (!main) return false;
-    for (const Var& param : main->params())
-      if (const auto* type = as_type<TensorTypeNode>(type_of(*param)); type && !type->is_static())
-        return true;
-    return false;
+    return main &&
+           !std::ranges::all_of(main->params(), [](const Var& param) { return is_static(type_of(*param)); });
   }
 
   ProfileReport predicted(const FoundPredictor& found, const std::vector<std::string>& shapes, Io& io) const {

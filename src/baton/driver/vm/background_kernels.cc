@@ -16,18 +16,18 @@ constexpr size_t kRemembered = 4096;
 }  // namespace
 
 BackgroundKernels::BackgroundKernels(const BuildResult& built, const BuildContext& context, double after_ms)
-    : program_(built.program),
-      all_(built.kernels),
-      context_(context),
+    : context_(context),
       after_(
           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(after_ms))) {
   context_.progress = {};
   context_.fusion_log = nullptr;
   context_.interrupt = &stop_;
   context_.threads = 1;  // the others are the program's
-  for (const vm::KernelName& name : program_->kernels) {
-    const auto found = std::ranges::find(all_, name.name, &BuiltKernel::func_name);
-    kernels_.push_back(found != all_.end() && name.backend.empty() ? &*found : nullptr);
+  for (const vm::KernelName& kernel : built.program->kernels) {
+    const auto found = std::ranges::find(built.kernels, kernel.name, &BuiltKernel::func_name);
+    const bool is_ours = found != built.kernels.end() && kernel.backend.empty();
+    requests_.push_back(is_ours ? std::optional(found->request) : std::nullopt);
+    names_.push_back(kernel.name);
   }
 }
 
@@ -40,10 +40,11 @@ BackgroundKernels::~BackgroundKernels() {
   if (thread_.joinable()) thread_.join();
 }
 
-void BackgroundKernels::met(std::span<const vm::ExactCall> calls, uint64_t) {
+void BackgroundKernels::met(std::span<const vm::ExactCall> calls) {
   std::vector<vm::ExactCall> wanted;
   for (const vm::ExactCall& call : calls)
-    if (kernels_[call.kernel] && std::ranges::find(wanted, call) == wanted.end()) wanted.push_back(call);
+    if (requests_[call.kernel] && std::ranges::find(wanted, call) == wanted.end()) wanted.push_back(call);
+  if (wanted.empty()) return;
   const std::lock_guard lock(mutex_);
   if (first_met_.size() >= kRemembered) first_met_.clear();
   const auto [first, is_new] = first_met_.emplace(wanted, Clock::now());
@@ -80,9 +81,8 @@ void BackgroundKernels::make(const std::vector<vm::ExactCall>& calls) {
     for (size_t i = 0; i < calls.size() && !stop_; ++i) why_not[i] = make_together({&calls[i], 1});
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < calls.size(); ++i)
-    done_.push_back({built_of(calls[i]).func_name,
-                     {calls[i].extents.begin(), calls[i].extents.end()},
-                     std::move(why_not[i])});
+    done_.push_back(
+        {names_[calls[i].kernel], {calls[i].extents.begin(), calls[i].extents.end()}, std::move(why_not[i])});
 }
 
 /// Why not; empty: they are made.
@@ -90,7 +90,7 @@ std::string BackgroundKernels::make_together(std::span<const vm::ExactCall> call
   try {
     std::vector<KernelRequest> requests;
     for (const vm::ExactCall& call : calls) {
-      KernelRequest request = built_of(call).request;
+      KernelRequest request = *requests_[call.kernel];
       const std::vector<int64_t> numbers(call.extents.begin(), call.extents.end());
       request.function = at_extents(*request.function, numbers);
       request.template_name.clear();  // what is best for these extents

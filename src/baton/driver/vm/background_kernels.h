@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -20,7 +21,7 @@ class BackgroundKernels final : public vm::ExactKernels {
   /// Waits for nothing but the kernel that is being compiled.
   ~BackgroundKernels() override;
 
-  void met(std::span<const vm::ExactCall> calls, uint64_t times) override;
+  void met(std::span<const vm::ExactCall> calls) override;
 
   /// A kernel that was asked for.
   struct Specialized {
@@ -37,11 +38,10 @@ class BackgroundKernels final : public vm::ExactKernels {
   void work();
   void make(const std::vector<vm::ExactCall>& calls);
   std::string make_together(std::span<const vm::ExactCall> calls);
-  const BuiltKernel& built_of(const vm::ExactCall& call) const { return *kernels_[call.kernel]; }
 
-  const std::shared_ptr<const vm::Program> program_;
-  std::vector<BuiltKernel> all_;
-  std::vector<const BuiltKernel*> kernels_;  // by Program::kernels; null: another backend's
+  /// By Program::kernels; none: of another backend.
+  std::vector<std::optional<KernelRequest>> requests_;
+  std::vector<std::string> names_;
   BuildContext context_;
   const Clock::duration after_;
 

@@ -80,10 +80,6 @@ IRModule without_compilers(IRModule module) {
   return module;
 }
 
-}  // namespace
-
-namespace {
-
 /// What only a run knows, in words. Empty: it is a plan.
 std::string why_no_plan(const IRModule& module) {
   const Function main = module->find("main");
@@ -92,8 +88,7 @@ std::string why_no_plan(const IRModule& module) {
   const auto look_at = [&](const Type& type, const auto& whose) {
     if (!why.empty()) return;
     visit_types(type, [&](const Type& part) {
-      const auto* tensor = as_type<TensorTypeNode>(part);
-      if (as_type<TypeCallNode>(part) || as_type<RefTypeNode>(part) || (tensor && !tensor->is_static()))
+      if (as_type<TypeCallNode>(part) || as_type<RefTypeNode>(part) || !is_static(part))
         why = whose() + " is " + type_text(type);
     });
   };

@@ -36,14 +36,6 @@ bool has_unknown(const Type& type) {
   return found;
 }
 
-bool is_static(const Type& type) {
-  bool found = true;
-  visit_types(type, [&](const Type& part) {
-    if (const auto* tensor = as_type<TensorTypeNode>(part)) found &= tensor->is_static();
-  });
-  return found;
-}
-
 bool is_tensors(const Type& type) {
   if (as_type<TensorTypeNode>(type)) return true;
   const auto* tuple = as_type<TupleTypeNode>(type);

@@ -107,6 +107,7 @@ class RunnableProgram::Borrowed {
  public:
   explicit Borrowed(RunnableProgram& of) : of_(of) {
     const std::lock_guard lock(of.mutex_);
+    exact_ = of.exact_;
     if (of.idle_.empty()) return;
     worker_ = std::move(of.idle_.back());
     of.idle_.pop_back();
@@ -123,11 +124,13 @@ class RunnableProgram::Borrowed {
           require(vm::Machine::create(of_.program_, of_.modules_, &made->services, of_.weak_from_this()));
       worker_ = std::move(made);
     }
+    worker_->machine->set_exact(exact_);
     return *worker_;
   }
 
  private:
   RunnableProgram& of_;
+  std::shared_ptr<BackgroundKernels> exact_;
   std::unique_ptr<Worker> worker_;
 };
 
@@ -188,7 +191,6 @@ Value RunnableProgram::run_on_worker(const RunContext& context, Run run) {
   worker.services.begin(context);
   worker.machine->set_interrupt(context.interrupt);
   worker.machine->set_depth(depth_);
-  worker.machine->set_exact(specialized());
   Result<Value> result = run(*worker.machine);
   if (result.ok()) return std::move(*result);
   if (const std::exception_ptr failure = worker.services.failure();
@@ -265,7 +267,7 @@ std::vector<Value> values_for(const vm::Program& program, const std::string& fun
     const Shape extents = shape == wanted.end() ? type.extents : shape->second;
     if (type.kind != vm::ParameterType::Kind::kTensor || std::ranges::count(extents, -1))
       throw Error("parameter %" + name +
-                  " has no value, and none can be made up: only for tensors of known " + "shape");
+                  " has no value, and none can be made up: only for tensors of known shape");
     const NDArray made = tensor_value(name, extents, type.dtype);
     if (!made) throw Error("no memory for parameter %" + name + ", " + describe(extents, type.dtype));
     values.push_back(program::tensor_value(made));

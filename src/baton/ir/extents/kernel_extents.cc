@@ -21,10 +21,6 @@ void add_vars(const Type& type, std::vector<Dim>& vars) {
       });
 }
 
-bool is_static(const Type& type) {
-  return !type || std::ranges::all_of(flat_types(type), &TensorTypeNode::is_static);
-}
-
 /// Rebuilds nodes with other types; what does not change stays the same object.
 class ExtentReplacer {
  public:
@@ -101,7 +97,7 @@ class Numbered {
 
 bool has_symbols(const FunctionNode& function) {
   bool found = false;
-  const auto look_at = [&](const Type& type) { found = found || !is_static(type); };
+  const auto look_at = [&](const Type& type) { found = found || (type && !is_static(type)); };
   for (const Var& param : function.params()) look_at(type_of(*param));
   post_order(function.body(), [&](const Expr& node) {
     if (node->kind() != ExprKind::kOp) look_at(type_of(node));

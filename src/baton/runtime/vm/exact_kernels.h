@@ -27,9 +27,9 @@ class ExactKernels {
  public:
   virtual ~ExactKernels() = default;
 
-  /// A piece ran `times` times with the same extents: called at 1, 2, 4, 8, ... `calls`: of its kernels that
-  /// have symbolic extents.
-  virtual void met(std::span<const ExactCall> calls, uint64_t times) = 0;
+  /// A piece ran 1, 2, 4, 8, ... times with the same extents. `calls`: of its kernels that have symbolic
+  /// ones.
+  virtual void met(std::span<const ExactCall> calls) = 0;
 
   /// A kernel with the arguments of the one that it replaces, less the extents.
   struct Made {

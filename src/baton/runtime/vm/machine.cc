@@ -350,7 +350,7 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
   const std::span<PieceInput> inputs = piece->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     Slot& slot = registers[register_of(operands[i])];
-    inputs[i].array = nullptr;
+    inputs[i] = {};
     if (slot.kind == Slot::Kind::kInteger) {
       inputs[i].integer = slot.integer;
     } else if (const auto* tensor = slot.as<TensorValue>()) {
@@ -416,7 +416,7 @@ Status Machine::place_input(const Piece& piece, size_t number, Slot& slot, Piece
   if (slot.kind == Slot::Kind::kInteger) {
     input.integer = slot.integer;
   } else if (const auto* there = slot.as<DeviceTensorValue>()) {
-    input = {&there->array(), static_cast<int64_t>(there->memory())};
+    input = {.array = &there->array(), .memory = there->memory()};
   } else {
     input.array = &slot.as<TensorValue>()->array();
   }

@@ -1,6 +1,4 @@
 // Calls of pieces with tensors on devices. Those without any do not come here.
-#include <utility>
-
 #include "baton/runtime/system/timers.h"
 #include "baton/runtime/vm/piece_run.h"
 
@@ -22,14 +20,14 @@ Status PieceRun::place_on_devices() {
   for (size_t i = 0; i < piece_.inputs.size(); ++i) {
     const uint32_t tensor = piece_.inputs[i], device = piece_.tensors[tensor].device;
     if (!device) continue;
-    if (!inputs_[i].integer) {
+    if (!inputs_[i].memory) {
       Result<Value> there =
           devices_->brought(make_ref<const program::TensorValue>(*inputs_[i].array, /*lent=*/true), device);
       if (!there.ok()) return there.status();
       there_[tensor] = std::move(*there);
     } else {
       there_[tensor] = {};
-      point_on_device(tensor, static_cast<uint64_t>(std::exchange(inputs_[i].integer, 0)));
+      point_on_device(tensor, inputs_[i].memory);
     }
   }
   std::vector<Value> slots(piece_.slots);

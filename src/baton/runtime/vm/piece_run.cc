@@ -418,7 +418,7 @@ Status PieceRun::set_inputs() {
 }
 
 bool PieceRun::begin_again() {
-  if (!prepared_ || is_behind() || (piece_.slots > 0 && memory_.generation() != generation_)) return false;
+  if (!prepared_ || is_behind() || (arena_bytes_ > 0 && memory_.generation() != generation_)) return false;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const uint32_t tensor = piece_.inputs[i];
     if (!inputs_[i].array) {

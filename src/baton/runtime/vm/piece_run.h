@@ -38,7 +38,8 @@ class MachineMemory {
 /// An input of a piece: a tensor, or an integer of rank 0.
 struct PieceInput {
   const NDArray* array = nullptr;  ///< null: `integer`
-  int64_t integer = 0;             ///< of a tensor on a device: the handle of its memory; else of a tensor 0
+  int64_t integer = 0;
+  uint64_t memory = 0;  ///< of a tensor on a device, the handle of its memory; 0: it is the host's
 };
 
 /// An output: a tensor, or for types of is_integer_kind() of rank 0 an integer.
@@ -102,7 +103,7 @@ class PieceRun {
   bool is_integer(uint32_t tensor) const;
   bool is_behind() const { return exact_ && exact_->generation() != exact_generation_; }
   void count_run() {
-    if (exact_ && std::has_single_bit(++*runs_)) exact_->met(exact_calls(), *runs_);
+    if (exact_ && std::has_single_bit(++*runs_)) exact_->met(exact_calls());
   }
   std::vector<ExactCall> exact_calls() const;
   ExactCall exact_call(const Call& call) const;
