@@ -92,13 +92,11 @@ std::string instruction_of(const std::string& line) {
   return text;
 }
 
-std::string with_inserted(const Assembly& assembly, const std::map<size_t, std::string>& before,
-                          const std::map<size_t, std::string>& instead) {
+std::string with_inserted(const Assembly& assembly, const std::map<size_t, std::string>& before) {
   std::string text;
   for (size_t i = 0; i < assembly.lines.size(); ++i) {
     if (const auto at = before.find(i); at != before.end()) text += at->second;
-    const auto at = instead.find(i);
-    text += at != instead.end() ? at->second : assembly.lines[i] + "\n";
+    text += assembly.lines[i] + "\n";
   }
   return text;
 }

@@ -34,8 +34,7 @@ Assembly parse_assembly(const std::string& text);
 std::string instruction_of(const std::string& line);
 
 /// The text with lines inserted before others: [line] -> lines, each with its newline.
-std::string with_inserted(const Assembly& assembly, const std::map<size_t, std::string>& before,
-                          const std::map<size_t, std::string>& instead = {});
+std::string with_inserted(const Assembly& assembly, const std::map<size_t, std::string>& before);
 
 /// The path of the assembler: $BATON_ASSEMBLER, else `as`; empty when there is none.
 std::string find_assembler();

@@ -75,7 +75,7 @@ Result<LabelledCode> label_code(const Assembly& assembly, const std::string& obj
       const uint32_t to = labels.offset(padding_label(f, p, true), *in_theirs);
       BATON_CHECK(from <= to && to <= mine.size(), "padding outside of " + function.symbol);
       mine.replace(from, to - from, shipped.substr(from, to - from));
-      labelled_function.paddings.emplace_back(shipped.substr(from, to - from));
+      labelled_function.paddings.push_back({from, std::string(shipped.substr(from, to - from))});
     }
     if (mine != shipped) {
       const auto at = std::mismatch(mine.begin(), mine.end(), shipped.begin()).first - mine.begin();

@@ -10,11 +10,16 @@
 
 namespace baton {
 
-/// The offsets of a function's blocks in the shipped object, and its padding bytes.
+/// No-op instructions up to an aligned address, as Halide chose them.
+struct Padding {
+  uint32_t offset = 0;
+  std::string bytes;
+};
+/// Byte offsets are those from the function's start, in the shipped object.
 struct LabelledFunction {
   uint32_t bytes = 0;
-  std::vector<uint32_t> blocks;       ///< per block of the assembly: byte offset from the function's start
-  std::vector<std::string> paddings;  ///< per padding of the assembly
+  std::vector<uint32_t> blocks;   ///< per block of the assembly
+  std::vector<Padding> paddings;  ///< per padding of the assembly
 };
 struct LabelledCode {
   std::vector<LabelledFunction> functions;  ///< in assembly order
