@@ -205,6 +205,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   ShapesByExtents shapes(scheduled.kernel);
   GrantedExtents granted(scheduled.kernel);
   StreamAheadPass streams(scheduled.kernel.streams);
+  OpenTilesPass open(scheduled.kernel.open_tiles);
   DataOnDevicePass data;
   DeviceFunctionsPass functions(target.has_feature(Halide::Target::CUDA));
   ThreadTilesPass tiles;
@@ -220,6 +221,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   pipeline.add_custom_lowering_pass(&zeros, [] {});
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
+  pipeline.add_custom_lowering_pass(&open, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});
   return with_stable_names(pipeline.compile_to_module(inputs, symbol, target, linkage));
 }

@@ -87,11 +87,16 @@ int result_extent(const LoweredKernel& kernel, int axis) {
   return static_cast<int>(kernel.usual_extent(result_dim(kernel, axis)));
 }
 
+Halide::Expr open_tile(Dim extent, int most) {
+  const Halide::Expr all = as_expr(extent), tiles = (all + most - 1) / most;
+  return (all + tiles - 1) / tiles;
+}
+
 std::vector<int> lengths_of(const LoweredKernel& kernel, Dim dim) {
   const auto usual = static_cast<int>(kernel.usual_extent(dim));
   constexpr int kLong = 16;
   if (!dim.is_symbolic() || usual < kLong) return {usual};
-  return {usual / 2 + 1, usual, usual * 3 / 2 + 4, usual * 2 - 1};
+  return {usual / 4, usual / 2 + 1, usual, usual * 3 / 2 + 4, usual * 2 - 1};
 }
 
 std::vector<int64_t> usual_shape(const LoweredKernel& kernel, const std::vector<Dim>& dims) {
@@ -292,31 +297,47 @@ Halide::Var parallel_tasks(Func out, const std::vector<Halide::Var>& loops, int6
   const TailStrategy tail =
       symbolic ? TailStrategy::GuardWithIf : guarded(static_cast<int>(iterations), items);
   out.split(all, group, item, items, tail).parallel(group);
+  if (symbolic) out.never_partition(item, group);  // a branch costs little beside so much work
   return item;
 }
 
 void reduce_in_vectors(LoweredKernel& kernel, Func sum, const Halide::RVar& r, Dim steps, int vectors,
                        int lanes) {
   const auto extent = static_cast<int>(kernel.usual_extent(steps));
+  // Of a symbolic extent the tail is predicated.
+  if (steps.is_symbolic()) vectors = std::min(vectors, 2);
   int width = lanes;
   while (width * 2 <= lanes * vectors && width * 2 <= extent) width *= 2;
   // A tail costs more than fewer vectors do.
   while (width > lanes && extent % width != 0 && extent < 4 * width) width /= 2;
   if (width > extent) return;
-  kernel.takes_for_granted(steps, width, lanes);
-  const Halide::RVar ro("ro"), ri("ri");
+  kernel.takes_for_granted(steps, lanes, lanes);
+  const Halide::Var place = sum.dimensions() > 0 ? sum.args()[0] : Halide::Var::outermost();
+  const auto in_lanes = [&](Func partial, const Halide::Var& lane, int of) {
+    partial.compute_at(sum, place).vectorize(lane, of).unroll(lane).update().vectorize(lane, of).unroll(lane);
+  };
+  Halide::RVar rest("rest");
+  const Halide::RVar ro("ro");
   const Halide::Var lane("lane");
-  sum.update().split(r, ro, ri, width, TailStrategy::GuardWithIf);
-  Func partial = sum.update().rfactor(ri, lane);
-  // Few steps, each of them predicated: a second loop for whole vectors costs more than it saves.
-  if (steps.is_symbolic() && width == lanes) partial.update().never_partition(ro);
-  partial.compute_at(sum, sum.dimensions() > 0 ? sum.args()[0] : Halide::Var::outermost())
-      .vectorize(lane, lanes)
-      .unroll(lane)
-      .update()
-      .vectorize(lane, lanes)
-      .unroll(lane);
-  sum.update().atomic().vectorize(ri);
+  sum.update().split(r, ro, rest, width, TailStrategy::GuardWithIf);
+  in_lanes(sum.update().rfactor(rest, lane), lane, lanes);
+  // Lanes beyond a short row keep the neutral value, which may be folded like others.
+  sum.function().update(0).predicate() = Halide::Internal::const_true();
+  // Then in steps of shorter vectors: Halide makes a chain of scalars of the lanes of one.
+  for (int level = 0; width > 1; ++level) {
+    const int parts = width > lanes ? width / lanes : width % 4 == 0 ? 4 : width % 2 == 0 ? 2 : width;
+    width /= parts;
+    if (width == 1) break;
+    const std::string suffix = std::to_string(level);
+    const Halide::RVar part("part" + suffix), of_part("of_part" + suffix);
+    const Halide::Var folded_lane("folded" + suffix);
+    sum.update().split(rest, part, of_part, width);
+    Func folded = sum.update().rfactor(of_part, folded_lane);
+    in_lanes(folded, folded_lane, std::min(width, lanes));
+    folded.update().unroll(part);
+    rest = of_part;
+  }
+  sum.update().unroll(rest);
 }
 
 namespace {
@@ -338,6 +359,15 @@ bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet) {
 }
 
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {
+  if (p.open_rows && p.rows % tile.rows != 0) {
+    const int rows = tiles_of(p.rows, tiles_of(p.rows, tile.rows)), rest = p.rows % rows;
+    TiledProduct last = p, others = p;
+    last.rows = rest, others.rows = p.rows - rest;
+    last.streamed = p.streamed && others.rows == 0;
+    double cost = others.rows * register_tile_cost(others, {rows, tile.columns}, sheet);
+    if (rest > 0) cost += rest * register_tile_cost(last, {rest, tile.columns}, sheet);
+    return cost / p.rows;
+  }
   // Cycles for one reduction step over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle
   // or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and loop
   // overhead.
@@ -405,6 +435,7 @@ RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& shee
     if (columns * p.vectors > sheet.vector_registers / 2) break;
     if (allowed == TileColumns::kDivide && p.columns % columns != 0) continue;
     for (int rows = 1; rows <= std::min(p.rows, sheet.vector_registers); ++rows) {
+      if (p.open_rows && open_sums(rows, columns * p.vectors) > kMostOpenSums) break;
       double cost = lengths.empty() ? register_tile_cost(p, {rows, columns}, sheet) : 0;
       for (const int length : lengths) {
         TiledProduct of_length = p;

@@ -4,6 +4,7 @@
 // are read; this also transposes them.
 #include <algorithm>
 
+#include "baton/ir/inspect.h"
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/schedule/common.h"
 #include "baton/schedule/kernel_choice.h"
@@ -20,14 +21,13 @@ using Halide::Var;
 constexpr int64_t kTaskMultiplyAdds = 1 << 16;
 /// As many panels keep all cores busy.
 constexpr int kManyPanels = 4;
-/// Rows of a tile, at most, of a product with any number of rows.
-constexpr int kMostSymbolicRows = 8;
 
 struct MatmulExtents {
   int rows = 1, columns = 1, depth = 1;
   int64_t batches = 1;
-  bool shared = true;  ///< all batches have the same second operand
-  int lanes = 1;       ///< per vector; at most `columns`
+  bool shared = true;     ///< all batches have the same second operand
+  int lanes = 1;          ///< per vector; at most `columns`
+  bool in_order = false;  ///< a row of the second operand lies in one piece
 };
 
 const char* sum_stage_of(const OpBlock& anchor) {
@@ -48,6 +48,8 @@ MatmulExtents matmul_extents_of(const LoweredKernel& kernel, const DeviceSheet& 
   for (const int64_t extent : usual_shape(kernel, anchor.inputs[0].dims())) left *= extent;
   e.depth = static_cast<int>(left / outside);
   e.lanes = std::min(e.columns, sheet.float_lanes);
+  e.in_order =
+      anchor.op->name != "nn.dense" && !bool_attr(*anchor.call, "transpose_b") && anchor.producers[1] < 0;
   return e;
 }
 
@@ -75,13 +77,16 @@ RegisterTile matmul_tile(const LoweredKernel& kernel, const MatmulExtents& e, co
                         .columns = tiles_of(e.columns, e.lanes),
                         .vectors = 1,
                         .depth = e.depth,
-                        .row_bytes = int64_t(e.depth) * 4});
-  // Many rows beside one column fit few lengths, and broadcast a scalar for each product.
-  const int most_rows = dim.is_symbolic() ? kMostSymbolicRows : sheet.vector_registers;
+                        .row_bytes = int64_t(e.depth) * 4,
+                        .open_rows = dim.is_symbolic()});
+  // What has fewer columns than a vector is small.
+  constexpr int kSmallTile = open_sums(4, 1);
+  const int most_sums = e.lanes < sheet.float_lanes ? kSmallTile : kMostOpenSums;
   RegisterTile best;
   double least = 1e300;
   for (int columns = 1; columns * e.lanes <= e.columns && columns <= sheet.vector_registers / 2; ++columns)
-    for (int rows = 1; rows <= std::min(e.rows, most_rows); ++rows) {
+    for (int rows = 1; rows <= std::min(e.rows, sheet.vector_registers); ++rows) {
+      if (dim.is_symbolic() && open_sums(rows, columns) > most_sums) break;
       double cost = 0;
       for (const TiledProduct& each : products) cost += register_tile_cost(each, {rows, columns}, sheet);
       if (cost < least) least = cost, best = {rows, columns};
@@ -90,7 +95,9 @@ RegisterTile matmul_tile(const LoweredKernel& kernel, const MatmulExtents& e, co
 }
 
 ScheduleParams matmul_params(const MatmulExtents& e, RegisterTile tile) {
-  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"pack", e.rows > tile.rows}};
+  // A panel of whole rows is the operand as it is.
+  const bool is_panel = e.in_order && tile.columns * e.lanes == e.columns;
+  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"pack", e.rows > tile.rows && !is_panel}};
 }
 
 ScheduleParams matmul_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -128,13 +135,18 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
        right = anchor_stage(kernel, "right");
   const std::vector<Var> i = out.args();
   const Var no("no"), vector("vector"), lane("lane"), mo("mo"), mi("mi");
-  const Dim columns = result_dim(kernel, -1);
+  const Dim columns = result_dim(kernel, -1), rows = result_dim(kernel, -2);
+  const bool open = rows.is_symbolic() && tile_m > 1;
   out.split(i[0], no, vector, width, inside(kernel, columns, width, e.lanes))
       .split(vector, vector, lane, e.lanes)
-      .split(i[1], mo, mi, tile_m, inside(kernel, result_dim(kernel, -2), tile_m))
+      .split(i[1], mo, mi, open ? open_tile(rows, tile_m) : tile_m,
+             open ? TailStrategy::GuardWithIf : inside(kernel, rows, tile_m))
       .vectorize(lane)
-      .unroll(vector)
-      .unroll(mi);
+      .unroll(vector);
+  if (open)
+    out.never_partition_all();
+  else
+    out.unroll(mi);
   const int64_t panel_work = int64_t(e.rows) * width * e.depth;
   Var tile = mo;  // the loop over tiles that share a panel
   if (!e.shared) {
@@ -168,15 +180,19 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   const RVar r(sum.rvars()[0].name());
   sum.compute_at(out, tile)
       .bound_extent(s[0], width)
-      .bound_extent(s[1], tile_m)
       .split(s[0], vector, lane, e.lanes)
       .vectorize(lane)
-      .unroll(vector)
-      .unroll(s[1]);
+      .unroll(vector);
   std::vector<Halide::VarOrRVar> order{lane, vector, s[1]};
   order.insert(order.end(), s.begin() + 2, s.end());
   order.push_back(r);
-  sum.update().split(s[0], vector, lane, e.lanes).reorder(order).vectorize(lane).unroll(vector).unroll(s[1]);
+  sum.update().split(s[0], vector, lane, e.lanes).reorder(order).vectorize(lane).unroll(vector);
+  if (open) {
+    sum.bound_storage(s[1], tile_m);
+    kernel.open_tiles.push_back({sum.name(), s[1].name(), tile_m});
+  } else {
+    sum.bound_extent(s[1], tile_m).unroll(s[1]).update().unroll(s[1]);
+  }
   schedule_feeders(kernel, sheet);
 }
 
@@ -199,7 +215,7 @@ const ScheduleTemplate& template_matmul() {
       .candidates = matmul_candidates,
       .apply = matmul_apply,
       .loops = matmul_loops,
-      .usual = {kUsualExtent, 16, 8, 3, 1},
+      .usual = {kUsualExtent, 16, 3, 1},
   };
   return def;
 }

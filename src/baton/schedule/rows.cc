@@ -23,8 +23,6 @@ constexpr int64_t kDenseMultiplyAdds = 1 << 16;
 constexpr int kDenseSums = 8;
 /// Rows of the weight that are read together at least: as many streams reach the rate of the memory.
 constexpr int kDenseStreams = 4;
-/// Rows of fewer vectors are short.
-constexpr int kFewVectors = 4;
 
 std::string first_reduction(const OpBlock& block) {
   for (const Stage& stage : block.stages)
@@ -107,7 +105,9 @@ int tile_of_dense(const LoweredKernel& kernel, const DeviceSheet& sheet) {
 ScheduleParams rows_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   if (const int tile = tile_of_dense(kernel, sheet))
     return {{"lanes", sheet.float_lanes}, {"tile_n", tile}, {"stream", streams_rows(kernel, tile, sheet)}};
-  return {{"lanes", 4 * sheet.float_lanes}, {"tile_n", 0}, {"stream", 0}};
+  // An exponential takes longer than the latency of a sum, and the lanes of fewer vectors are folded sooner.
+  const int vectors = anchor_of(kernel).stage("dense") ? 4 : 1;
+  return {{"lanes", vectors * sheet.float_lanes}, {"tile_n", 0}, {"stream", 0}};
 }
 
 std::vector<ScheduleParams> rows_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
@@ -182,17 +182,18 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
-  const bool dense = anchor.stage("dense") != nullptr, symbolic = result_dim(kernel, -1).is_symbolic(),
-             // A few predicated vectors: a second loop for whole ones costs more than it saves.
-      few = symbolic && result_extent(kernel, -1) < kFewVectors * sheet.float_lanes;
+  const bool dense = anchor.stage("dense") != nullptr, symbolic = result_dim(kernel, -1).is_symbolic();
   Var row = i[0];
   bool has_groups = false;  // of rows, in parallel
   if (!dense) {
     int64_t rows = 1;
     for (size_t axis = 0; axis + 1 < i.size(); ++axis) rows *= result_extent(kernel, static_cast<int>(axis));
     has_groups = kRowElements / result_extent(kernel, -1) > 1;
-    row = parallel_tasks(out, {i.begin() + 1, i.end()}, rows, result_extent(kernel, -1), kRowElements,
-                         !kernel.is_static());
+    // Halide does not see that a fused loop never leaves the first row of an axis of one.
+    std::vector<Var> loops{i[1]};
+    for (size_t axis = 2; axis < i.size(); ++axis)
+      if (!(result_dim(kernel, static_cast<int>(i.size() - 1 - axis)) == 1)) loops.push_back(i[axis]);
+    row = parallel_tasks(out, loops, rows, result_extent(kernel, -1), kRowElements, !kernel.is_static());
   }
   const std::string result = anchor.results.front().name();
   for (const Stage& stage : anchor.stages) {
@@ -204,13 +205,11 @@ void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
                         params.at("lanes") / sheet.float_lanes, sheet.float_lanes);
     } else if (func.name() != result && !dense) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
-      if (few) func.never_partition(func.args()[0]);
       // Memory of an unknown size comes from the allocator, which takes as long as a short row.
       if (symbolic && has_groups) func.hoist_storage(out, Var("group"));
     }
   }
   if (!dense) out.vectorize(i[0], sheet.float_lanes, TailStrategy::GuardWithIf);
-  if (!dense && few) out.never_partition(i[0]);
   if (dense && i.size() == 2 && result_extent(kernel, 0) == 1)
     out.reorder(i[1], i[0]).parallel(i[0], std::min(16, result_extent(kernel, 1)), TailStrategy::GuardWithIf);
   else if (dense && i.size() > 1)
@@ -233,7 +232,7 @@ const ScheduleTemplate& template_rows() {
       .candidates = rows_candidates,
       .apply = rows_apply,
       .loops = rows_loops,
-      .usual = {kUsualExtent, 16, 1},
+      .usual = {kUsualExtent, 1},
   };
   return def;
 }

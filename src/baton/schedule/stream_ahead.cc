@@ -9,11 +9,6 @@ namespace lowered = Halide::Internal;
 
 constexpr int kLine = 64;
 
-bool is_loop(const std::string& name, const LoopRef& loop) {
-  const std::string prefix = loop.func + ".s" + std::to_string(loop.stage) + ".", suffix = "." + loop.var;
-  return name.starts_with(prefix) && (name == prefix + loop.var || name.ends_with(suffix));
-}
-
 /// The first load of `array` in a loop's body: its index, and what the names in it stand for.
 class FirstLoad final : public lowered::IRVisitor {
  public:
@@ -66,6 +61,13 @@ Halide::Expr prefetch(const Halide::Expr& address, CacheLevel level) {
 }
 
 }  // namespace
+
+bool is_loop(std::string_view name, const LoopRef& loop) {
+  constexpr std::string_view kFromZero = ".rebased";  // Halide moved its first iteration to 0
+  if (name.ends_with(kFromZero)) name.remove_suffix(kFromZero.size());
+  const std::string prefix = loop.func + ".s" + std::to_string(loop.stage) + ".", suffix = "." + loop.var;
+  return name.starts_with(prefix) && (name == prefix + loop.var || name.ends_with(suffix));
+}
 
 lowered::Stmt StreamAheadPass::visit(const lowered::LetStmt* node) {
   lets_[node->name] = node->value;

@@ -17,6 +17,9 @@ struct LoopRef {
   std::string var;
 };
 
+/// Whether a loop of lowered code, by its name, is `loop`.
+bool is_loop(std::string_view name, const LoopRef& loop);
+
 /// Where prefetched lines are kept until they are used.
 enum class CacheLevel { kFirst, kSecond };
 

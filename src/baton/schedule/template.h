@@ -7,6 +7,7 @@
 #include "baton/ir/extent.h"
 #include "baton/ops/compute.h"
 #include "baton/schedule/loops.h"
+#include "baton/schedule/open_tiles.h"
 #include "baton/schedule/stream_ahead.h"
 #include "baton/target/device_sheet.h"
 
@@ -53,6 +54,7 @@ struct LoweredKernel {
   std::vector<Halide::ImageParam> inputs;         ///< one per tensor parameter, in order
   std::vector<std::vector<Dim>> input_dims = {};  ///< their extents
   std::vector<StreamAhead> streams;               ///< prefetches that the template asks for
+  std::vector<OpenTile> open_tiles;               ///< loops whose iterations are written out
   std::vector<Tensor> outputs;  ///< one per output: Funcs without copies (the last block's results)
   int extents = 0;              ///< numbered_extent()s: parameters of the kernel
   /// A number for each of these that templates count with; its schedule holds for all others, too.

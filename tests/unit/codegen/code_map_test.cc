@@ -77,8 +77,8 @@ TEST(CodeMap, EveryByteOfEveryTemplatesKernelHasItsPlace) {
 }
 
 TEST(CodeMap, AllCasesOfSymbolicExtentsHaveTheirOperators) {
-  for (const char* text : {"%x: Tensor[($N, 64), float32], %w: Tensor[(32, 64), float32]) { "
-                           "nn.relu(nn.dense(%x, %w, units=32))",
+  for (const char* text : {"%x: Tensor[(2, $N, 24), float32], %y: Tensor[(2, $N, 24), float32]) { "
+                           "nn.relu(nn.batch_matmul(%x, %y, transpose_b=True))",
                            "%x: Tensor[(4, $N), float32]) { nn.softmax(nn.relu(%x))"}) {
     bool seen = false;
     for (const KernelRequest& request : test::symbolic_kernels(text)) {
@@ -106,6 +106,24 @@ TEST(CodeMap, AllCasesOfSymbolicExtentsHaveTheirOperators) {
         EXPECT_EQ(blocks.size(), kernel_blocks(*request.function).size()) << of_case << " of " << text;
     }
     EXPECT_TRUE(seen) << text;
+  }
+}
+
+TEST(CodeMap, TilesThatAreWrittenOutHaveTheirOperators) {
+  for (const KernelRequest& request :
+       test::symbolic_kernels("%x: Tensor[($N, 64), float32], %w: Tensor[(32, 64), float32]) { "
+                              "nn.relu(nn.dense(%x, %w, units=32))")) {
+    const Kernel& kernel = test::compiled(request);
+    EXPECT_TRUE(kernel.cases.empty());
+    const Result<CodeMap> map = listed_as_shipped(request, kernel, DeviceSheet::host(), nullptr);
+    ASSERT_TRUE(map.ok()) << map.status().message;
+    std::set<int> placed;
+    for (const CodeFunction& function : map->functions)
+      for (const CodeRange& range : function.ranges) {
+        const std::vector<int>& blocks = map->places[static_cast<size_t>(range.place)].blocks;
+        placed.insert(blocks.begin(), blocks.end());
+      }
+    EXPECT_EQ(placed.size(), kernel_blocks(*request.function).size());
   }
 }
 

@@ -68,8 +68,8 @@ TEST(DebugLines, InstructionsAreThoseOfTheKernelThatShips) {
 TEST(DebugLines, EachCaseOfSymbolicExtentsHasLines) {
   const test::Folder folder;
   for (KernelRequest request :
-       test::symbolic_kernels("%x: Tensor[($N, 64), float32], %w: Tensor[(32, 64), float32]) {\n"
-                              "  nn.relu(nn.dense(%x, %w, units=32))")) {
+       test::symbolic_kernels("%x: Tensor[(2, $N, 24), float32], %y: Tensor[(2, $N, 24), float32]) {\n"
+                              "  nn.relu(nn.batch_matmul(%x, %y, transpose_b=True))")) {
     request.variant.debug_lines = folder.path();
     const auto kernel = std::make_shared<const Kernel>(compile_kernel(request, DeviceSheet::host()));
     EXPECT_GT(kernel->cases.size(), 1u);

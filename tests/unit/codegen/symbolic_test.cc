@@ -179,11 +179,11 @@ INSTANTIATE_TEST_SUITE_P(
         Group{
             "PackedDense",
             "%x: Tensor[($N, 40), float32], %w: Tensor[(3, 40, 16), float32], %b: Tensor[(48), float32]) {\n"
-            "  nn.relu(add(nn.contrib_dense_pack(%x, %w, units=48, weight_layout=\"NK16n\"), %b))",
+            "  nn.relu(add(nn.contrib_dense_pack(%x, %w, units=48, weight_layout=\"NC16n\"), %b))",
             kLengths, "gemm"},
         Group{"PackedDenseOfABatch",
               "%x: Tensor[($N, $M, 24), float32], %w: Tensor[(2, 24, 16), float32]) {\n"
-              "  nn.contrib_dense_pack(%x, %w, units=29, weight_layout=\"NK16n\")",
+              "  nn.contrib_dense_pack(%x, %w, units=29, weight_layout=\"NC16n\")",
               {{1, 1}, {1, 7}, {3, 5}, {2, 100}},
               "gemm"},
         Group{"Dense",
@@ -391,12 +391,14 @@ TEST(SymbolicKernels, OfLayersArePackedAndFusedAsThoseOfNumbers) {
   EXPECT_EQ(templates["nn.softmax "], "rows");
 }
 
+/// A product of two operands of $N rows each, whose columns are tiled in vectors.
+constexpr const char* kSquares =
+    "%x: Tensor[(2, $N, 24), float32], %y: Tensor[(2, $N, 24), float32]) {\n"
+    "  nn.relu(nn.batch_matmul(%x, %y, transpose_b=True))";
+
 TEST(SymbolicKernels, HaveTheSameMarksInAllTheirSchedules) {
   KernelRequest request;
-  request.function = test::symbolic_program(
-                         "%x: Tensor[($N, 64), float32], %w: Tensor[(4, 64, 16), float32]) {\n"
-                         "  nn.relu(nn.contrib_dense_pack(%x, %w, units=64, weight_layout=\"NK16n\"))")
-                         .function;
+  request.function = test::symbolic_program(kSquares).function;
   request.variant.marked = true;
   const Kernel kernel = compile_kernel(request, DeviceSheet::host());
   EXPECT_GE(kernel.cases.size(), 2u);
@@ -409,30 +411,58 @@ TEST(SymbolicKernels, HaveTheSameMarksInAllTheirSchedules) {
   EXPECT_FALSE(names.empty());
 }
 
-TEST(SymbolicKernels, OfProductsHaveSchedulesForShortAndLongExtents) {
-  const test::SymbolicCall dense = test::symbolic_program(
-      "%x: Tensor[($N, 64), float32], %w: Tensor[(4, 64, 16), float32]) {\n"
-      "  nn.contrib_dense_pack(%x, %w, units=64, weight_layout=\"NK16n\")");
+TEST(SymbolicKernels, OfVectorsHaveSchedulesForShortAndLongExtents) {
+  const test::SymbolicCall squares = test::symbolic_program(kSquares);
   const test::Folder folder;
   KernelCache cache(folder.path());
   BuildContext context = host_context();
   context.cache = &cache;
   KernelRequest request;
-  request.function = dense.function;
+  request.function = squares.function;
   const KernelRef kernel = compile_kernels({&request, 1}, context)[0];
   ASSERT_GE(kernel->cases.size(), 2u);
   EXPECT_EQ(kernel->cases.back().condition, "");
-  EXPECT_TRUE(with_extent_names(kernel->cases.front().condition, *dense.function).starts_with("N >= "));
+  EXPECT_TRUE(with_extent_names(kernel->cases.front().condition, *squares.function).starts_with("N >= "));
   const auto library = load_library({{"k", kernel}}, {&request, 1}, context);
   JitKernel linked;
   linked.function = library->find("k");
-  for (int64_t n = 1; n <= 33; ++n) expect_same_at(linked, dense, at_extents(*dense.function, {{n}}), {n});
+  for (int64_t n = 1; n <= 33; ++n)
+    expect_same_at(linked, squares, at_extents(*squares.function, {{n}}), {n});
   // From the cache on disk, too.
   KernelCache again(folder.path());
   const auto kept = again.load(kernel->key);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->cases, kernel->cases);
   EXPECT_EQ(kept->object, kernel->object);
+}
+
+TEST(SymbolicKernels, OfProductsHaveOneScheduleForAnyNumberOfRows) {
+  for (const char* text : {"%x: Tensor[($N, 64), float32], %w: Tensor[(4, 64, 16), float32]) {\n"
+                           "  nn.relu(nn.contrib_dense_pack(%x, %w, units=61, weight_layout=\"NC16n\"))",
+                           // Two extents, whose product is the number of rows.
+                           "%x: Tensor[($N, $M, 1000), float32], %w: Tensor[(3, 1000, 16), float32]) {\n"
+                           "  nn.contrib_dense_pack(%x, %w, units=48, weight_layout=\"NC16n\")",
+                           "%x: Tensor[(3, $N, 40), float32], %y: Tensor[(3, 40, 24), float32]) {\n"
+                           "  nn.batch_matmul(%x, %y, transpose_b=False)",
+                           "%x: Tensor[($N, 40), uint8], %w: Tensor[(3, 10, 16, 2, 2), int8]) {\n"
+                           "  nn.contrib_dense_pack(%x, %w, units=45, weight_layout=\"NC16n2c2c\", "
+                           "out_dtype=\"int32\")",
+                           "%x: Tensor[($N, 40), int16], %w: Tensor[(3, 20, 16, 2), int16]) {\n"
+                           "  nn.contrib_dense_pack(%x, %w, units=48, weight_layout=\"NC16n2c\", "
+                           "out_dtype=\"int32\")"}) {
+    SCOPED_TRACE(text);
+    const test::SymbolicCall product = test::symbolic_program(text);
+    KernelRequest request;
+    request.function = product.function;
+    EXPECT_TRUE(compile_kernel(request, DeviceSheet::host()).cases.empty());
+    const JitKernel kernel = compiled(product.function);
+    for (int64_t n = 1; n <= 19; ++n) {
+      std::vector<int64_t> extents{n};
+      if (product.extents.size() == 2) extents.push_back(20 - n);
+      SCOPED_TRACE(testing::PrintToString(extents));
+      expect_same_at(kernel, product, at_extents(*product.function, extents), extents);
+    }
+  }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include "baton/ir/inspect.h"
 #include "baton/ir/rules/cost.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
@@ -27,6 +29,15 @@ RelationStatus softmax_relation(RelationContext& ctx, const SoftmaxAttrs& attrs)
   if (!data) return kDefer;
   if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
   return ctx.assign_result(ctx.input(0));
+}
+
+/// All axes but the last, where rows run along that.
+std::optional<AxisRange> rows_of_softmax(const CallNode& call) {
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  if (!result || !result->is_known() || result->rank() < 3) return std::nullopt;
+  const int64_t axis = int_attr(call, "axis"), last = result->rank() - 1;
+  if (axis != -1 && axis != last) return std::nullopt;
+  return AxisRange{0, result->rank() - 2};
 }
 
 // The axes of the result, and variables for reductions along one of them.
@@ -115,8 +126,8 @@ const OpDef& op_nn_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
-      .rules = op_rules(softmax_gradient(), MixedPrecision::kNever, AnchorRule{"rows"},
-                        FastForm{"nn.fast_softmax"}, Transcendental{}),
+      .rules = op_rules(softmax_gradient(), MixedPrecision::kNever, JoinableAxes{rows_of_softmax},
+                        AnchorRule{"rows"}, FastForm{"nn.fast_softmax"}, Transcendental{}),
       .test_shapes = {"(1, 1000)f32[-8, 8]", "(2, 3, 5)f64[-8, 8], axis=1", "(7)f32", "(3, 1)f32"},
   };
   return def;
@@ -130,7 +141,7 @@ const OpDef& op_nn_fast_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
-      .rules = op_rules(AnchorRule{"rows"}, Transcendental{}),
+      .rules = op_rules(JoinableAxes{rows_of_softmax}, AnchorRule{"rows"}, Transcendental{}),
       .test_shapes = {"(1, 2, 5)f32[-2, 2]"},
   };
   return def;
@@ -144,7 +155,8 @@ const OpDef& op_nn_log_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = log_softmax_compute,
-      .rules = op_rules(log_softmax_gradient(), AnchorRule{"rows"}, Transcendental{}),
+      .rules = op_rules(log_softmax_gradient(), JoinableAxes{rows_of_softmax}, AnchorRule{"rows"},
+                        Transcendental{}),
       .test_shapes = {"(2, 7)f32[-4, 4]", "(1, 1)f32[-4, 4], axis=1"},
   };
   return def;
