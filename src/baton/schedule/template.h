@@ -7,8 +7,8 @@
 #include "baton/ir/extent.h"
 #include "baton/ops/compute.h"
 #include "baton/schedule/loops.h"
-#include "baton/schedule/open_tiles.h"
-#include "baton/schedule/stream_ahead.h"
+#include "baton/schedule/lowered/open_tiles.h"
+#include "baton/schedule/lowered/stream_ahead.h"
 #include "baton/target/device_sheet.h"
 
 namespace baton {

@@ -1,5 +1,5 @@
 // Prefetches over a block of weights: that each line of the next block is asked for, and no others.
-#include "baton/schedule/stream_ahead.h"
+#include "baton/schedule/lowered/stream_ahead.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "baton/schedule/stream_ahead.h"
+#include "baton/schedule/lowered/stream_ahead.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "baton/schedule/open_tiles.h"
+#include "baton/schedule/lowered/open_tiles.h"
 
 #include <algorithm>
 
-#include "baton/schedule/stream_ahead.h"
+#include "baton/schedule/lowered/stream_ahead.h"
 
 namespace baton {
 namespace {
