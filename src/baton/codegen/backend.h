@@ -49,6 +49,7 @@ struct Built {
 /// compiled by the backends of their devices.
 struct BuiltRegion {
   IRModule program;
+  std::string refused = {};  ///< why the backend does not compile it; empty: it does
 };
 
 /// An operator that a backend computes outside of its composites, too.

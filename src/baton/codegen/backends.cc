@@ -129,7 +129,9 @@ BuiltRegion refused_region(const std::string& compiler, const std::string& symbo
     throw NotSupported(what + " (baton.strict_regions is set, so nothing else does)");
   std::fprintf(stderr, "baton: warning: %s; its operators are compiled as outside of regions\n",
                what.c_str());
-  return fused_region(region, context);
+  BuiltRegion built = fused_region(region, context);
+  built.refused = what;
+  return built;
 }
 BuiltRegion unfused_region(const Function& region, const BuildContext& context) {
   return lowered_region(region, context, 0);

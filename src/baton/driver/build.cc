@@ -76,13 +76,20 @@ std::string meta_json(const BuildResult& result) {
   meta["target"] = targets_text(result.targets);
   meta["precision"] = result.precision;
   meta["kernels"] = Json::array();
-  for (const BuiltKernel& built : result.kernels)
-    meta["kernels"].push_back({{"func_name", built.func_name},
-                               {"brief", brief_of_function(*built.function)},
-                               {"template", built.kernel->template_name},
-                               {"params", built.kernel->params},
-                               {"flops", built.kernel->facts.flops},
-                               {"bytes", built.kernel->facts.bytes}});
+  for (const BuiltKernel& built : result.kernels) {
+    Json& kernel = meta["kernels"].emplace_back();
+    kernel = {{"func_name", built.func_name},
+              {"brief", brief_of_function(*built.function)},
+              {"template", built.kernel->template_name},
+              {"params", built.kernel->params},
+              {"not_taken", built.kernel->skipped},
+              {"flops", built.kernel->facts.flops},
+              {"bytes", built.kernel->facts.bytes}};
+    for (const ExtentCase& each : built.kernel->cases)
+      kernel["cases"].push_back({{"where", with_extent_names(each.condition, *built.function)},
+                                 {"template", each.template_name},
+                                 {"params", each.params}});
+  }
   return meta.dump();
 }
 

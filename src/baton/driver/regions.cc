@@ -1,5 +1,6 @@
 #include "baton/driver/regions.h"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -17,24 +18,22 @@
 namespace baton {
 namespace {
 
-/// Marks the kernels of a body with their region. Kernels are primitive and not entered.
+/// Marks the kernels of a body, which are primitive and not entered.
 class KernelMarker final : public Rewriter {
  public:
-  KernelMarker(std::string compiler, std::string region)
-      : compiler_(std::move(compiler)), region_(std::move(region)) {}
+  explicit KernelMarker(std::function<Function(const Function& kernel)> mark) : mark_(std::move(mark)) {}
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const Function function = as_ref<FunctionNode>(rebuilt);
     // Regions may be nested: the kernel belongs to the inner one.
     if (!function || !function->is_primitive() || !region_of(*function).empty()) return rebuilt;
-    return Expr(make_function(function->params(), function->body(), function->ret_type(),
-                              of_region(function, compiler_, region_)->attrs(),
-                              NodeInfo(original->origins(), original->span(), original->checked_type()),
-                              function->type_params()));
+    return Expr(make_function(
+        function->params(), function->body(), function->ret_type(), mark_(function)->attrs(),
+        NodeInfo(original->origins(), original->span(), original->checked_type()), function->type_params()));
   }
 
-  std::string compiler_, region_;
+  std::function<Function(const Function& kernel)> mark_;
 };
 
 std::set<const Origin*> origins_in(const Expr& body) {
@@ -93,12 +92,12 @@ class RegionBuilder final : public Rewriter {
                          "`, or leave the program unpartitioned");
     const bool is_open = !is_static(region->checked_type());
     const Function bare = without_attrs(region, {"Compiler"});
-    const IRModule program = (is_open ? refused_region(compiler, symbol,
-                                                       "it makes code for constant shapes, and this is " +
-                                                           type_text(region->checked_type()),
-                                                       bare, context_)
-                                      : backend->region(bare, context_))
-                                 .program;
+    const auto [program, refused] = is_open
+                                        ? refused_region(compiler, symbol,
+                                                         "it makes code for constant shapes, and this is " +
+                                                             type_text(region->checked_type()),
+                                                         bare, context_)
+                                        : backend->region(bare, context_);
     const Function main = program ? program->find("main") : Function();
     BATON_CHECK(main, compiler + " returned no program for a region");
     const auto refuse = [&](const std::string& what) {
@@ -116,9 +115,11 @@ class RegionBuilder final : public Rewriter {
     if (given && wanted && !same_type(given, wanted))
       refuse("its result is " + type_text(given) + " instead of " + type_text(wanted));
     Replacement built;
-    built.main =
-        is_open ? main
-                : remake_function(*main, main->params(), KernelMarker(compiler, symbol).run(main->body()));
+    KernelMarker marker([&, why = refused](const Function& kernel) {
+      const Function marked = why.empty() ? kernel : of_refused_region(kernel, why);
+      return is_open ? marked : of_region(marked, compiler, symbol);
+    });
+    built.main = remake_function(*main, main->params(), marker.run(main->body()));
     const OriginTable& table = program->origins();
     for (const auto& [id, why] : table.all_retired())
       built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))),

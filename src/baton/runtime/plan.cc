@@ -14,8 +14,8 @@ constexpr int64_t kMaxBytes = int64_t{1} << 46;
 constexpr size_t kMaxDimensions = 64;
 
 // Node attributes that are stored in fields.
-constexpr std::string_view kFields[] = {"func_name", "num_outputs", "num_inputs", "flatten_data",
-                                        "origins",   "made_for",    "reason",     "backend"};
+constexpr std::string_view kFields[] = {"func_name", "num_outputs", "num_inputs", "flatten_data", "origins",
+                                        "made_for",  "reason",      "fallback",   "backend"};
 
 Status bad(std::string what) {
   return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what));
@@ -140,6 +140,7 @@ class Reader {
       node.attrs.emplace_back(attrs->name(i), *value);
     }
     node.reason = node.attr("reason");
+    node.fallback = node.attr("fallback");
     node.backend = node.attr("backend");
     return true;
   }

@@ -1,5 +1,5 @@
 // graph.json: the execution order of kernels, their operands and storage. The format is TVM's; Baton adds the
-// node attributes `origins`, `made_for`, `reason` and `backend`, which TVM's reader ignores.
+// node attributes `origins`, `made_for`, `reason`, `fallback` and `backend`, which TVM's reader ignores.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,8 @@ struct PlanNode {
   std::vector<uint32_t> origins;   ///< operators of the source that this node computes, ascending
   std::vector<uint32_t> made_for;  ///< the causes of a compiler-added node
   std::string reason;              ///< and its reason
+  /// Why it is not computed as asked, or by a kernel: a refused region, extents that are open; empty: it is.
+  std::string fallback;
   /// Other attributes, verbatim: "hash", layouts.
   std::vector<std::pair<std::string, std::string>> attrs;
 

@@ -76,6 +76,38 @@ def test_explain(files):
     assert "dense" in timed
 
 
+REGION = """#[version = "0.0.5"]
+def @body(%a: Tensor[(?, 4), float32], Compiler="mirror", global_symbol="body", Primitive=1, Inline=1) -> Tensor[(?, 4), float32] {
+  tanh(%a)
+}
+def @main(%x: Tensor[(?, 4), float32], %c: bool) {
+  let %y = @body(%x);
+  if (%c) { argwhere(nn.relu(%y)) } else { argwhere(add(%y, %x)) }
+}
+"""
+
+
+def test_fallbacks_have_their_reasons(tmp_path):
+    (tmp_path / "m.relay").write_text(REGION, encoding="utf-8")
+    (tmp_path / "d.relay").write_text(OPEN.replace("float64", "float32"), encoding="utf-8")
+    for name, options in (("m", []), ("d", ["--input-name", "x", "--target", "mirror"])):
+        baton(tmp_path, "build", f"{name}.relay", *options, "-o", f"{name}.baton")
+        assert baton(tmp_path, "explain", f"{name}.baton") == baton(tmp_path, "explain", f"{name}.relay", *options)
+    shown = baton(tmp_path, "explain", "m.baton")
+    assert "falls back: mirror does not compile region `body`: it makes code for constant shapes" in shown
+    assert "falls back: the compiler evaluates it at the extents of each run: the extents of its result do not follow" in shown
+    assert "falls back: the processor computes it, and no device: it has extents" in baton(tmp_path, "explain", "d.baton", "--operator", "nn.softmax")
+    kernels = json.loads(baton(tmp_path, "explain", "m.baton", "--json"))["kernels"]
+    assert sum("fallback" in each for each in kernels) == 4 and any("fallback" not in each for each in kernels)
+    listing = baton(tmp_path, "explain", "m.baton", "--bytecode")
+    assert "; falls back: mirror does not compile" in listing and listing == baton(tmp_path, "explain", "m.relay", "--bytecode")
+    kernel = next(each for each in kernels if "tanh" in each["func_name"])["func_name"]
+    for model in ("m.baton", "m.relay"):
+        facts = json.loads(baton(tmp_path, "explain", model, "--kernel", kernel, "--json"))["kernels"][0]
+        assert facts["not_taken"] and facts["template"], model
+        assert "    not " in baton(tmp_path, "explain", model, "--kernel", kernel)
+
+
 @pytest.mark.parametrize("args, why, code", [
     (["profile", "open.baton", *QUICK], "open.baton: parameter %x has no value, and none can be made up: only for tensors of known shape; --inputs", 1),
     (["profile", "open.baton", "--shape", "n=3", *QUICK], "main has no parameter %n, and a file does not keep the names of extents", 2),

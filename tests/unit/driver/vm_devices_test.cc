@@ -246,12 +246,23 @@ TEST(ProgramDevices, RegionsInLoopsAndClosures) {
   }
 }
 
+/// Why nodes are not computed as asked, a line for each.
+std::string fallbacks(const BuildResult& built) {
+  std::string text;
+  for (const PlanNode& node : built.plan.graph->nodes)
+    if (!node.fallback.empty()) text += node.fallback + "\n";
+  return text;
+}
+
 TEST(ProgramDevices, RegionsOfOpenExtentsAreOfTheProcessor) {
   const std::string text = with(kRegions, "$C", "mirror");
   const std::string open = with(text, "$M", "Tensor[(?, 4), float32]");
   const BuildResult built = build_program(parsed(open), on({"llvm"}));
   expect_conserved(built);
   EXPECT_EQ(kernels_on(built, "mirror"), 0);
+  EXPECT_NE(fallbacks(built).find("mirror does not compile region `body`: it makes code for constant shapes"),
+            std::string::npos)
+      << fallbacks(built);
   const auto machine = RunnableProgram::create(built);
   const BuildResult closed = build_program(parsed(with(text, "$M", kMatrix)), on({"llvm"}));
   const std::vector<Value> args{number(2), floats("x", {4, 4}), floats("w", {4, 4})};
@@ -267,6 +278,10 @@ TEST(ProgramDevices, KernelsOfOpenExtentsAreOfTheProcessor) {
   const BuildResult built = build_program(parsed(text), on({"mirror"}));
   EXPECT_EQ(kernels_on(built, "mirror"), 0);
   EXPECT_TRUE(built.program->devices.empty());
+  EXPECT_EQ(fallbacks(built),
+            "the processor computes it, and no device: it has extents that are known at run time only, and "
+            "kernels of devices have constant ones\n");
+  EXPECT_EQ(fallbacks(built_for(text, {"llvm"})), "");
   BuildOptions strict = on({"mirror"});
   strict.context.passes->config.set("baton.strict_regions", AttrValue(true));
   EXPECT_THROW(build_program(parsed(text), strict), NotSupported);

@@ -77,7 +77,8 @@ void write_bytecode(Io& io, const ModelFlags& flags, const BytecodeFlags& wanted
       text = (at->second.second < 1 ? "< 1 ns" : us_with_unit(at->second.second / 1e3)) +
              (at->second.first > 1 ? " each of " + times_text(at->second.first).substr(1) : "") + ", ";
     const PlanNode& of = source.plan->nodes[node];
-    return text + titles[node] + (of.reason.empty() ? "" : " (" + of.reason + ")");
+    return text + titles[node] + (of.reason.empty() ? "" : " (" + of.reason + ")") +
+           (of.fallback.empty() ? "" : "; falls back: " + of.fallback);
   };
   comments.made_for = [&](uint32_t node) { return "for " + titles[node]; };
   if (wanted.timed)

@@ -68,6 +68,7 @@ Json kernel_json(const Subject& subject, uint32_t id, bool code) {
            {"inputs", subject.map.inputs_of(id)},
            {"readers", subject.map.readers_of(id)}};
   if (!node.backend.empty()) row["backend"] = node.backend;
+  if (!node.fallback.empty()) row["fallback"] = node.fallback;
   if (subject.map.plan().is_simulated(id)) row["simulated"] = true;
   if (!code) return row;
   row["ends"] = or_null(subject.ends.empty() ? "" : subject.ends[id]);

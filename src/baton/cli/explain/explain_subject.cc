@@ -266,6 +266,10 @@ KernelFacts Subject::facts(uint32_t node) const {
       kernel.at("template").get_to(facts.template_name);
       for (const auto& [name, value] : kernel.at("params").items())
         facts.params.emplace_back(name, value.get<int>());
+      facts.skipped = kernel.at("not_taken").get<std::vector<std::string>>();
+      for (const Json& each : kernel.value("cases", Json::array()))
+        facts.cases.push_back({each.at("where").get<std::string>(), each.at("template").get<std::string>(),
+                               each.at("params").get<KernelParams>()});
       facts.flops = kernel.at("flops").get<double>();
       facts.bytes = kernel.at("bytes").get<double>();
     }

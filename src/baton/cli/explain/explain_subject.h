@@ -19,7 +19,7 @@ struct KernelFacts {
   std::vector<std::pair<std::string, int>> params;  ///< of the template
   std::vector<ExtentCase> cases;  ///< of symbolic extents, with their names; empty: one schedule for all
   std::string chosen_by;          ///< who chose the schedule, and what came second; empty: artifact
-  std::optional<std::vector<std::string>> skipped;  ///< "template: why it was not taken"; none: artifact
+  std::optional<std::vector<std::string>> skipped;  ///< "template: why it was not taken"; none: no code
   std::optional<double> flops, bytes;
 };
 

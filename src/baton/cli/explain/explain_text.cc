@@ -127,6 +127,16 @@ std::string end_of(const Subject& subject, const OperatorRecord& entry) {
   return parts.empty() ? "in a constant that is returned or passed on" : joined(parts, "; ");
 }
 
+/// Why nodes that compute the operator are not computed as asked, or by kernels: a line for each of them.
+std::string fallbacks_text(const Subject& subject, const OperatorRecord& entry) {
+  std::string text;
+  for (const uint32_t id : entry.nodes) {
+    const PlanNode& node = subject.map.plan().nodes[id];
+    if (!node.fallback.empty()) text += "    " + node.name + " falls back: " + node.fallback + "\n";
+  }
+  return text;
+}
+
 std::string steps_text(const Subject& subject, uint32_t id) {
   if (subject.artifact)
     return "  (an artifact does not know which passes led to it: explain the model it was built from)\n";
@@ -204,6 +214,7 @@ std::string node_text(const Subject& subject, uint32_t id) {
   text += rows_text(subject, id);
   if (!node.made_for.empty())
     text += "    made for " + labels(subject.map, node.made_for) + ": " + node.reason + "\n";
+  if (!node.fallback.empty()) text += "    falls back: " + node.fallback + "\n";
   return text;
 }
 
@@ -260,9 +271,7 @@ std::string code_text(const Subject& subject, const KernelFacts& facts) {
   }
   if (!facts.chosen_by.empty()) text += "    chosen by " + facts.chosen_by + "\n";
   text += skipped_text(facts.skipped.value_or(std::vector<std::string>()));
-  if (subject.artifact)
-    text +=
-        "    (an artifact does not keep why other templates were not taken, nor the Relay of its kernels)\n";
+  if (subject.artifact) text += "    (an artifact does not keep the Relay of its kernels)\n";
   if (!facts.flops || !facts.bytes) return text;
   text += "    " + amount(*facts.flops, "FLOP") + ", " + amount(*facts.bytes, "B") + " moved at least";
   char intensity[64] = "";
@@ -281,7 +290,7 @@ std::string taken_text(const TakenOperator& taken) {
 
 std::string summary_line(const Subject& subject, uint32_t id) {
   const OperatorRecord& entry = subject.map.at(id);
-  std::string text = entry.label() + ": " + end_of(subject, entry) + "\n";
+  std::string text = entry.label() + ": " + end_of(subject, entry) + "\n" + fallbacks_text(subject, entry);
   for (const auto& [backend, taken] : subject.taken)
     text += "    " + backend + ": " + taken_text(taken[id]) + "\n";
   return text;
@@ -314,7 +323,7 @@ std::string operator_section(const Subject& subject, uint32_t id) {
     for (const std::string& primitive : subject.primitives[id]) text += "  computed as " + primitive + "\n";
   for (const auto& [backend, taken] : subject.taken)
     text += "  " + backend + ": " + taken_text(taken[id]) + "\n";
-  return text + "  in the end " + end_of(subject, entry) + "\n";
+  return text + "  in the end " + end_of(subject, entry) + "\n" + fallbacks_text(subject, entry);
 }
 
 std::string kernel_section(const Subject& subject, const std::vector<uint32_t>& nodes) {

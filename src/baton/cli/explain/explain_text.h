@@ -10,7 +10,8 @@ namespace baton::cli {
 /// "taken, in the composite dnnl.conv2d_relu", "not taken: why".
 std::string taken_text(const TakenOperator& taken);
 
-/// One line: the operator and its kernels; and one for each backend that was asked.
+/// One line: the operator and its kernels; and one for each of these that falls back, and for each backend
+/// that was asked.
 std::string summary_line(const Subject& subject, uint32_t id);
 
 /// The operator's line, types, inputs, the effect of every pass, fusion decisions, and its kernels.

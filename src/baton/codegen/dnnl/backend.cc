@@ -119,7 +119,8 @@ BuiltRegion region(const Function& function, const BuildContext& context) {
                  "given to oneDNN or to the processor's own code generator\n",
                  what.c_str());
     return {run(std::move(program), context,
-                {"qnn.CanonicalizeOps", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})};
+                {"qnn.CanonicalizeOps", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"}),
+            what};
   }
   program->set("main", as_one_kernel(program->find("main")));
   return {run(std::move(program), context, {"InferType"})};

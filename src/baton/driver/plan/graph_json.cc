@@ -67,6 +67,7 @@ class GraphJson {
     if (!node.origins.empty()) attr("origins", id_list(node.origins));
     if (!node.made_for.empty()) attr("made_for", id_list(node.made_for));
     if (!node.reason.empty()) attr("reason", node.reason);
+    if (!node.fallback.empty()) attr("fallback", node.fallback);
     if (!node.backend.empty()) attr("backend", node.backend);
     json_.end_object();
   }

@@ -252,7 +252,7 @@ class Planner {
         in_place ? "reshape_nop" : node_names_.make(node.func_name);  // the same name for all, as in TVM
     if (!in_place) node.backend = plan_.kernels[kernel].place.backend;
     node.inputs = std::move(inputs);
-    node.attrs = kernel_attrs(function);
+    set_kernel_attrs(node, function);
     set_origins(node, module_->origins(), call.origins());
     values_[&call] =
         add_node(std::move(node), {kernel, function, call.origins()}, call.checked_type(), device);
@@ -311,7 +311,7 @@ class Planner {
         origins = OriginSet::made_for(copy.causes, copy_reason({from, to}));
       if (!copy.function) copy.function = make_device_copy(copy.type, {from, to}, origins);
       const int kernel = kernels_.of(copy.function, {"", to});
-      node.attrs = kernel_attrs(copy.function);
+      set_kernel_attrs(node, copy.function);
       set_origins(node, module_->origins(), origins);
       plan_.nodes[copy.node] = {kernel, copy.function, origins};
     }

@@ -37,17 +37,18 @@ int PlannedKernels::of(const Function& function, const KernelPlace& place) {
   return fresh;
 }
 
-std::vector<std::pair<std::string, std::string>> kernel_attrs(const Function& function) {
-  std::vector<std::pair<std::string, std::string>> attrs;
+void set_kernel_attrs(PlanNode& node, const Function& function) {
+  node.fallback = refusal_of_region(*function);
+  node.attrs.clear();
   for (const auto& [name, value] : function->attrs())
-    if (const auto* text = value.as<std::string>()) attrs.emplace_back(name, *text);
+    if (const auto* text = value.as<std::string>(); text && name != kFallback)
+      node.attrs.emplace_back(name, *text);
   if (!function->attr("hash")) {
     char hash[24];
     std::snprintf(hash, sizeof hash, "%016llx",
                   static_cast<unsigned long long>(structural_hash(Expr(function))));
-    attrs.emplace_back("hash", hash);
+    node.attrs.emplace_back("hash", hash);
   }
-  return attrs;
 }
 
 void set_origins(PlanNode& node, const OriginTable& table, const OriginSet& origins) {

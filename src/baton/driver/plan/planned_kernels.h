@@ -35,9 +35,9 @@ class PlannedKernels {
   UniqueNames names_;
 };
 
-/// The attributes of a node that calls the kernel: hash and layouts, as set by LabelOps; a function without a
-/// hash gets one.
-std::vector<std::pair<std::string, std::string>> kernel_attrs(const Function& function);
+/// Gives a node the attributes of the kernel that it calls: hash and layouts, as set by LabelOps; a function
+/// without a hash gets one. Why its region was refused is the node's fallback.
+void set_kernel_attrs(PlanNode& node, const Function& function);
 
 /// The operators that the node computes, or its causes and its reason.
 void set_origins(PlanNode& node, const OriginTable& table, const OriginSet& origins);

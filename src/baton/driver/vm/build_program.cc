@@ -11,6 +11,7 @@
 #include "baton/driver/graph_form.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/plan/kernel_names.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/regions.h"
 #include "baton/driver/vm/lowering.h"
 #include "baton/ir/analysis/call_graph.h"
@@ -45,7 +46,7 @@ std::vector<std::string> entries_of(const IRModuleNode& module) {
 std::function<std::string(const Function&)> refusals(const BuildContext& context, bool compiled) {
   return [&context, compiled](const Function& function) -> std::string {
     KernelRequest request;
-    request.function = function;
+    request.function = without_region(function);
     try {
       (void)chosen_schedule(request, context.host());
       request.strict = is_strict(context.passes->config);

@@ -77,7 +77,12 @@ class FunctionScope {
   /// The result of a kernel that appends to a parameter, which is what a loop has collected; null for
   /// others.
   LoweredRef appended(const Function& kernel, const std::vector<LoweredRef>& args, const Type& type);
-  int device_of_kernel(const Function& kernel, int around) const;
+  /// Where a kernel runs, and why no device computes it that should.
+  struct DeviceOrNot {
+    int device = 1;
+    std::string fallback = {};
+  };
+  DeviceOrNot device_of_kernel(const Function& kernel, int around) const;
   LoweredRef copied(const DeviceCopy& copy, const Function& kernel, const OriginSet& origins,
                     const LoweredRef& value, const Type& type);
   void count_uses(const FunctionNode& function);

@@ -18,30 +18,34 @@ LoweredRef FunctionScope::call_kernel(const Function& kernel, std::vector<Lowere
     result->where = emit_integers(*integers, args, node);
     return result;
   }
-  const int device = device_of_kernel(kernel, around);
+  const auto [device, fallback] = device_of_kernel(kernel, around);
   for (LoweredRef& arg : args) arg = on(arg, device, origins);
   if (device == 1)
-    if (const LoweredRef made = appended(kernel, args, type)) return made;
+    if (const LoweredRef made = appended(kernel, args, type)) {
+      state_.add_fallback(state_.graph->maker_of(*made->entry), fallback);
+      return made;
+    }
   const LoweredRef result = pending_of(type, device);
-  pieces_.add({kernel, origins, std::move(args), result, device == 1 ? 1 : around});
+  pieces_.add({kernel, origins, std::move(args), result, device == 1 ? 1 : around, fallback});
   return placed(result, type, device, origins);
 }
 
 /// Where a kernel runs: what only computes numbers that registers hold, and what devices have no kernels for,
 /// on the processor.
-int FunctionScope::device_of_kernel(const Function& kernel, int around) const {
+FunctionScope::DeviceOrNot FunctionScope::device_of_kernel(const Function& kernel, int around) const {
   const int device = state_.place(*kernel, around).device_type;
-  if (device == 1) return 1;
+  if (device == 1) return {};
   const auto is_number = [&](const Type& type) { return device_for(type, device) == 1; };
   const std::string why = refused_on_devices(*kernel);
-  if (why.empty())
-    return is_number(kernel->body()->checked_type()) &&
-                   std::ranges::all_of(kernel->params(),
-                                       [&](const Var& param) { return is_number(param->checked_type()); })
-               ? 1
-               : device;
+  if (why.empty()) {
+    const bool numbers = is_number(kernel->body()->checked_type()) &&
+                         std::ranges::all_of(kernel->params(), [&](const Var& param) {
+                           return is_number(param->checked_type());
+                         });
+    return {numbers ? 1 : device};
+  }
   if (state_.options.fell_back) state_.options.fell_back(kernel, why);
-  return 1;
+  return {1, "the processor computes it, and no device: " + why};
 }
 
 /// A copy that the program asks for. Where the value is there already, a node without a call stands for it.

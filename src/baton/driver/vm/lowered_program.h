@@ -28,7 +28,8 @@ struct LoweringOptions {
   std::function<std::string(const Function&)> refuses_symbolic = {};
   /// The device types of values; 1 for those that it lacks.
   PointerMap<int> devices = {};
-  /// Told of each kernel that the processor computes in place of a device, and why; may throw.
+  /// Told of each kernel that the processor computes in place of a device, and why; may throw. The reason is
+  /// also kept with its calls, as PlanNode::fallback.
   std::function<void(const Function& kernel, const std::string& why)> fell_back = {};
   std::vector<Specialization> specializations = {};  ///< pieces have static kernels for each
 };

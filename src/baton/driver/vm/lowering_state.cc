@@ -45,7 +45,7 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
   node.kind = PlanNode::Kind::kKernel;
   node.func_name = func_name;
   node.name = node_names.make(func_name);
-  node.attrs = kernel_attrs(function);
+  set_kernel_attrs(node, function);
   node.first_entry = static_cast<EntryId>(graph->entries.size());
   std::vector<LoweredRef> operands, results;
   for (const LoweredRef& arg : args) flatten(arg, operands);
@@ -75,6 +75,11 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
   graph->nodes.push_back(std::move(node));
   out.plan.nodes.push_back({kernel, function, origins});
   return static_cast<uint32_t>(graph->nodes.size()) - 1;
+}
+
+void LoweringState::add_fallback(uint32_t node, const std::string& why) {
+  std::string& all = graph->nodes[node].fallback;
+  all += (all.empty() || why.empty() ? "" : "; ") + why;
 }
 
 OriginSet LoweringState::operators_of(const FunctionNode& function) const {

@@ -46,6 +46,8 @@ struct LoweringState {
   uint32_t add_node(const Function& function, const OriginSet& origins, int kernel,
                     const std::string& func_name, const std::vector<LoweredRef>& args,
                     const LoweredRef& result);
+  /// Says of a node why it is not computed as asked, or by a kernel; empty: nothing.
+  void add_fallback(uint32_t node, const std::string& why);
 };
 
 }  // namespace baton::vm

@@ -429,12 +429,13 @@ void PieceBuilder::flush(const std::vector<LoweredRef>& needed) {
   given_.clear();
   for (const PendingCall& call : calls_) given_.push_back(call.function);
   for (size_t c = 0; c < calls_.size(); ++c) {
-    if (const Function typed = typed_or_assumed(c, &first, typing, wanted)) {
-      calls_[c].function = typed;
+    auto [typed, why] = typed_or_assumed(c, &first, typing, wanted);
+    if (typed) {
+      calls_[c].function = std::move(typed);
       continue;
     }
     emit_calls(first, c, *typing, read_from(c, wanted));
-    emit_operator(calls_[c]);
+    emit_operator(calls_[c], "the compiler evaluates it at the extents of each run: " + why);
     typing = std::make_unique<Typing>();
     first = c + 1;
   }
@@ -449,30 +450,36 @@ std::vector<LoweredRef> PieceBuilder::read_from(size_t call, std::vector<Lowered
   return also;
 }
 
-bool PieceBuilder::is_kernel(const PendingCall& call, const Function& typed) const {
-  return typed == call.function || is_reshape_only(*typed) ||
-         (state_.options.refuses_symbolic && state_.options.refuses_symbolic(typed).empty());
+/// Empty: it is one. `typed`: null where its types do not follow.
+std::string PieceBuilder::why_no_kernel(const PendingCall& call, const Function& typed) const {
+  if (!typed) return "the extents of its result do not follow from those of its arguments";
+  if (typed == call.function || is_reshape_only(*typed)) return "";
+  return state_.options.refuses_symbolic ? state_.options.refuses_symbolic(typed)
+                                         : "there are no kernels of symbolic extents";
 }
 
 /// The function of a call in the piece that begins at call `*first`, or, if it is a kernel only where some
 /// extents are equal, in another one that begins with it; null where it is no kernel.
-Function PieceBuilder::typed_or_assumed(size_t c, size_t* first, std::unique_ptr<Typing>& typing,
-                                        const std::vector<LoweredRef>& wanted) {
+PieceBuilder::TypedOrNot PieceBuilder::typed_or_assumed(size_t c, size_t* first,
+                                                        std::unique_ptr<Typing>& typing,
+                                                        const std::vector<LoweredRef>& wanted) {
   const PendingCall& call = calls_[c];
-  const bool known = !is_expanded_later(*call.function) &&
-                     std::ranges::all_of(call.function->params(),
-                                         [](const Var& param) { return is_tensors(param->checked_type()); });
-  if (!known) return {};
-  if (const Function typed = typing->typed(call); typed && is_kernel(call, typed)) return typed;
-  if (!state_.options.refuses_symbolic) return {};
-  const auto fits = [&](const Function& typed) { return is_kernel(call, typed); };
-  if (typing->is_assumed() || c == *first) return typing->assumed(call, fits);
+  if (is_expanded_later(*call.function)) return {{}, "what it computes follows from values of its arguments"};
+  if (!std::ranges::all_of(call.function->params(),
+                           [](const Var& param) { return is_tensors(param->checked_type()); }))
+    return {{}, "it takes more than tensors"};
+  const Function typed = typing->typed(call);
+  std::string why = why_no_kernel(call, typed);
+  if (why.empty()) return {typed, ""};
+  if (!state_.options.refuses_symbolic) return {{}, why};
+  const auto fits = [&](const Function& other) { return why_no_kernel(call, other).empty(); };
+  if (typing->is_assumed() || c == *first) return {typing->assumed(call, fits), why};
   // The calls before it are computed in any case.
-  if (!Typing(*typing).assumed(call, fits)) return {};
+  if (!Typing(*typing).assumed(call, fits)) return {{}, why};
   emit_calls(*first, c, *typing, read_from(c, wanted));
   *first = c;
   typing = std::make_unique<Typing>();
-  return typing->assumed(call, fits);
+  return {typing->assumed(call, fits), why};
 }
 
 PendingCall* PieceBuilder::maker_of(const LoweredValue& tensor) {
@@ -500,7 +507,7 @@ std::vector<Function> PieceBuilder::specialized_calls(size_t first, size_t last,
     PendingCall call = calls_[c];
     call.function = given_[c];
     const Function typed = typing.typed(call);
-    if (!typed || !is_kernel(call, typed) || !typing.binds(call)) return {};
+    if (!typed || !why_no_kernel(call, typed).empty() || !typing.binds(call)) return {};
     all.push_back(typed);
   }
   return typing.is_assumed() ? all : std::vector<Function>();
@@ -550,7 +557,8 @@ void PieceBuilder::emit_calls(size_t first, size_t last, Typing& typing,
     for (size_t c = first; c < last; ++c) {
       calls_[c].function = given_[c];
       if (device_of(calls_[c]) == 1 && !device_copy_of(*given_[c])) {
-        emit_operator(calls_[c]);
+        emit_operator(calls_[c],
+                      "the compiler evaluates it where extents differ that its kernel takes as equal");
         continue;
       }
       Typing alone;
@@ -653,6 +661,7 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
                                : copies ? "__copy"
                                         : planned.func_name,
                                call.args, call.result);
+    state_.add_fallback(out.node, call.fallback);
     if (copies) {
       state_.graph->nodes.back().kind = PlanNode::Kind::kCopy;
       out.kernel = PieceCall::kCopy;
@@ -728,7 +737,8 @@ Register PieceBuilder::as_register(const LoweredRef& value) {
   }
 }
 
-void PieceBuilder::emit_operator(const PendingCall& call) {
+/// `why`: it is no kernel.
+void PieceBuilder::emit_operator(const PendingCall& call, const std::string& why) {
   std::vector<Register> args;
   for (const LoweredRef& arg : call.args) args.push_back(as_register(arg));
   const auto number = static_cast<int32_t>(state_.out.operators.size());
@@ -739,6 +749,8 @@ void PieceBuilder::emit_operator(const PendingCall& call) {
   if (const auto* body = as<CallNode>(call.function->body()); body && body->op()) name = body->op()->name;
   state_.out.program->operators.push_back(name);
   const uint32_t node = state_.add_node(call.function, call.origins, -1, name, call.args, call.result);
+  state_.add_fallback(node, call.fallback);
+  state_.add_fallback(node, why);
   const Register made = code_.fresh();
   std::vector<int32_t> words{number, made};
   CodeBuilder::append(words, args);

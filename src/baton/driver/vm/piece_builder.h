@@ -17,6 +17,7 @@ struct PendingCall {
   std::vector<LoweredRef> args;  ///< one per parameter
   LoweredRef result;             ///< its tensors are pending
   int around = 1;                ///< the device type of what is around it, of which its place follows
+  std::string fallback = {};     ///< why no device computes it that should; empty: one does, or none should
 };
 
 /// Why a primitive function is no kernel that a device can have; empty when it is one.
@@ -40,16 +41,21 @@ class PieceBuilder {
 
  private:
   class Typing;
-  Function typed_or_assumed(size_t call, size_t* first, std::unique_ptr<Typing>& typing,
-                            const std::vector<LoweredRef>& wanted);
+  /// A function, or why there is none.
+  struct TypedOrNot {
+    Function function;
+    std::string why;
+  };
+  TypedOrNot typed_or_assumed(size_t call, size_t* first, std::unique_ptr<Typing>& typing,
+                              const std::vector<LoweredRef>& wanted);
   static int device_of(const PendingCall& call);
-  bool is_kernel(const PendingCall& call, const Function& typed) const;
+  std::string why_no_kernel(const PendingCall& call, const Function& typed) const;
   std::vector<LoweredRef> read_from(size_t call, std::vector<LoweredRef> also) const;
   std::vector<Function> specialized_calls(size_t first, size_t last, Typing& typing) const;
   void emit_calls(size_t first, size_t last, Typing& typing, const std::vector<LoweredRef>& needed);
   void emit_piece(size_t first, size_t last, Typing& typing, const std::vector<LoweredRef>& needed,
                   std::optional<int32_t> otherwise = {});
-  void emit_operator(const PendingCall& call);
+  void emit_operator(const PendingCall& call, const std::string& why);
   Register as_register(const LoweredRef& value);
 
   LoweringState& state_;
