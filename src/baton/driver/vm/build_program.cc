@@ -81,6 +81,16 @@ IRModule without_compilers(IRModule module) {
   return module;
 }
 
+/// Weights that functions of the module are given become constants of theirs, computed ones, too.
+IRModule bind_arguments(const IRModule& module, const std::vector<std::string>& entries,
+                        const BuildContext& context) {
+  const auto is_called = [](const auto& each) { return each.first != "main" && !is_closed(*each.second); };
+  if (std::ranges::none_of(module->functions(), is_called)) return module;
+  const PassArgs args{{"entry_functions", AttrList(entries.begin(), entries.end())}};
+  return (*sequential({make_pass("FoldConstant"), make_pass("BindConstantArguments", args),
+                       make_pass("InferType")}))(module, context);
+}
+
 /// What only a run knows, in words. Empty: it is a plan.
 std::string why_no_plan(const IRModule& module) {
   const Function main = module->find("main");
@@ -175,7 +185,8 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
                 vm::require_extents(specializations_of(context), *typed->find("main"));
                 const std::vector<std::string> entries = entries_of(*typed);
                 IRModule optimized = inline_composites(bind_params(typed, given.params), context);
-                optimized = optimize_program(in_graph_form(optimized, context), entries, context);
+                optimized = bind_arguments(in_graph_form(optimized, context), entries, context);
+                optimized = optimize_program(optimized, entries, context);
                 optimized = without_compilers(build_regions(std::move(optimized), context));
                 return infer_types(to_normal_form(std::move(optimized), NormalForm::kAll));
               },
