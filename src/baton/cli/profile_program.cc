@@ -55,8 +55,10 @@ ProfiledProgram ProfiledProgram::open(const ModelFlags& flags, const ProgramFlag
   if (flags.model.ends_with(".baton")) {
     refuse_build_options(io, flags.model + " is an artifact, which `baton build` made; build the model again",
                          /*shapes=*/false);
-    return {nullptr, program_source(require(Artifact::open(flags.model, !flags.no_verify)), flags.model),
-            flags, program};
+    const std::shared_ptr<const Artifact> file = require(Artifact::open(flags.model, !flags.no_verify));
+    ProfiledProgram opened(nullptr, program_source(file, flags.model), flags, program);
+    opened.file_ = file;
+    return opened;
   }
   ModelFlags open = flags;
   open.shapes.clear();
@@ -65,7 +67,7 @@ ProfiledProgram ProfiledProgram::open(const ModelFlags& flags, const ProgramFlag
 
 ProgramCall ProfiledProgram::call_at(const ShapePoint& point, int threads, Io& io) const {
   if (built_) return {"main", arguments_of(*built_, flags_, given_, point.shapes, io), threads};
-  return {"main", file_arguments(*source_.program, flags_.model, given_, point.shapes), threads};
+  return {"main", file_arguments(*source_.program, *file_, flags_.model, given_, point.shapes), threads};
 }
 
 }  // namespace baton::cli

@@ -42,6 +42,7 @@ class ProfiledProgram {
                   const ProgramFlags& program);
 
   std::unique_ptr<const BuiltModel> built_;  // the source refers to it
+  std::shared_ptr<const Artifact> file_;     // null: it is built
   ProgramSource source_;
   ModelFlags flags_;
   GivenInputs given_;

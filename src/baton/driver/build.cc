@@ -341,6 +341,19 @@ std::string operators_json(const std::vector<Function>& operators) {
   return to_json(*module, {.source_text = false});
 }
 
+/// `main` of a program with its parameters that are tensors, or tuples of these, and without a body: extents
+/// keep their names.
+std::string signature_json(const FunctionNode& main) {
+  std::vector<Var> params;
+  for (const Var& param : main.params())
+    if (is_tensors(param->checked_type()))
+      params.push_back(make_var(param->name(), param->checked_type(), NodeInfo(OriginSet::none())));
+  const IRModule module = make_module();
+  module->set("main", make_function(std::move(params), Expr(make_tuple({}, NodeInfo(OriginSet::none()))), {},
+                                    {}, NodeInfo(OriginSet::none())));
+  return to_json(*infer_types(module), {.source_text = false});
+}
+
 /// The kernels of a program, from which reports count operations at the extents that they meet.
 std::string functions_json(const std::vector<BuiltKernel>& kernels) {
   const IRModule module = make_module();
@@ -358,6 +371,7 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
     writer.add(section::kProgram, vm::program_blob(*result.program));
     if (!result.operators.empty()) writer.add(section::kOperators, operators_json(result.operators));
     if (origins) writer.add(section::kFunctions, functions_json(result.kernels));
+    writer.add(section::kSignature, signature_json(*result.optimized->find("main")));
   }
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.host_code().blob);

@@ -134,4 +134,10 @@ bool is_static(const Type& type) {
   return found;
 }
 
+bool is_tensors(const Type& type) {
+  if (as_type<TensorTypeNode>(type)) return true;
+  const auto* tuple = as_type<TupleTypeNode>(type);
+  return tuple && std::ranges::all_of(tuple->fields(), is_tensors);
+}
+
 }  // namespace baton

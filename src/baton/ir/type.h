@@ -219,6 +219,8 @@ Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const 
 void visit_types(const Type& type, FunctionRef<void(const Type&)> visit);
 /// Whether all tensors in it have constant extents.
 bool is_static(const Type& type);
+/// Whether it is a tensor, or a tuple of these.
+bool is_tensors(const Type& type);
 uint64_t type_hash(const Type& type);
 
 }  // namespace baton

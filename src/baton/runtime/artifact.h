@@ -33,6 +33,7 @@ inline constexpr const char* kOrigins = "origins.json";
 inline constexpr const char* kMeta = "meta.json";
 inline constexpr const char* kProgram = "program";           ///< of the virtual machine: what runs, then
 inline constexpr const char* kFunctions = "functions.json";  ///< of a program: its kernels in Relay
+inline constexpr const char* kSignature = "signature.json";  ///< of a program: the types of main's parameters
 inline constexpr const char* kOperators = "operators.json";  ///< what its compiler evaluates
 inline constexpr const char* kPlugin = "plugin/";            ///< followed by a backend's name: its code
 }  // namespace section

@@ -88,10 +88,12 @@ std::vector<program::Value> arguments_of(const BuiltModel& built, const ModelFla
   return program_arguments(left, given, {}, "", program_inputs(flags, params), io);
 }
 
-std::vector<program::Value> file_arguments(const vm::Program& program, const std::string& path,
-                                           const GivenInputs& given, const std::vector<std::string>& shapes) {
+std::vector<program::Value> file_arguments(const vm::Program& program, const Artifact& file,
+                                           const std::string& path, const GivenInputs& given,
+                                           const std::vector<std::string>& shapes) {
+  const std::map<std::string, Shape> known = shapes_at(file, shapes);
   try {
-    return values_for(program, "main", given.arrays, shapes);
+    return values_for(program, "main", given.arrays, known);
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {

@@ -32,8 +32,9 @@ std::vector<program::Value> arguments_of(const BuiltModel& built, const ModelFla
                                          const GivenInputs& given, const std::vector<std::string>& shapes,
                                          Io& io);
 
-/// The same for the program of a file. `shapes`: of parameters.
-std::vector<program::Value> file_arguments(const vm::Program& program, const std::string& path,
-                                           const GivenInputs& given, const std::vector<std::string>& shapes);
+/// The same for the program of a file.
+std::vector<program::Value> file_arguments(const vm::Program& program, const Artifact& file,
+                                           const std::string& path, const GivenInputs& given,
+                                           const std::vector<std::string>& shapes);
 
 }  // namespace baton::cli

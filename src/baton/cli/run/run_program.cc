@@ -28,8 +28,9 @@ void flatten(const program::Value& value, std::vector<NDArray>& arrays) {
 
 std::vector<NDArray> run_program_file(const std::string& path, const GivenInputs& given,
                                       const std::vector<std::string>& shapes, int threads) {
-  const std::shared_ptr<RunnableProgram> program = RunnableProgram::load(*require(Artifact::open(path)));
-  const std::vector<program::Value> args = file_arguments(program->program(), path, given, shapes);
+  const std::shared_ptr<const Artifact> file = require(Artifact::open(path));
+  const std::shared_ptr<RunnableProgram> program = RunnableProgram::load(*file);
+  const std::vector<program::Value> args = file_arguments(program->program(), *file, path, given, shapes);
   const InterruptScope interrupt;
   BuildContext context = host_context();
   context.interrupt = interrupt.flag();

@@ -9,6 +9,7 @@
 #include "baton/interpreter/value_exprs.h"
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/analysis/constructors.h"
+#include "baton/ir/extent.h"
 #include "baton/ir/op.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
@@ -34,7 +35,10 @@ ParameterType parameter_type(const Type& type) {
   if (const auto* tensor = as_type<TensorTypeNode>(type)) {
     made.kind = ParameterType::Kind::kTensor;
     made.dtype = tensor->dtype();
-    for (const Dim dim : tensor->shape()) made.extents.push_back(dim.is_any() ? -1 : dim.value());
+    for (const Dim dim : tensor->shape()) {
+      made.extents.push_back(dim.is_any() ? -1 : dim.value());
+      made.names.push_back(dim.is_symbolic() ? extent_text(dim) : "");
+    }
   } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
     made.kind = ParameterType::Kind::kTuple;
     for (const Type& field : tuple->fields()) made.fields.push_back(parameter_type(field));

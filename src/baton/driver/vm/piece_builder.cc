@@ -36,12 +36,6 @@ bool has_unknown(const Type& type) {
   return found;
 }
 
-bool is_tensors(const Type& type) {
-  if (as_type<TensorTypeNode>(type)) return true;
-  const auto* tuple = as_type<TupleTypeNode>(type);
-  return tuple && std::ranges::all_of(tuple->fields(), is_tensors);
-}
-
 }  // namespace
 
 /// The types of values within a piece: extents of inputs that are not known become variables.

@@ -239,21 +239,13 @@ size_t RunnableProgram::arena_bytes() {
 }
 
 std::vector<Value> values_for(const vm::Program& program, const std::string& function,
-                              const NamedArrays& given, const std::vector<std::string>& shapes) {
+                              const NamedArrays& given, const std::map<std::string, Shape>& known) {
   const int number = program.find(function);
   if (number < 0) throw Error("the program has no function " + function);
   const vm::FunctionCode& code = program.functions[static_cast<size_t>(number)];
   for (const auto& [name, value] : given)
     if (std::ranges::find(code.parameter_names, name) == code.parameter_names.end())
       throw Error("`" + name + "` is no parameter of " + function);
-  std::map<std::string, std::vector<int64_t>> wanted;
-  for (const std::string& shape : shapes) {
-    GivenShape each = parse_given_shape(shape);
-    if (std::ranges::find(code.parameter_names, each.name) == code.parameter_names.end())
-      throw UsageError("--shape " + shape + ": " + function + " has no parameter %" + each.name +
-                       ", and a file does not keep the names of extents: give the shape of a parameter");
-    wanted[each.name] = std::move(each.values);
-  }
   std::vector<Value> values;
   for (size_t i = 0; i < code.parameter_names.size(); ++i) {
     const std::string& name = code.parameter_names[i];
@@ -263,8 +255,8 @@ std::vector<Value> values_for(const vm::Program& program, const std::string& fun
       continue;
     }
     const vm::ParameterType& type = code.parameter_types[i];
-    const auto shape = wanted.find(name);
-    const Shape extents = shape == wanted.end() ? type.extents : shape->second;
+    const auto shape = known.find(name);
+    const Shape extents = shape == known.end() ? type.extents : shape->second;
     if (type.kind != vm::ParameterType::Kind::kTensor || std::ranges::count(extents, -1))
       throw Error("parameter %" + name +
                   " has no value, and none can be made up: only for tensors of known shape");
@@ -273,6 +265,21 @@ std::vector<Value> values_for(const vm::Program& program, const std::string& fun
     values.push_back(program::tensor_value(made));
   }
   return values;
+}
+
+std::map<std::string, Shape> shapes_at(const Artifact& artifact, const std::vector<std::string>& shapes) {
+  std::vector<GivenShape> given;
+  for (const std::string& shape : shapes) given.push_back(parse_given_shape(shape));
+  std::map<std::string, Shape> known;
+  if (given.empty()) return known;
+  const Saved saved = from_json(artifact.text(section::kSignature));
+  if (!saved.module || !saved.module->find("main"))
+    throw Error("the file is damaged: the types of its parameters are missing");
+  for (const Var& param : freeze_shapes(saved.module, given)->find("main")->params()) {
+    const auto* type = as_type<TensorTypeNode>(param->checked_type());
+    if (type && type->is_static()) known[param->name()] = type->extents();
+  }
+  return known;
 }
 
 bool is_program_file(const std::string& path) {

@@ -2,6 +2,7 @@
 // A built program, ready to be called in this process.
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -87,11 +88,16 @@ class RunnableProgram : public std::enable_shared_from_this<RunnableProgram> {
   size_t depth_ = vm::Machine::kDepth;
 };
 
-/// Values for the parameters of a function: those given, by name, the others by the tensor rule. `shapes`:
-/// "x=16,64", of parameters without a value. Throws Error for names that it does not have, for shapes that do
-/// not fit, and for parameters that are no tensors, or without a shape, and have no value.
+/// Values for the parameters of a function: those given, by name, the others by the tensor rule, of the
+/// shapes in `known` where the program leaves them open. Throws Error for names that it does not have, and
+/// for parameters that are no tensors, or without a shape, and have no value.
 std::vector<program::Value> values_for(const vm::Program& program, const std::string& function,
-                                       const NamedArrays& given, const std::vector<std::string>& shapes = {});
+                                       const NamedArrays& given,
+                                       const std::map<std::string, Shape>& known = {});
+
+/// The shapes of main's parameters, of the program in a file, that follow from `shapes`: "x=16,64" or, of a
+/// variable of extents, "n=16". Throws Error as freeze_shapes(), and for a damaged file.
+std::map<std::string, Shape> shapes_at(const Artifact& artifact, const std::vector<std::string>& shapes);
 
 /// Whether an artifact holds a program; false for one with a plan. Throws Error for a damaged file.
 bool is_program_file(const std::string& path);

@@ -54,6 +54,11 @@ int64_t given_to(const FunctionCode& function, const Instruction& each, uint32_t
   return -1;
 }
 
+bool is_valid(const ParameterType& type) {
+  return type.kind <= ParameterType::Kind::kOther && type.names.size() == type.extents.size() &&
+         std::ranges::all_of(type.fields, [](const ParameterType& field) { return is_valid(field); });
+}
+
 Status check_function(const Program& program, const FunctionCode& function) {
   const auto wrong = [&](uint32_t at, const std::string& what) {
     return Status::bad_data("the program's function " + function.name + " is damaged at word " +
@@ -62,6 +67,10 @@ Status check_function(const Program& program, const FunctionCode& function) {
   if (function.registers < uint64_t{function.parameters} + function.captured ||
       function.registers >= static_cast<uint32_t>(kLastUse))
     return wrong(0, "its registers do not hold its parameters");
+  if (!is_valid(function.result_type) ||
+      !std::ranges::all_of(function.parameter_types,
+                           [](const ParameterType& type) { return is_valid(type); }))
+    return wrong(0, "the type of a parameter");
   std::vector<bool> starts(function.code.size());
   std::vector<uint32_t> targets;
   bool ends = false;

@@ -150,8 +150,12 @@ std::string text_of(const ParameterType& type) {
     return "(" + text + ")";
   }
   if (type.extents.empty()) return type.dtype.str();
-  for (const int64_t extent : type.extents)
-    text += (text.empty() ? "" : ", ") + (extent < 0 ? "?" : std::to_string(extent));
+  for (size_t i = 0; i < type.extents.size(); ++i) {
+    const std::string& name = type.names[i];
+    text += (text.empty() ? "" : ", ") + (type.extents[i] >= 0 ? std::to_string(type.extents[i])
+                                          : name.empty()       ? "?"
+                                                               : name);
+  }
   return "Tensor[(" + text + "), " + type.dtype.str() + "]";
 }
 

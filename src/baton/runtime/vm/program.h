@@ -134,7 +134,8 @@ struct ParameterType {
   enum class Kind : uint8_t { kTensor, kTuple, kOther };
   Kind kind = Kind::kOther;
   DType dtype;
-  std::vector<int64_t> extents;  ///< -1: any
+  std::vector<int64_t> extents;    ///< -1: any
+  std::vector<std::string> names;  ///< of the extents, as the program has them: "n", "2*n + 1", or empty
   std::vector<ParameterType> fields;
 };
 

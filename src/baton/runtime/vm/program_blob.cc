@@ -8,7 +8,7 @@
 namespace baton::vm {
 namespace {
 
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr uint64_t kMost = uint64_t{1} << 28;  // elements of one list
 constexpr int kDeepest = 64;                   // tuples in tuples of a parameter's type
 
@@ -126,7 +126,7 @@ void fields(Archive& archive, Piece& piece) {
 template <class Archive>
 void fields(Archive& archive, ParameterType& type) {
   if (!archive.enter()) return;
-  all(archive, type.kind, type.dtype, type.extents, type.fields);
+  all(archive, type.kind, type.dtype, type.extents, type.names, type.fields);
   archive.leave();
 }
 template <class Archive>
