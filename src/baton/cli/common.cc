@@ -114,6 +114,10 @@ void ModelFlags::add_choices(Flags& flags) {
   flags.flag("untuned", &untuned, "default schedules, whatever `baton tune` or a shipped table found");
   flags.option("specialize", &specialize,
                "n=1,128: also kernels for these values of a variable of the extents of a program");
+  flags.option(
+      "most", &most,
+      "n=512: the most that a variable of the extents of a program is; memory for it is taken once, and "
+      "more is an error");
 }
 
 namespace {
@@ -134,7 +138,7 @@ void refuse_build_options(const Io& io, const std::string& why, bool shapes) {
   if (shapes) refuse_options(io, {"shape"}, why);
   refuse_options(io,
                  {"params", "input-name", "opt-level", "precision", "target", "strict", "debug-lines",
-                  "mapping", "specialize", "untuned"},
+                  "mapping", "specialize", "most", "untuned"},
                  why);
 }
 
@@ -158,9 +162,13 @@ BuildContext ModelFlags::context() const {
   context.passes->config = config;
   if (strict) context.passes->config.set("baton.strict_regions", AttrValue(true));
   if (untuned) context.passes->config.set("baton.tuned", AttrValue(int64_t{0}));
-  std::string extents;
-  for (const std::string& each : specialize) extents += (extents.empty() ? "" : ";") + each;
-  if (!extents.empty()) context.passes->config.set("baton.specialize", AttrValue(extents));
+  const auto set_extents = [&](const char* key, const std::vector<std::string>& given) {
+    std::string extents;
+    for (const std::string& each : given) extents += (extents.empty() ? "" : ";") + each;
+    if (!extents.empty()) context.passes->config.set(key, AttrValue(extents));
+  };
+  set_extents("baton.specialize", specialize);
+  set_extents("baton.most", most);
   if (!precision.empty()) context.passes->config.set("baton.precision", AttrValue(precision));
   return context;
 }

@@ -22,7 +22,7 @@ namespace baton::cli {
 /// MODEL and its build flags.
 struct ModelFlags {
   std::string model, params, precision, mapping;
-  std::vector<std::string> inputs, shapes, targets, own_backends, specialize;
+  std::vector<std::string> inputs, shapes, targets, own_backends, specialize, most;
   int opt_level = 3;
   bool no_verify = false;  ///< of an artifact
   bool strict = false;     ///< a region that its backend refuses is an error

@@ -376,6 +376,61 @@ int64_t least_extent(Dim dim) {
   return floored(a, b);
 }
 
+namespace {
+
+/// What an extent may be; `most` of one without bound: kNoBound.
+struct ExtentRange {
+  static constexpr int64_t kNoBound = INT64_MAX;
+  int64_t least = 0, most = kNoBound;
+  bool is_bounded() const { return most != kNoBound; }
+};
+
+/// Nullopt where nothing is known, as numbers do not fit into 64 bits.
+std::optional<ExtentRange> range_of(Dim dim, FunctionRef<std::optional<int64_t>(Dim)> most) {
+  if (!dim.is_any()) return ExtentRange{dim.value(), dim.value()};
+  if (!dim.is_symbolic()) return std::nullopt;
+  if (as_extent_var(dim)) return ExtentRange{0, most(dim).value_or(ExtentRange::kNoBound)};
+  const ExtentParts parts = extent_parts(dim);
+  const auto a = range_of(parts.a, most), b = range_of(parts.b, most);
+  if (!a || !b) return std::nullopt;
+  ExtentRange made;
+  bool fits = true;
+  switch (parts.op) {
+    case ExtentOp::kAdd:
+      fits = !__builtin_add_overflow(a->least, b->least, &made.least);
+      if (a->is_bounded() && b->is_bounded()) fits &= !__builtin_add_overflow(a->most, b->most, &made.most);
+      break;
+    case ExtentOp::kSub:
+      if (!b->is_bounded()) return std::nullopt;
+      fits = !__builtin_sub_overflow(a->least, b->most, &made.least);
+      if (a->is_bounded()) fits &= !__builtin_sub_overflow(a->most, b->least, &made.most);
+      break;
+    case ExtentOp::kMul: {
+      if (a->least < 0 || b->least < 0) return std::nullopt;
+      fits = !__builtin_mul_overflow(a->least, b->least, &made.least);
+      if (a->most == 0 || b->most == 0)
+        made.most = 0;
+      else if (a->is_bounded() && b->is_bounded())
+        fits &= !__builtin_mul_overflow(a->most, b->most, &made.most);
+      break;
+    }
+    case ExtentOp::kFloorDiv:
+      made.least = floored(a->least, b->least);
+      if (a->is_bounded()) made.most = floored(a->most, b->least);
+      break;
+  }
+  if (!fits) return std::nullopt;
+  return made;
+}
+
+}  // namespace
+
+std::optional<int64_t> most_extent(Dim dim, FunctionRef<std::optional<int64_t>(Dim)> most) {
+  const std::optional<ExtentRange> range = range_of(dim, most);
+  if (!range || !range->is_bounded()) return std::nullopt;
+  return range->most;
+}
+
 std::vector<int64_t> TensorTypeNode::extents() const {
   std::vector<int64_t> extents;
   extents.reserve(shape_.size());

@@ -70,6 +70,10 @@ std::vector<int64_t> usual_extents(const TensorTypeNode& type);
 /// What `dim` is at least where its variables are at least 1; INT64_MIN when that is not known.
 int64_t least_extent(Dim dim);
 
+/// What `dim` is at most where its variables are at least 0 and at most `most` of them (none: no bound);
+/// nullopt when that is not known.
+std::optional<int64_t> most_extent(Dim dim, FunctionRef<std::optional<int64_t>(Dim)> most);
+
 /// "4", "?", "n", "2*n + 1", "(n + 1)//2"
 std::string extent_text(Dim dim);
 /// The widest of its variables; int32 without any.

@@ -61,13 +61,23 @@ int baton_input_index(const baton_model* model, const char* name);
 int baton_input_shape(const baton_model* model, int index, const int64_t** shape);
 int baton_output_shape(const baton_model* model, int index, const int64_t** shape);
 
+/* The name of an extent that is known only when the program runs, as "n" or "2*n + 1"; null where it has
+ * none.
+ */
+const char* baton_input_extent_name(const baton_model* model, int index, int axis);
+
+/* The most that an extent may be: the bound that the program was built for (`baton build --most`), for which
+   memory is taken when it is loaded; of a known extent that extent. -1: no bound, or no such axis. */
+int64_t baton_input_extent_most(const baton_model* model, int index, int axis);
+
 /* "float32"; null when there is no such tensor. */
 const char* baton_input_dtype(const baton_model* model, int index);
 const char* baton_output_dtype(const baton_model* model, int index);
 
 /* Says which shape an input has from now on; needed before baton_set_input() where extents are -1. An input
    whose shape changes loses its value. An error for another number of dimensions, or where a known extent
-   differs; whether inputs fit to each other is checked by the run. Extents may be 0. */
+   differs or a bound is exceeded; whether inputs fit to each other is checked by the run. Extents may be 0.
+ */
 int baton_set_input_shape(baton_model* model, int index, const int64_t* shape, int dimensions);
 
 /* Copies a row-major tensor in; bytes must be its exact size. An input of a known shape that is never set is

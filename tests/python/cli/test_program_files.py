@@ -108,6 +108,58 @@ def test_fallbacks_have_their_reasons(tmp_path):
         assert "    not " in baton(tmp_path, "explain", model, "--kernel", kernel)
 
 
+@pytest.fixture(name="named", scope="module")
+def _named(tmp_path_factory):
+    onnx = pytest.importorskip("onnx")
+    helper = onnx.helper
+    folder = tmp_path_factory.mktemp("named_extents")
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["m"], "dense"), helper.make_node("Concat", ["m", "y"], ["c"], "both", axis=0),
+         helper.make_node("Exp", ["c"], ["e"], "exp"), helper.make_node("Softmax", ["e"], ["z"], "rows")], "g",
+        [helper.make_tensor_value_info("x", 1, ["rows of x", 8]), helper.make_tensor_value_info("y", 1, ["m", 4])],
+        [helper.make_tensor_value_info("z", 1, ["k", 4])], [onnx.numpy_helper.from_array(np.ones((8, 4), "float32"), "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "m.onnx")
+    baton(folder, "build", "m.onnx", "--input-name", "x", "--input-name", "y", "-o", "m.baton")
+    baton(folder, "build", "m.onnx", "--input-name", "x", "--input-name", "y", "--strip-origins", "--most", "rows of x=64", "--most", "m=32",
+          "-o", "most.baton")
+    return folder
+
+
+def test_extents_keep_their_names(named):
+    at = ["--shape", "rows of x=5", "--shape", "m=3"]
+    shown = baton(named, "run", "m.onnx", "--input-name", "x", "--input-name", "y", *at)
+    (result,) = [line for line in shown.splitlines() if "float32[8, 4]" in line]
+    for model in ("m.baton", "most.baton"):
+        assert result in baton(named, "run", model, *at)
+        assert "float32[8, 4]" in baton(named, "run", model, "--shape", "x=5,8", "--shape", "m=3")
+        assert "float32[3, 4]" in baton(named, "run", model, "--shape", "rows of x=0", "--shape", "m=3")
+        error = baton(named, "run", model, "--shape", "rows of y=5", code=1)
+        assert '"rows of y" is no parameter of @main and no variable of an extent' in error and 'did you mean "rows of x"' in error
+        assert "rows of x cannot be both" in baton(named, "run", model, "--shape", "x=5,8", "--shape", "rows of x=6", code=1)
+    baton(named, "profile", "m.baton", "--shape", "rows of x=2:8:x2", "--shape", "m=3", "-o", "c.json", *QUICK)
+    reports = json.loads((named / "c.json").read_text(encoding="utf-8"))
+    assert [report["point"]["name"] for report in reports] == ["rows of x=2", "rows of x=4", "rows of x=8"]
+    assert "dense" in baton(named, "explain", "m.baton", "--bytecode", "--time", *at)
+    np.savez(named / "wrong.npz", x=np.ones((3, 7), "float32"), y=np.ones((1, 4), "float32"))
+    assert "expected Tensor[(rows of x, 8), float32]" in baton(named, "run", "m.baton", "--inputs", "wrong.npz", code=1)
+
+
+def test_bounds_of_extents(named):
+    assert "float32[96, 4]" in baton(named, "run", "most.baton", "--shape", "rows of x=64", "--shape", "m=32")
+    error = baton(named, "run", "most.baton", "--shape", "rows of x=65", "--shape", "m=3", code=1)
+    assert "argument x is a tensor float32[65, 8]: axis 0, rows of x = 65, is above 64, the most that the program was built for" in error
+    reports = [json.loads(baton(named, "profile", "m.onnx", "--input-name", "x", "--input-name", "y", "--executor", "vm", "--shape", "rows of x=1",
+                                "--shape", "m=1", *more, "--json", *QUICK)) for more in ([], ["--most", "rows of x=64", "--most", "m=32"])]
+    arenas = [report["memory"]["workspace_bytes"] for report in reports]
+    assert arenas[0] < arenas[1] >= 96 * 4 * 4
+    for wrong, why in ((["--most", "k=4"], "no extent of main's parameters is called `k`"), (["--most", "m=1,2"], "does not name an extent and a number"),
+                       (["--most", "m=4", "--most", "m=5"], "two bounds: 4 and 5"), (["--most", "m"], "`m` does not name an extent"),
+                       (["--specialize", "m=5", "--most", "m=4"], "kernels for m = 5 would never run: m is 4 at most")):
+        assert why in baton(named, "build", "m.onnx", "--input-name", "x", "--input-name", "y", *wrong, "-o", "no.baton", code=2)
+    assert not (named / "no.baton").exists()
+    assert "--most has no effect" in baton(named, "run", "m.baton", "--most", "m=3", code=2)
+
+
 @pytest.mark.parametrize("args, why, code", [
     (["profile", "open.baton", *QUICK], "open.baton: parameter %x has no value, and none can be made up: only for tensors of known shape; --inputs", 1),
     (["profile", "open.baton", "--shape", "n=3", *QUICK], "\"n\" is no parameter of @main and no variable of an extent", 1),

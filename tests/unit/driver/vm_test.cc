@@ -493,5 +493,107 @@ def @main(%n: int32, %p: (Tensor[(?, 4), float32], int32)) { (@loop(%n, %p.0), %
   baton_model_free(model);
 }
 
+const char* const kNamedExtents = R"(
+def @main(%x: Tensor[(meta[tir.Var][0], 4), float32], %y: Tensor[(meta[tir.Mul][0], 4), float32]) {
+  let %a = concatenate((nn.relu(%x), %y), axis=0);
+  if (less(sum(%a), 1e9f)) { nn.softmax(multiply(%a, exp(%a))) } else { %a }
+}
+#[metadata]
+{
+  "root": 1,
+  "nodes": [
+    {"type_key": ""},
+    {"type_key": "Map", "keys": ["tir.Var", "tir.Mul"], "data": [2, 5]},
+    {"type_key": "Array", "data": [3]},
+    {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4", "span": "0", "type_annotation": "0"}},
+    {"type_key": "runtime.String", "repr_str": "n"},
+    {"type_key": "Array", "data": [6]},
+    {"type_key": "tir.Mul", "attrs": {"a": "3", "b": "7", "dtype": "int32", "span": "0"}},
+    {"type_key": "IntImm", "attrs": {"dtype": "int32", "span": "0", "value": "2"}}
+  ],
+  "b64ndarrays": []
+})";
+
+BuildResult built_for_at_most(const std::string& most) {
+  BuildContext context = host_context();
+  context.passes = std::make_shared<PassContext>(*context.passes);
+  context.passes->config.set("baton.most", AttrValue(most));
+  return build_program(parsed(kNamedExtents), {.context = context});
+}
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Runs of any extents within the bounds, in any order, take no more memory than the machine has at first.
+TEST(VirtualMachine, BoundsOfExtentsPlanTheArena) {
+  const auto program = RunnableProgram::create(built_for_at_most("n=32"));
+  const auto rows = [](int64_t n) {
+    return std::vector<Value>{floats("x", {n, 4}), floats("y", {2 * n, 4})};
+  };
+  const program::InterpretedProgram interpreted(parsed(kNamedExtents), optimize, host_context());
+  (void)run(*program, rows(1));
+  const size_t arena = program->arena_bytes();
+  EXPECT_GE(arena, 3 * 32 * 4 * sizeof(float));
+  for (const int64_t n : {3, 32, 1}) {
+    expect_equal(run(*program, rows(n)), interpreted.run(rows(n), host_context()));
+    EXPECT_EQ(program->arena_bytes(), arena);
+  }
+  EXPECT_EQ(
+      error_of([&] { (void)run(*program, rows(33)); }),
+      "argument x is a tensor float32[33, 4]: axis 0, n = 33, is above 32, the most that the program was "
+      "built for");
+  EXPECT_NE(error_of([&] {
+              (void)run(*program, {floats("x", {32, 4}), floats("y", {65, 4})});
+            }).find("argument y is a tensor float32[65, 4]: axis 0, 2*n = 65, is above 64"),
+            std::string::npos);
+  expect_equal(run(*program, rows(2)), interpreted.run(rows(2), host_context()));
+  const auto open =
+      RunnableProgram::create(build_program(parsed(kNamedExtents), {.context = host_context()}));
+  (void)run(*open, rows(1));
+  EXPECT_LT(open->arena_bytes(), arena);
+  (void)run(*open, rows(33));
+}
+
+TEST(VirtualMachine, BoundsOfExtentsAreChecked) {
+  EXPECT_NE(error_of([] {
+              built_for_at_most("m=3");
+            }).find("no extent of main's parameters is called `m`; names: n"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { built_for_at_most("n=1,2"); }).find("`n=1,2` does not name an extent and a number"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { built_for_at_most("n=3;n=4"); }).find("two bounds: 3 and 4"), std::string::npos);
+  for (const char* const wrong : {"n", "n=", "n=0", "n=-1", "n=99999999999", "=3"})
+    EXPECT_THROW(built_for_at_most(wrong), UsageError) << wrong;
+}
+
+TEST(VirtualMachine, TheCInterfaceKnowsNamesAndBounds) {
+  const test::Folder folder;
+  const std::string path = folder.path() + "/named.baton";
+  write_artifact(built_for_at_most("n=32"), path);
+  baton_model* model = baton_model_load(path.c_str());
+  ASSERT_NE(model, nullptr) << baton_last_error();
+  EXPECT_STREQ(baton_input_extent_name(model, 0, 0), "n");
+  EXPECT_STREQ(baton_input_extent_name(model, 1, 0), "2*n");
+  EXPECT_EQ(baton_input_extent_name(model, 0, 1), nullptr);
+  EXPECT_EQ(baton_input_extent_name(model, 0, 2), nullptr);
+  EXPECT_EQ(baton_input_extent_most(model, 0, 0), 32);
+  EXPECT_EQ(baton_input_extent_most(model, 1, 0), 64);
+  EXPECT_EQ(baton_input_extent_most(model, 1, 1), 4);
+  EXPECT_EQ(baton_input_extent_most(model, 2, 0), -1);
+  const int64_t above[] = {33, 4};
+  EXPECT_EQ(baton_set_input_shape(model, 0, above, 2), BATON_ERROR_ARGUMENT);
+  EXPECT_STREQ(
+      baton_last_error(),
+      "input `x` is float32[?, 4], not float32[33, 4]: axis 0, n = 33, is above 32, the most that the "
+      "program was built for");
+  baton_model_free(model);
+}
+
 }  // namespace
 }  // namespace baton

@@ -58,8 +58,19 @@ std::function<std::string(const Function&)> refusals(const BuildContext& context
   };
 }
 
-std::vector<vm::Specialization> specializations_of(const BuildContext& context) {
+std::vector<vm::NamedExtent> specializations_of(const BuildContext& context) {
   return vm::parse_specializations(context.passes->config.text("baton.specialize", ""));
+}
+
+std::vector<vm::NamedExtent> bounds_of(const BuildContext& context) {
+  return vm::parse_bounds(context.passes->config.text("baton.most", ""));
+}
+
+/// UsageError where what the context says of extents is of none of `main`, or contradicts itself.
+void check_extents(const FunctionNode& main, const BuildContext& context) {
+  vm::require_extents(specializations_of(context), main);
+  vm::require_extents(bounds_of(context), main);
+  vm::require_within(specializations_of(context), bounds_of(context));
 }
 
 /// Functions for external compilers that no backend took become ordinary ones.
@@ -133,7 +144,7 @@ void require_plan(const IRModule& module, const std::string& are) {
 
 BuildResult build_plan_or_program(const IRModule& module, const BuildOptions& options) {
   if (!is_plan(module)) return build_program(module, options);
-  vm::require_extents(specializations_of(options.context), *module->find("main"));
+  check_extents(*module->find("main"), options.context);
   return build(module, options);
 }
 
@@ -182,7 +193,7 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
   return {.optimize =
               [](const IRModule& typed, const BuildOptions& given) {
                 const BuildContext& context = given.context;
-                vm::require_extents(specializations_of(context), *typed->find("main"));
+                check_extents(*typed->find("main"), context);
                 const std::vector<std::string> entries = entries_of(*typed);
                 IRModule optimized = inline_composites(bind_params(typed, given.params), context);
                 optimized = bind_arguments(in_graph_form(optimized, context), entries, context);
@@ -199,6 +210,7 @@ BuildSteps steps_of_program(std::shared_ptr<vm::Program>& program) {
                   fell_back(kernel_name(result.mod_name, *kernel), why, context, told);
                 };
                 lowering.specializations = specializations_of(context);
+                lowering.bounds = bounds_of(context);
                 vm::LoweredProgram lowered = vm::lower_program(result.optimized, lowering);
                 result.plan = std::move(lowered.plan);
                 result.program = program = std::move(lowered.program);

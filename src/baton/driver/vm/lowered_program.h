@@ -31,7 +31,8 @@ struct LoweringOptions {
   /// Told of each kernel that the processor computes in place of a device, and why; may throw. The reason is
   /// also kept with its calls, as PlanNode::fallback.
   std::function<void(const Function& kernel, const std::string& why)> fell_back = {};
-  std::vector<Specialization> specializations = {};  ///< pieces have static kernels for each
+  std::vector<NamedExtent> specializations = {};  ///< pieces have static kernels for each
+  std::vector<NamedExtent> bounds = {};           ///< what variables of extents are at most
 };
 
 }  // namespace baton::vm

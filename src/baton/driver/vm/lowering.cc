@@ -30,7 +30,7 @@ struct Target {
   Type type = {};
 };
 
-ParameterType parameter_type(const Type& type) {
+ParameterType parameter_type(const Type& type, const std::vector<NamedExtent>& bounds) {
   ParameterType made;
   if (const auto* tensor = as_type<TensorTypeNode>(type)) {
     made.kind = ParameterType::Kind::kTensor;
@@ -38,10 +38,11 @@ ParameterType parameter_type(const Type& type) {
     for (const Dim dim : tensor->shape()) {
       made.extents.push_back(dim.is_any() ? -1 : dim.value());
       made.names.push_back(dim.is_symbolic() ? extent_text(dim) : "");
+      made.most.push_back(dim.is_any() ? most_of(dim, bounds).value_or(-1) : -1);
     }
   } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
     made.kind = ParameterType::Kind::kTuple;
-    for (const Type& field : tuple->fields()) made.fields.push_back(parameter_type(field));
+    for (const Type& field : tuple->fields()) made.fields.push_back(parameter_type(field, bounds));
   }
   return made;
 }
@@ -78,9 +79,9 @@ class ProgramLowering {
     code.line = function.span().line;
     for (const Var& param : function.params()) {
       code.parameter_names.push_back(param->name());
-      code.parameter_types.push_back(parameter_type(param->checked_type()));
+      code.parameter_types.push_back(parameter_type(param->checked_type(), state.options.bounds));
     }
-    code.result_type = parameter_type(function.body()->checked_type());
+    code.result_type = parameter_type(function.body()->checked_type(), {});
     state.out.program->functions.push_back(std::move(code));
     return static_cast<uint32_t>(state.out.program->functions.size()) - 1;
   }

@@ -13,6 +13,7 @@
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
+#include "baton/runtime/tensors.h"
 #include "baton/support/diagnostic.h"
 #include "baton/types/infer_type.h"
 
@@ -43,7 +44,7 @@ class PieceBuilder::Typing {
  public:
   Typing() = default;
   /// Where an extent has this number.
-  explicit Typing(const Specialization& at) : at_(&at) {}
+  explicit Typing(const NamedExtent& at) : at_(&at) {}
   /// The call's function, typed for its arguments in this piece; null where the types do not follow from
   /// them. `result` are then the types of its results.
   Function typed(const PendingCall& call) {
@@ -119,6 +120,14 @@ class PieceBuilder::Typing {
     size_t axis;
   };
   const std::map<uint32_t, std::vector<Axis>>& axes() const { return axes_; }
+  /// What an extent of the piece is in the program, whose variables have names.
+  Dim in_program(Dim dim) const {
+    if (!dim.is_symbolic()) return dim;
+    return replace_extent_vars(dim, [&](Dim var) {
+      const auto at = meanings_.find(var.symbol_id());
+      return at == meanings_.end() ? var : at->second;
+    });
+  }
 
  private:
   /// A variable, and the extent of another axis.
@@ -231,7 +240,10 @@ class PieceBuilder::Typing {
       if (dim.is_symbolic())
         if (const auto at = replaced_.find(dim.symbol_id()); at != replaced_.end()) fresh = at->second;
       if (fresh == Dim::any()) fresh = extent_var({"d" + std::to_string(axes_.size())});
-      if (dim.is_symbolic()) replaced_.emplace(dim.symbol_id(), fresh);
+      if (dim.is_symbolic()) {
+        replaced_.emplace(dim.symbol_id(), fresh);
+        meanings_.emplace(fresh.symbol_id(), dim);
+      }
       axes_[fresh.symbol_id()].push_back({where, axis});
       dim = fresh;
     }
@@ -243,7 +255,8 @@ class PieceBuilder::Typing {
   std::map<uint32_t, std::vector<Axis>> axes_;  // by the variable's number
   std::map<uint32_t, Dim> replaced_;            // expressions by variables
   bool is_assumed_ = false;
-  const Specialization* at_ = nullptr;
+  std::map<uint32_t, Dim> meanings_;  // of the variables of the piece that stand for others
+  const NamedExtent* at_ = nullptr;
 };
 
 namespace {
@@ -304,6 +317,7 @@ class PieceMaker {
     PieceTensor made{tensor->dtype(), {}, home, place, device};
     for (const Dim dim : tensor->shape()) made.extents.push_back(step(dim));
     piece_.tensors.push_back(std::move(made));
+    types_.push_back(type);
     return static_cast<uint32_t>(piece_.tensors.size()) - 1;
   }
 
@@ -387,6 +401,27 @@ class PieceMaker {
     }
   }
 
+  /// Says how large the arena is where extents are at most what `most` says, if that is known of all of them.
+  void bound_arena(const std::function<std::optional<int64_t>(Dim)>& most) {
+    std::vector<size_t> slots(piece_.slots);
+    for (size_t t = 0; t < piece_.tensors.size(); ++t) {
+      const PieceTensor& tensor = piece_.tensors[t];
+      if (tensor.home != PieceTensor::Home::kArena || tensor.device) continue;
+      Shape shape;
+      for (const Dim dim : as_type<TensorTypeNode>(types_[t])->shape()) {
+        const std::optional<int64_t> extent = dim.is_any() ? most(dim) : std::optional(dim.value());
+        if (!extent) return;
+        shape.push_back(std::max<int64_t>(*extent, 0));
+      }
+      const auto bytes = byte_count(shape, tensor.dtype);
+      if (!bytes || !fits_executor(shape, tensor.dtype)) return;
+      slots[tensor.place] = std::max(slots[tensor.place], static_cast<size_t>(*bytes));
+    }
+    ArenaLayout layout;
+    for (const size_t bytes : slots) layout.place(bytes);
+    piece_.most_bytes = layout.end();
+  }
+
  private:
   uint32_t next() const { return static_cast<uint32_t>(piece_.steps.size()); }
   uint32_t multiplied(uint32_t a, uint32_t b) {
@@ -397,6 +432,7 @@ class PieceMaker {
   Piece& piece_;
   std::map<int64_t, uint32_t> numbers_;
   std::map<uint32_t, uint32_t> symbols_;
+  std::vector<Type> types_;  // of the tensors
 };
 
 }  // namespace
@@ -532,7 +568,7 @@ void PieceBuilder::emit_calls(size_t first, size_t last, Typing& typing,
   };
   const std::vector<PendingCall> general(calls_.begin() + static_cast<ptrdiff_t>(first),
                                          calls_.begin() + static_cast<ptrdiff_t>(last));
-  for (const Specialization& at : state_.options.specializations) {
+  for (const NamedExtent& at : state_.options.specializations) {
     Typing special(at);
     const std::vector<Function> functions = specialized_calls(first, last, special);
     if (functions.empty()) continue;
@@ -689,6 +725,8 @@ void PieceBuilder::emit_piece(size_t first, size_t last, Typing& typing,
     words.push_back(value->where);
   }
   maker.place_in_arena();
+  if (const std::vector<NamedExtent>& bounds = state_.options.bounds; !bounds.empty())
+    maker.bound_arena([&](Dim dim) { return most_of(typing.in_program(dim), bounds); });
   words.insert(words.begin(), static_cast<int32_t>(program.pieces.size()));
   program.pieces.push_back(std::move(piece));
   if (otherwise) words.push_back(*otherwise);

@@ -30,6 +30,10 @@ struct baton_model {
   baton::Executor& executor() const { return model->executor(); }
 
   bool has_input(int index) const { return index >= 0 && static_cast<size_t>(index) < inputs.size(); }
+  bool has_axis(int index, int axis) const {
+    return has_input(index) && axis >= 0 &&
+           static_cast<size_t>(axis) < inputs[static_cast<size_t>(index)].shape.size();
+  }
   bool has_output(int index) const { return index >= 0 && static_cast<size_t>(index) < outputs.size(); }
   bool has_call(int call) const {
     return profile && call >= 0 && static_cast<size_t>(call) < profile->calls.size();
@@ -213,6 +217,20 @@ int baton_input_index(const baton_model* model, const char* name) {
 
 int baton_input_shape(const baton_model* model, int index, const int64_t** shape) {
   return model->has_input(index) ? shape_of(model->inputs[static_cast<size_t>(index)].shape, shape) : -1;
+}
+
+const char* baton_input_extent_name(const baton_model* model, int index, int axis) {
+  if (!model->has_axis(index, axis)) return nullptr;
+  const std::vector<std::string>& names = model->inputs[static_cast<size_t>(index)].declared.names;
+  return names.empty() || names[static_cast<size_t>(axis)].empty() ? nullptr
+                                                                   : names[static_cast<size_t>(axis)].c_str();
+}
+
+int64_t baton_input_extent_most(const baton_model* model, int index, int axis) {
+  if (!model->has_axis(index, axis)) return -1;
+  const baton::LoadedProgram::Tensor& input = model->inputs[static_cast<size_t>(index)];
+  const int64_t extent = input.shape[static_cast<size_t>(axis)];
+  return extent >= 0 ? extent : input.declared.most[static_cast<size_t>(axis)];
 }
 
 int baton_output_shape(const baton_model* model, int index, const int64_t** shape) {

@@ -21,7 +21,7 @@ bool add_tensors(const ParameterType& type, const std::string& name,
     case ParameterType::Kind::kOther:
       return false;
     case ParameterType::Kind::kTensor:
-      all.push_back({name, type.dtype, type.extents});
+      all.push_back({name, type.dtype, type.extents, type});
       return true;
     case ParameterType::Kind::kTuple:
       for (size_t i = 0; i < type.fields.size(); ++i)
@@ -86,9 +86,12 @@ Result<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::shared_ptr<const
 Status check_shape(const LoadedProgram::Tensor& input, const Shape& shape) {
   bool fits = shape.size() == input.shape.size() && byte_count(shape, input.dtype).has_value();
   for (size_t i = 0; fits && i < shape.size(); ++i) fits = input.shape[i] < 0 || input.shape[i] == shape[i];
-  if (fits) return Status::success();
-  return Status::invalid("input `" + input.name + "` is " + describe(input.shape, input.dtype) + ", not " +
-                         describe(shape, input.dtype));
+  const std::string cannot_be = "input `" + input.name + "` is " + describe(input.shape, input.dtype) +
+                                ", not " + describe(shape, input.dtype);
+  if (!fits) return Status::invalid(cannot_be);
+  // Of a model with constant shapes there are no bounds.
+  const std::string above = input.declared.most.empty() ? "" : vm::above_bound(input.declared, shape);
+  return above.empty() ? Status::success() : Status::invalid(cannot_be + ": " + above);
 }
 
 Status LoadedProgram::set_input_shape(size_t index, Shape shape) {

@@ -17,7 +17,8 @@ class LoadedProgram {
   struct Tensor {
     std::string name;  ///< of a parameter; "x.0" for a field of the parameter x. Empty: of the result
     DType dtype;
-    Shape shape;  ///< -1: known when it runs
+    Shape shape;                      ///< -1: known when it runs
+    vm::ParameterType declared = {};  ///< of a program
   };
   /// Of one run after the other: what was called, in the order of the first calls, and the nanoseconds of all
   /// calls of it in each run.

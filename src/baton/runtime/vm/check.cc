@@ -56,6 +56,7 @@ int64_t given_to(const FunctionCode& function, const Instruction& each, uint32_t
 
 bool is_valid(const ParameterType& type) {
   return type.kind <= ParameterType::Kind::kOther && type.names.size() == type.extents.size() &&
+         type.most.size() == type.extents.size() &&
          std::ranges::all_of(type.fields, [](const ParameterType& field) { return is_valid(field); });
 }
 
@@ -223,7 +224,22 @@ Status check_constants(const Program& program) {
   return Status::success();
 }
 
+/// Arenas are planned for bounds of extents, which parameters have.
+Status check_bounds(const Program& program) {
+  const auto is_bounded = [](const ParameterType& type, const auto& self) -> bool {
+    return std::ranges::any_of(type.most, [](int64_t most) { return most >= 0; }) ||
+           std::ranges::any_of(type.fields, [&](const ParameterType& field) { return self(field, self); });
+  };
+  for (const FunctionCode& function : program.functions)
+    for (const ParameterType& type : function.parameter_types)
+      if (is_bounded(type, is_bounded)) return Status::success();
+  for (const Piece& piece : program.pieces)
+    if (piece.most_bytes) return Status::bad_data("the program has memory for extents that have no bounds");
+  return Status::success();
+}
+
 Status check(const Program& program) {
+  if (Status status = check_bounds(program); !status.ok()) return status;
   for (size_t i = 0; i < program.pieces.size(); ++i)
     if (Status status = check_piece(program, program.pieces[i], i); !status.ok()) return status;
   for (const FunctionCode& function : program.functions)

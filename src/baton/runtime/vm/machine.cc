@@ -120,6 +120,17 @@ bool fits(const ParameterType& type, const Value& value) {
   return false;
 }
 
+/// What is above its bound in a value that fits the type; empty: nothing.
+std::string above_bound_in(const ParameterType& type, const Value& value) {
+  if (const auto* tensor = type.kind == ParameterType::Kind::kTensor ? as_value<TensorValue>(value) : nullptr)
+    return above_bound(type, tensor->array().shape());
+  const auto* tuple = type.kind == ParameterType::Kind::kTuple ? as_value<TupleValue>(value) : nullptr;
+  for (size_t i = 0; tuple && i < type.fields.size(); ++i)
+    if (const std::string above = above_bound_in(type.fields[i], tuple->fields()[i]); !above.empty())
+      return "field " + std::to_string(i) + ": " + above;
+  return "";
+}
+
 /// Whether kernels of a plug-in read the memory of the host.
 bool computes_on_host(const Plugin& plugin) {
   const auto count = plugin.table().device_count;
@@ -213,6 +224,12 @@ Status Machine::prepare() {
   for (const auto& [name, array] : program_->constants)
     constants_.push_back(make_ref<const TensorValue>(array, /*lent=*/true));
   pieces_.resize(program_->pieces.size());
+  uint64_t most = 0;
+  for (const Piece& piece : program_->pieces) most = std::max(most, piece.most_bytes);
+  if (most && !memory_->need(most))
+    return Status::out_of_memory(
+        "no memory for the intermediate results of the program at the bounds of its extents: " +
+        std::to_string(most) + " bytes");
   return grow(256);
 }
 
@@ -254,10 +271,13 @@ Status Machine::check_arguments(const FunctionCode& function, std::span<const Va
   if (args.size() != function.parameters)
     return Status::invalid(function.name + " takes " + std::to_string(function.parameters) + " arguments, " +
                            std::to_string(args.size()) + " were given");
-  for (size_t i = 0; i < args.size() && i < function.parameter_types.size(); ++i)
-    if (!args[i] || !fits(function.parameter_types[i], args[i]))
-      return Status::invalid("argument " + function.parameter_names[i] + " is " + program::describe(args[i]) +
-                             ", expected " + text_of(function.parameter_types[i]));
+  for (size_t i = 0; i < args.size() && i < function.parameter_types.size(); ++i) {
+    const ParameterType& type = function.parameter_types[i];
+    const std::string is = "argument " + function.parameter_names[i] + " is " + program::describe(args[i]);
+    if (!args[i] || !fits(type, args[i])) return Status::invalid(is + ", expected " + text_of(type));
+    if (const std::string above = above_bound_in(type, args[i]); !above.empty())
+      return Status::invalid(is + ": " + above);
+  }
   return Status::success();
 }
 

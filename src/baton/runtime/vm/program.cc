@@ -43,6 +43,15 @@ int64_t wrapped(int64_t value, IntegerKind kind) {
   return value;
 }
 
+std::string above_bound(const ParameterType& type, const Shape& shape) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (type.most[axis] < 0 || shape[axis] <= type.most[axis]) continue;
+    return "axis " + std::to_string(axis) + ", " + type.names[axis] + " = " + std::to_string(shape[axis]) +
+           ", is above " + std::to_string(type.most[axis]) + ", the most that the program was built for";
+  }
+  return "";
+}
+
 int Program::find(const std::string& name) const {
   for (size_t i = 0; i < functions.size(); ++i)
     if (functions[i].is_global && functions[i].name == name) return static_cast<int>(i);

@@ -127,6 +127,8 @@ struct Piece {
   std::vector<std::string> input_names;   ///< for messages
   std::vector<PieceCall> calls;
   uint32_t slots = 0;  ///< of the arena
+  /// The bytes of the arena where all extents are what they may be at most; 0: not known.
+  uint64_t most_bytes = 0;
 };
 
 /// What a program says of a parameter or a result. `kOther` is not checked.
@@ -136,8 +138,13 @@ struct ParameterType {
   DType dtype;
   std::vector<int64_t> extents;    ///< -1: any
   std::vector<std::string> names;  ///< of the extents, as the program has them: "n", "2*n + 1", or empty
+  std::vector<int64_t> most;       ///< what each may be at most; -1: there is no bound
   std::vector<ParameterType> fields;
 };
+
+/// Which extent of a shape that fits the type is above its bound: "axis 0, n = 600, is above 512, ...";
+/// empty: none.
+std::string above_bound(const ParameterType& type, const Shape& shape);
 
 /// What the instruction at a word is in the source, for reports.
 struct CodeLine {

@@ -121,12 +121,12 @@ void fields(Archive& archive, PieceCall& call) {
 template <class Archive>
 void fields(Archive& archive, Piece& piece) {
   all(archive, piece.steps, piece.checks, piece.tensors, piece.inputs, piece.outputs, piece.input_names,
-      piece.calls, piece.slots);
+      piece.calls, piece.slots, piece.most_bytes);
 }
 template <class Archive>
 void fields(Archive& archive, ParameterType& type) {
   if (!archive.enter()) return;
-  all(archive, type.kind, type.dtype, type.extents, type.names, type.fields);
+  all(archive, type.kind, type.dtype, type.extents, type.names, type.most, type.fields);
   archive.leave();
 }
 template <class Archive>

@@ -151,6 +151,20 @@ def test_kernels_for_extents_that_the_user_names():
             relay.vm.compile(module, "llvm")
 
 
+def test_bounds_of_extents():
+    n = tvm.te.var("n")
+    x, w = relay.var("x", shape=(n, 64)), relay.const(floats(32, 64))
+    module = module_of([x], relay.nn.softmax(relay.exp(relay.nn.dense(x, w))))
+    with tvm.transform.PassContext(opt_level=3, config={"baton.most": "n=16"}):
+        machine = machine_of(module)
+    interpreted = relay.create_executor("debug", module).evaluate()
+    for rows in (1, 16, 0, 3):
+        same(machine.run(floats(rows, 64)).numpy(), interpreted(floats(rows, 64)).numpy(), **NEAR)
+    with pytest.raises(tvm.TVMError, match="axis 0, n = 17, is above 16"):
+        machine.run(floats(17, 64))
+    same(machine.run(floats(2, 64)).numpy(), interpreted(floats(2, 64)).numpy(), **NEAR)
+
+
 def test_named_extents_beside_equal_ones_and_branches():
     n = tvm.te.var("n")
     x, y, k = relay.var("x", shape=(n, 4)), var("y", None, 4), relay.var("k", shape=(), dtype="int32")
