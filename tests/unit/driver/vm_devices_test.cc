@@ -56,8 +56,7 @@ int copies_in(const vm::Program& program) {
 void expect_as_interpreted(const std::string& text, const BuildResult& built,
                            const std::vector<std::vector<Value>>& calls) {
   SCOPED_TRACE(text);
-  // An operator that is folded and only given to a function is in no node of a program, on any device.
-  if (text.find("full(") == std::string::npos) expect_conserved(built);
+  expect_conserved(built);
   for (const PlanNode& node : built.plan.graph->nodes) {
     if (node.kind != PlanNode::Kind::kCopy) continue;
     EXPECT_TRUE(!node.origins.empty() || (!node.made_for.empty() && !node.reason.empty())) << node.name;

@@ -257,8 +257,11 @@ std::string skipped_text(const std::vector<std::string>& skipped) {
   return text;
 }
 
-std::string code_text(const Subject& subject, const KernelFacts& facts) {
-  if (facts.template_name.empty()) return "  code\n    none: the result is its input under another shape\n";
+std::string code_text(const Subject& subject, const PlanNode& node, const KernelFacts& facts) {
+  const bool is_load = node.kind == PlanNode::Kind::kNop && !node.made_for.empty();
+  if (facts.template_name.empty())
+    return std::string("  code\n    none: the result is its input") +
+           (is_load ? "" : " under another shape") + "\n";
   std::vector<std::string> params;
   for (const auto& [name, value] : facts.params) params.push_back(name + "=" + std::to_string(value));
   std::string text =
@@ -331,7 +334,7 @@ std::string kernel_section(const Subject& subject, const std::vector<uint32_t>& 
   std::string text = (first.kind == PlanNode::Kind::kNop ? first.name : first.func_name) + "\n";
   for (const uint32_t node : nodes) text += node_text(subject, node);
   const KernelFacts facts = subject.facts(nodes.front());
-  text += fusion_text(subject, nodes) + code_text(subject, facts);
+  text += fusion_text(subject, nodes) + code_text(subject, first, facts);
   if (!facts.relay.empty()) text += "  Relay\n" + indented(facts.relay, "    ") + "\n";
   return text;
 }

@@ -119,18 +119,30 @@ Register FunctionScope::constant_register(const LoweredValue& constant) {
   const int32_t number = constant.where;
   const NDArray& value = state_.out.program->constants[static_cast<size_t>(number)].second;
   IntegerKind kind{};
-  if (value.ndim() == 0 && is_integer_kind(value.dtype(), &kind)) return integer(integers_of(value)[0], kind);
+  const std::optional<uint32_t> load = state_.add_load(constant);
+  const bool is_integer = value.ndim() == 0 && is_integer_kind(value.dtype(), &kind);
+  if (is_integer && !load) return integer(integers_of(value)[0], kind);
   const Register made = code_.fresh();
-  code_.emit(Opcode::kConstant, {made, number});
+  if (is_integer)
+    emit_integer(made, integers_of(value)[0], kind, load);
+  else
+    code_.emit(Opcode::kConstant, {made, number}, load);
   return made;
+}
+
+void FunctionScope::emit_integer(Register made, int64_t number, IntegerKind kind,
+                                 std::optional<uint32_t> node) {
+  code_.emit(
+      Opcode::kInteger,
+      {made, static_cast<int32_t>(kind), static_cast<int32_t>(number), static_cast<int32_t>(number >> 32)},
+      node);
 }
 
 Register FunctionScope::integer(int64_t number, IntegerKind kind) {
   const auto [at, fresh] = values_.integers.try_emplace({number, kind}, 0);
   if (!fresh) return at->second;
   at->second = code_.fresh();
-  code_.emit(Opcode::kInteger, {at->second, static_cast<int32_t>(kind), static_cast<int32_t>(number),
-                                static_cast<int32_t>(number >> 32)});
+  emit_integer(at->second, number, kind, {});
   return at->second;
 }
 

@@ -88,6 +88,7 @@ class FunctionScope {
   void count_uses(const FunctionNode& function);
   void flush_for(const std::vector<LoweredRef>& values);
   Register constant_register(const LoweredValue& constant);
+  void emit_integer(Register made, int64_t number, IntegerKind kind, std::optional<uint32_t> node);
   void keep_copies(std::vector<LoweredRef>& read);
   void add_reader(const DeviceValue& copied, const OriginSet& reader, bool asked);
 

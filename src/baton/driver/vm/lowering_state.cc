@@ -77,6 +77,22 @@ uint32_t LoweringState::add_node(const Function& function, const OriginSet& orig
   return static_cast<uint32_t>(graph->nodes.size()) - 1;
 }
 
+std::optional<uint32_t> LoweringState::add_load(const LoweredValue& constant) {
+  const EntryId entry = constant_entries[static_cast<size_t>(constant.where)];
+  const OriginSet folded = out.plan.nodes[graph->maker_of(entry)].origins;
+  if (folded.empty()) return {};
+  const Var value = make_var("p0", constant.type, NodeInfo(OriginSet::none(), {}, constant.type));
+  const Function identity = make_function({value}, Expr(value), constant.type, {{"Primitive", int64_t{1}}},
+                                          NodeInfo(OriginSet::none()));
+  const auto read = std::make_shared<LoweredValue>(constant);
+  const uint32_t node =
+      add_node(identity, OriginSet::made_for(folded, "the constant it was folded into is passed on"), -1,
+               "__nop", {read}, in_register(0, constant.type, constant.device));
+  graph->nodes[node].kind = PlanNode::Kind::kNop;
+  graph->nodes[node].name = node_names.make("load_" + graph->nodes[graph->maker_of(entry)].name);
+  return node;
+}
+
 void LoweringState::add_fallback(uint32_t node, const std::string& why) {
   std::string& all = graph->nodes[node].fallback;
   all += (all.empty() || why.empty() ? "" : "; ") + why;

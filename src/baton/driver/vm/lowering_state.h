@@ -1,6 +1,7 @@
 #pragma once
 // What all functions of a program share while it is lowered.
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,6 +47,9 @@ struct LoweringState {
   uint32_t add_node(const Function& function, const OriginSet& origins, int kernel,
                     const std::string& func_name, const std::vector<LoweredRef>& args,
                     const LoweredRef& result);
+  /// Gives the operators that were folded into a constant, which is only passed on, a place: a node that
+  /// reads it, for the instruction that loads it. None where there are no such operators.
+  std::optional<uint32_t> add_load(const LoweredValue& constant);
   /// Says of a node why it is not computed as asked, or by a kernel; empty: nothing.
   void add_fallback(uint32_t node, const std::string& why);
 };

@@ -742,7 +742,7 @@ Register PieceBuilder::constant_on_device(const LoweredValue& constant) {
   const Register made = code_.fresh();
   const auto number = static_cast<int32_t>(state_.out.program->pieces.size());
   state_.out.program->pieces.push_back(std::move(piece));
-  code_.emit(Opcode::kPiece, {number, made});
+  code_.emit(Opcode::kPiece, {number, made}, state_.add_load(constant));
   return made;
 }
 

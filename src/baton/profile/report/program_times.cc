@@ -264,10 +264,13 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
   std::vector<std::vector<vm::Instruction>> code;
   for (size_t f = 0; f < program.functions.size(); ++f) {
     code.push_back(decoded(program, program.functions[f]));
+    std::map<uint32_t, double> counts;  // of control, by word
     for (const vm::Instruction& each : code.back())
-      if (!computes(each.op)) control_count += static_cast<double>(all.instructions()[f][each.at].count);
+      if (!computes(each.op))
+        control_count += counts[each.at] = static_cast<double>(all.instructions()[f][each.at].count);
     for (const auto& [word, node] : program.functions[f].nodes)
-      if (!called[node]) integers[node] += static_cast<double>(all.instructions()[f][word].count);
+      if (const auto at = counts.find(word); at != counts.end() && !called[node])
+        integers[node] += at->second;
   }
   for (const auto& [node, count] : integers)
     if (count > 0) take_from_control(fused, times.parts.back(), control, node, count / control_count);

@@ -59,6 +59,17 @@ std::string source_text(const FunctionCode& function, uint32_t word) {
   return {};
 }
 
+/// "[1, ?]", where extents are known when the piece begins only.
+std::string shape_text(const Piece& piece, const PieceTensor& tensor) {
+  std::string text;
+  for (const uint32_t step : tensor.extents) {
+    const ExtentStep& of = piece.steps[step];
+    text += (text.empty() ? "" : ", ") +
+            (of.op == ExtentStep::Op::kNumber ? std::to_string(of.number) : std::string("?"));
+  }
+  return "[" + text + "]";
+}
+
 /// Lines of one function. Targets are resolved when all lines are known.
 class FunctionListing {
  public:
@@ -152,7 +163,7 @@ class FunctionListing {
         return;
       }
       case Opcode::kPiece:
-        return add_piece(each);
+        return add_piece(each, comment);
       case Opcode::kTryPiece: {
         // Whether its extents are as it needs them is an operator of its own, without a name in TVM.
         const int64_t fits = registers_++, one = registers_++;
@@ -160,7 +171,7 @@ class FunctionListing {
         jumps.emplace_back(lines_.size(), static_cast<uint32_t>(w.back()));
         line({kIf, fits, one, 1}, "if " + reg(fits) + " " + reg(one) + " 1",
              "the extents that are equal below");
-        return add_piece(each);
+        return add_piece(each, comment);
       }
       case Opcode::kOperator:
         return add_packed(static_cast<int64_t>(program_.kernels.size()) + w[0], list, {w[1]}, comment);
@@ -204,11 +215,12 @@ class FunctionListing {
         return line({kGoto}, "goto");
       case Opcode::kConstant:
         return line({kLoadConst, w[1], w[0]},
-                    "load_const " + reg(w[0]) + " Const[" + std::to_string(w[1]) + "]");
+                    "load_const " + reg(w[0]) + " Const[" + std::to_string(w[1]) + "]", comment);
       case Opcode::kInteger: {
         const int64_t number =
             static_cast<int64_t>(static_cast<uint64_t>(w[3]) << 32 | static_cast<uint32_t>(w[2]));
-        return line({kLoadConsti, number, w[0]}, "load_consti " + reg(w[0]) + " " + std::to_string(number));
+        return line({kLoadConsti, number, w[0]}, "load_consti " + reg(w[0]) + " " + std::to_string(number),
+                    comment);
       }
       case Opcode::kRelease:
         for (const int64_t each_register : list)
@@ -266,18 +278,7 @@ class FunctionListing {
     line(std::move(words), text, comment);
   }
 
-  /// "[1, ?]", where extents are known when the piece begins only.
-  static std::string shape_text(const Piece& piece, const PieceTensor& tensor) {
-    std::string text;
-    for (const uint32_t step : tensor.extents) {
-      const ExtentStep& of = piece.steps[step];
-      text += (text.empty() ? "" : ", ") +
-              (of.op == ExtentStep::Op::kNumber ? std::to_string(of.number) : std::string("?"));
-    }
-    return "[" + text + "]";
-  }
-
-  void add_piece(const Instruction& each) {
+  void add_piece(const Instruction& each, const std::string& comment) {
     const Piece& piece = program_.pieces[static_cast<size_t>(function_.code[each.operands[0].word])];
     std::vector<int64_t> places(piece.tensors.size(), -1);
     for (size_t i = 0; i < piece.inputs.size(); ++i)
@@ -288,7 +289,8 @@ class FunctionListing {
       if (places[t] < 0) places[t] = registers_++;
       if (piece.tensors[t].home == PieceTensor::Home::kConstant)
         line({kLoadConst, piece.tensors[t].place, places[t]},
-             "load_const " + reg(places[t]) + " Const[" + std::to_string(piece.tensors[t].place) + "]");
+             "load_const " + reg(places[t]) + " Const[" + std::to_string(piece.tensors[t].place) + "]",
+             comment);
     }
     // A storage for each slot of the arena, and for each result.
     std::map<std::pair<int, uint32_t>, int64_t> storages;

@@ -160,7 +160,7 @@ struct FunctionCode {
   ParameterType result_type;
   std::vector<int32_t> code;
   /// Which nodes of the plan that reports read are computed by the instruction at a word; ascending. Calls of
-  /// pieces have their own.
+  /// pieces have their own; a piece that only loads a constant has one here.
   std::vector<std::pair<uint32_t, uint32_t>> nodes;
   std::vector<CodeLine> lines;  ///< of branches and calls, ascending
   uint32_t line = 0;            ///< of the function; 0: not known
