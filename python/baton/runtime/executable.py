@@ -241,9 +241,9 @@ class ProgramRun:
         call = self._ready()
         for _ in range(warm_up):
             call.run()
-        _, total_ns, rows, pieces, pieces_ns = call.run_measured()
+        _, total_ns, rows, pieces, pieces_ns, copies = call.run_measured()
         nodes = json.loads(self._code.result.graph_json)["nodes"] if self._code.result else None
-        return report_of_program(nodes, total_ns, rows, (pieces, pieces_ns), threads, short_name)
+        return report_of_program(nodes, total_ns, rows, (pieces, pieces_ns), copies, threads, short_name)
 
 
 class ExecutableModule(Module):

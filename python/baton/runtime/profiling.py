@@ -275,16 +275,20 @@ def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: n
     return _report(calls, total_ns, threads, executor)
 
 
-def report_of_program(nodes, total_ns, rows, pieces, threads, rename):
+def report_of_program(nodes, total_ns, rows, pieces, copies, threads, rename):
     """A Report of one run of a program of the virtual machine, as core.ProgramCall.run_measured() gives it.
 
     `nodes`: those of graph.json, or None; `rows`: (node, name, shapes, calls, nanoseconds); `pieces`: how often straight-line
-    pieces ran, and the nanoseconds of their extents and memory.
+    pieces ran, and the nanoseconds of their extents and memory; `copies`: (node that needs them or None, how many, nanoseconds).
     """
     calls = [_call(rename(name), spent, total_ns, count, shapes, nodes[node]["attrs"] if nodes else {})
              for node, name, shapes, count, spent in rows]
     count, spent = pieces
-    rest = max(total_ns - spent - sum(each[4] for each in rows), 0)
+    rest = max(total_ns - spent - sum(each[4] for each in rows) - sum(each[2] for each in copies), 0)
+    for node, copied, took in copies:
+        reader = nodes[node]["attrs"] if nodes and node is not None else {}
+        causes = reader.get("origins") or reader.get("made_for")
+        calls.append(_call("VM::DeviceCopy", took, total_ns, copied, attrs={"made_for": causes} if causes else {}))
     if count:
         calls.append(_call("VM::AllocTensor", spent, total_ns, count))
     calls.append(_call("VM::UnknownOp", rest, total_ns, 1))
@@ -300,7 +304,7 @@ def _call(name, spent, total_ns, count, shapes=None, attrs=None):
         call["Argument Shapes"] = shapes
     if "hash" in attrs:
         call["Hash"] = attrs.pop("hash")
-    for name in ("func_name", "num_outputs", "num_inputs", "flatten_data", "reason"):  # the last is a long text
+    for name in ("func_name", "num_outputs", "num_inputs", "flatten_data", "reason", "fallback"):  # the last two are long texts
         attrs.pop(name, None)
     return {**call, **attrs}
 

@@ -13,11 +13,11 @@ MachineClock::MachineClock(SampleClock& clock, Run run, const Plan& plan, int th
       plan_(plan),
       nodes_(plan.nodes.size()),
       simulated_(baton::is_simulated(plan)),
+      devices_(std::ranges::any_of(
+          plan.entries, [](const PlanEntry& entry) { return entry.device_type != kProcessorKind; })),
       threads_(threads),
       all_(all) {
-  const bool on_devices = std::ranges::any_of(
-      plan.entries, [](const PlanEntry& entry) { return entry.device_type != kProcessorKind; });
-  clock_.use(threads, on_devices, simulated_);
+  clock_.use(threads, devices_, simulated_);
 }
 
 void MachineClock::warm_up() {
@@ -41,13 +41,16 @@ std::optional<Sample> MachineClock::run(int runs, const std::function<void()>& p
   return clock_.take(run, runs, prepare);
 }
 
-/// Nanoseconds so far, by node, by part, and the whole.
+/// Nanoseconds so far, by node, by part, by cause of copies, and the whole.
 std::vector<double> MachineClock::totals() const {
-  std::vector<double> ns(nodes_ + vm::kRunParts + 1);
+  const size_t first_copy = nodes_ + vm::kRunParts;
+  std::vector<double> ns(first_copy + copies() + 1);
   if (all_.runs() == 0) return ns;
   for (const vm::MeasuredCalls& each : all_.calls()) ns.at(each.node) += each.ns;
   for (size_t part = 0; part < vm::kRunParts; ++part)
     ns[nodes_ + part] = all_.ns_of(static_cast<vm::RunPart>(part));
+  for (const vm::MeasuredCopies& each : all_.copies())
+    ns.at(first_copy + std::min<size_t>(each.cause, nodes_)) += each.ns;
   ns.back() = all_.total_ns();
   return ns;
 }

@@ -6,7 +6,8 @@
 namespace baton {
 
 /// The nodes of a profiled run are those of the plan that reports read, each with the time of all its calls
-/// in the run, and then the parts of a run in the order of vm::RunPart.
+/// in the run, then the parts of a run in the order of vm::RunPart, and of a program on several devices the
+/// copies that each node causes, and those outside of it.
 class MachineClock final : public ProgramClock {
  public:
   /// Runs the program; null: without being measured.
@@ -24,12 +25,13 @@ class MachineClock final : public ProgramClock {
 
  private:
   std::vector<double> totals() const;
+  size_t copies() const { return devices_ ? nodes_ + 1 : 0; }
 
   SampleClock& clock_;
   Run run_;
   const Plan& plan_;
   const size_t nodes_;
-  const bool simulated_;
+  const bool simulated_, devices_;
   int threads_;
   vm::MeasuredRun& all_;
 };

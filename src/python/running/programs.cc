@@ -58,6 +58,15 @@ std::vector<std::tuple<uint32_t, std::string, std::string, uint64_t, double>> ro
   return rows;
 }
 
+/// The copies between devices: the node that needs them, or None; how many, and their nanoseconds.
+std::vector<std::tuple<std::optional<uint32_t>, uint64_t, double>> copies_of(const vm::MeasuredRun& run) {
+  std::vector<std::tuple<std::optional<uint32_t>, uint64_t, double>> rows;
+  for (const vm::MeasuredCopies& each : run.copies())
+    rows.emplace_back(each.cause == vm::MeasuredRun::kOutside ? std::nullopt : std::optional(each.cause),
+                      each.count, each.ns);
+  return rows;
+}
+
 /// The dtype that one character of Python's buffer protocol means, of the machine's byte order; none for
 /// others.
 std::optional<DType> dtype_of_format(const char* format, size_t item_bytes) {
@@ -149,7 +158,8 @@ class ProgramCall {
         [&](const RunContext& context) { return program_->run_measured(number_, values, context, run); });
     return nb::make_tuple(std::move(value), run.total_ns(), rows_of(run), run.pieces(),
                           run.ns_of(vm::RunPart::kExtents) + run.ns_of(vm::RunPart::kMemory) +
-                              run.ns_of(vm::RunPart::kArguments));
+                              run.ns_of(vm::RunPart::kArguments),
+                          copies_of(run));
   }
 
  private:
@@ -210,7 +220,8 @@ void bind_program_call(nb::module_& m) {
       .def("run_measured", &ProgramCall::run_measured,
            "(value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of "
            "kernels "
-           "and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).");
+           "and operators, how often straight-line pieces ran, nanoseconds of their extents and memory, "
+           "[(node that needs them or None, how many, nanoseconds)] of copies between devices).");
 }
 
 void bind_parameter_type(nb::module_& m) {

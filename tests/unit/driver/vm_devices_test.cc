@@ -76,6 +76,10 @@ void expect_as_interpreted(const std::string& text, const BuildResult& built,
     double sum = 0;
     for (size_t part = 0; part < vm::kRunParts; ++part) sum += measured.ns_of(static_cast<vm::RunPart>(part));
     for (const vm::MeasuredCalls& each : measured.calls()) sum += each.ns;
+    for (const vm::MeasuredCopies& each : measured.copies()) {
+      sum += each.ns;
+      EXPECT_TRUE(each.cause == vm::MeasuredRun::kOutside || each.cause < built.plan.graph->nodes.size());
+    }
     EXPECT_NEAR(sum, measured.total_ns(), 1 + 0.02 * measured.total_ns());
   }
 }
@@ -309,6 +313,55 @@ class Negated final : public program::ForeignFunction {
     return program::tensor_value(made);
   }
 };
+
+/// What comes from outside is copied for the kernels that read it, and what others get for these.
+TEST(ProgramDevices, CopiesForWhatNeedsThemAreCounted) {
+  const BuildResult built = built_for(with(R"(
+type Chain { Link($M, Chain), End, }
+def @main(%f: fn ($M) -> $M, %x: $M) { add(%f(nn.relu(%x)), %x) }
+def @twice(%x: $M) { Link(%x, Link(nn.relu(%x), End)) })",
+                                           "$M", kMatrix),
+                                      {"mirror"});
+  const auto program = RunnableProgram::create(built);
+  const Value x = floats("x", {4, 4});
+  const auto copies_of = [&](const std::string& function, std::vector<Value> args) {
+    vm::MeasuredRun measured;
+    (void)program->run_measured(function, args, host_context(), measured);
+    return measured.copies();
+  };
+  const std::vector<vm::MeasuredCopies> of_main = copies_of("main", {make_ref<const Negated>(), x});
+  ASSERT_EQ(of_main.size(), 2u);  // to the function, and what it returned to the device
+  EXPECT_NE(built.plan.graph->nodes.at(of_main[0].cause).name.find("add"), std::string::npos);
+  EXPECT_EQ(of_main[1].cause, vm::MeasuredRun::kOutside);
+  const std::vector<vm::MeasuredCopies> of_twice = copies_of("twice", {x});
+  ASSERT_EQ(of_twice.size(), 1u);
+  EXPECT_EQ(of_twice[0].cause, vm::MeasuredRun::kOutside);
+  EXPECT_EQ(of_twice[0].count, 2u);
+}
+
+/// What only loads a constant has the operators that were folded into it.
+TEST(ProgramDevices, ConstantsThatArePassedOnHaveAPlace) {
+  const std::string text = with(R"(
+def @pick(%c: bool, %a: $M, %b: $M) -> $M { if (%c) { nn.relu(%a) } else { @pick(True, %b, %a) } }
+def @main(%c: bool, %x: $M) {
+  (@pick(%c, %x, full(3f, shape=[4, 4], dtype="float32")), full(2, shape=[], dtype="int32")) })",
+                                "$M", kMatrix);
+  for (const std::string target : {"llvm", "mirror"}) {
+    SCOPED_TRACE(target);
+    const BuildResult built = built_for(text, {target});
+    expect_conserved(built);
+    for (const OperatorRecord& record : built.origins->operators) {
+      if (record.op != "full") continue;
+      ASSERT_EQ(record.folded_into.size(), 1u);
+      const PlanNode& load = built.plan.graph->nodes.at(record.folded_into[0]);
+      EXPECT_EQ(load.kind, PlanNode::Kind::kNop);
+      EXPECT_TRUE(load.name.starts_with("load_")) << load.name;
+      EXPECT_EQ(load.made_for, std::vector<uint32_t>{record.id});
+    }
+    expect_as_interpreted(text, built,
+                          {{truth(true), floats("x", {4, 4})}, {truth(false), floats("x", {4, 4})}});
+  }
+}
 
 TEST(ProgramDevices, ValuesFromOutside) {
   const auto program = RunnableProgram::create(built_for(with(R"(

@@ -245,7 +245,6 @@ ProfileReport profile(const ProgramSource& source, const ProgramCall& call, cons
   // Short runs end before the profile does; longer ones are stopped, and it with them.
   const RunContext unstopped(nullptr, context.compiler);
   double last_s = kLongRun;
-  const size_t nodes = source.plan->nodes.size();
   vm::MeasuredRun all;
   std::shared_ptr<RunnableProgram> program;
   MeasuredModel model;
@@ -263,7 +262,7 @@ ProfileReport profile(const ProgramSource& source, const ProgramCall& call, cons
     return std::make_unique<MachineClock>(clock, run, *source.plan, threads, all);
   };
   FusedTimes fused = std::move(profiler.measured({model}, 0).front());
-  ProgramTimes times = take_program_times(fused, all, nodes);
+  ProgramTimes times = take_program_times(fused, all, source);
   ProfileReport report = source.report(fused);
   report.program = std::move(times);
   report.between_us.reset();

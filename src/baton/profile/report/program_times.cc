@@ -229,7 +229,27 @@ bool has_its_time(Opcode op) {
 
 }  // namespace
 
-ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, size_t nodes) {
+namespace {
+
+/// What reports call the copies that are made while a program runs, by cause: a node, or as many as there
+/// are.
+std::map<size_t, std::string> copy_names(const vm::MeasuredRun& all, const ProgramSource& source) {
+  const std::vector<vm::MeasuredCopies> copies = all.copies();
+  std::map<size_t, std::string> names;
+  if (copies.empty()) return names;
+  const std::vector<std::string> titles = titles_of(source);
+  for (const vm::MeasuredCopies& each : copies)
+    names[std::min<size_t>(each.cause, titles.size())] =
+        each.cause < titles.size() ? "copies for " + titles[each.cause]
+                                   : "copies for the caller, and functions of others";
+  return names;
+}
+
+}  // namespace
+
+ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, const ProgramSource& source) {
+  const size_t nodes = source.plan->nodes.size(), first_copy = nodes + vm::kRunParts;
+  const std::map<size_t, std::string> copies = copy_names(all, source);
   ProgramTimes times;
   const auto runs = static_cast<double>(std::max<uint64_t>(all.runs(), 1));
   std::vector<bool> called(nodes);
@@ -242,9 +262,13 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
   kept.calls_per_sample.clear();
   for (size_t i = 0; i < fused.nodes.size(); ++i) {
     const uint32_t node = fused.nodes[i];
-    if (node >= nodes) {
+    if (node >= first_copy) {
       const Estimate& time = fused.node_times.at(i);
-      if (node + 1 == nodes + vm::kRunParts) control = time;
+      if (const auto at = copies.find(node - first_copy); at != copies.end())
+        times.parts.push_back({at->second, time.us, time.plus_minus_us});
+    } else if (node >= nodes) {
+      const Estimate& time = fused.node_times.at(i);
+      if (node + 1 == first_copy) control = time;
       times.parts.push_back({part_name(static_cast<vm::RunPart>(node - nodes)), time.us, time.plus_minus_us});
     } else if (called[node]) {
       kept.nodes.push_back(node);
@@ -273,7 +297,8 @@ ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, s
         integers[node] += at->second;
   }
   for (const auto& [node, count] : integers)
-    if (count > 0) take_from_control(fused, times.parts.back(), control, node, count / control_count);
+    if (count > 0)
+      take_from_control(fused, times.parts.at(vm::kRunParts - 1), control, node, count / control_count);
 
   // Tallies are of all runs, disturbed ones too: their times are scaled to those of the estimates.
   double estimated = times.parts_us();

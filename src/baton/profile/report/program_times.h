@@ -47,8 +47,8 @@ std::vector<NDArray> tensors_of(std::span<const program::Value> values);
 const char* part_name(vm::RunPart part);
 
 /// Takes the parts of a run, and nodes that were never called, off `fused`, which a MachineClock measured.
-/// `all`: what its runs added up to.
-ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, size_t nodes);
+/// `all`: what its runs added up to. Copies for what needs them are parts, too.
+ProgramTimes take_program_times(FusedTimes& fused, const vm::MeasuredRun& all, const ProgramSource& source);
 
 /// Fills in what the calls of each kernel were, and the operations and bytes of all of them. Other numbers of
 /// a report are made before, those of its roofs after this.

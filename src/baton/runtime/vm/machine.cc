@@ -361,11 +361,13 @@ Status Machine::end_on_devices(std::span<const Value> args, Value& result) const
 template <bool kMeasured>
 bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* registers, MeasuredInstruction* at,
                         Status& failure) {
-  [[maybe_unused]] uint64_t began = 0;
-  [[maybe_unused]] MeasuredTicks before;
+  [[maybe_unused]] uint64_t began = 0, excluded = 0;
+  [[maybe_unused]] MeasuredRun::PieceTicks took;
   if constexpr (kMeasured) {
+    excluded = measured_->excluded();
+    took.calls = measured_->of_calls();
+    took.copies = measured_->of_copies();
     began = ticks();
-    before = measured_->of_calls();
   }
   std::unique_ptr<PieceRun>& piece = pieces_[number];
   if (!piece)
@@ -383,16 +385,15 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
       return false;
     }
   }
-  [[maybe_unused]] uint64_t extents = 0, memory = 0, excluded = 0;
   if constexpr (kMeasured) {
-    excluded = measured_->excluded();
     if (failure = piece->resolve_extents(); !failure.ok()) return false;
-    extents = ticks() - began;
+    took.extents = ticks() - began - (measured_->excluded() - excluded);
+    took.placed = measured_->of_copies();
     if (failure = piece->set_inputs(); !failure.ok()) return false;
     const uint64_t has_inputs = ticks();
     if (failure = piece->make_outputs(); !failure.ok()) return false;
     const uint64_t has_memory = ticks();
-    memory = has_memory - has_inputs;
+    took.memory = has_memory - has_inputs;
     if (!piece->has_rows(*measured_)) {
       piece->find_rows(*measured_);
       measured_->exclude(ticks() - has_memory);
@@ -423,8 +424,8 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
     }
   }
   if constexpr (kMeasured) {
-    const uint64_t all = ticks() - began - (measured_->excluded() - excluded);
-    measured_->add_piece(extents, memory, all, before, *at);
+    took.all = ticks() - began - (measured_->excluded() - excluded);
+    measured_->add_piece(took, *at);
   }
   return true;
 }
@@ -434,7 +435,9 @@ bool Machine::run_piece(uint32_t number, const int32_t* operands, Slot* register
 Status Machine::place_input(const Piece& piece, size_t number, Slot& slot, PieceInput& input) const {
   Value value = slot.boxed();
   if (!as_value<DeviceTensorValue>(value) || !devices_) return bad_operand(value, "a tensor");
-  Result<Value> placed = devices_->brought(value, piece.tensors[piece.inputs[number]].device);
+  const uint32_t tensor = piece.inputs[number];
+  Result<Value> placed =
+      devices_->brought(value, piece.tensors[tensor].device, {measured_, reader_of(piece, tensor)});
   if (!placed.ok()) return placed.status();
   slot.set_value(std::move(*placed));
   if (slot.kind == Slot::Kind::kInteger) {
@@ -448,10 +451,10 @@ Status Machine::place_input(const Piece& piece, size_t number, Slot& slot, Piece
 }
 
 /// What others get of a program is in the memory of the host.
-Status Machine::bring_to_host(std::span<Value> values) const {
+Status Machine::bring_to_host(std::span<Value> values, uint32_t reader) const {
   for (Value& value : values) {
     if (!devices_) return Status::success();
-    Result<Value> here = devices_->for_host(value);
+    Result<Value> here = devices_->for_host(value, {measured_, reader});
     if (!here.ok()) return here.status();
     value = std::move(*here);
   }
@@ -465,7 +468,8 @@ Status Machine::evaluate(const int32_t* words, Slot* registers, MeasuredInstruct
                                "the operator " + program_->operators[number] +
                                " needs the compiler, which is not here");
   std::vector<Value> args = take_values(words + 3, registers);
-  if (Status status = bring_to_host(args); !status.ok()) return status;
+  if (Status status = bring_to_host(args, node_of(*frames_.back().function, words)); !status.ok())
+    return status;
   Value result = at ? evaluate_measured(words, args, *at) : services_->evaluate(number, args);
   if (!result) {
     service_failed_ = true;
@@ -565,7 +569,8 @@ Status Machine::append(const int32_t* words, Slot* registers, MeasuredInstructio
     return value;
   };
   Value both[] = {take(words[2]), take(words[3])};
-  if (Status status = bring_to_host(both); !status.ok()) return status;
+  if (Status status = bring_to_host(both, node_of(*frames_.back().function, words)); !status.ok())
+    return status;
   const Value part = both[1];
   Result<Value> made = appended(std::move(both[0]), part);
   if (!made.ok()) return made.status();

@@ -122,7 +122,8 @@ class Machine {
   bool run_piece(uint32_t piece, const int32_t* operands, Slot* registers, MeasuredInstruction* at,
                  Status& failure);
   Status place_input(const Piece& piece, size_t number, Slot& slot, PieceInput& input) const;
-  Status bring_to_host(std::span<program::Value> values) const;
+  /// `reader`: the node that needs them.
+  Status bring_to_host(std::span<program::Value> values, uint32_t reader = MeasuredRun::kOutside) const;
   Status end_on_devices(std::span<const program::Value> args, program::Value& result) const;
   /// `at`: of a measured run; else null.
   Status evaluate(const int32_t* words, Slot* registers, MeasuredInstruction* at);

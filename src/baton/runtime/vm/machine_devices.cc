@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "baton/runtime/system/timers.h"
 #include "baton/runtime/tensors.h"
 
 namespace baton::vm {
@@ -93,7 +94,7 @@ Status MachineDevices::bring_constants() {
       Value& there = constants_[{tensor.device, tensor.place}];
       if (there) continue;
       const Value here = make_ref<const TensorValue>(program_.constants[tensor.place].second, /*lent=*/true);
-      Result<Value> copy = brought(here, tensor.device);
+      Result<Value> copy = brought(here, tensor.device, {});
       if (!copy.ok()) return copy.status();
       there = std::move(*copy);
     }
@@ -116,7 +117,28 @@ Result<Value> MachineDevices::make(uint32_t device, Shape shape, DType dtype) co
       NDArray::view(nullptr, std::move(shape), dtype, Held::release, held), device, memory));
 }
 
-Result<Value> MachineDevices::brought(const Value& tensor, uint32_t to) const {
+uint32_t MachineDevices::clock_of_copy(uint32_t from, uint32_t to) const {
+  return is_simulated(to) ? to : is_simulated(from) ? from : 0;
+}
+
+int MachineDevices::measure(uint32_t clock, MeasuredRun& run, const std::function<int()>& work,
+                            uint64_t& took) const {
+  const uint64_t began = ticks();
+  int code = 0;
+  if (!clock) {
+    code = work();
+    took = ticks() - began;
+    return code;
+  }
+  const Result<double> ns = device(clock)->time([&] { return code = work(); });
+  if (!code && !ns.ok()) code = -1;
+  if (code) return code;
+  took = static_cast<uint64_t>(*ns / ns_per_tick() + ticks_per_reading());
+  if (is_simulated(clock)) run.exclude(ticks() - began - took);
+  return 0;
+}
+
+Result<Value> MachineDevices::brought(const Value& tensor, uint32_t to, const Cause& cause) const {
   const auto* there = as_value<DeviceTensorValue>(tensor);
   const auto* here = as_value<TensorValue>(tensor);
   if (!there && !here)
@@ -141,13 +163,16 @@ Result<Value> MachineDevices::brought(const Value& tensor, uint32_t to) const {
     made = program::tensor_value(std::move(copy));
   }
   const size_t bytes = bytes_of(source);
-  if (bytes && Device::copy(device(from), source, device(to), target, bytes))
+  const auto copy = [&] { return bytes ? Device::copy(device(from), source, device(to), target, bytes) : 0; };
+  uint64_t took = 0;
+  if (cause.run ? measure(clock_of_copy(from, to), *cause.run, copy, took) : copy())
     return Status::kernel_failed("a tensor was not copied between devices" +
                                  device(from ? from : to)->plugin().reason());
+  if (cause.run) cause.run->add_copy(cause.node, took);
   return made;
 }
 
-Result<Value> MachineDevices::for_host(const Value& value) const {
+Result<Value> MachineDevices::for_host(const Value& value, const Cause& cause) const {
   std::unordered_map<const program::ValueNode*, Value> done;
   std::vector<Value> kept;                       // the keys of `done`
   std::vector<std::pair<Value, Value>> holders;  // references, and what they hold
@@ -186,7 +211,7 @@ Result<Value> MachineDevices::for_host(const Value& value) const {
     open.pop_back();
     kept.push_back(each);
     if (as_value<DeviceTensorValue>(each)) {
-      Result<Value> here = brought(each, 0);
+      Result<Value> here = brought(each, 0, cause);
       if (!here.ok()) return here.status();
       done.emplace(each.get(), std::move(*here));
       continue;

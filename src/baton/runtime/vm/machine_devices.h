@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "baton/runtime/device.h"
+#include "baton/runtime/vm/measured_run.h"
 #include "baton/runtime/vm/program.h"
 
 namespace baton::vm {
@@ -55,15 +57,28 @@ class MachineDevices {
   const program::Value& constant(uint32_t device, uint32_t constant) const {
     return constants_.at({device, constant});
   }
+  /// Who has a copy made, in a run that is measured.
+  struct Cause {
+    MeasuredRun* run = nullptr;  ///< null: it is not measured
+    uint32_t node = MeasuredRun::kOutside;
+  };
   /// A tensor, which may be on another device, there; itself where it is.
-  Result<program::Value> brought(const program::Value& tensor, uint32_t device) const;
+  Result<program::Value> brought(const program::Value& tensor, uint32_t device, const Cause& cause) const;
   /// `value` with all its tensors in the memory of the host: fields of tuples and data, and what references
   /// hold. What closures capture stays.
-  Result<program::Value> for_host(const program::Value& value) const;
+  Result<program::Value> for_host(const program::Value& value, const Cause& cause) const;
+  /// Does `work`, which returns 0 where it succeeds, and says what it took by the clock of a device (0:
+  /// ours). The time of a simulated device is in place of ours.
+  int measure(uint32_t clock, MeasuredRun& run, const std::function<int()>& work, uint64_t& ticks) const;
+  /// The device whose clock tells the time of a copy: a simulated one; else 0.
+  uint32_t clock_of_copy(uint32_t from, uint32_t to) const;
   Status wait() const;
 
  private:
   explicit MachineDevices(const Program& program) : program_(program) {}
+  bool is_simulated(uint32_t device) const {
+    return device && program_.devices[device - 1] >= BATON_FIRST_SIMULATED_KIND;
+  }
   Status bring_constants();
 
   const Program& program_;

@@ -44,17 +44,19 @@ size_t MeasuredRun::row(uint32_t node, const std::string& name, std::string shap
   return found->second;
 }
 
-void MeasuredRun::add_piece(uint64_t extents, uint64_t memory, uint64_t all, const MeasuredTicks& before,
-                            MeasuredInstruction& at) {
-  const uint64_t calls = of_calls_.readings - before.readings;
-  const uint64_t of_calls = of_calls_.ticks - before.ticks;
-  // The counter is read at the begin, after the extents, before and after the memory, around each call, and
-  // at the end. Each part has one reading more than lie within it.
-  extents_.add(extents, 1);
-  memory_.add(memory, 1);
-  arguments_.add(all - extents - memory - of_calls, 2 + calls);
-  of_pieces_.add(all, 4 + 2 * calls);
-  at.time.add(all, 4 + 2 * calls);
+void MeasuredRun::add_piece(const PieceTicks& took, MeasuredInstruction& at) {
+  const MeasuredTicks calls = of_calls_.since(took.calls);
+  const MeasuredTicks first = took.placed.since(took.copies), later = of_copies_.since(took.placed);
+  // The counter is read at the begin, after the extents, before and after the memory, around each call and
+  // each copy, and at the end. Each part has one reading more than lie within it.
+  extents_.add(took.extents - first.ticks, 1 + first.readings);
+  memory_.add(took.memory, 1);
+  arguments_.add(took.all - took.extents - took.memory - calls.ticks - later.ticks,
+                 2 + calls.readings + later.readings);
+  const uint64_t within = 4 + 2 * (calls.readings + first.readings + later.readings);
+  of_pieces_.add(took.all, within);
+  at.time.add(took.all, within);
+  of_copies_in_pieces_.add(first.ticks + later.ticks, first.readings + later.readings);
   readings_ += 5;
   ++pieces_;
 }
@@ -96,6 +98,12 @@ std::vector<MeasuredCalls> MeasuredRun::calls() const {
   return calls;
 }
 
+std::vector<MeasuredCopies> MeasuredRun::copies() const {
+  std::vector<MeasuredCopies> all;
+  for (const auto& [cause, ticks] : copies_) all.push_back({cause, ticks.readings, ticks.ns()});
+  return all;
+}
+
 uint64_t MeasuredRun::num_instructions() const {
   uint64_t sum = 0;
   for (const std::vector<MeasuredInstruction>& function : instructions_)
@@ -112,9 +120,7 @@ double MeasuredRun::ns_of(RunPart part) const {
     case RunPart::kArguments:
       return arguments_.ns();
     case RunPart::kControl:
-      return MeasuredTicks{total_.ticks - of_pieces_.ticks - of_operators_.ticks,
-                           total_.readings - of_pieces_.readings - of_operators_.readings}
-          .ns();
+      return total_.since(of_pieces_).since(of_operators_).since(of_copies_.since(of_copies_in_pieces_)).ns();
   }
   return 0;
 }

@@ -40,6 +40,10 @@ struct MeasuredTicks {
   }
   /// Without the readings.
   double ns() const;
+  /// What has been added since.
+  MeasuredTicks since(const MeasuredTicks& before) const {
+    return {ticks - before.ticks, readings - before.readings};
+  }
 };
 
 /// A function of the program. A call while another one of the same function is not finished is recursive:
@@ -56,8 +60,18 @@ struct MeasuredInstruction {
   MeasuredTicks time;
 };
 
+/// Copies between devices that are made while a program runs, where values come to be needed.
+struct MeasuredCopies {
+  uint32_t cause = 0;  ///< the node that needs them, or MeasuredRun::kOutside
+  uint64_t count = 0;
+  double ns = 0;  ///< of all of them
+};
+
 class MeasuredRun {
  public:
+  /// The cause of copies for those outside of the program: its caller, and functions that it does not have.
+  static constexpr uint32_t kOutside = UINT32_MAX;
+
   MeasuredRun();
   MeasuredRun(const MeasuredRun&) = delete;
   MeasuredRun& operator=(const MeasuredRun&) = delete;
@@ -87,9 +101,20 @@ class MeasuredRun {
     of_operators_.add(ticks, 1);
     at.time.add(ticks, 1);
   }
-  /// Counts a piece: what its extents and its memory took, and all of it; `before`: of_calls() at its begin.
-  void add_piece(uint64_t extents, uint64_t memory, uint64_t all, const MeasuredTicks& before,
-                 MeasuredInstruction& at);
+  /// Counts a copy between two readings.
+  void add_copy(uint32_t cause, uint64_t ticks) {
+    copies_[cause].add(ticks, 1);
+    of_copies_.add(ticks, 1);
+    readings_ += 2;
+  }
+  const MeasuredTicks& of_copies() const { return of_copies_; }
+  /// What a piece took.
+  struct PieceTicks {
+    uint64_t extents = 0, memory = 0, all = 0;
+    MeasuredTicks calls;           ///< of_calls() at its begin
+    MeasuredTicks copies, placed;  ///< of_copies() at its begin, and behind its extents
+  };
+  void add_piece(const PieceTicks& took, MeasuredInstruction& at);
   /// The end of a run, between two readings.
   void add_total(uint64_t ticks);
 
@@ -108,6 +133,8 @@ class MeasuredRun {
   uint64_t runs() const { return runs_; }
   /// In the order of their first calls.
   std::vector<MeasuredCalls> calls() const;
+  /// By cause, ascending.
+  std::vector<MeasuredCopies> copies() const;
   /// How many pieces ran, and how many instructions.
   uint64_t pieces() const { return pieces_; }
   uint64_t num_instructions() const;
@@ -133,11 +160,13 @@ class MeasuredRun {
   const Program* program_ = nullptr;
   std::vector<MeasuredCalls> rows_;
   std::vector<MeasuredTicks> counted_;                          // of rows; their readings are their calls
+  std::map<uint32_t, MeasuredTicks> copies_;                    // by cause; as counted_
   std::map<std::pair<uint32_t, std::string>, size_t> numbers_;  // of rows, by node and shapes
   std::vector<MeasuredFunction> functions_;
   std::vector<std::vector<MeasuredInstruction>> instructions_;
   std::vector<bool> is_open_;  // of each function
   std::vector<Open> open_;
+  MeasuredTicks of_copies_, of_copies_in_pieces_;
   MeasuredTicks of_calls_, of_operators_, of_pieces_, extents_, memory_, arguments_, total_;
   uint64_t pieces_ = 0, readings_ = 0, runs_ = 0, excluded_ = 0;
 };

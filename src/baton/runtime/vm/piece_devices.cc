@@ -16,13 +16,14 @@ void PieceRun::point_on_device(uint32_t tensor, uint64_t memory) {
 
 /// Memory for results, and the inputs where they are expected: those that come from outside of the program,
 /// such as results of functions in Python, are in the memory of the host.
-Status PieceRun::place_on_devices() {
+Status PieceRun::place_on_devices(MeasuredRun* run) {
   for (size_t i = 0; i < piece_.inputs.size(); ++i) {
     const uint32_t tensor = piece_.inputs[i], device = piece_.tensors[tensor].device;
     if (!device) continue;
     if (!inputs_[i].memory) {
       Result<Value> there =
-          devices_->brought(make_ref<const program::TensorValue>(*inputs_[i].array, /*lent=*/true), device);
+          devices_->brought(make_ref<const program::TensorValue>(*inputs_[i].array, /*lent=*/true), device,
+                            {run, reader_of(piece_, tensor)});
       if (!there.ok()) return there.status();
       there_[tensor] = std::move(*there);
     } else {
@@ -53,7 +54,7 @@ Status PieceRun::place_on_devices() {
 }
 
 Status PieceRun::call_on_devices(MeasuredRun* run) {
-  if (Status status = place_on_devices(); !status.ok()) return status;
+  if (Status status = place_on_devices(run); !status.ok()) return status;
   for (size_t i = 0; i < device_calls_.size(); ++i) {
     const Call& call = device_calls_[i];
     const int code = run ? call_measured(call, rows_[i], *run) : call.function(call.context, call.args);
@@ -72,28 +73,14 @@ Status PieceRun::call_on_devices(MeasuredRun* run) {
 /// that of ours.
 int PieceRun::call_measured(const Call& call, size_t row, MeasuredRun& run) const {
   const PieceCall& of = piece_.calls[call.number];
-  const bool copies = of.kernel == PieceCall::kCopy;
-  const auto device_of = [&](uint32_t tensor) { return piece_.tensors[tensor].device; };
-  const auto is_simulated = [&](uint32_t device) {
-    return device && program_.devices[device - 1] >= BATON_FIRST_SIMULATED_KIND;
-  };
-  uint32_t on = device_of(of.outputs[0]);
-  if (copies && !is_simulated(on) && is_simulated(device_of(of.inputs[0]))) on = device_of(of.inputs[0]);
-  const uint64_t began = ticks();
-  if (!on || (copies && !is_simulated(on))) {
-    const int code = call.function(call.context, call.args);
-    run.add_call(row, ticks() - began);
-    return code;
-  }
-  int code = 0;
-  const Result<double> ns =
-      devices_->device(on)->time([&] { return code = call.function(call.context, call.args); });
-  if (!code && !ns.ok()) code = -1;
-  if (code) return code;
-  const auto took = static_cast<uint64_t>(*ns / ns_per_tick() + ticks_per_reading());
-  run.add_call(row, took);
-  if (is_simulated(on)) run.exclude(ticks() - began - took);  // its time in place of ours
-  return 0;
+  const uint32_t to = piece_.tensors[of.outputs[0]].device;
+  const uint32_t clock =
+      of.kernel == PieceCall::kCopy ? devices_->clock_of_copy(piece_.tensors[of.inputs[0]].device, to) : to;
+  uint64_t took = 0;
+  const auto work = [&] { return call.function(call.context, call.args); };
+  const int code = devices_->measure(clock, run, work, took);
+  if (!code) run.add_call(row, took);
+  return code;
 }
 
 /// An output in the memory of tensor `root`.

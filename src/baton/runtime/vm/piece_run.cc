@@ -35,6 +35,12 @@ int64_t read_integer(const void* data, DType dtype) {
 
 }  // namespace
 
+uint32_t reader_of(const Piece& piece, uint32_t tensor) {
+  for (const PieceCall& call : piece.calls)
+    if (std::ranges::find(call.inputs, tensor) != call.inputs.end()) return call.node;
+  return MeasuredRun::kOutside;
+}
+
 MachineMemory::~MachineMemory() { std::free(block_); }
 
 void* MachineMemory::need(size_t bytes) {

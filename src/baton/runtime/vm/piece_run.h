@@ -48,6 +48,9 @@ struct PieceOutput {
   int64_t integer = 0;
 };
 
+/// The node that reads a tensor of a piece, the first one.
+uint32_t reader_of(const Piece& piece, uint32_t tensor);
+
 class PieceRun {
  public:
   /// `kernels`: the program's, bound. `devices`: null where the program names none. `exact`: where to ask for
@@ -124,7 +127,7 @@ class PieceRun {
   const std::vector<Call>& own_calls() const { return devices_ ? device_calls_ : calls_; }
   Status failure_of(const PieceCall& call, int code) const;
   Status call_on_devices(MeasuredRun* run);
-  Status place_on_devices();
+  Status place_on_devices(MeasuredRun* run);
   int call_measured(const Call& call, size_t row, MeasuredRun& run) const;
   void point_on_device(uint32_t tensor, uint64_t memory);
   program::Value view_on_device(uint32_t tensor, uint32_t root) const;

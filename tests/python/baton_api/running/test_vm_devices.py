@@ -75,6 +75,20 @@ def test_files(target, tmp_path):
     assert again.bytecode == exe.bytecode
 
 
+CHAIN = HEAD + """
+type Chain { Link(Tensor[(4, 4), float32], Chain), End, }
+def @main(%x: Tensor[(4, 4), float32]) { Link(%x, Link(nn.relu(%x), End)) }"""
+
+
+def test_copies_that_no_instruction_makes_have_rows():
+    exe = relay.vm.compile(module(CHAIN), "mirror")
+    report = profiler_vm.VirtualMachineProfiler(exe, [tvm.cpu(0), tvm.device("mirror", 0)]).profile(X)
+    (copies,) = [call for call in report.calls if call["Name"] == "VM::DeviceCopy"]
+    assert copies["Count"].value == 2
+    total = report.device_metrics["cpu0"]["Duration (us)"].microseconds
+    assert sum(call["Duration (us)"].microseconds for call in report.calls) == pytest.approx(total, rel=1e-6)
+
+
 def test_devices_without_a_part_are_refused():
     exe = relay.vm.compile(module(), "llvm")
     with pytest.raises(tvm.TVMError, match="has no part of this model"):
