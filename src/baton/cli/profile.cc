@@ -63,17 +63,14 @@ class ProfileVerb final : public Verb {
     apply(debug_, flags_);
     flags_.model = models_.front();
     if (sample_.on) {
-      refuse_options(
-          io,
-          {"compare", "store", "family", "inputs", "inside-ms", "max-seconds", "repeat", "no-inside",
-           "no-unfused", "no-peaks", "wait", "by", "all", "top", "sort", "trace-runs"},
-          "--sample measures nothing but shares of plain runs");
+      refuse_options(io,
+                     {"compare", "store", "family", "inside-ms", "max-seconds", "repeat", "no-inside",
+                      "no-unfused", "no-peaks", "wait", "by", "all", "top", "sort", "trace-runs"},
+                     "--sample measures nothing but shares of plain runs");
       if (models_.size() > 1) throw UsageError("--sample takes one model");
-      if (program_.leaves_shapes_open(flags_))
-        throw UsageError("--sample takes models of constant shapes, not --executor vm or a range of shapes");
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
-      return profile_by_sampling(io, flags_, sample_, command_.threads, outputs_.json());
+      return profile_by_sampling(io, flags_, program_, sample_, command_.threads, outputs_.json());
     }
     refuse_options(io, {"hz"}, "it is for --sample");
     outputs_.refuse_ignored(io);

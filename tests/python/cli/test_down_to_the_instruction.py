@@ -128,6 +128,27 @@ def test_profile_by_sampling(model, tmp_path):
     assert data["runs"] > 0 and data["plain_us"] > 0
 
 
+PROGRAM = """#[version = "0.0.5"]
+def @loop(%i: int32, %x: Tensor[(?, 256), float32], %w: Tensor[(256, 256), float32]) -> Tensor[(?, 256), float32] {
+  if (equal(%i, 0)) { %x } else { @loop(subtract(%i, 1), tanh(nn.dense(%x, %w, units=256)), %w) }
+}
+def @main(%x: Tensor[(?, 256), float32], %w: Tensor[(256, 256), float32]) { @loop(40, %x, %w) }
+"""
+
+
+def test_programs_are_sampled(tmp_path):
+    (tmp_path / "loop.relay").write_text(PROGRAM, encoding="utf-8")
+    for more in ([], ["--executor", "vm"]):
+        data = json.loads(baton("profile", "loop.relay", "--sample", "--shape", "x=33,256", "--json", "--threads", "1", *more, cwd=tmp_path).stdout)
+        assert data["samples"] == data["outside"] + sum(kernel["samples"] for kernel in data["kernels"]) and data["plain_us"] > 0
+        (dense,) = [kernel for kernel in data["kernels"] if any("dense" in name for name in kernel["func_names"])]
+        assert dense["share"] > 0.5 and dense["samples"] == sum(stage["samples"] for stage in dense["stages"])
+        assert any("nn.contrib_dense_pack" in stage["operators"] or "nn.dense" in stage["operators"] for stage in dense["stages"])
+    assert "--shape has a range" in baton("profile", "loop.relay", "--sample", "--shape", "x=1:4,256", cwd=tmp_path, code=2).stderr
+    assert "no value can be made up" in baton("profile", "loop.relay", "--sample", cwd=tmp_path, code=1).stderr
+    assert "--inputs has no effect" in baton("profile", "mlp", "--sample", "--inputs", "x.npz", cwd=tmp_path, code=2).stderr
+
+
 def test_sampling_as_a_table(model, tmp_path):
     text = baton("profile", model, "--sample", cwd=tmp_path).stdout
     assert "sampling adds" in text and "outside of kernels" in text

@@ -102,30 +102,29 @@ uint64_t sum(const std::vector<uint32_t>& counts) {
 }
 
 /// Runs for kTurnNs, at least once; returns the microseconds of each run.
-std::vector<double> turn(Executor& executor, const SampleOptions& options) {
+std::vector<double> turn(const std::function<void()>& run, const SampleOptions& options) {
   std::vector<double> times;
   const int64_t start = monotonic_ns();
   do {
     check_interrupt(options);
     const int64_t before = monotonic_ns();
-    require(executor.run());
+    run();
     times.push_back(static_cast<double>(monotonic_ns() - before) / 1e3);
   } while (monotonic_ns() - start < kTurnNs);
   return times;
 }
 
 /// Alternates turns without and with sampling, until the latter add up to the requested time.
-Status run_in_turns(Executor& executor, PcSampler& sampler, const SampleOptions& options,
-                    ModelSamples& samples) {
+Status run_in_turns(const std::function<void()>& run, bool pool, PcSampler& sampler,
+                    const SampleOptions& options, ModelSamples& samples) {
   std::vector<double> plain, sampled, quotients;
   double seconds = 0;
-  turn(executor, options);  // warms up caches and clock frequency
-  const bool pool = executor.threads() > 1;
+  turn(run, options);  // warms up caches and clock frequency
   while (seconds < options.seconds || quotients.size() < 3) {
-    const std::vector<double> without = turn(executor, options);
+    const std::vector<double> without = turn(run, options);
     if (Status status = sampler.start(pool); !status.ok()) return status;
     const int64_t start = monotonic_ns();
-    const std::vector<double> with = turn(executor, options);
+    const std::vector<double> with = turn(run, options);
     sampler.stop();
     seconds += static_cast<double>(monotonic_ns() - start) / 1e9;
     quotients.push_back(median(with) / median(without));
@@ -176,7 +175,7 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
   return counts;
 }
 
-Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
+Result<ModelSamples> sample_model(const BuildResult& built, const std::function<void()>& run, int threads,
                                   const SampleOptions& options) {
   std::vector<KernelRequest> requests;
   std::vector<KernelRef> kernels;
@@ -206,7 +205,8 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
   }
   Result<std::unique_ptr<PcSampler>> sampler = PcSampler::create(bounds.begin, bounds.end, options.hz);
   if (!sampler.ok()) return sampler.status();
-  if (Status status = run_in_turns(executor, **sampler, options, samples); !status.ok()) return status;
+  if (Status status = run_in_turns(run, threads > 1, **sampler, options, samples); !status.ok())
+    return status;
   const PcCounts pcs = (*sampler)->counts();
   for (size_t i = 0; i < codes.size(); ++i) {
     samples.kernels[i].counts = counts_of(codes[i], pcs);
@@ -220,6 +220,11 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
     kernel.counts.runs = samples.runs;
   }
   return samples;
+}
+
+Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
+                                  const SampleOptions& options) {
+  return sample_model(built, [&] { require(executor.run()); }, executor.threads(), options);
 }
 
 }  // namespace baton

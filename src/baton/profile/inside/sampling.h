@@ -4,6 +4,7 @@
 // rebuild; costs one signal per sample.
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -79,8 +80,11 @@ struct ModelSamples {
       0;  ///< median over pairs of adjacent turns of the added time, as a fraction of a plain run
 };
 
-/// Samples the model as it ships; half of the time without sampling, to measure the overhead. `executor`:
-/// made from `built`, inputs and threads set. Results and errors as sample_kernel.
+/// Samples the model as it ships; half of the time without sampling, to measure the overhead. `run`: runs it
+/// once, on `threads` threads, or throws. Results and errors as sample_kernel.
+Result<ModelSamples> sample_model(const BuildResult& built, const std::function<void()>& run, int threads,
+                                  const SampleOptions& options);
+/// The same of a plan. `executor`: made from `built`, inputs and threads set.
 Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor, const SampleOptions& options);
 
 }  // namespace baton
