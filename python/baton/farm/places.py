@@ -2,6 +2,7 @@
 import asyncio
 import contextlib
 import shlex
+import shutil
 import socket
 import sys
 import urllib.parse
@@ -176,6 +177,12 @@ def worker_flags(options):
 
 
 async def start_slurm(stack, query, options, security):
+    if missing := [name for name in ("sbatch", "scancel") if not shutil.which(name)]:
+        raise Gone(f"--on slurm: there is no `{'` and no `'.join(missing)}` in PATH: start the campaign where Slurm's commands are, a login "
+                   "node; machines without Slurm are reached by ssh://HOST,...")
+    jobs = query.get("jobs", "1")
+    if not jobs.isdecimal() or int(jobs) < 1:
+        raise Gone(f"--on slurm: jobs={jobs} is no number of jobs")
     from dask_jobqueue import SLURMCluster
 
     network = {"interface": query["interface"]} if "interface" in query else {"host": query.get("host", LOOPBACK)}
@@ -188,9 +195,26 @@ async def start_slurm(stack, query, options, security):
         job_extra_directives=["--exclusive", *filter(None, query.get("directives", "").split(";"))],
         job_script_prologue=[f"export {NO_PROFILER}"],
         worker_extra_args=["--resources", f"{RESOURCE}=1", "--no-dashboard", "--dashboard-address", PAGES])
-    cluster = await stack.enter_async_context(cluster)
-    cluster.scale(jobs=int(query.get("jobs", 1)))
+    await cluster
+
+    async def end():
+        with contextlib.suppress(AssertionError):  # of a job that sbatch refused
+            await cluster.close()
+
+    stack.push_async_callback(end)
+    for _ in range(int(jobs)):  # as scale() does, which leaves what sbatch refuses to the log
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    try:
+        await cluster  # until all are submitted
+    except RuntimeError as error:
+        raise Gone(f"--on slurm: sbatch refused a job: {refusal_of(error)}") from None
     return cluster
+
+
+def refusal_of(error):
+    """What sbatch said, of dask_jobqueue's text with command, output and standard error."""
+    said = str(error).partition("stderr:")[2].strip()
+    return (said or str(error)).splitlines()[0]
 
 
 def free_port():

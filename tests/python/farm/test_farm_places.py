@@ -1,6 +1,7 @@
 """The real `ssh://` and `slurm` with scripts in the place of ssh and of Slurm's commands, that run on this machine what they are given."""
 import pathlib
 import sys
+import time
 
 import psutil
 import pytest
@@ -94,3 +95,17 @@ def test_slurm(tmp_path, path):
         assert line in script, script
     assert sorted(pathlib.Path(tmp_path / "cancelled").read_text(encoding="utf-8").split()) == ["1", "2"], "jobs were left behind"
     until(lambda: not [each for each in started_in(tmp_path) if "dask_worker" in " ".join(each.cmdline())], "the end of the jobs")
+
+
+def test_slurm_without_its_commands_does_not_wait(tmp_path):
+    """It was a traceback of dask_jobqueue, after a minute of waiting for machines."""
+    began = time.monotonic()
+    status, _, err = Campaign(tmp_path, "slurm?jobs=2", patterns=1).run()
+    assert status == 1 and "there is no `sbatch` and no `scancel` in PATH" in err and "Traceback" not in err, err
+    assert time.monotonic() - began < 45, "on a busy machine importing distributed takes long, waiting for a machine a minute"
+
+
+def test_what_sbatch_refuses_is_said(tmp_path, path):
+    (tmp_path / "bin" / "sbatch").write_text("#!/bin/sh\necho 'sbatch: error: invalid account' >&2\nexit 1\n", encoding="utf-8")
+    status, _, err = campaign_at(tmp_path, path, "slurm?jobs=2", patterns=1).run()
+    assert status == 1 and "sbatch refused a job: sbatch: error: invalid account" in err and "Traceback" not in err, err
