@@ -9,7 +9,8 @@ from .runtime.ndarray import native_arrays
 
 MapResult = core.MapResult
 MapResult.report = property(lambda self: self._report(),
-                            doc="dict, as `baton map --json` prints it: models (each with modelled_us, measured_us), chosen, speedup, ...")
+                            doc="dict, as `baton map --json` prints it: models (each with modelled_us, measured_us, verified_us), chosen, "
+                                "speedup and plus_minus (None: nothing is claimed), ...")
 MapResult.mapping = property(lambda self: self._mapping(),
                              doc="dict: operators (each with id, operator, backend, us, alternatives), as in the file of save()")
 
@@ -31,7 +32,8 @@ def map(mod, params=None, targets=("llvm", "dnnl"), pin=None, forbid=None, memor
         measure=None, *, options):
     """Places each operator on one of several backends, so that the whole model runs fastest.
 
-    Each backend alone and the best mappings are built and measured in turns; the fastest is kept.
+    Each backend alone and the best mappings are built and measured in turns. The fastest is measured again beside the best single backend, and
+    kept when it is faster by more than noise; the speed-up reported is of these rounds.
 
     Parameters
     ----------

@@ -171,6 +171,20 @@ TEST(Measure, AnotherWayToRunIsSampledBesideThePairsOfItsRound) {
   EXPECT_EQ(measure_in_turns(without, options).front().other.us, 0);
 }
 
+TEST(Measure, SomeRoundsAreMadeWhateverTheTime) {
+  Built built;
+  MeasureOptions options = on_a_core_of_its_own();
+  options.max_seconds = 1e-6;
+  options.system = [] { return SystemReading(); };  // a quiet machine
+  const auto rounds = [&] {
+    const MeasuredModel model[] = {{built.executor.get(), {}, {}}};
+    return measure_in_turns(model, options).front().plain.rounds_us.size();
+  };
+  EXPECT_EQ(rounds(), 1u);
+  options.least_rounds = 3;
+  EXPECT_EQ(rounds(), 3u);
+}
+
 TEST(Measure, StopsWhenAsked) {
   Built built;
   const std::atomic<bool> stop{true};

@@ -1,6 +1,9 @@
 #include "baton/map/model/map_model.h"
 
+#include <algorithm>
+
 #include "baton/map/model/alternatives.h"
+#include "baton/map/model/choose.h"
 #include "baton/map/model/links.h"
 #include "baton/map/model/piece_prices.h"
 #include "baton/map/model/search_mappings.h"
@@ -14,9 +17,29 @@ namespace {
 
 constexpr double kAlternativeSeconds = 10;
 
+/// The choice, judged by rounds that did not choose it. What an interrupt left unmeasured is not kept.
+MapChoice choose_and_verify(const MapTask& task, MapRun& run, MapModels& models) {
+  std::vector<bool> usable;
+  for (const auto& subject : models.subjects) usable.push_back(subject != nullptr);
+  const MapChoice choice = choose(models.all, usable, task.predicted());
+  if (task.predicted() || choice.chosen == choice.best_single) return choice;
+  if (run.partial.empty()) {
+    std::vector<size_t> which = rivals_of(models.all, usable, choice);
+    which.push_back(choice.chosen);
+    verify_models(task, run, models, which, task.options.max_seconds * kForVerifying);
+    const auto failed = [&](size_t each) { return !models.subjects[each]; };
+    if (std::ranges::any_of(which, failed)) return choose_and_verify(task, run, models);  // among the others
+  }
+  JudgedChoice judged = judge(models.all, choice, task.options.objective);
+  if (!judged.note.empty()) run.notes.push_back(std::move(judged.note));
+  return judged.choice;
+}
+
 /// All but what is of the chosen mapping.
-MapReport report_of(const MapTask& task, const MapRun& run, const MapSearch& found, const MapPrices& prices) {
+MapReport report_of(const MapTask& task, const MapRun& run, const MapSearch& found, const MapPrices& prices,
+                    const MapChoice& choice) {
   MapReport report;
+  report.choice = choice;
   report.predicted = task.predicted();
   report.objective = task.options.objective;
   const PriceSource& source = task.options.prices;
@@ -44,9 +67,6 @@ MapReport report_of(const MapTask& task, const MapRun& run, const MapSearch& fou
   }
   const MapObjective runs = task.run_objective();
   report.overlap_measured = runs == MapObjective::kLatency || runs == MapObjective::kThroughput;
-  std::vector<bool> usable;
-  for (const auto& subject : found.models.subjects) usable.push_back(subject != nullptr);
-  report.choose(usable);
   report.note_load();
   return report;
 }
@@ -71,7 +91,8 @@ Mapping file_of(const MapTask& task, const MapRun& run, const MapSearch& found, 
   const bool energy = task.options.objective == MapObjective::kEnergy;
   const OriginTable& table = task.module->origins();
   // The time of each kernel, split over its operators by what they compute.
-  const std::vector<double> operator_us = found.models.subjects[report.chosen]->operator_us(table.size());
+  const std::vector<double> operator_us =
+      found.models.subjects[report.choice.chosen]->operator_us(table.size());
   Mapping mapping;
   mapping.version = version();
   mapping.program = task.program;
@@ -80,7 +101,8 @@ Mapping file_of(const MapTask& task, const MapRun& run, const MapSearch& found, 
   mapping.opt_level = run.build.context.passes->opt_level;
   mapping.host = task.host;
   mapping.modelled_us = energy ? 0 : chosen.modelled_us;
-  mapping.measured_us = energy ? chosen.serial_us : chosen.measured_us;
+  const Estimate& measured = chosen.verified.us > 0 ? chosen.verified : chosen.measured;
+  mapping.measured_us = energy ? chosen.serial_us : measured.us;
   for (uint32_t id = 0; id < table.size(); ++id)
     mapping.operators.push_back(
         {id, origin_label(table.at(OriginId(id))),
@@ -90,14 +112,15 @@ Mapping file_of(const MapTask& task, const MapRun& run, const MapSearch& found, 
   return mapping;
 }
 
-MapResult result_of(const MapTask& task, const MapRun& run, MapSearch found, const MapPrices& prices) {
-  MapReport report = report_of(task, run, found, prices);
+MapResult result_of(const MapTask& task, const MapRun& run, MapSearch found, const MapPrices& prices,
+                    const MapChoice& choice) {
+  MapReport report = report_of(task, run, found, prices, choice);
   const Alternatives alternatives = alternatives_of(task, run, found);
   if (!alternatives.complete)
     report.notes.push_back("the alternatives of some operators were not computed: there are too many");
   if (task.machine.devices.size() > 1 && task.options.objective == MapObjective::kSerial)
     report.without_links_us = us_without_links(found.problem.problem, run.build.context.interrupt);
-  report.queues = found.models.subjects[report.chosen]->queues(task.device_names);
+  report.queues = found.models.subjects[report.choice.chosen]->queues(task.device_names);
   report.mapping = file_of(task, run, found, report, alternatives);
   IRModule split = apply_mapping(task.module, report.mapping, run.build.context);
   std::vector<std::vector<int>> singles(task.backends.size()), known;
@@ -127,7 +150,8 @@ MapResult map_model(const IRModule& module, const MapOptions& options) {
   prices.pieces = price_pieces(task, run, models, prices);
   MapSearch found = search_mappings(task, run, std::move(models), prices);
   if (!task.predicted() && run.partial.empty()) found = check_by_clock(task, run, std::move(found), prices);
-  return result_of(task, run, std::move(found), prices);
+  const MapChoice choice = choose_and_verify(task, run, found.models);
+  return result_of(task, run, std::move(found), prices, choice);
 }
 
 }  // namespace baton

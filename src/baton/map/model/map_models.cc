@@ -6,6 +6,7 @@
 #include <span>
 
 #include "baton/clock/energy_counter.h"
+#include "baton/predict/model/predict_options.h"
 #include "baton/profile/compare/compare.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/support/error.h"
@@ -15,7 +16,7 @@ namespace baton {
 
 namespace {
 
-constexpr int kRounds = 6;
+constexpr int kRounds = 6, kVerifyingRounds = 12;
 // Mappings that could save less than this part of their time side by side say nothing about how much they do.
 constexpr double kLeastHidden = 0.05;
 
@@ -69,10 +70,17 @@ void learn_overlap(const MapTask& task, MapModels& models) {
     const PlanQueues queues = models.subjects[i]->queues(task.device_names);
     const double hidden_us = queues.serial_us - least_us(task.options.objective, queues);
     if (hidden_us > kLeastHidden * queues.serial_us)
-      shares.push_back(std::clamp((queues.serial_us - model.measured_us) / hidden_us, 0.0, 1.0));
+      shares.push_back(std::clamp((queues.serial_us - model.measured.us) / hidden_us, 0.0, 1.0));
   }
   if (!shares.empty()) models.overlap_share = median(shares);
 }
+
+/// How models are measured in turn.
+struct TurnOptions {
+  int rounds = 0, least_rounds = 1;
+  double seconds = 0;
+  std::string phase;
+};
 
 /// A target that failed in the middle is left out, the others go on. At least one is; throws where that is
 /// the processor.
@@ -83,8 +91,8 @@ void drop_failing(const MapTask& task, MapRun& run, MapModels& models, const std
     MappedModel& model = models.all[each];
     if (each == 0) throw Error("the processor's build failed while it was measured: " + why);
     model.why_not = "it failed while it was measured: " + first_line(why);
-    model.measured_us = model.serial_us = 0;
-    model.rounds_us.clear();
+    model.measured = {};
+    model.serial_us = 0;
     run.notes.push_back(model.name + " cannot be used: " + model.why_not);
     models.subjects[each] = nullptr;
     ++dropped;
@@ -120,10 +128,8 @@ double objective_part(const MapTask& task, const PlanQueues& queues, double run_
   return least_us(objective, queues) / whole_us;
 }
 
-void keep_times(const MapTask& task, MapRun& run, MappedModel& model, MapSubject& subject,
-                const FusedTimes& times) {
-  subject.set_times(times);
-  model.set_times(times, objective_part(task, subject.queues(task.device_names), times.plain.us));
+/// Keeps account of what was measured of the model; throws where its times are none by the objective.
+void check_times(const MapTask& task, MapRun& run, MappedModel& model, const FusedTimes& times) {
   if (times.other.us > 0) {
     model.runs_overlap = task.run_objective() != MapObjective::kEnergy;
   } else if (task.options.objective == MapObjective::kEnergy) {
@@ -134,6 +140,45 @@ void keep_times(const MapTask& task, MapRun& run, MappedModel& model, MapSubject
     if (!std::ranges::count(run.notes, note)) run.notes.push_back(std::move(note));
   }
   if (times.interrupted) run.partial = "interrupted";
+}
+
+double objective_part(const MapTask& task, const MapModels& models, size_t which, const FusedTimes& times) {
+  return objective_part(task, models.subjects[which]->queues(task.device_names), times.plain.us);
+}
+
+/// Measures these in turn. Those that fail meanwhile are left out of the models, and of `which`.
+std::vector<FusedTimes> measure_models(const MapTask& task, MapRun& run, MapModels& models,
+                                       std::vector<size_t>& which, const TurnOptions& turns) {
+  const auto leave_out_unusable = [&] {
+    std::erase_if(which, [&](size_t each) { return !models.subjects[each]; });
+  };
+  leave_out_unusable();
+  const int64_t begin = monotonic_ns();
+  std::vector<FusedTimes> times;
+  while (times.empty() && !which.empty()) {
+    std::vector<MeasuredModel> measured;
+    for (const size_t each : which) measured.push_back(models.subjects[each]->measured(task.run_objective()));
+    MeasureOptions how;
+    how.rounds = turns.rounds;
+    how.least_rounds = turns.least_rounds;
+    how.max_seconds = turns.seconds;
+    how.min_seconds = turns.seconds / static_cast<double>(which.size()) / 2;
+    how.interrupt = run.build.context.interrupt;
+    how.system = task.options.system;
+    how.progress = [&](double done) { task.show(turns.phase, static_cast<int>(done * 100), 100); };
+    try {
+      times = measure_in_turns(measured, how);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      drop_failing(task, run, models, which, error.what());
+      leave_out_unusable();
+    }
+  }
+  for (size_t i = 0; i < which.size(); ++i) check_times(task, run, models.all[which[i]], times[i]);
+  if (!run.partial.empty()) run.build.context.interrupt = nullptr;
+  run.measure_s += seconds_since(begin);
+  return times;
 }
 
 /// Microseconds per byte of a backend's changes of layout in these builds; nullopt: there are none.
@@ -160,6 +205,20 @@ void add_build(const MapTask& task, MapModels& models, size_t which) {
     if (const auto rate = layout_rate(models.builds, b)) models.layout_us_per_byte[b] = *rate;
 }
 
+/// What the predictor cannot tell is left out with a note, as long as it is not the processor.
+void predict_models(const MapTask& task, MapRun& run, MapModels& models, const std::vector<size_t>& which) {
+  for (const size_t each : which) try {
+      if (models.subjects[each])
+        models.subjects[each]->predict(task.options.prices, task.options.threads, run.build.context);
+    } catch (const NotPredicted& error) {
+      if (each == 0) throw;
+      MappedModel& model = models.all[each];
+      model.why_not = first_line(error.what());
+      run.notes.push_back(model.name + " is left out: " + model.why_not);
+      models.subjects[each] = nullptr;
+    }
+}
+
 }  // namespace
 
 bool add_model(const MapTask& task, MapRun& run, MapModels& models, MappedModel model) {
@@ -181,38 +240,28 @@ bool add_model(const MapTask& task, MapRun& run, MapModels& models, MappedModel 
 
 void time_models(const MapTask& task, MapRun& run, MapModels& models, std::vector<size_t> which,
                  double seconds, const std::string& phase) {
-  std::erase_if(which, [&](size_t each) { return !models.subjects[each]; });
+  if (task.predicted()) return predict_models(task, run, models, which);
+  const std::vector<FusedTimes> times =
+      measure_models(task, run, models, which, {.rounds = kRounds, .seconds = seconds, .phase = phase});
   if (which.empty()) return;
-  if (task.predicted()) {
-    for (const size_t each : which)
-      models.subjects[each]->predict(task.options.prices, task.options.threads, run.build.context);
-    return;
+  for (size_t i = 0; i < which.size(); ++i) {
+    models.subjects[which[i]]->set_times(times[i]);
+    models.all[which[i]].set_times(times[i], objective_part(task, models, which[i], times[i]));
   }
-  const int64_t begin = monotonic_ns();
-  std::vector<MeasuredModel> measured;
-  for (const size_t each : which) measured.push_back(models.subjects[each]->measured(task.run_objective()));
-  MeasureOptions how;
-  how.rounds = kRounds;
-  how.max_seconds = seconds;
-  how.min_seconds = seconds / static_cast<double>(which.size()) / 2;
-  how.interrupt = run.build.context.interrupt;
-  how.system = task.options.system;
-  how.progress = [&](double done) { task.show(phase, static_cast<int>(done * 100), 100); };
-  std::vector<FusedTimes> times;
-  try {
-    times = measure_in_turns(measured, how);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const Error& error) {
-    drop_failing(task, run, models, which, error.what());
-    return time_models(task, run, models, which, seconds, phase);
-  }
-  for (size_t i = 0; i < which.size(); ++i)
-    keep_times(task, run, models.all[which[i]], *models.subjects[which[i]], times[i]);
-  if (!run.partial.empty()) run.build.context.interrupt = nullptr;
   learn_overlap(task, models);
   models.threads = models.subjects[which.front()]->threads();
-  run.measure_s += seconds_since(begin);
+}
+
+void verify_models(const MapTask& task, MapRun& run, MapModels& models, std::vector<size_t> which,
+                   double seconds) {
+  const std::vector<FusedTimes> times = measure_models(task, run, models, which,
+                                                       {.rounds = kVerifyingRounds,
+                                                        .least_rounds = kFewestRounds,
+                                                        .seconds = seconds,
+                                                        .phase = "measuring the choice"});
+  for (size_t i = 0; i < which.size(); ++i)
+    models.all[which[i]].verified =
+        time_by_objective(times[i], objective_part(task, models, which[i], times[i]));
 }
 
 void price_models(const MapTask& task, MapRun& run, MapModels& models, const std::vector<size_t>& which,

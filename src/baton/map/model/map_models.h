@@ -35,7 +35,12 @@ bool add_model(const MapTask& task, MapRun& run, MapModels& models, MappedModel 
 void time_models(const MapTask& task, MapRun& run, MapModels& models, std::vector<size_t> which,
                  double seconds, const std::string& phase);
 
-/// The same, and makes prices of their times.
+/// Measures them once more, in rounds that change neither these times nor prices: MappedModel::verified.
+/// Whatever the time, there are enough rounds for an interval.
+void verify_models(const MapTask& task, MapRun& run, MapModels& models, std::vector<size_t> which,
+                   double seconds);
+
+/// Measures or predicts as time_models(), and makes prices of the times.
 void price_models(const MapTask& task, MapRun& run, MapModels& models, const std::vector<size_t>& which,
                   double seconds, const std::string& phase);
 

@@ -1,6 +1,7 @@
 #pragma once
 // What a mapping came to: the ways to compute the model that were tried, with their costs, and the one that
 // is kept.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,22 +21,29 @@ struct MappedModel {
   bool pinned = false;  ///< its layers are computed as `variant_of` says, else as the build chooses
   std::vector<LayerVariant> variant_of = {};  ///< by operator: of layers on the processor
   size_t regions = 0;
-  double modelled_us = 0;              ///< by the objective and the prices; 0: not modelled
-  double measured_us = 0;              ///< by the objective; 0: not measured
-  double computed_us = 0;              ///< the same from kernels timed one after the other; 0: not measured
-  double serial_us = 0;                ///< measured, one thing after the other
-  std::vector<double> rounds_us = {};  ///< the times of rounds, all models in turn
-  double plus_minus_us = 0;            ///< of measured_us; 0: not known
-  std::string under_load = {};         ///< other programs that ran beside it all the time; empty: few did
-  bool runs_overlap = false;           ///< measured_us is of runs with queues side by side
-  std::string why_not = {};            ///< it cannot be used: it does not compile, or its results are wrong
+  double modelled_us = 0;     ///< by the objective and the prices; 0: not modelled
+  Estimate measured = {};     ///< by the objective, in the rounds that choose; `us` is 0: not measured
+  Estimate verified = {};     ///< the same in rounds of their own, after the choice (choose.h)
+  double computed_us = 0;     ///< by the objective, from kernels timed one after the other; 0: not measured
+  double serial_us = 0;       ///< measured, one thing after the other
+  bool runs_overlap = false;  ///< `measured` is of runs with queues side by side
+  std::string why_not = {};   ///< it cannot be used: it does not compile, or its results are wrong
 
   /// Whether both give every operator to the same backend, and compute layers alike. Operators without a
   /// kernel do not count.
   bool is_same(const MappedModel& other) const;
-  /// Sets the times of runs, and those by the objective: that of FusedTimes::other, else the given part of a
-  /// run.
+  /// Sets the times of the rounds that choose. `part`: of a run, as time_by_objective() takes it.
   void set_times(const FusedTimes& times, double part);
+};
+
+/// FusedTimes::other where the model was run so, else the given part of a plain run.
+Estimate time_by_objective(const FusedTimes& times, double part);
+
+/// Which model is kept, by index.
+struct MapChoice {
+  size_t chosen = 0, best_single = 0;
+  /// Of the speed-up, relative: in 95 of 100 cases another process finds it within. Nullopt: not measured.
+  std::optional<double> plus_minus = {};
 };
 
 struct MapLink {
@@ -51,8 +59,7 @@ struct MapReport {
   std::vector<std::string> notes;
   std::vector<MapLink> links;
   std::vector<MappedModel> models;  ///< singles first, in the order of `backends`
-  size_t chosen = 0, best_single = 0;
-  double plus_minus = 0;  ///< of the speed-up over the best single, relative: 95 %; 0: predicted or unknown
+  MapChoice choice;
   bool predicted = false;
   bool overlap_measured = false;  ///< times by the objective are those of runs side by side; else computed
   double bound_us = 0;            ///< no mapping is faster, by the model
@@ -64,15 +71,13 @@ struct MapReport {
   std::string partial;  ///< "interrupted"; else empty
   Mapping mapping;      ///< the chosen one
 
-  const MappedModel& best() const { return models[chosen]; }
-  /// The chosen one's speedup over the best single backend, by measured times, else modelled ones. By energy:
-  /// what that backend needs over what the chosen one needs.
+  const MappedModel& best() const { return models[choice.chosen]; }
+  const MappedModel& best_single() const { return models[choice.best_single]; }
+  /// The chosen one's over the best single backend: by the rounds measured after the choice, or, predicted,
+  /// by modelled times. By energy: what that backend needs over what the chosen one needs. 1 where they are
+  /// the same one.
   double speedup() const;
 
-  /// Sets `chosen`, `best_single` and `plus_minus`: by measured times, else modelled ones. A mapping that is
-  /// not faster than the best single backend beyond the 95 % interval of their difference is not kept, and a
-  /// note says so. `usable`: by model; the others, and those without a time, do not count.
-  void choose(const std::vector<bool>& usable);
   /// A note where other programs ran beside the measurements.
   void note_load();
 };

@@ -15,8 +15,10 @@
 
 namespace baton {
 
-/// Parts of the time for measuring: each backend at first, each new mapping, and all of them at the end.
-inline constexpr double kForPrices = 0.3, kForVariants = 0.15, kForMappings = 0.2, kForCheck = 0.35;
+/// Parts of the time for measuring: each backend at first, variants, each new mapping, all of them to choose
+/// one, and that one beside the best single backend.
+inline constexpr double kForPrices = 0.3, kForVariants = 0.1, kForMappings = 0.2, kForChoice = 0.2,
+                        kForVerifying = 0.2;
 
 struct MapOptions {
   BuildOptions build;                 ///< level, config, cache, interrupt; params: weights of the model

@@ -54,8 +54,9 @@ std::string division_text(const MapReport& report, const MappedModel& model) {
   return text;
 }
 
-double used_us(const MappedModel& model) {
-  return model.measured_us > 0 ? model.measured_us : model.modelled_us;
+/// By which models are compared: the rounds that choose do not count, as they flatter what they choose.
+double compared_us(const MapReport& report, const MappedModel& model) {
+  return report.predicted ? model.modelled_us : model.verified.us;
 }
 
 /// "measured": by running devices side by side; "computed": from kernels timed alone; "": nothing overlaps.
@@ -70,15 +71,20 @@ const char* unit_of(const MapReport& report) {
 
 /// How the chosen mapping compares with the best single backend.
 std::string comparison_text(const MapReport& report) {
-  const std::string single = report.models[report.best_single].name;
+  const MappedModel& single = report.best_single();
   const bool energy = report.objective == MapObjective::kEnergy;
-  if (report.chosen == report.best_single)
-    return single + (energy ? " alone needs the least energy" : " alone is the fastest");
-  const std::string by =
-      energy ? " needs " + digits(1 / report.speedup(), 3) + " of the energy of the best single backend, "
-             : " is " + digits(report.speedup(), 3) + "x as fast as the best single backend, ";
-  return report.best().name + by + single +
-         (report.plus_minus > 0 ? " (+-" + digits(100 * report.plus_minus, 1) + " %)" : "");
+  if (report.choice.chosen == report.choice.best_single)
+    return single.name + (energy ? " alone needs the least energy" : " alone is the fastest");
+  std::string text =
+      report.best().name +
+      (energy ? " needs " + digits(1 / report.speedup(), 3) + " of the energy of the best single backend, "
+              : " is " + digits(report.speedup(), 3) + "x as fast as the best single backend, ") +
+      single.name;
+  if (report.choice.plus_minus)
+    text += " (+-" + digits(100 * *report.choice.plus_minus, 1) + " %), by " +
+            std::to_string(report.best().verified.rounds_us.size()) +
+            " rounds of both that were measured after it was chosen";
+  return text;
 }
 
 /// What the objective's times are, where they are not those of a run one after the other.
@@ -124,19 +130,20 @@ std::string timeline_text(const std::string& name, const PlanQueues& queues) {
 std::string map_table(const MapReport& report) {
   std::string text = left("", 2) + left("who computes it", 18) + right("regions", 8) +
                      right(std::string("modelled ") + unit_of(report), 13) +
-                     right(std::string("measured ") + unit_of(report), 13) + right("speed-up", 10) +
+                     right(std::string("measured ") + unit_of(report), 13) +
+                     right(std::string("verified ") + unit_of(report), 13) + right("speed-up", 10) +
                      "  operators\n";
-  const double base = used_us(report.models[report.best_single]);
+  const double base = compared_us(report, report.best_single());
   for (size_t i = 0; i < report.models.size(); ++i) {
     const MappedModel& model = report.models[i];
-    text += (i == report.chosen ? "* " : "  ") + left(model.name, 18);
+    text += (i == report.choice.chosen ? "* " : "  ") + left(model.name, 18);
     if (!model.why_not.empty()) {
       text += "  " + model.why_not + "\n";
       continue;
     }
-    const double us = used_us(model);
+    const double us = compared_us(report, model);
     text += right(std::to_string(model.regions), 8) + right(microseconds(model.modelled_us), 13) +
-            right(microseconds(model.measured_us), 13) +
+            right(microseconds(model.measured.us), 13) + right(microseconds(model.verified.us), 13) +
             right(us > 0 ? digits(base / us, 3) + "x" : "-", 10) + "  " + division_text(report, model) + "\n";
   }
   text += "\n";
@@ -256,6 +263,8 @@ Json modules_json(const MapResult& result) {
   return rows;
 }
 
+Json known_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
 }  // namespace
 
 Json map_json(const MapResult& result, const std::vector<MapSweep>& sweeps) {
@@ -267,9 +276,9 @@ Json map_json(const MapResult& result, const std::vector<MapSweep>& sweeps) {
             {"backends", report.backends},
             {"predicted", report.predicted},
             {"chosen", report.best().name},
-            {"best_single", report.models[report.best_single].name},
+            {"best_single", report.best_single().name},
             {"speedup", report.speedup()},
-            {"plus_minus", report.plus_minus},
+            {"plus_minus", known_or_null(report.choice.plus_minus)},
             {"bound_us", report.bound_us},
             {"without_links_us", report.without_links_us},
             {"method", report.method},
@@ -290,12 +299,14 @@ Json map_json(const MapResult& result, const std::vector<MapSweep>& sweeps) {
              {"single", model.single},
              {"regions", model.regions},
              {"modelled_us", model.modelled_us},
-             {"measured_us", model.measured_us},
+             {"measured_us", model.measured.us},
              {"computed_us", model.computed_us},
              {"serial_us", model.serial_us},
-             {"rounds_us", model.rounds_us},
-             {"plus_minus_us", model.plus_minus_us},
-             {"under_load", model.under_load},
+             {"rounds_us", model.measured.rounds_us},
+             {"plus_minus_us", known_or_null(model.measured.plus_minus_us)},
+             {"verified_us", model.verified.us},
+             {"verified_rounds_us", model.verified.rounds_us},
+             {"under_load", model.measured.under_load},
              {"why_not", model.why_not},
              {"operators", Json::object()},
              {"variants", layers_by_variant(model)}};

@@ -45,7 +45,7 @@ ModelProblem priced_problem(const MapTask& task, const MapModels& models, const 
   std::vector<double> watts;  // while each backend computes all that it takes; 0: not measured
   for (size_t b = 0; b < task.backends.size(); ++b) {
     const MappedModel& single = models.all[b];
-    watts.push_back(single.serial_us > 0 ? single.measured_us / single.serial_us : 0);
+    watts.push_back(single.serial_us > 0 ? single.measured.us / single.serial_us : 0);
   }
   to_energy(model, watts);
   return model;

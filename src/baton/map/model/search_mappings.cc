@@ -149,7 +149,7 @@ MapSearch check_by_clock(const MapTask& task, MapRun& run, MapSearch found, cons
     if (models.subjects[i]) all.push_back(i);
   models.builds.clear();
   models.build_of.clear();
-  price_models(task, run, models, all, task.options.max_seconds * kForCheck, "measuring all in turn");
+  price_models(task, run, models, all, task.options.max_seconds * kForChoice, "measuring all in turn");
   Solved solved = solve(task, run, models, prices, found.banned);
   found.bound_us = solved.best.bound_us;
   keep(task, std::move(solved), found);

@@ -28,8 +28,8 @@ class MapSubject {
   MeasuredModel measured(MapObjective objective) const;
 
   void set_times(const FusedTimes& times);
-  /// By the store, else the predictor; what neither knows is not a number. Throws Error for a kernel whose
-  /// backend the predictor does not know, and for a cost that is zero or infinite.
+  /// By the store, else the predictor; what neither knows is not a number. Throws NotPredicted for kernels
+  /// that the predictor does not know, Error for a cost that is zero or infinite.
   void predict(const PriceSource& prices, int threads, const BuildContext& context);
   /// The sum of all kernels, without copies between devices.
   double kernels_us() const;

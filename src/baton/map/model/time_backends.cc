@@ -62,6 +62,7 @@ void add_portions(const MapTask& task, MapRun& run, MapModels& models, size_t ba
     time_models(task, run, models, {here},
                 task.options.max_seconds * kForPrices / static_cast<double>(kMostPortions),
                 "measuring portions");
+    if (!models.subjects[here]) continue;  // it failed meanwhile
     models.portions.push_back(models.subjects[here]->build(models.all[here].name, task.backends));
     models.subjects[here] = nullptr;  // the next one needs its memory
   }

@@ -16,9 +16,9 @@ function header() {
     fact("threads", String(json.threads ?? 1)),
     fact("objective", json.objective || "serial", objectives[json.objective || "serial"]),
     fact("kept", single ? `${chosen?.name ?? "?"} alone` : chosen?.name ?? "?"),
-    chosen ? fact(json.predicted ? "time, predicted" : "time", timeText(timeOfModel(chosen)), json.predicted ? "By the predictor; nothing was run" : "Measured, all mappings in turns") : null,
+    chosen ? fact(json.predicted ? "time, predicted" : "time", timeText(timeOfModel(chosen)), json.predicted ? "By the predictor; nothing was run" : chosen.verified ? "Measured after it was chosen" : "Measured, all mappings in turns") : null,
     bestSingle && !single ? fact("best single", `${bestSingle.name}, ${timeText(timeOfModel(bestSingle))}`) : null,
-    single ? null : fact("speed-up", `${(json.speedup || 1).toFixed(3)}×${noise}`, "Over the best single backend"),
+    single ? null : fact("speed-up", `${(json.speedup || 1).toFixed(3)}×${noise}`, json.predicted ? "Over the best single backend" : "Over the best single backend, by rounds measured after the choice"),
     chosen?.modelled && chosen.measured ? fact("modelled", timeText(chosen.modelled), "By the prices of its kernels and copies") : null,
     json.partial ? fact("partial", json.partial, "It ended before all was measured", "warn") : null,
   ];

@@ -26,7 +26,7 @@ function readMapping(json) {
     backend: numberOf(mapped[i]?.backend), variant: mapped[i]?.variant || "", us: mapped[i]?.us || 0, alternatives: mapped[i]?.alternatives || [], why: mapped[i]?.why || "", readers: []}));
   for (const op of ops) for (const id of op.inputs) if (id !== op.id) ops[id]?.readers.push(op.id);
   const models = (json.models || []).map((row) => ({
-    name: row.name, single: row.single === true, regions: row.regions || 0, modelled: row.modelled_us || 0, measured: row.measured_us || 0,
+    name: row.name, single: row.single === true, regions: row.regions || 0, modelled: row.modelled_us || 0, measured: row.measured_us || 0, verified: row.verified_us || 0,
     whyNot: row.why_not || "", operators: row.operators || {}}));
   const model = {
     json, name: json.model || "model", backends, ops, models, links: json.links || [],
@@ -40,9 +40,14 @@ function readMapping(json) {
   return model;
 }
 
-/// The time by which mappings are compared: measured, or else by the prices.
+/// The surest time of a mapping: measured after it was chosen, or to choose one, or else by the prices.
 function timeOfModel(model) {
-  return model.measured || model.modelled;
+  return model.verified || model.measured || model.modelled;
+}
+
+/// The time by which mappings are compared, 0 for those that are not: rounds that choose flatter what they choose.
+function comparedTime(json, model) {
+  return json.predicted ? model.modelled : model.verified;
 }
 
 function readSweep(of, json) {

@@ -1,8 +1,8 @@
 // The tables: mappings that were compared, and operators.
 
 function modelTable(state) {
-  const {model} = state, base = model.bestSingle ? timeOfModel(model.bestSingle) : 0;
-  const speed = (each) => (timeOfModel(each) > 0 && base > 0 && !each.whyNot ? base / timeOfModel(each) : null);
+  const {model} = state, compared = (each) => comparedTime(model.json, each), base = model.bestSingle ? compared(model.bestSingle) : 0;
+  const speed = (each) => (compared(each) > 0 && base > 0 && !each.whyNot ? base / compared(each) : null);
   const columns = [
     {key: "name", label: "who computes it", tip: "One backend, with the processor for what it does not take; or a mixture", value: (row) => row.model.name,
      cell: (row) => el("span", {class: "name", title: row.model.whyNot || null}, row.model.name, row.model === model.chosen ? el("b", {class: "kept"}, " kept") : "",
@@ -11,6 +11,8 @@ function modelTable(state) {
     {key: "modelled", label: "modelled µs", tip: "By the prices of kernels and copies", width: 120, num: true, value: (row) => row.model.modelled || null, cell: (row) => (row.model.modelled ? usText(row.model.modelled) : "")},
     {key: "measured", label: "measured µs", tip: model.json.predicted ? "Nothing was run" : "Built and run, all in turns", width: 120, num: true, value: (row) => row.model.measured || null,
      cell: (row) => (row.model.measured ? usText(row.model.measured) : "")},
+    {key: "verified", drop: 1, label: "verified µs", tip: "The mapping chosen and its rivals, measured again after the choice", width: 120, num: true, value: (row) => row.model.verified || null,
+     cell: (row) => (row.model.verified ? usText(row.model.verified) : "")},
     {key: "speed", label: "speed-up", tip: "Over the best single backend", width: 92, num: true, value: (row) => speed(row.model), cell: (row) => (speed(row.model) ? speed(row.model).toFixed(3) + "×" : "")},
     {key: "bar", drop: 2, label: "operators", tip: "How many operators each backend computes", width: 190, value: (row) => Object.keys(row.model.operators).length, cell: (row) => (row.model.whyNot ? "" : divisionBar(row.model, model))},
   ];

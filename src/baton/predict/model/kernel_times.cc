@@ -8,7 +8,6 @@
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/predict/device_match.h"
 #include "baton/profile/record/work.h"
-#include "baton/support/error.h"
 
 namespace baton {
 
@@ -54,16 +53,16 @@ class Predicting {
     if (!options_.predictor) return sheet = std::make_shared<const DeviceSheet>(*asked);
     const auto trained = options_.device.sheets.find(backend);
     if (trained == options_.device.sheets.end())
-      throw Error("the predictor has no kernels of backend " + backend + " (it has " + backends() +
-                  "): train one with measurements of it");
+      throw NotPredicted("the predictor has no kernels of backend " + backend + " (it has " + backends() +
+                         "): train one with measurements of it");
     if (trained->second.kind != asked->kind)
-      throw Error("the predictor is for devices of kind " + trained->second.kind + ", not " + asked->kind +
-                  ": carry it over with `baton train --from`");
+      throw NotPredicted("the predictor is for devices of kind " + trained->second.kind + ", not " +
+                         asked->kind + ": carry it over with `baton train --from`");
     if (asked->device_type != 1 && options_.device.is_here)
       if (const std::string why = why_other_device(trained->second, *asked); !why.empty())
-        throw Error("the predictor was trained on another device of kind " + asked->kind + ", " +
-                    device_title(trained->second) + ": " + why +
-                    "; --for-device predicts for the machine that it was trained on");
+        throw NotPredicted("the predictor was trained on another device of kind " + asked->kind + ", " +
+                           device_title(trained->second) + ": " + why +
+                           "; --for-device predicts for the machine that it was trained on");
     // Its own, which has measured peaks, unless the target asks for other code.
     const bool is_same = trained->second.code_hash() == asked->code_hash();
     if (!is_same) {
@@ -173,10 +172,10 @@ class Predicting {
     for (const auto& [kind, us] : by_kind) kinds += (kinds.empty() ? "" : ", ") + kind;
     char part[16];
     std::snprintf(part, sizeof part, "%.0f %%", 100 * unknown / all);
-    throw Error(options_.predictor_name + " was trained with too few " + kinds + " to predict this model (" +
-                part + " of its time by their rooflines; each kind needs " +
-                std::to_string(kLeastOfTrainedKind) +
-                " kernels): measure models that have them (`baton profile --store`), and train again");
+    throw NotPredicted(
+        options_.predictor_name + " was trained with too few " + kinds + " to predict this model (" + part +
+        " of its time by their rooflines; each kind needs " + std::to_string(kLeastOfTrainedKind) +
+        " kernels): measure models that have them (`baton profile --store`), and train again");
   }
 
   std::optional<Measurement> measured(size_t i) const {

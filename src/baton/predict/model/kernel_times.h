@@ -30,7 +30,7 @@ struct PredictedKernels {
 /// What knows nothing, where PredictOptions::predictor is null.
 const Predictor& predictor_of(const PredictOptions& options);
 
-/// Throws Error as predict() does.
+/// Throws NotPredicted as predict() does.
 PredictedKernels predict_kernels(const BuildResult& built, const PredictOptions& options, int threads);
 
 }  // namespace baton

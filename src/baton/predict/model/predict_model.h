@@ -11,7 +11,7 @@ struct PredictedReport {
   double schedules_s = 0, predict_s = 0;  ///< choosing schedules; from the fused module to all times
 };
 
-/// `built`: of plan_build(). Throws Error for a target that the predictor does not know, a kernel of a
+/// `built`: of plan_build(). Throws NotPredicted for a target that the predictor does not know, a kernel of a
 /// backend that it has none of, and a model that spends its time in kinds of kernels that training had too
 /// few of.
 PredictedReport predict(const BuildResult& built, const PredictOptions& options);

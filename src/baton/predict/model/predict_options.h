@@ -5,8 +5,15 @@
 #include "baton/predict/model/predicted_device.h"
 #include "baton/predict/predictor.h"
 #include "baton/store/store.h"
+#include "baton/support/error.h"
 
 namespace baton {
+
+/// A target or kinds of kernels that the predictor does not know.
+class NotPredicted : public Error {
+ public:
+  using Error::Error;
+};
 
 /// By what a model's times are predicted, and whose times they are.
 struct PredictOptions {

@@ -75,7 +75,7 @@ class ModelMeasurement::Turns {
   }
 
   bool more() const {
-    if (round_ == 0) return true;
+    if (round_ < std::max(1, options_.least_rounds)) return true;
     if (round_ < options_.rounds) return !late();
     const double seconds = options_.min_seconds * static_cast<double>(subjects_.size());
     if (late() || used() >= kMostTimes * seconds) return false;
