@@ -59,9 +59,17 @@ def mapped(vgg, tmp_path_factory):
     path = tmp_path_factory.mktemp("map") / "m.json"
     for seconds in (1, 5, 20):  # as many as it takes to tell a mapping from the best single backend beside other programs
         found = report(vgg, "--targets", "sim_in_memory", "-o", path, seconds=seconds)
-        if not kept_single(found):
+        if found["chosen"] != found["best_single"]:
             break
     return found, path
+
+
+@pytest.fixture
+def divided(mapped):
+    """The same, where it is divided: beside other programs no mapping may be faster beyond the noise."""
+    if not any(each["backend"] == "sim_in_memory" for each in mapped[0]["mapping"]["operators"]):
+        pytest.skip(kept_single(mapped[0]) or "llvm alone was the fastest in the rounds that choose")
+    return mapped
 
 
 def test_modules_cost_what_their_operators_do():
@@ -85,9 +93,9 @@ def test_the_fastest_is_kept(mapped):
     chosen = models[found["chosen"]]
     single = kept_single(found)
     assert found["speedup"] >= 1
-    if single:
+    if found["chosen"] == found["best_single"]:
         assert chosen["single"] and found["speedup"] == 1 and found["plus_minus"] is None
-        pytest.skip(single)
+        pytest.skip(single or "llvm alone was the fastest in the rounds that choose")
     assert chosen["measured_us"] == min(each["measured_us"] for each in models.values() if not each["why_not"])
     assert chosen["operators"]["sim_in_memory"] >= 2  # the dense layers that are worth a copy
     assert chosen["regions"] >= 1
@@ -108,6 +116,8 @@ def test_rounds_that_choose_do_not_report(mapped):
     models = {each["name"]: each for each in found["models"]}
     chosen, single = models[found["chosen"]], models[found["best_single"]]
     verified = [each for each in models.values() if each["verified_us"] > 0]
+    if not verified:
+        pytest.skip(f"{found['chosen']} alone was the fastest in the rounds that choose, beyond their interval")
     assert {each["name"] for each in verified} >= {found["best_single"]} and len(verified) >= 2
     for each in verified:
         assert len(each["verified_rounds_us"]) >= 3 and each["verified_rounds_us"] != each["rounds_us"]
@@ -198,8 +208,8 @@ def test_ctrl_c_keeps_what_was_found(vgg, tmp_path):
     assert json.loads((tmp_path / "m.json").read_text())["operators"] and (tmp_path / "m.html").exists()
 
 
-def test_partition_applies_a_mapping(vgg, mapped, tmp_path):
-    _, path = mapped
+def test_partition_applies_a_mapping(vgg, divided, tmp_path):
+    _, path = divided
     summary = json.loads(good("partition", vgg, "--mapping", path, "--json"))
     edited = json.loads(path.read_text())
     there = sum(each["backend"] == "sim_in_memory" for each in edited["operators"])
@@ -246,8 +256,8 @@ def test_damaged_mappings_are_refused(vgg, mapped, tmp_path, change, message):
         assert message in refused(verb, vgg, "--mapping", tmp_path / "m.json")
 
 
-def test_explain_says_why(vgg, mapped):
-    _, path = mapped
+def test_explain_says_why(vgg, divided):
+    _, path = divided
     text = good("explain", vgg, "--mapping", path, "--operator", "nn.dense")
     assert text.count("on sim_in_memory, where it takes") >= 2
     # The processor computes dense layers in several ways.
@@ -302,21 +312,21 @@ def test_rules_are_kept():
     assert backends["nn.dense"] == {"dnnl"} and "sim_fast_gpu" not in backends["nn.conv2d"]
 
 
-def test_a_given_mapping_is_measured_too(vgg, mapped, tmp_path):
-    edited = json.loads(mapped[1].read_text())
+def test_a_given_mapping_is_measured_too(vgg, divided, tmp_path):
+    edited = json.loads(divided[1].read_text())
     for each in edited["operators"]:
         each["backend"] = "llvm" if each["backend"] == "sim_in_memory" else each["backend"]
     (tmp_path / "all.json").write_text(json.dumps(edited))
-    found = report(vgg, "--targets", "sim_in_memory", "--also", tmp_path / "all.json", "--also", mapped[1])
+    found = report(vgg, "--targets", "sim_in_memory", "--also", tmp_path / "all.json", "--also", divided[1])
     models = {each["name"]: each for each in found["models"]}
-    assert models[str(tmp_path / "all.json")]["regions"] == 0 and models[str(mapped[1])]["regions"] >= 1
+    assert models[str(tmp_path / "all.json")]["regions"] == 0 and models[str(divided[1])]["regions"] >= 1
     assert all(each["measured_us"] > 0 for each in models.values())
     assert found["without_links_us"] >= found["bound_us"] * 0.999
 
 
-def test_a_given_mapping_of_other_targets_is_refused(vgg, mapped):
-    assert "--also" in refused("map", vgg, "--targets", "dnnl", "--also", mapped[1]) and "sim_in_memory is not among" in refused(
-        "map", vgg, "--targets", "dnnl", "--max-seconds", 1, "--also", mapped[1])
+def test_a_given_mapping_of_other_targets_is_refused(vgg, divided):
+    assert "--also" in refused("map", vgg, "--targets", "dnnl", "--also", divided[1]) and "sim_in_memory is not among" in refused(
+        "map", vgg, "--targets", "dnnl", "--max-seconds", 1, "--also", divided[1])
 
 
 def test_few_regions(vgg):
@@ -382,7 +392,7 @@ def test_predicted_without_devices(tmp_path):
     left_out = report("mlp", "--targets", "dnnl,sim_fast_gpu", *other)
     assert any(note.startswith("dnnl is left out: the predictor has no kernels of backend dnnl (it has llvm)") for note in left_out["notes"])
     assert {each["name"]: bool(each["why_not"]) for each in left_out["models"] if each["single"]} == {"llvm": False, "dnnl": True, "sim_fast_gpu": False}
-    assert "dnnl does not compute" in refused("map", "mlp", "--targets", "dnnl,sim_fast_gpu", *other, "--pin", "nn.dense=dnnl")
+    assert "no kernels of backend dnnl" in refused("map", "mlp", "--targets", "dnnl,sim_fast_gpu", *other, "--pin", "nn.dense=dnnl")
     # From one device to another by way of the host: no sheet has such a link.
     (tmp_path / "two.relay").write_text("""#[version = "0.0.5"]
 def @main(%x: Tensor[(8, 64), float32], %w: Tensor[(64, 64), float32]) {

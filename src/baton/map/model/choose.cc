@@ -65,6 +65,7 @@ JudgedChoice judge(const std::vector<MappedModel>& models, const MapChoice& choi
     if (models[i].single && models[i].verified.us > 0 &&
         (models[single].verified.us <= 0 || models[i].verified.us < models[single].verified.us))
       single = i;
+  if (choice.chosen == choice.best_single) return {{single, single}};
   const MappedModel &mapping = models[choice.chosen], &best = models[single];
   const std::optional<double> apart = difference_apart(best.verified, mapping.verified);
   if (!apart)

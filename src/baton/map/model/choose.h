@@ -22,8 +22,9 @@ struct JudgedChoice {
   std::string note = {};  ///< why the mapping is not kept; empty: it is
 };
 
-/// By MappedModel::verified: the mapping is kept when it is faster than the fastest of the single backends by
-/// more than noise could have made, by energy when it needs that much less of it.
+/// By MappedModel::verified, of which the fastest single backend is the best one. A mapping is kept when it
+/// is faster than the fastest of the single backends by more than noise could have made, by energy when it
+/// needs that much less of it.
 JudgedChoice judge(const std::vector<MappedModel>& models, const MapChoice& choice, MapObjective objective);
 
 }  // namespace baton

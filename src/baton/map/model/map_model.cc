@@ -22,10 +22,11 @@ MapChoice choose_and_verify(const MapTask& task, MapRun& run, MapModels& models)
   std::vector<bool> usable;
   for (const auto& subject : models.subjects) usable.push_back(subject != nullptr);
   const MapChoice choice = choose(models.all, usable, task.predicted());
-  if (task.predicted() || choice.chosen == choice.best_single) return choice;
+  if (task.predicted()) return choice;
+  std::vector<size_t> which = rivals_of(models.all, usable, choice);
+  if (choice.chosen != choice.best_single) which.push_back(choice.chosen);
+  if (which.size() < 2) return choice;
   if (run.partial.empty()) {
-    std::vector<size_t> which = rivals_of(models.all, usable, choice);
-    which.push_back(choice.chosen);
     verify_models(task, run, models, which, task.options.max_seconds * kForVerifying);
     const auto failed = [&](size_t each) { return !models.subjects[each]; };
     if (std::ranges::any_of(which, failed)) return choose_and_verify(task, run, models);  // among the others
