@@ -2298,7 +2298,7 @@ class ProgramCall:
 
     def run_measured(self) -> tuple:
         """
-        (value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of kernels and operators, how often straight-line pieces ran, nanoseconds of their extents and memory).
+        (value, nanoseconds of the whole, [(node of the plan, name, shapes, calls, nanoseconds)] of kernels and operators, how often straight-line pieces ran, nanoseconds of their extents and memory, [(node that needs them or None, how many, nanoseconds)] of copies between devices).
         """
 
 def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...
