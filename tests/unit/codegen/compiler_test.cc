@@ -463,6 +463,20 @@ TEST(KernelCache, TrimRemovesWhatWasNotUsedForLongest) {
   EXPECT_FALSE(cache.load_bytes({0, 2}, "so"));
 }
 
+// The store of measurements and the user's predictors lie in the same folder, and are no cache.
+TEST(KernelCache, TrimLeavesWhatIsNotItsOwn) {
+  const Folder folder;
+  KernelCache cache(folder.path(), 1000);
+  std::filesystem::create_directories(folder.path() + "/predictors");
+  for (const char* name : {"/measurements.db", "/predictors/here.predictor"})
+    std::ofstream(folder.path() + name) << std::string(4000, 'x');
+  cache.store_bytes({0, 1}, "so", std::string(4000, 'x'));
+  cache.trim();
+  EXPECT_FALSE(cache.load_bytes({0, 1}, "so"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/measurements.db"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/predictors/here.predictor"));
+}
+
 // Processes that store little look seldom, all together often enough: here each stores half a step.
 TEST(KernelCache, TrimsForWhatAllProcessesStoreTogether) {
   const Folder folder;

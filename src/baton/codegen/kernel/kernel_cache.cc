@@ -205,8 +205,11 @@ void KernelCache::trim() {
   for (fs::recursive_directory_iterator at(directory_, ignored), end; !ignored && at != end;
        at.increment(ignored)) {
     std::error_code gone;  // other processes may trim concurrently
-    const bool regular = at->is_regular_file(gone);
-    if (gone || !regular) continue;
+    // Entries lie in folders of two digits: the store of measurements and predictors beside these are no
+    // cache.
+    if (at.depth() == 0 && at->path().filename().string().size() != 2) at.disable_recursion_pending();
+    const bool entry = at.depth() == 1 && at->is_regular_file(gone);
+    if (gone || !entry) continue;
     const auto bytes = static_cast<int64_t>(at->file_size(gone));
     const auto used = at->last_write_time(gone);
     if (gone) continue;
