@@ -67,7 +67,7 @@ def predict(mod, predictor=None, params=None, name="model", shapes=None, *, opti
     Parameters
     ----------
     mod : IRModule; built under the current PassContext for the device that the predictor was trained on
-    predictor : a Predictor, or its path; None: one that comes with Baton
+    predictor : a Predictor, or its path; None: the one of this machine that `baton probe` made, or that comes with Baton
     params : weights by name; those not given are inputs
     name : of the model in the report
     shapes : of a module whose extents are open, what relay.transform.FreezeShapes takes: {"x": (16, 64)} or {"n": 16}. The times

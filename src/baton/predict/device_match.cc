@@ -11,6 +11,7 @@ namespace {
 // How far apart rates of one machine may lie, measured on two days: its clock changes by some percent, its
 // memory and third-level cache are shared with other virtual machines.
 constexpr double kSameCore = 1.25, kSameMemory = 1.6;
+constexpr double kLikeRate = 2;
 
 /// "znver5" of "x86-64-linux-tune_znver5-sse41-..."; else the whole target.
 std::string code_name(const DeviceSheet& sheet) {
@@ -26,6 +27,11 @@ std::string shown(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
+}
+
+/// "AuthenticAMD family 26" of "AuthenticAMD family 26 model 2 stepping 1, under KVMKVMKVM".
+std::string family_of(const DeviceSheet& sheet) {
+  return sheet.processor.substr(0, sheet.processor.find(" model "));
 }
 
 bool is_processor(const DeviceSheet& sheet) { return sheet.device_type == 1; }
@@ -59,6 +65,14 @@ class Comparison {
     return "";
   }
 
+  /// Whether rescaling by the rates is better than nothing.
+  bool is_like() const {
+    if (!is_processor(a_) || a_.kind != b_.kind || a_.code_target != b_.code_target || !compared())
+      return false;
+    if (!a_.processor.empty() && !b_.processor.empty() && family_of(a_) != family_of(b_)) return false;
+    return std::ranges::all_of(kRates, [this](const Rate& rate) { return ratio_of(rate) <= kLikeRate; });
+  }
+
  private:
   struct Cache {
     const char* what;
@@ -86,14 +100,17 @@ class Comparison {
 
   std::string other_rate() const {
     if (!compared()) return "";
-    for (const Rate& rate : kRates) {
-      const double mine = (*a_.peaks).*rate.value, other = (*b_.peaks).*rate.value;
-      if (mine <= 0 || other <= 0) continue;
-      if (std::max(mine, other) > rate.same * std::min(mine, other))
-        return "it " + std::string(rate.does) + " " + shown(mine) + rate.unit + ", " + here_ + ": " +
-               shown(other);
-    }
+    for (const Rate& rate : kRates)
+      if (ratio_of(rate) > rate.same)
+        return "it " + std::string(rate.does) + " " + shown((*a_.peaks).*rate.value) + rate.unit + ", " +
+               here_ + ": " + shown((*b_.peaks).*rate.value);
     return "";
+  }
+
+  /// Of the greater to the smaller one; 1 where one of them is not known.
+  double ratio_of(const Rate& rate) const {
+    const double mine = (*a_.peaks).*rate.value, other = (*b_.peaks).*rate.value;
+    return mine <= 0 || other <= 0 ? 1 : std::max(mine, other) / std::min(mine, other);
   }
 
   const DeviceSheet &a_, &b_;
@@ -109,6 +126,13 @@ std::string device_title(const DeviceSheet& sheet) {
 
 std::string why_other_device(const DeviceSheet& trained, const DeviceSheet& other, const std::string& here) {
   return Comparison(trained, other, here).run();
+}
+
+DeviceMatch match_of(const DeviceSheet& trained, const DeviceSheet& other, const std::string& here) {
+  const Comparison comparison(trained, other, here);
+  DeviceMatch match{Likeness::kSame, comparison.run()};
+  if (!match.why.empty()) match.likeness = comparison.is_like() ? Likeness::kLike : Likeness::kOther;
+  return match;
 }
 
 }  // namespace baton

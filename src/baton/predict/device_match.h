@@ -12,6 +12,21 @@ namespace baton {
 /// known, what its code is tuned for: "AMD EPYC (znver5)".
 std::string device_title(const DeviceSheet& sheet);
 
+/// How one device is to another.
+enum class Likeness {
+  kSame,
+  /// The same code and family of processors, rates within a factor of two: times can be rescaled by the
+  /// rates, and are less sure.
+  kLike,
+  kOther
+};
+struct DeviceMatch {
+  Likeness likeness = Likeness::kSame;
+  std::string why;  ///< it is not the same; empty: it is
+};
+DeviceMatch match_of(const DeviceSheet& trained, const DeviceSheet& other,
+                     const std::string& here = "this machine");
+
 /// Why times of the one are not those of the other, "it computes 264 GFLOP/s, this machine 118"; empty: they
 /// are of one device. Where one does not say which processor it is, the measured rates of both must agree;
 /// sheets of processors without either are of two devices. `here`: how the second one is called.

@@ -665,7 +665,7 @@ def test_costs_from_a_store(convs, tmp_path):
     host = next(each for each in found["models"] if each["name"] == "llvm")
     measured = json.loads(good("store", "query", "--store", tmp_path / "s.db", "--kind", "kernel", "--backend", "llvm", "--json"))
     assert host["modelled_us"] > 0 and measured
-    assert "costs come from --store FILE or --predictor FILE" in refused("map", convs, "--targets", "dnnl", "--no-measure")
+    assert "no predictor" in refused("map", convs, "--targets", "dnnl", "--no-measure", "--for-device", "none such")
     assert "--no-measure builds nothing" in refused("map", convs, *words, "--artifact", tmp_path / "a.baton")
     assert "choose one" in refused("map", convs, "--targets", "dnnl", "--predictor", "p", "--prices", "p")
 

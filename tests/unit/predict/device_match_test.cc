@@ -90,6 +90,38 @@ TEST(DeviceMatch, OtherDevicesAreToldByTheirFacts) {
   EXPECT_THAT(why_other_device(gpu, gpu), IsEmpty());
 }
 
+TEST(DeviceMatch, AnotherModelOfOneFamilyIsLike) {
+  DeviceSheet like = processor();
+  like.processor = "AuthenticAMD family 26 model 17 stepping 0";
+  like.name = "AMD EPYC 9755";
+  like.l2_bytes *= 2;
+  like.peaks->gflops *= 0.6;
+  const DeviceMatch match = match_of(processor(), like);
+  EXPECT_EQ(match.likeness, Likeness::kLike);
+  EXPECT_THAT(match.why, HasSubstr("family 26 model 2"));
+  EXPECT_EQ(match_of(processor(), processor()).likeness, Likeness::kSame);
+  // The same one at another speed: a cloud's machine of another size.
+  DeviceSheet slower = processor();
+  slower.peaks->gflops *= 0.6;
+  EXPECT_EQ(match_of(processor(), slower).likeness, Likeness::kLike);
+}
+
+TEST(DeviceMatch, AnotherFamilyOtherCodeOrFarRatesAreAnotherDevice) {
+  DeviceSheet other = processor();
+  other.processor = "AuthenticAMD family 25 model 17 stepping 1, under KVMKVMKVM";
+  EXPECT_EQ(match_of(processor(), other).likeness, Likeness::kOther);
+  other = processor();
+  other.code_target += "-avx512";
+  EXPECT_EQ(match_of(processor(), other).likeness, Likeness::kOther);
+  other = processor();
+  other.peaks->gflops *= 0.4;
+  EXPECT_EQ(match_of(processor(), other).likeness, Likeness::kOther);
+  other = processor();
+  other.processor = "AuthenticAMD family 26 model 17 stepping 0";
+  other.peaks.reset();  // nothing to rescale by
+  EXPECT_EQ(match_of(processor(), other).likeness, Likeness::kOther);
+}
+
 TEST(DeviceMatch, TitlesNameTheProcessor) {
   EXPECT_EQ(device_title(processor()),
             "AMD EPYC (AuthenticAMD family 26 model 2 stepping 1, under KVMKVMKVM)");

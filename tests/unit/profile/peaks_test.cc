@@ -139,5 +139,20 @@ TEST(Peaks, OfABusyMachineAreNotKnown) {
   EXPECT_EQ(why, "1.4 of 2 processors busy elsewhere");
 }
 
+TEST(Peaks, OfABusyMachineAreSaidAndNotKept) {
+  test::Folder folder;
+  KernelCache cache(folder.path());
+  const RatedSheet busy = rated_sheet(DeviceSheet::host(), 1, cache, 0.3, machine(1.4));
+  EXPECT_EQ(busy.busy, "1.4 of 2 processors busy elsewhere");
+  ASSERT_TRUE(busy.sheet.peaks);
+  EXPECT_GT(busy.sheet.peaks->gflops, 0);
+  const RatedSheet quiet = rated_sheet(DeviceSheet::host(), 1, cache, 0.3, machine(0));
+  EXPECT_EQ(quiet.busy, "");
+  // What is kept is taken, whatever goes on meanwhile.
+  const RatedSheet kept = rated_sheet(DeviceSheet::host(), 1, cache, 0.3, machine(1.4));
+  EXPECT_EQ(kept.busy, "");
+  EXPECT_EQ(kept.sheet, quiet.sheet);
+}
+
 }  // namespace
 }  // namespace baton

@@ -57,7 +57,8 @@ void MapCommand::add(Flags& flags) {
                "prices of these very kernels, else of parts of kernels");
   flags.negated(
       "measure", &measure,
-      "nothing is compiled or run: all costs come from --store, and from --predictor if it is given");
+      "nothing is compiled or run: all costs come from --store, and from --predictor if it is given; without "
+      "both from the predictor of this machine (`baton probe`, or one that comes with Baton)");
   flags.negated("variants", &options.variants,
                 "no other layouts and algorithms of the processor's layers (plain, blocked, winograd)");
   flags.files("also", &also, "a mapping of this model: it is measured beside what is found");
@@ -72,10 +73,9 @@ void MapCommand::add(Flags& flags) {
 void MapCommand::check() const {
   if (!predictor.empty() && !prices.empty())
     throw UsageError("--predictor predicts all costs, --prices those of parts only: choose one");
-  if (!for_device.empty() && predictor.empty())
-    throw UsageError("--for-device names the device of a predictor: give --predictor FILE too");
-  if (!measure && predictor.empty() && store.empty())
-    throw UsageError("--no-measure: costs come from --store FILE or --predictor FILE then");
+  if (!for_device.empty() && predictor.empty() && measure)
+    throw UsageError(
+        "--for-device names the device of a predictor: give --predictor FILE or --no-measure too");
   for (const std::string& text : sweeps) parse_sweep(text);
   parse_objective(objective);
 }
@@ -137,7 +137,11 @@ void set_predictor(MapCommand& command) {
   MapOptions& options = command.options;
   OpenedPredictor& opened = command.opened;
   const std::string& file = command.predictor.empty() ? command.prices : command.predictor;
-  if (!opened.predictor && file.empty()) return;
+  if (!opened.predictor && file.empty() && (command.measure || !command.store.empty())) return;
+  if (!opened.predictor && file.empty()) {
+    FoundPredictor found = find_predictor(DeviceSheet::host(), command.for_device);
+    opened = {std::make_shared<const Predictor>(std::move(found.predictor)), found.path};
+  }
   if (!opened.predictor) opened = {std::make_shared<const Predictor>(load_predictor(file)), file};
   options.prices.predictor = opened.predictor.get();
   options.prices.device =

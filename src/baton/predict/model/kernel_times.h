@@ -1,6 +1,6 @@
 #pragma once
-// The times of a plan's kernels by a predictor, or by a store that has measured them. For .cc files of this
-// folder only.
+// The kernels of a plan as predictors know them, and their times by a predictor, or by a store that has
+// measured them.
 #include <map>
 #include <memory>
 #include <string>

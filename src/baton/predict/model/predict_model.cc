@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "baton/codegen/kernel/kernel.h"
@@ -62,16 +63,16 @@ class PredictedModel {
   void fill(ProfileReport& report) {
     for (KernelRow& row : report.kernels) {
       const int kernel = built_.plan.nodes[row.node].kernel;
-      TimePrediction copy;
-      const TimePrediction* time = &copy;
+      TimePrediction time;
       bool is_measured = false;
       if (!row.copied_from.empty() || kernel < 0) {
         const PlanEntry& entry = built_.plan.graph->entries[built_.plan.graph->nodes[row.node].first_entry];
-        copy = copy_time(row, static_cast<double>(entry.bytes()));
-        transfers_us_ += copy.us;
+        time = copy_time(row, static_cast<double>(entry.bytes()));
+        transfers_us_ += time.us;
       } else {
         const KernelTime& known = times_.kernels[static_cast<size_t>(kernel)];
-        time = &known.time;
+        time = known.time;
+        if (!known.measured && !known.exact) widen(time, false);
         is_measured = known.measured;
         // All calls of a kernel are off by the same: they are one entry.
         const auto [at, is_new] = place_in_model_.try_emplace(kernel, in_model_.size());
@@ -80,14 +81,14 @@ class PredictedModel {
         else
           in_model_[at->second].calls += 1;
       }
-      row.median_us = time->us;
-      row.low_us = time->low_us;
-      row.high_us = time->high_us;
+      row.median_us = time.us;
+      row.low_us = time.low_us;
+      row.high_us = time.high_us;
       // No interval holds for a guess.
-      if (time->out_of_range.empty()) row.plus_minus_us = (time->high_us - time->low_us) / 2;
-      row.samples_us = {time->us};
+      if (time.out_of_range.empty()) row.plus_minus_us = (time.high_us - time.low_us) / 2;
+      row.samples_us = {time.us};
       row.basis = is_measured ? "measured" : "predicted";
-      row.out_of_range = time->out_of_range;
+      row.out_of_range = time.out_of_range;
       row.under_load.clear();
       if (row.median_us > 0) {
         row.roofline.gflops = row.flops / row.median_us / 1e3;
@@ -118,7 +119,8 @@ class PredictedModel {
   void predict_whole(ProfileReport& report) {
     if (!options_.predictor || (in_model_.empty() && transfers_us_ == 0)) return;  // constants only
     const std::string backend = built_.targets.empty() ? "llvm" : built_.targets.front()->kind;
-    const TimePrediction whole = predictor_.predict_model(backend, in_model_, transfers_us_, options_.level);
+    TimePrediction whole = predictor_.predict_model(backend, in_model_, transfers_us_, options_.level);
+    widen(whole, true);
     report.end_to_end_us = whole.us;
     report.end_to_end_low_us = whole.low_us;
     report.end_to_end_high_us = whole.high_us;
@@ -185,6 +187,7 @@ class PredictedModel {
     else if (!times_.sheets.empty())
       report.machine = times_.sheets.begin()->second->name;
     report.other_machine = options_.predictor && !options_.device.is_here;
+    report.rescaled = options_.device.rescaled;
     const auto host = times_.sheets.find("llvm");
     if (host != times_.sheets.end() && host->second->peaks) add_peaks(report, *host->second);
     size_t measured = 0, guesses = 0;
@@ -202,12 +205,36 @@ class PredictedModel {
     if (report.other_machine)
       report.notes.insert(report.notes.begin(),
                           "all times are those of " + report.machine + ", not of this machine");
+    if (options_.predictor && options_.device.is_here) describe_device(report);
     if (parts_by_roofline_)
       report.notes.push_back(
           "inside kernels, operators have portions in proportion to their rooflines: the predictor was "
           "trained "
           "without measured parts");
     report.notes.insert(report.notes.end(), times_.notes.begin(), times_.notes.end());
+  }
+
+  void describe_device(ProfileReport& report) const {
+    const PredictedDevice& device = options_.device;
+    if (!device.rescaled.empty())
+      report.notes.push_back(
+          "this machine is like the one that the predictor was trained on, not the same (" + device.rescaled +
+          "): times are rescaled by its measured rates, and intervals as wide as such moves have needed; "
+          "`baton probe` makes a predictor of this machine");
+    else
+      report.notes.push_back("this is the machine that the predictor was trained on: " + device.title);
+    if (!device.busy.empty())
+      report.notes.push_back("this machine's rates were measured under load (" + device.busy +
+                             ") and are not kept");
+  }
+
+  /// An interval that doubts the move to a machine that is like the one in training, too.
+  void widen(TimePrediction& time, bool whole_model) const {
+    if (options_.device.rescaled.empty() || time.us <= 0) return;
+    const double moved = moved_half(whole_model, options_.level);
+    const auto wider = [&](double half) { return std::exp(std::hypot(half, moved)); };
+    time.high_us = time.us * wider(std::log(time.high_us / time.us));
+    time.low_us = time.us / wider(time.low_us > 0 ? std::log(time.us / time.low_us) : moved);
   }
 
   const BuildResult& built_;

@@ -77,8 +77,10 @@ Trained run_train(const TrainCommand& command, const Dataset& data) {
 }
 
 void PredictCommand::add(Flags& flags) {
-  flags.option("predictor", &predictor,
-               "the file that `baton train` wrote; by default one that comes with Baton, of this machine");
+  flags.option(
+      "predictor", &predictor,
+      "the file that `baton train` wrote; by default the one of this machine that `baton probe` made, or "
+      "that comes with Baton");
   flags.option("for-device", &for_device,
                "predict for this device, by the name that the predictor has for it (zen5), and not for this "
                "machine");

@@ -18,7 +18,7 @@ function header() {
   const loaded = json.under_load || json.unreliable || model.kernels.find((kernel) => kernel.underLoad)?.underLoad;
   const facts = [
     fact("target", both((each) => each.target || "?")),
-    json.machine ? fact("machine", both((each) => each.machine || "?"), json.other_machine ? "Times are those of this machine, not of the one that predicted them" : "", json.other_machine ? "warn" : "") : null,
+    json.machine ? fact("machine", both((each) => each.machine || "?"), json.other_machine ? "Times are those of this machine, not of the one that predicted them" : json.rescaled ? "Times are rescaled from those of a like machine: " + json.rescaled : "", json.other_machine || json.rescaled ? "warn" : "") : null,
     fact("threads", both((each) => String(each.threads ?? 1))),
     json.inputs?.length ? fact("on", json.inputs.map((each) => `${each.name} ${each.type}`).join(", "), "What the program was run on") : null,
     json.predicted ? fact("times", "predicted", "By " + json.predicted + "; nothing was run", json.out_of_range ? "warn" : "") : null,

@@ -18,6 +18,16 @@ DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads);
 std::optional<DeviceSheet> measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache,
                                           std::string& why, const SystemSource& system = read_system);
 
+/// The same for whoever needs rates in any case: attempts go on until nothing disturbs one, for `seconds` at
+/// most. Where all were disturbed, each rate is the greatest of all attempts (others only ever make them
+/// less), `busy` says by what, and nothing is kept.
+struct RatedSheet {
+  DeviceSheet sheet;
+  std::string busy;
+};
+RatedSheet rated_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache, double seconds,
+                       const SystemSource& system = read_system);
+
 /// Parses a cached sheet; nullopt when it is damaged, has no peaks, or is older than a day at `now` (seconds
 /// since 1970).
 std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now);

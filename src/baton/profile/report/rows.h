@@ -207,6 +207,8 @@ struct ProfileReport : ReportHead {
   std::string host;       ///< machine_name() of the machine it was measured on; empty: not known
   /// Times were predicted for another machine than this one was: `machine` names it.
   bool other_machine = false;
+  /// Why times were predicted for a machine that is only like this one, and rescaled; empty: they were not.
+  std::string rescaled;
   int threads = 1;
   std::vector<double> plain_us, profiled_us;
   double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;

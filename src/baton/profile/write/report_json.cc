@@ -410,6 +410,13 @@ void read_other_machine(const char* key, const Json& json, Report& report) {
   report.other_machine = json.contains(key) && json.at(key).get<bool>();
 }
 
+void write_rescaled(const char* key, const Report& report, Json& json) {
+  if (!report.rescaled.empty()) json[key] = report.rescaled;
+}
+void read_rescaled(const char* key, const Json& json, Report& report) {
+  report.rescaled = json.value(key, "");
+}
+
 /// For a predicted report: {"level", "low_us", "high_us"} of the whole model. A guess has no level.
 void write_interval(const char* key, const Report& report, Json& json) {
   if (report.out_of_range.empty() && report.end_to_end_low_us && report.end_to_end_high_us)
@@ -436,6 +443,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     may_lack<Report, &Report::host>("host"),
     {write_sheet, read_sheet, "sheet"},
     {write_other_machine, read_other_machine, "other_machine"},
+    {write_rescaled, read_rescaled, "rescaled"},
     required<Report, &Report::threads>("threads"),
     required<Report, &Report::version>("version"),
     custom<Report, write_level, read_level>("opt_level"),
