@@ -284,6 +284,7 @@ class ResultRows {
 /// This machine with its peak rates, which predictors start from; of others the worker tells what it knows.
 std::optional<DeviceSheet> sheet_of_machine(Course& course) {
   if (!course.worker.here) return std::nullopt;
+  if (course.options.sheet) return course.options.sheet;
   KernelCache& cache = course.context.cache ? *course.context.cache : KernelCache::shared();
   std::string why;
   const int threads = *std::ranges::max_element(course.design.threads);
@@ -532,11 +533,15 @@ CampaignPlan plan_campaign(const Design& design, const BuildContext& context) {
 
 CampaignReport run_campaign(Store& store, const Design& design, const CampaignWorker& worker,
                             const CampaignOptions& options) {
+  if (options.progress) options.progress({"reading the design", 0, 0, 0, std::nullopt});
+  return run_campaign(store, design, plan_campaign(design, options.context), worker, options);
+}
+
+CampaignReport run_campaign(Store& store, const Design& design, CampaignPlan plan,
+                            const CampaignWorker& worker, const CampaignOptions& options) {
   Course course{store, design, worker, options, options.context.at_level(design.opt_level)};
   CampaignReport& report = course.report;
   report.name = options.name;
-  course.show("reading the design");
-  CampaignPlan plan = plan_campaign(design, options.context);
   report.configurations = static_cast<int>(plan.configurations.size());
   Remaining remaining =
       remaining_of(store, options.name, design, std::move(plan.configurations), options.retry_failed);

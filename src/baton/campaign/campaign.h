@@ -28,8 +28,9 @@ struct CampaignOptions {
   double reference_s = 60;  ///< from one reference run to the next
   double drift = 0.05;  ///< of the reference kernel, from which on rows are marked; more where more is usual
   int batch = 24;       ///< programs that are built before they are measured
-  bool retry_failed = false;  ///< configurations that have failed before, too
-  BuildContext context;       ///< of the builds; its interrupt ends the campaign
+  bool retry_failed = false;              ///< configurations that have failed before, too
+  BuildContext context;                   ///< of the builds; its interrupt ends the campaign
+  std::optional<DeviceSheet> sheet = {};  ///< of this machine, with its rates; none: they are measured
   std::function<void(const CampaignProgress&)> progress = {};
   SystemSource system = read_system;
 };
@@ -70,6 +71,9 @@ CampaignPlan plan_campaign(const Design& design, const BuildContext& context);
 /// store cannot be written, or when the worker's service is gone.
 CampaignReport run_campaign(Store& store, const Design& design, const CampaignWorker& worker,
                             const CampaignOptions& options);
+/// The same with programs of the caller's choice, in their order. `design`: how they are built and measured.
+CampaignReport run_campaign(Store& store, const Design& design, CampaignPlan plan,
+                            const CampaignWorker& worker, const CampaignOptions& options);
 
 /// What a store has of one campaign.
 struct CampaignStatus {

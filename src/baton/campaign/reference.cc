@@ -10,6 +10,7 @@
 #include "baton/driver/build.h"
 #include "baton/profile/record/work.h"
 #include "baton/runtime/system/timers.h"
+#include "baton/support/base/statistics.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"

@@ -187,14 +187,6 @@ std::optional<double> rounds_interval(const std::vector<double>& rounds) {
   return student_95(count - 1) * standard_deviation(rounds) * std::sqrt(2 * kMedianVariance / count);
 }
 
-double robust_deviation(const std::vector<double>& values) {
-  constexpr double kOfNormal = 1.4826;  // standard deviation over median absolute deviation
-  const double middle = median(values);
-  std::vector<double> distances;
-  for (const double each : values) distances.push_back(std::abs(each - middle));
-  return kOfNormal * median(std::move(distances));
-}
-
 std::vector<uint32_t> outliers_of(const std::vector<double>& values) {
   std::vector<uint32_t> far;
   if (values.size() < kFewestSamples) return far;

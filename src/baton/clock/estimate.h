@@ -149,7 +149,5 @@ std::vector<uint32_t> outliers_of(const std::vector<double>& values);
 
 /// Standard deviation of a sample; 0 for fewer than two values.
 double standard_deviation(const std::vector<double>& values);
-/// The same by the median distance from the median, which outliers do not change; 0 for no values.
-double robust_deviation(const std::vector<double>& values);
 
 }  // namespace baton

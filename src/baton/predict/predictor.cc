@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -473,6 +474,21 @@ const TrainedMachine* Predictor::machine_named(const std::string& name) const {
   for (const TrainedMachine& machine : machines)
     if (machine.name == name || (!card.name.empty() && card.name == name)) return &machine;
   return nullptr;
+}
+
+double error_spread(const Predictor& predictor, const Dataset& data, const std::string& backend) {
+  const auto at = predictor.kernels.find(backend);
+  std::vector<const KernelCase*> cases;
+  std::vector<double> off;
+  for (const KernelSample& each : data.kernels) {
+    if (each.kernel.backend != backend || each.weight <= 0) continue;
+    cases.push_back(&each.kernel);
+    off.push_back(std::log(each.us));
+  }
+  if (at == predictor.kernels.end() || cases.empty()) return std::numeric_limits<double>::infinity();
+  const std::vector<LogTime> times = at->second.log_times(cases);
+  for (size_t i = 0; i < off.size(); ++i) off[i] -= times[i].log_us;
+  return robust_deviation(off);
 }
 
 BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates,

@@ -114,6 +114,10 @@ Predictor train(const Dataset& data, std::span<const int> kernels, std::span<con
 /// With all of it, and the card.
 Predictor train(const Dataset& data, const TrainOptions& options);
 
+/// How far the predictor's errors on the data's kernels of `backend` lie apart, in the logarithm (their
+/// robust deviation): what carrying it over has to learn. Infinite where it has no such kernels.
+double error_spread(const Predictor& predictor, const Dataset& data, const std::string& backend);
+
 /// The candidate with the least error on families held out; `candidates` is not empty.
 BoostOptions best_options(const Dataset& data, std::span<const BoostOptions> candidates,
                           const TrainOptions& options);

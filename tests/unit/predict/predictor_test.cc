@@ -683,6 +683,16 @@ TEST_F(PredictTimes, CarriedOverItNeedsFewerKernels) {
   EXPECT_LT(curve[2].carried.median_error, 1.1 * curve[2].scratch.median_error);  // enough for either
 }
 
+// Which predictor to carry over: the one whose errors on the new machine are nearly the same for all kernels.
+TEST_F(PredictTimes, TheSpreadOfErrorsTellsWhichMachineIsNear) {
+  Machine slower, other;
+  slower.gflops /= 2, slower.gbytes_per_s /= 2, slower.launch_us *= 2, slower.name = "half as fast";
+  other.gflops *= 4, other.gbytes_per_s /= 4, other.name = "another";
+  const double near = error_spread(*predictor_, made_up::dataset(campaign(slower, 6, 3)), "llvm");
+  EXPECT_LT(near, error_spread(*predictor_, made_up::dataset(campaign(other, 6, 3)), "llvm"));
+  EXPECT_TRUE(std::isinf(error_spread(*predictor_, made_up::dataset(campaign(slower, 6, 3)), "dnnl")));
+}
+
 TEST_F(PredictTimes, EvaluationsHoldOutAndCompare) {
   EvaluateOptions options{small()};
   options.train.regressor.boost.rounds = 25;

@@ -29,4 +29,12 @@ double quantile(std::span<const double> sorted, double share) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
+double robust_deviation(const std::vector<double>& values) {
+  constexpr double kOfNormal = 1.4826;  // standard deviation over median absolute deviation
+  const double middle = median(values);
+  std::vector<double> distances;
+  for (const double each : values) distances.push_back(std::abs(each - middle));
+  return kOfNormal * median(std::move(distances));
+}
+
 }  // namespace baton

@@ -12,5 +12,7 @@ double median(std::vector<double> values);
 double percentile(std::vector<double> samples, double share);
 /// The quantile of values in ascending order, `share` from 0 to 1: between two of them in proportion.
 double quantile(std::span<const double> sorted, double share);
+/// Standard deviation of a sample by the median distance from the median, which outliers do not change.
+double robust_deviation(const std::vector<double>& values);
 
 }  // namespace baton
