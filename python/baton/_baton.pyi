@@ -2288,9 +2288,6 @@ class ProgramCall:
         Sets all parameters to the values of a call of the same function of a program with other constants.
         """
 
-    def check_values(self) -> None:
-        """Raises TVMError, which names them, for parameters without a value."""
-
     def run(self) -> object:
         """
         The value of the function. Raises TVMError, which names the argument, for values that do not fit. Threads may run the same program by calls of their own.
