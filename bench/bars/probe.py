@@ -42,7 +42,7 @@ def main():
             probe = program("probe", "--minutes", given.minutes, "-o", predictor)
             seconds = probe["seconds"]
             print(f"{probe['device']}: {probe['networks']} networks and {probe['kernels']} kernels chosen, {probe['rows']} times, "
-                  f"{probe['spoiled']:.0%} spoiled by other programs; rates {'under load: ' + probe['busy'] if probe['busy'] else 'undisturbed'}", flush=True)
+                  f"{probe['spoiled']:.0%} spoiled by other programs", flush=True)
         for name in given.networks or networks.NETWORKS:
             model = networks.NETWORKS[name].write(folder)["model"]
             told = program("predict", *model, "--predictor", predictor, "--threads", 1)

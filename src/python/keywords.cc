@@ -82,7 +82,9 @@ nb::object default_of(const Flag& flag) {
 std::string with_keywords(const Flags& flags, std::string text) {
   // The longest first: --target is the beginning of --targets.
   std::vector<std::pair<std::string, std::string>> names;
-  for (const Flag& flag : flags.all()) names.emplace_back("--" + flag.long_name(), flag.keyword());
+  for (const Flag& flag : flags.all())
+    names.emplace_back("--" + flag.long_name(),
+                       flag.keyword() + (flag.kind == Flag::Kind::kNegated ? "=False" : ""));
   std::ranges::sort(names, std::greater(), [](const auto& each) { return each.first.size(); });
   for (const auto& [name, keyword] : names)
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + keyword.size()))

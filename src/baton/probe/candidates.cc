@@ -90,7 +90,8 @@ void set_places(const FeatureSpace& space, const std::vector<const KernelCase*>&
 
 }  // namespace
 
-ProbeCandidates probe_candidates(const Predictor& predictor, const BuildContext& context, uint64_t seed) {
+ProbeCandidates probe_candidates(const Predictor& predictor, const std::string& backend,
+                                 const BuildContext& context, uint64_t seed) {
   ProbeCandidates made;
   made.subjects = subjects_to_choose_from(context, seed);
   std::vector<CandidateKernels> planned(made.subjects.size());
@@ -119,7 +120,7 @@ ProbeCandidates probe_candidates(const Predictor& predictor, const BuildContext&
                             cases[i]->template_name,
                             kMovedDoubt + times[i].doubts.disagreement,
                             0});
-  set_places(predictor.kernels.begin()->second.space, cases, made.kernels);
+  set_places(predictor.kernels.at(backend).space, cases, made.kernels);
   for (size_t i = 0; i < planned.size(); ++i) {
     if (!made.programs[i].is_network) continue;
     const std::vector<int>& its = made.programs[i].kernels;

@@ -90,6 +90,7 @@ class Probe {
     context_ = host_context();
     context_.interrupt = command_.interrupt;
     Store store = Store::open(report_.store, Store::Mode::kWrite);
+    if (!command_.from.empty()) sources_.push_back({command_.from, load_predictor(command_.from)});
     find_rates(store);
     find_sources();
     measure(store);
@@ -124,23 +125,25 @@ class Probe {
       report_.sheet = std::move(rated.sheet);
       report_.busy = std::move(rated.busy);
     }
+    if (!report_.busy.empty() && !command_.under_load)
+      throw Error("this machine is busy (" + report_.busy +
+                  "), and the rates that a probe starts from would be those that other programs leave: all "
+                  "predictions would be off by it\n  close them and call `baton probe` again; --under-load "
+                  "takes these rates nevertheless");
     context_.sheets.front() = report_.sheet;
     report_.device = device_title(report_.sheet);
   }
 
   void find_sources() {
-    if (command_.from.empty())
-      sources_ = nearest_predictors(report_.sheet);
-    else
-      sources_.push_back({command_.from, load_predictor(command_.from)});
+    if (sources_.empty()) sources_ = nearest_predictors(report_.sheet);
     if (!sources_.front().predictor.kernels.contains(kBackend))
       throw Error(command_.from + " has no kernels of backend " + kBackend + ", which a probe measures");
   }
 
   CampaignPlan chosen(const Design& design) {
     show("choosing what to measure");
-    ProbeCandidates candidates =
-        probe_candidates(sources_.front().predictor, context_, static_cast<uint64_t>(command_.seed));
+    ProbeCandidates candidates = probe_candidates(sources_.front().predictor, kBackend, context_,
+                                                  static_cast<uint64_t>(command_.seed));
     const ProgramChoice choice =
         choose_programs(candidates.kernels, candidates.programs, command_.networks, command_.kernels);
     report_.doubt_left = choice.before > 0 ? choice.after / choice.before : 1;
@@ -247,6 +250,10 @@ void ProbeCommand::add(Flags& flags) {
       .show_default()
       .range(0, 1000000);
   flags.flag("again", &again, "measure anew what an earlier call has measured");
+  flags.flag(
+      "under-load", &under_load,
+      "take the rates of the machine also where other programs disturb their measuring: predictions are "
+      "off by as much");
 }
 
 double ProbeReport::spoiled() const {

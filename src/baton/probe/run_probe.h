@@ -24,7 +24,8 @@ struct ProbeCommand {
   int kernels = 50, networks = 20;
   std::string from, name, output;
   int seed = 1;
-  bool again = false;  ///< what an earlier call has measured is not taken
+  bool again = false;       ///< what an earlier call has measured is not taken
+  bool under_load = false;  ///< rates that were measured beside other programs are taken
   std::function<void(const ProbeProgress&)> progress = {};
   const std::atomic<bool>* interrupt = nullptr;
 
@@ -50,7 +51,8 @@ struct ProbeReport {
   double spoiled() const;
 };
 
-/// Throws UsageError for a device that no predictor is of, Error where nothing can be measured or learned.
+/// Throws Error where the machine is busy (unless `under_load`), and where nothing can be measured or
+/// learned.
 ProbeReport run_probe(const ProbeCommand& command);
 
 Json probe_json(const ProbeReport& report);

@@ -87,9 +87,31 @@ int result_extent(const LoweredKernel& kernel, int axis) {
   return static_cast<int>(kernel.usual_extent(result_dim(kernel, axis)));
 }
 
-Halide::Expr open_tile(Dim extent, int most) {
-  const Halide::Expr all = as_expr(extent), tiles = (all + most - 1) / most;
-  return (all + tiles - 1) / tiles;
+RowTiles::RowTiles(LoweredKernel& kernel, Dim rows, int most)
+    : kernel_(kernel), most_(most), open_(rows.is_symbolic() && most > 1), size_(most) {
+  if (open_) {
+    const Halide::Expr all = as_expr(rows), tiles = (all + most - 1) / most;
+    size_ = (all + tiles - 1) / tiles;
+  }
+  tail_ = open_ ? TailStrategy::GuardWithIf : inside(kernel, rows, most);
+}
+
+void RowTiles::split(Func& out, const Halide::Var& rows, const Halide::Var& tile,
+                     const Halide::Var& row) const {
+  out.split(rows, tile, row, size_, tail_);
+  if (open_)
+    out.never_partition(tile, row);
+  else
+    out.unroll(row);
+}
+
+void RowTiles::write_out(Func& sum, const Halide::Var& row) const {
+  if (open_) {
+    sum.bound_storage(row, most_);
+    kernel_.open_tiles.push_back({sum.name(), row.name(), most_});
+  } else {
+    sum.bound_extent(row, most_).unroll(row).update().unroll(row);
+  }
 }
 
 std::vector<int> lengths_of(const LoweredKernel& kernel, Dim dim) {
@@ -301,6 +323,18 @@ Halide::Var parallel_tasks(Func out, const std::vector<Halide::Var>& loops, int6
   return item;
 }
 
+namespace {
+
+/// Into how many parts a vector is folded next: whole vectors, then quarters of one.
+int parts_of(int width, int lanes) {
+  if (width > lanes) return width / lanes;
+  for (const int parts : {4, 2})
+    if (width % parts == 0) return parts;
+  return width;
+}
+
+}  // namespace
+
 void reduce_in_vectors(LoweredKernel& kernel, Func sum, const Halide::RVar& r, Dim steps, int vectors,
                        int lanes) {
   const auto extent = static_cast<int>(kernel.usual_extent(steps));
@@ -325,8 +359,7 @@ void reduce_in_vectors(LoweredKernel& kernel, Func sum, const Halide::RVar& r, D
   sum.function().update(0).predicate() = Halide::Internal::const_true();
   // Then in steps of shorter vectors: Halide makes a chain of scalars of the lanes of one.
   for (int level = 0; width > 1; ++level) {
-    const int parts = width > lanes ? width / lanes : width % 4 == 0 ? 4 : width % 2 == 0 ? 2 : width;
-    width /= parts;
+    width /= parts_of(width, lanes);
     if (width == 1) break;
     const std::string suffix = std::to_string(level);
     const Halide::RVar part("part" + suffix), of_part("of_part" + suffix);
@@ -359,7 +392,7 @@ bool rows_conflict(int rows, int64_t row_bytes, const DeviceSheet& sheet) {
 }
 
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {
-  if (p.open_rows && p.rows % tile.rows != 0) {
+  if (p.most_open_sums && p.rows % tile.rows != 0) {
     const int rows = tiles_of(p.rows, tiles_of(p.rows, tile.rows)), rest = p.rows % rows;
     TiledProduct last = p, others = p;
     last.rows = rest, others.rows = p.rows - rest;
@@ -431,11 +464,12 @@ RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& shee
                                   const std::vector<int>& lengths) {
   RegisterTile best;
   double least = 1e300;
-  for (int columns = 1; columns <= p.columns; ++columns) {
+  const int most_columns = p.whole_columns ? p.whole_columns : p.columns;
+  for (int columns = 1; columns <= most_columns; ++columns) {
     if (columns * p.vectors > sheet.vector_registers / 2) break;
     if (allowed == TileColumns::kDivide && p.columns % columns != 0) continue;
     for (int rows = 1; rows <= std::min(p.rows, sheet.vector_registers); ++rows) {
-      if (p.open_rows && open_sums(rows, columns * p.vectors) > kMostOpenSums) break;
+      if (p.most_open_sums && open_sums(rows, columns * p.vectors) > p.most_open_sums) break;
       double cost = lengths.empty() ? register_tile_cost(p, {rows, columns}, sheet) : 0;
       for (const int length : lengths) {
         TiledProduct of_length = p;

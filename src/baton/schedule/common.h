@@ -47,8 +47,33 @@ Dim result_dim(const LoweredKernel& kernel, int axis);
 /// The same as a number; of a symbolic one the usual (LoweredKernel::usual_extent): to choose by, not to
 /// compute with.
 int result_extent(const LoweredKernel& kernel, int axis);
-/// The size of the tiles of an OpenTile of up to `most`: so many as are needed, of which the last is shorter.
-Halide::Expr open_tile(Dim extent, int most);
+/// Vectors of sums that are written out for tiles of 1 to `rows` rows x `columns` vectors, and how many may
+/// be: they take time to compile.
+constexpr int open_sums(int rows, int columns) { return rows * (rows + 1) / 2 * columns; }
+inline constexpr int kMostOpenSums = 64;
+
+/// Tiles of up to `most` rows of a product's result. Of a symbolic number of rows they are of equal height,
+/// as many as are needed and the last one shorter (OpenTile), else of `most` rows, the last one shifted
+/// inwards.
+class RowTiles {
+ public:
+  RowTiles(LoweredKernel& kernel, Dim rows, int most);
+  /// Splits the axis `rows` of the result into tiles. Before loops over tiles are fused or given away.
+  void split(Halide::Func& out, const Halide::Var& rows, const Halide::Var& tile,
+             const Halide::Var& row) const;
+  /// Writes out the rows of a tile's sums, whose axis is `row`.
+  void write_out(Halide::Func& sum, const Halide::Var& row) const;
+  /// Of another loop over all rows, in tasks of a tile.
+  Halide::TailStrategy tail() const { return tail_; }
+
+ private:
+  LoweredKernel& kernel_;
+  const int most_;
+  const bool open_;
+  Halide::Expr size_;
+  Halide::TailStrategy tail_;
+};
+
 /// Numbers to weigh tiles by: the extent alone, or for a symbolic one, where the schedule is for long ones,
 /// several: tiles should fit most lengths.
 std::vector<int> lengths_of(const LoweredKernel& kernel, Dim dim);
@@ -121,11 +146,6 @@ Halide::Var parallel_tasks(Halide::Func out, const std::vector<Halide::Var>& loo
 void reduce_in_vectors(LoweredKernel& kernel, Halide::Func sum, const Halide::RVar& r, Dim steps, int vectors,
                        int lanes);
 
-/// Vectors of sums that an OpenTile of `rows` x `columns` is written out for, and how many may be: they take
-/// time to compile.
-constexpr int open_sums(int rows, int columns) { return rows * (rows + 1) / 2 * columns; }
-inline constexpr int kMostOpenSums = 64;
-
 /// A register tile of sums: rows x columns of vectors, where a column is a weight vector shared by all rows
 /// and a row is a scalar shared by all columns.
 struct RegisterTile {
@@ -141,7 +161,8 @@ struct TiledProduct {
   bool prefetched = false;    ///< what comes from farther away than the first-level cache is prefetched
   int product_registers = 0;  ///< of products that are added by instructions of their own
   int lanes = 0;              ///< of a vector; 0: of a register
-  bool open_rows = false;     ///< tiles are open_tile()s, none of which computes a row in vain
+  int whole_columns = 0;      ///< of which tiles consist, where the last column is shorter; 0: all
+  int most_open_sums = 0;  ///< tiles are those of RowTiles, of so many open_sums() at most; 0: they are not
 };
 /// Whether `rows` rows, `row_bytes` apart, conflict in the first-level cache: more of them are mapped to one
 /// set than it has ways, so that each line is evicted before the next step reads it again. That is so for

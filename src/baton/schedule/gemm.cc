@@ -86,7 +86,7 @@ ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceShee
   constexpr int kPasses = 8;
   const bool waits = is_streamed(e, sheet) && tiles_of(e.rows, kFewestGemmRows) < kPasses;
   TiledProduct product{e.rows, e.blocks, vectors, e.depth, waits, e.row_bytes()};
-  product.open_rows = result_dim(kernel, -2).is_symbolic();
+  product.most_open_sums = result_dim(kernel, -2).is_symbolic() ? kMostOpenSums : 0;
   product.product_registers = e.pairs ? 2 : e.together > 1 ? 1 : 0;
   const std::vector<int> lengths = lengths_of(kernel, result_dim(kernel, -2));
   RegisterTile tile = choose_register_tile(product, sheet, TileColumns::kAny, lengths);
@@ -132,8 +132,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   const GemmExtents e = gemm_extents_of(kernel);
   const int tile_m = std::min(params.at("tile_m"), e.rows), tile_n = std::min(params.at("tile_n"), e.blocks);
   const bool ragged = e.units % e.block != 0;
-  const Dim rows = result_dim(kernel, -2);
-  const bool open = rows.is_symbolic() && tile_m > 1;
+  const RowTiles rows(kernel, result_dim(kernel, -2), tile_m);
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
   const std::vector<Var> axes = out.args();  // the innermost first
   const Var x = axes[0], y = axes[1];
@@ -143,17 +142,9 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
   order.insert(order.end(), axes.begin() + 2, axes.end());
   order.emplace_back(xo);
   out.split(x, block, lane, e.block, ragged ? Halide::TailStrategy::Predicate : Halide::TailStrategy::RoundUp)
-      .split(block, xo, xi, tile_n, inside(e.blocks, tile_n))
-      .split(y, yo, yi, open ? open_tile(rows, tile_m) : tile_m,
-             open ? Halide::TailStrategy::GuardWithIf : inside(kernel, rows, tile_m))
-      .reorder(order)
-      .vectorize(lane)
-      .unroll(xi)
-      .parallel(xo);
-  if (open)
-    out.never_partition(yo, yi);
-  else
-    out.unroll(yi);
+      .split(block, xo, xi, tile_n, inside(e.blocks, tile_n));
+  rows.split(out, y, yo, yi);
+  out.reorder(order).vectorize(lane).unroll(xi).parallel(xo);
 
   const std::vector<Var> d = dense.args();  // o, ob, rows
   const RVar together(dense.rvars().front().name()), r(dense.rvars().back().name());
@@ -163,12 +154,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
       .vectorize(d[0])
       .unroll(d[1]);
   dense.update().reorder({d[0], d[1], d[2], r}).vectorize(d[0]).unroll(d[1]);
-  if (open) {
-    dense.bound_storage(d[2], tile_m);
-    kernel.open_tiles.push_back({dense.name(), d[2].name(), tile_m});
-  } else {
-    dense.unroll(d[2]).update().unroll(d[2]);
-  }
+  rows.write_out(dense, d[2]);
   const int unroll = std::clamp(params.at("unroll"), 1, e.depth), tiles = tiles_of(e.rows, tile_m),
             steps = tiles_of(e.depth, unroll);
   const RVar ro("ro"), ri("ri");
@@ -190,7 +176,7 @@ void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const Devic
     left.compute_root()
         .align_storage(l[0], length + kLineBytes / e.data_size)
         .vectorize(l[0], lanes, inside(length, lanes))
-        .parallel(l[1], tile_m, open ? guarded(rows, tile_m) : inside(kernel, rows, tile_m));
+        .parallel(l[1], tile_m, rows.tail());
   }
   schedule_feeders(kernel, sheet);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/schedule/common.h"
 #include "baton/schedule/kernel_choice.h"
@@ -27,7 +28,7 @@ struct MatmulExtents {
   int64_t batches = 1;
   bool shared = true;     ///< all batches have the same second operand
   int lanes = 1;          ///< per vector; at most `columns`
-  bool in_order = false;  ///< a row of the second operand lies in one piece
+  bool in_order = false;  ///< rows of the second operand, of a known length, lie one after the other
 };
 
 const char* sum_stage_of(const OpBlock& anchor) {
@@ -48,8 +49,8 @@ MatmulExtents matmul_extents_of(const LoweredKernel& kernel, const DeviceSheet& 
   for (const int64_t extent : usual_shape(kernel, anchor.inputs[0].dims())) left *= extent;
   e.depth = static_cast<int>(left / outside);
   e.lanes = std::min(e.columns, sheet.float_lanes);
-  e.in_order =
-      anchor.op->name != "nn.dense" && !bool_attr(*anchor.call, "transpose_b") && anchor.producers[1] < 0;
+  e.in_order = !result_dim(kernel, -1).is_symbolic() && anchor.op->name != op_names::kDense &&
+               !bool_attr(*anchor.call, "transpose_b") && anchor.producers[1] < 0;
   return e;
 }
 
@@ -69,29 +70,17 @@ std::string matmul_refuses(const LoweredKernel& kernel, const DeviceSheet& sheet
 /// The tile of the least expected cost. Its columns need not divide those of the product: the last tile is
 /// shifted inwards.
 RegisterTile matmul_tile(const LoweredKernel& kernel, const MatmulExtents& e, const DeviceSheet& sheet) {
-  const Dim dim = result_dim(kernel, -2);
-  const std::vector<int> lengths = lengths_of(kernel, dim);
-  std::vector<TiledProduct> products;
-  for (const int rows : lengths)
-    products.push_back({.rows = rows,
-                        .columns = tiles_of(e.columns, e.lanes),
-                        .vectors = 1,
-                        .depth = e.depth,
-                        .row_bytes = int64_t(e.depth) * 4,
-                        .open_rows = dim.is_symbolic()});
+  const Dim rows = result_dim(kernel, -2);
   // What has fewer columns than a vector is small.
-  constexpr int kSmallTile = open_sums(4, 1);
-  const int most_sums = e.lanes < sheet.float_lanes ? kSmallTile : kMostOpenSums;
-  RegisterTile best;
-  double least = 1e300;
-  for (int columns = 1; columns * e.lanes <= e.columns && columns <= sheet.vector_registers / 2; ++columns)
-    for (int rows = 1; rows <= std::min(e.rows, sheet.vector_registers); ++rows) {
-      if (dim.is_symbolic() && open_sums(rows, columns) > most_sums) break;
-      double cost = 0;
-      for (const TiledProduct& each : products) cost += register_tile_cost(each, {rows, columns}, sheet);
-      if (cost < least) least = cost, best = {rows, columns};
-    }
-  return best;
+  const int most_sums = e.lanes < sheet.float_lanes ? open_sums(4, 1) : kMostOpenSums;
+  return choose_register_tile({.rows = e.rows,
+                               .columns = tiles_of(e.columns, e.lanes),
+                               .vectors = 1,
+                               .depth = e.depth,
+                               .row_bytes = int64_t(e.depth) * 4,
+                               .whole_columns = e.columns / e.lanes,
+                               .most_open_sums = rows.is_symbolic() ? most_sums : 0},
+                              sheet, TileColumns::kAny, lengths_of(kernel, rows));
 }
 
 ScheduleParams matmul_params(const MatmulExtents& e, RegisterTile tile) {
@@ -135,18 +124,13 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
        right = anchor_stage(kernel, "right");
   const std::vector<Var> i = out.args();
   const Var no("no"), vector("vector"), lane("lane"), mo("mo"), mi("mi");
-  const Dim columns = result_dim(kernel, -1), rows = result_dim(kernel, -2);
-  const bool open = rows.is_symbolic() && tile_m > 1;
+  const Dim columns = result_dim(kernel, -1);
+  const RowTiles rows(kernel, result_dim(kernel, -2), tile_m);
   out.split(i[0], no, vector, width, inside(kernel, columns, width, e.lanes))
-      .split(vector, vector, lane, e.lanes)
-      .split(i[1], mo, mi, open ? open_tile(rows, tile_m) : tile_m,
-             open ? TailStrategy::GuardWithIf : inside(kernel, rows, tile_m))
-      .vectorize(lane)
-      .unroll(vector);
-  if (open)
-    out.never_partition_all();
-  else
-    out.unroll(mi);
+      .split(vector, vector, lane, e.lanes);
+  rows.split(out, i[1], mo, mi);
+  out.vectorize(lane).unroll(vector);
+  if (result_dim(kernel, -2).is_symbolic()) out.never_partition_all();
   const int64_t panel_work = int64_t(e.rows) * width * e.depth;
   Var tile = mo;  // the loop over tiles that share a panel
   if (!e.shared) {
@@ -187,12 +171,7 @@ void matmul_apply(LoweredKernel& kernel, const ScheduleParams& params, const Dev
   order.insert(order.end(), s.begin() + 2, s.end());
   order.push_back(r);
   sum.update().split(s[0], vector, lane, e.lanes).reorder(order).vectorize(lane).unroll(vector);
-  if (open) {
-    sum.bound_storage(s[1], tile_m);
-    kernel.open_tiles.push_back({sum.name(), s[1].name(), tile_m});
-  } else {
-    sum.bound_extent(s[1], tile_m).unroll(s[1]).update().unroll(s[1]);
-  }
+  rows.write_out(sum, s[1]);
   schedule_feeders(kernel, sheet);
 }
 

@@ -48,12 +48,14 @@ def test_defaults_are_those_of_the_command_line(name):
     (lambda: baton.measure("mlp", caches=["warm"]), ("measure", "mlp", "--cache", "warm")),
     (lambda: baton.measure("mlp", threads="1,x"), ("measure", "mlp", "--threads", "1,x")),
     (lambda: baton.train("m.db", rounds=0), ("train", "--store", "m.db", "--rounds", "0")),
+    (lambda: baton.map(baton.relay.testing.mlp.get_workload(batch_size=1)[0], targets=["llvm", "dnnl"], for_device="zen5"),
+     ("map", "mlp", "--targets", "llvm,dnnl", "--for-device", "zen5")),
 ])
 def test_errors_are_those_of_the_command_line(call, words):
     with pytest.raises(baton.error.UsageError) as raised:
         call()
     said = program(*words).stderr.split("\n")[0].partition(": ")[2]
-    names = {"cache": "caches"}
+    names = {"cache": "caches", "for-device": "for_device", "no-measure": "measure=False"}
     assert str(raised.value) == re.sub(r"--([a-z-]+)", lambda option: names.get(option[1], option[1]), said)
 
 

@@ -64,12 +64,13 @@ def mapped(vgg, tmp_path_factory):
     return found, path
 
 
-@pytest.fixture
-def divided(mapped):
-    """The same, where it is divided: beside other programs no mapping may be faster beyond the noise."""
-    if not any(each["backend"] == "sim_in_memory" for each in mapped[0]["mapping"]["operators"]):
-        pytest.skip(kept_single(mapped[0]) or "llvm alone was the fastest in the rounds that choose")
-    return mapped
+@pytest.fixture(scope="module")
+def divided(vgg, tmp_path_factory):
+    """A mapping of the same that has dense layers on the simulated device, whatever else this machine does: a predicted one."""
+    path = tmp_path_factory.mktemp("predicted") / "m.json"
+    found = report(vgg, "--targets", "sim_in_memory", "--no-measure", "--for-device", "zen5", "-o", path)
+    assert any(each["backend"] == "sim_in_memory" for each in found["mapping"]["operators"])
+    return found, path
 
 
 def test_modules_cost_what_their_operators_do():
@@ -137,9 +138,7 @@ def test_a_small_budget_keeps_rounds_for_the_verdict(vgg):
         assert len(each["verified_rounds_us"]) >= 3
     assert (found["plus_minus"] is None) == (found["speedup"] == 1)
     text = good("map", vgg, "--targets", "dnnl,sim_in_memory", "--max-seconds", 0.1, "--threads", 1)
-    assert not re.search(r"\+-0(?![.\d])", text)
-    kept = "alone is the fastest" in text or "single backend is kept" in text
-    assert kept or re.search(r"\(\+-[\d.]+ %\), by \d+ rounds of both that were measured after it was chosen", text), text
+    assert "+-0" not in text and ("alone is the fastest" in text or re.search(r"\(\+-\d+\.\d %\), by \d+ rounds of both that were measured after it was chosen", text))
 
 
 def test_the_table_and_a_sweep(vgg):

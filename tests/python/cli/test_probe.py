@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -17,7 +18,8 @@ def @main(%x: Tensor[(16, 64), float32], %w: Tensor[(32, 64), float32], %b: Tens
   nn.relu(nn.bias_add(nn.dense(%x, %w, units=32), %b))
 }
 """
-QUICK = ["--networks", 3, "--kernels", 12, "--minutes", 2]
+# The machine that runs tests is busy: with tests.
+QUICK = ["--networks", 3, "--kernels", 12, "--minutes", 2, "--under-load"]
 
 
 def command(folder, *words):
@@ -69,7 +71,10 @@ def test_a_small_probe_makes_a_predictor(folder, probed):
 
 def test_predict_finds_it_before_those_that_come_with_baton(folder, probed):
     report = json.loads(good(folder, "predict", folder / "small.relay", "--input-name", "x", "--json"))
-    assert report["predicted"].startswith(probed["predictor"]) and "other_machine" not in report and "rescaled" not in report
+    assert report["predicted"].startswith(probed["predictor"]) and "other_machine" not in report
+    if "rescaled" in report:  # rates from beside other tests are other ones than those of now
+        assert probed["busy"] and re.search(r"G(B|FLOP)/s", report["rescaled"])
+        return
     assert any("this is the machine that the predictor was trained on" in note for note in report["notes"])
     named = json.loads(good(folder, "predict", folder / "small.relay", "--input-name", "x", "--for-device", "here", "--json"))
     assert named["end_to_end_us"] == report["end_to_end_us"]
@@ -115,8 +120,20 @@ def test_an_interrupted_probe_goes_on(folder, tmp_path):
 
 
 def test_too_little_time_is_said(folder, tmp_path):
-    said = bad(tmp_path, "probe", "--networks", 0, "--kernels", 1, "--minutes", 1, "-o", tmp_path / "p")
+    said = bad(tmp_path, "probe", "--networks", 0, "--kernels", 1, "--minutes", 1, "--under-load", "-o", tmp_path / "p")
     assert "too little for a predictor" in said and "--minutes" in said
+
+
+def test_a_busy_machine_is_refused(folder, tmp_path):
+    """Its rates would be those that other programs leave."""
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() + 1)]
+    try:
+        said = bad(tmp_path, "probe", "--networks", 0, "--kernels", 1, "--minutes", 1, "-o", tmp_path / "p")
+    finally:
+        for each in load:
+            each.kill()
+            each.wait()
+    assert "this machine is busy (" in said and "--under-load" in said and not (tmp_path / "p").exists()
 
 
 def test_a_machine_without_a_predictor_is_told_of_probe_first(tmp_path, folder):
@@ -157,6 +174,8 @@ def test_a_like_machine_is_rescaled_and_doubted(folder, probed, tmp_path):
     model = ("predict", folder / "small.relay", "--input-name", "x", "--json", "--predictor")
     same = json.loads(good(folder, *model, tmp_path / "same.predictor"))
     like = json.loads(good(folder, *model, tmp_path / "like.predictor"))
+    if "rescaled" in same and probed["busy"]:
+        pytest.skip("the rates of the probe are from beside other tests, and other ones than those of now")
     assert "rescaled" not in same and "stepping 99" in like["rescaled"] and "rescaled" in like["machine"]
     assert any("is like the one that the predictor was trained on" in note for note in like["notes"])
     for key in ("low_us", "high_us"):
