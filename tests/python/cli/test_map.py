@@ -133,12 +133,14 @@ def test_a_small_budget_keeps_rounds_for_the_verdict(vgg):
     """Nothing is claimed without an interval, however little time there is."""
     found = report(vgg, "--targets", "dnnl,sim_in_memory", seconds=0.1)
     models = {each["name"]: each for each in found["models"]}
-    tried = [each for each in models.values() if each["verified_us"] > 0]
-    for each in tried:
-        assert len(each["verified_rounds_us"]) >= 3
+    # Rounds that other programs disturb throughout do not count; where too few are left, nothing is claimed.
+    few = [each for each in models.values() if each["verified_us"] > 0 and len(each["verified_rounds_us"]) < 3]
+    assert not few or found["chosen"] == found["best_single"]
     assert (found["plus_minus"] is None) == (found["speedup"] == 1)
     text = good("map", vgg, "--targets", "dnnl,sim_in_memory", "--max-seconds", 0.1, "--threads", 1)
-    assert "+-0" not in text and ("alone is the fastest" in text or re.search(r"\(\+-\d+\.\d %\), by \d+ rounds of both that were measured after it was chosen", text))
+    assert not re.search(r"\+-0(?![.\d])", text)
+    kept = "alone is the fastest" in text or "single backend is kept" in text
+    assert kept or re.search(r"\(\+-[\d.]+ %\), by \d+ rounds of both that were measured after it was chosen", text), text
 
 
 def test_the_table_and_a_sweep(vgg):
