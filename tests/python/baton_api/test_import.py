@@ -8,11 +8,14 @@ import baton as tvm
 
 
 def test_import_is_cheap():
-    code = ("import time; t = time.process_time(); import baton; took = time.process_time() - t; import sys; "
+    # Beside other programs a core is slower: a million turns of a loop say by how much.
+    code = ("import time; t = time.process_time(); sum(i * i for i in range(1000000)); print(time.process_time() - t); "
+            "t = time.process_time(); import baton; took = time.process_time() - t; import sys; "
             "assert 'numpy' not in sys.modules; print(took)")
-    best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-               for _ in range(5))
-    assert best <= 0.25, f"import baton took {best:.3f} s of processor time"
+    runs = [[float(each) for each in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()]
+            for _ in range(5)]
+    loop, best = (min(times) for times in zip(*runs))
+    assert best <= max(0.25, 3 * loop), f"import baton took {best:.3f} s of processor time, {best / loop:.1f} times a loop"
 
 
 def test_missing_names_are_clear():

@@ -170,12 +170,12 @@ void check_values(const RunCall& run, size_t first = 0, size_t step = 1) {
   std::cout << "not run:" << skipped << "\n";
 }
 
-class ReferenceValues : public InParts<5> {
+class ReferenceValues : public InParts<7> {
  protected:
   void SetUp() override { register_all_ops(); }
 };
-BATON_TEST_IN_PARTS(ReferenceValues, 5);
-TEST_P(ReferenceValues, AreThoseOfStages) { check_values(run_stages, GetParam(), 5); }
+BATON_TEST_IN_PARTS(ReferenceValues, 7);
+TEST_P(ReferenceValues, AreThoseOfStages) { check_values(run_stages, GetParam(), 7); }
 
 TEST_F(ReferenceOps, NoComputeIsLost) {
   int runnable = 0;
