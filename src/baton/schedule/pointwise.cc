@@ -1,6 +1,9 @@
 // Kernels without an anchor: everything is inlined into one loop nest, or into one per region of the output
 // (regions.h).
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "baton/schedule/common.h"
 #include "baton/schedule/regions.h"
@@ -40,7 +43,35 @@ std::string pointwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return shared > 3 ? "more than 3 values have several readers" : "";
 }
 
-ScheduleParams pointwise_default_params(const LoweredKernel&, const DeviceSheet&) { return {{"unroll", 4}}; }
+/// How many elements of tensors one element of a stage is computed of, with all that is inlined into it.
+class CountsLoads final : public Halide::Internal::IRVisitor {
+ public:
+  int64_t of(const Halide::Internal::Function& function) {
+    const auto [at, is_new] = known_.try_emplace(function.name(), 0);
+    if (!is_new) return at->second;
+    const int64_t outside = std::exchange(count_, 0);
+    for (const Halide::Expr& value : function.values()) value.accept(this);
+    return known_[function.name()] = std::exchange(count_, outside);
+  }
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Halide::Internal::Call* node) override {
+    IRVisitor::visit(node);
+    if (node->call_type == Halide::Internal::Call::Image) ++count_;
+    if (node->func.defined()) count_ += of(Halide::Internal::Function(node->func));
+  }
+  std::map<std::string, int64_t> known_;
+  int64_t count_ = 0;
+};
+
+ScheduleParams pointwise_default_params(const LoweredKernel& kernel, const DeviceSheet&) {
+  // Of long code copies save nothing, and take long to compile: 15 s instead of 2 for a bicubic sampling
+  // whose extents are symbolic, as each copy is guarded lane by lane.
+  constexpr int64_t kManyLoads = 8;
+  const int64_t loads = CountsLoads().of(output_of(kernel).function());
+  return {{"unroll", loads > kManyLoads ? 1 : 4}};
+}
 
 std::vector<ScheduleParams> pointwise_candidates(const LoweredKernel&, const DeviceSheet&) {
   return {{{"unroll", 4}}, {{"unroll", 1}}, {{"unroll", 2}}, {{"unroll", 8}}};
