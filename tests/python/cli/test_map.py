@@ -120,9 +120,8 @@ def test_rounds_that_choose_do_not_report(mapped):
     if not verified:
         pytest.skip(f"{found['chosen']} alone was the fastest in the rounds that choose, beyond their interval")
     assert {each["name"] for each in verified} >= {found["best_single"]} and len(verified) >= 2
-    for each in verified:  # at least three rounds, where other programs did not disturb them throughout
-        assert each["verified_rounds_us"] != each["rounds_us"]
-        assert len(each["verified_rounds_us"]) >= 3 or found["chosen"] == found["best_single"]
+    for each in verified:
+        assert len(each["verified_rounds_us"]) >= 3 and each["verified_rounds_us"] != each["rounds_us"]
     assert single["verified_us"] == min(each["verified_us"] for each in verified if each["single"])
     if found["chosen"] != found["best_single"]:
         assert found["speedup"] == pytest.approx(single["verified_us"] / chosen["verified_us"])
@@ -134,9 +133,9 @@ def test_a_small_budget_keeps_rounds_for_the_verdict(vgg):
     """Nothing is claimed without an interval, however little time there is."""
     found = report(vgg, "--targets", "dnnl,sim_in_memory", seconds=0.1)
     models = {each["name"]: each for each in found["models"]}
-    # Rounds that other programs disturb throughout do not count; where too few are left, nothing is claimed.
-    few = [each for each in models.values() if each["verified_us"] > 0 and len(each["verified_rounds_us"]) < 3]
-    assert not few or found["chosen"] == found["best_single"]
+    tried = [each for each in models.values() if each["verified_us"] > 0]
+    for each in tried:
+        assert len(each["verified_rounds_us"]) >= 3
     assert (found["plus_minus"] is None) == (found["speedup"] == 1)
     text = good("map", vgg, "--targets", "dnnl,sim_in_memory", "--max-seconds", 0.1, "--threads", 1)
     assert not re.search(r"\+-0(?![.\d])", text)

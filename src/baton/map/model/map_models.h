@@ -36,8 +36,8 @@ void time_models(const MapTask& task, MapRun& run, MapModels& models, std::vecto
                  double seconds, const std::string& phase);
 
 /// Measures them once more, in rounds that change neither these times nor prices: MappedModel::verified.
-/// Whatever the time, there are enough rounds for an interval, unless other programs disturb them throughout:
-/// such rounds do not count, and judge() keeps the single backend where too few are left.
+/// Whatever the time, there are enough rounds for an interval, unless other programs disturb nearly all of
+/// them throughout: judge() keeps the single backend then.
 void verify_models(const MapTask& task, MapRun& run, MapModels& models, std::vector<size_t> which,
                    double seconds);
 

@@ -23,7 +23,7 @@ struct MeasureOptions {
   double min_seconds = 2.0;  ///< of both kinds together, or 1000 runs of each; limited to 10x min_seconds
   int rounds = 8;
   double max_seconds = 1e9;  ///< for all models together; one run of each kind is always made
-  int least_rounds = 1;      ///< are made even when that time is over
+  int least_rounds = 1;  ///< are made even when that time is over, and if > 1 some more until so many count
   const std::atomic<bool>* interrupt = nullptr;  ///< ends the measurement; what was measured is returned
   Clocks clocks = Clocks::of_this_machine();
   SystemSource system = read_system;

@@ -19,6 +19,7 @@ constexpr double kMostTimes = 10;  // of min_seconds
 // The same beside programs that run all the time, on one thread; several threads are rarely let alone at
 // once.
 constexpr double kTimesBesideOthers = 3;
+constexpr int kMoreRounds = 12;       // where too few of the least_rounds were undisturbed
 constexpr size_t kEnoughRuns = 1000;  // of a small model: more samples only make the report longer
 
 }  // namespace
@@ -36,15 +37,11 @@ class ModelMeasurement::Turns {
   void run(int count) {
     const int64_t start = monotonic_ns();
     begin_ns_ = start;
-    for (const int last = round_ + count; round_ < last && !stopped_ && more(); ++round_) {
-      // Every other round in the opposite order: what drifts does not favour one of them.
-      for (size_t i = 0; i < subjects_.size() && !stopped_; ++i)
-        turn(subjects_[round_ % 2 ? subjects_.size() - 1 - i : i]);
-      if (options_.progress) options_.progress(std::min(1.0, (round_ + 1.0) / options_.rounds));
-    }
+    for (const int last = round_ + count; round_ < last && !stopped_ && more();) round();
     if (stopped_)
       for (MeasuredRounds& subject : subjects_) measure_at_all(subject);
-    for (MeasuredRounds& subject : subjects_) subject.finish();
+    finish();
+    for (int i = 0; i < kMoreRounds && !stopped_ && too_few_count(); ++i) round(), finish();
     used_s_ += seconds_since(start);
     begin_ns_ = 0;
   }
@@ -87,6 +84,26 @@ class ModelMeasurement::Turns {
     return !std::all_of(subjects_.begin(), subjects_.end(), [&](const MeasuredRounds& subject) {
       return subject.enough(static_cast<size_t>(options_.min_runs));
     });
+  }
+
+  /// Rounds that other programs disturbed throughout do not count as those that are made in any case.
+  bool too_few_count() const {
+    const auto least = static_cast<size_t>(options_.least_rounds);
+    return least > 1 && std::ranges::any_of(subjects_, [&](const MeasuredRounds& subject) {
+             return subject.rounds_that_count() < least;
+           });
+  }
+
+  void finish() {
+    for (MeasuredRounds& subject : subjects_) subject.finish();
+  }
+
+  void round() {
+    // Every other round in the opposite order: what drifts does not favour one of them.
+    for (size_t i = 0; i < subjects_.size() && !stopped_; ++i)
+      turn(subjects_[round_ % 2 ? subjects_.size() - 1 - i : i]);
+    ++round_;
+    if (options_.progress) options_.progress(std::min(1.0, static_cast<double>(round_) / options_.rounds));
   }
 
   void turn(MeasuredRounds& subject) {

@@ -107,6 +107,8 @@ bool MeasuredRounds::any() const {
   return has(&Round::plain) && has(&Round::profiled);
 }
 
+size_t MeasuredRounds::rounds_that_count() const { return estimate(of(&Round::plain), "").rounds_us.size(); }
+
 void MeasuredRounds::loop_short_calls() {
   Round& round = rounds_.back();
   if (calls_per_sample_.empty() && !round.node.empty())

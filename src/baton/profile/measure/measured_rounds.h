@@ -35,6 +35,8 @@ class MeasuredRounds {
   bool always_disturbed() const { return clock_.windows().always_disturbed(); }
   int threads() const { return program_->threads(); }
   bool any() const;
+  /// Rounds that say how far whole runs are apart: of the others, other programs left nothing.
+  size_t rounds_that_count() const;
 
   FusedTimes result(bool waited) const;
 
