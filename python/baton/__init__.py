@@ -25,8 +25,7 @@ from . import _ffi, _notebook
 
 __version__ = "0.1.0"
 
-from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, store, support, te, testing, tir,  # noqa: E402
-               topi)
+from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, support, te, tir, topi)  # noqa: E402
 from .ir import container  # noqa: E402
 from ._ffi_names import register_extension, register_object  # noqa: E402
 from .driver import build, lower  # noqa: E402
@@ -41,18 +40,19 @@ def tvm_wrap_excepthook(exception_hook):
 _LATER = {"ProfileDiff": "_profile", "ProfileReport": "_profile", "compare": "_profile", "diff": "_profile", "explain": "_explain",
           "apply_mapping": "_map", "extract": "_cut", "from_torch": "_load_model", "load": "_load_model", "map": "_map", "mark": "_cut", "measure": "_measure", "module": "_origins", "get_include": "_targets", "load_backend": "_targets", "origins": "_origins",
           "profile": "_profile", "predict": "_predict", "side_by_side": "_queues", "train": "_predict", "Predictor": "_predict", "targets": "_targets"}
-__all__ = sorted({name for name in globals() if not name.startswith("_")} | set(_LATER))
+_MODULES_LATER = ("store", "testing")
+__all__ = sorted({name for name in globals() if not name.startswith("_")} | {*_LATER, *_MODULES_LATER})
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_MODULES_LATER})
 
 
 def __getattr__(name):
-    if name in _LATER:
+    if name in _LATER or name in _MODULES_LATER:
         import importlib
 
-        value = getattr(importlib.import_module("." + _LATER[name], __name__), name)
-        globals()[name] = value
+        module = importlib.import_module("." + _LATER.get(name, name), __name__)
+        value = globals()[name] = getattr(module, name) if name in _LATER else module
         return value
     _not_provided(__name__, name)

@@ -2,7 +2,6 @@
 import hashlib
 import json
 import os
-import tempfile
 
 from .._load import core
 from . import ndarray
@@ -142,6 +141,8 @@ class ProgramCode:
     def write(self, path):
         """Writes one file that load_module opens."""
         if isinstance(self._source, core.Artifact) or self._changed:
+            import tempfile  # on demand, to keep `import baton` fast
+
             with tempfile.TemporaryDirectory() as folder:
                 artifact = self._source
                 if not isinstance(artifact, core.Artifact):
