@@ -546,8 +546,8 @@ def test_energy_is_read_from_the_counter(vgg, powercap):
     assert found["objective"] == "energy" and found["unit"] == "uJ" and found["overlap"] == ""
     usable = {each["name"]: each for each in found["models"] if not each["why_not"]}
     for each in usable.values():
-        # uJ per us are W. Other programs lengthen some runs, and with them what the machine needs meanwhile.
-        assert powercap / 2 < each["measured_us"] / each["serial_us"] < powercap * 5
+        # uJ per us are W. Time and energy are of different runs, and other programs may lengthen either.
+        assert powercap / 20 < each["measured_us"] / each["serial_us"] < powercap * 20
     assert usable[found["chosen"]]["measured_us"] == min(each["measured_us"] for each in usable.values()) or found["notes"]
     assert found["mapping"]["measured_us"] == usable[found["chosen"]]["serial_us"], "files of mappings tell times"
     text = good("map", vgg, "--targets", "llvm,mirror", "--objective", "energy", "--max-seconds", 1, "--threads", 1)

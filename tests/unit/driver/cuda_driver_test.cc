@@ -140,12 +140,12 @@ TEST(CudaDriver, ProgramsOnBothComputeWhatTheProcessorDoesAndLeaveNothing) {
   });
 }
 
-TEST(CudaDriver, ResNet20IsRight) {
+TEST(CudaDriver, ResNet8IsRight) {
   IN_A_PROCESS_WITH_A_DRIVER(Settings{}, [] {
     workloads::ImageNetOptions image;
     image.image_shape = {3, 16, 16};
     image.num_classes = 10;
-    const IRModule module = infer_types(workloads::resnet(20, image));
+    const IRModule module = infer_types(workloads::resnet(8, image));
     BuildOptions one = on({"llvm"}), other = on({"cuda -arch=sm_80"});
     one.params = other.params = weights_by_rule(module);
     const BuildResult built = build(module, other);

@@ -104,6 +104,27 @@ TEST(SummaryTable, FitsTheWidth) {
   EXPECT_LE(longest_line(table_of(report, {.width = 1})), 100u) << "as narrow as it gets";
 }
 
+// Notes beside the end-to-end time were longer than the room for them.
+TEST(SummaryTable, LongNotesOfTotalsFitTheWidth) {
+  ProfileReport loaded = named(), predicted = named(), program = named();
+  loaded.under_load = "1.2 of 2 processors busy elsewhere";
+  loaded.end_to_end_plus_minus_us = 1.5 * loaded.end_to_end_us;
+  predicted.predicted = "a file";
+  predicted.level = 0.9;
+  predicted.end_to_end_low_us = 123456.7;
+  predicted.end_to_end_high_us = 234567.8;
+  program.program.emplace();
+  program.program->parts = {{.name = "control", .us = 100, .plus_minus_us = 150}};
+  program.program->instructions = 1e9;
+  for (const ProfileReport* report : {&loaded, &predicted, &program})
+    for (int width : {75, 80, 100, 140})
+      EXPECT_LE(longest_line(table_of(*report, {.width = width})), static_cast<size_t>(width)) << width;
+  EXPECT_THAT(table_of(loaded, {.width = 80}), HasSubstr("least disturbed, +- 150.0%"));
+  EXPECT_THAT(table_of(predicted, {.width = 80}),
+              HasSubstr("in 90 of 100 cases between 123456.7 us and 234567.8 us"));
+  EXPECT_THAT(table_of(program, {.width = 80}), HasSubstr("+- 150.0%, 1000000000 instructions"));
+}
+
 // Beside other programs there was no number, no share and no sum.
 TEST(SummaryTable, TimesFromBesideOtherProgramsAreNumbers) {
   ProfileReport report = named();

@@ -183,10 +183,16 @@ void write_all(std::ostream& out, const ProfileReport& report, const TableOption
 std::string signed_us(double us) { return (us < 0 ? "-" : "") + us_text(std::abs(us)); }
 
 void write_totals(std::ostream& out, const ProfileReport& report, int width) {
+  constexpr int kNote = 18, kBesideNote = 48 - kNote, kName = 27;
   const double e2e = report.end_to_end_us;
   auto total = [&](const char* name, double us, const std::string& note) {
-    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", width - 48, name, signed_us(us).c_str(),
-                                e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
+    // A long note moves the numbers to the left, and where there is no room for that, to a line of its own.
+    const int note_width = static_cast<int>(note.size());
+    const bool beside = note_width <= width - kBesideNote - kName;
+    const int name_width = width - kBesideNote - (beside ? std::max(note_width, kNote) : kNote);
+    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", name_width, name, signed_us(us).c_str(),
+                                e2e > 0 ? us / e2e * 100 : 0, beside ? note.c_str() : ""));
+    if (!beside) out << wrapped(note, 9, width);
   };
   out << '\n';
   total("sum of kernels", report.sum_us, "");
