@@ -41,6 +41,14 @@ class Machine:
     def name(self):
         return self.greeting["machine"]
 
+    def believed(self, answer):
+        """The runner's answer, as long as it is of this machine by its own words."""
+        named = answer.get("machine") or self.name
+        if named == self.name:
+            return answer
+        return {"error": f"not believed: the runner on {self.name} says that it is of {named}", "machine": self.name,
+                "sheet": self.greeting["sheet"]}
+
     def why_not(self, job):
         """Why it cannot run the job; "" if it can."""
         if job.machine and job.machine != self.name:
@@ -314,7 +322,7 @@ class Farm:
                 await asyncio.wait_for(future.cancel(force=True), 5)
                 return None
             answer = result.result()
-            return answer if "need" in answer else answer["answer"]
+            return answer if "need" in answer else machine.believed(answer["answer"])
         except (asyncio.CancelledError, concurrent.futures.CancelledError):
             if self._ended:
                 raise

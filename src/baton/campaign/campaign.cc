@@ -13,6 +13,7 @@
 #include "baton/campaign/programs.h"
 #include "baton/campaign/reference.h"
 #include "baton/campaign/remaining.h"
+#include "baton/campaign/result_checks.h"
 #include "baton/clock/quiet.h"
 #include "baton/farm/bundle.h"
 #include "baton/farm/job/machine_lock.h"
@@ -33,6 +34,7 @@ constexpr double kAskS = 1;          // for results
 constexpr double kNoAnswerS = 600;   // beyond the time limit, after which the service counts as gone
 constexpr double kBusyShare = 0.05;  // of the processors, from which on it is worth waiting
 constexpr double kLookS = 0.3;
+const std::string kNotBelieved = "not believed: ";
 constexpr char kUnderLoad[] =
     "other programs did not leave the machine alone: some times are those of the least disturbed samples, "
     "with a wider +-";
@@ -150,47 +152,46 @@ struct InFlight {
   Job job;
   int visit = 1;
   int retries = 0;
-  int64_t begun_s = 0;
+  int64_t begun_s = 0, begun_ns = 0;  ///< since 1970, and by the monotonic clock
+  /// What came of it first, where that was not believed, and why; then this is the second look.
+  std::optional<JobResult> first = {};
+  std::string doubt = {};
 };
 
 /// Makes rows of results, and keeps account of them.
 class ResultRows {
  public:
-  ResultRows(Course& course, const MachineSpeeds& speeds) : course_(course), speeds_(speeds) {}
+  ResultRows(Course& course, const MachineSpeeds& speeds, const KnownMachines& machines)
+      : course_(course), speeds_(speeds), machines_(machines) {}
 
-  void finish(const InFlight& job, const JobResult& result) {
-    if (!result.error.empty()) return fail(job, result.error, &result);
-    const RowSource source = source_of(job, result.machine);
+  /// False: it is not believed yet, and to be measured once more.
+  bool finish(InFlight& job, const JobResult& result) {
+    if (!result.error.empty()) return fail(job, seen_before(job) + result.error, &result), true;
+    if (const std::string why = machines_.why_not(job.job, result); !why.empty())
+      return fail(job, kNotBelieved + why), true;
     std::vector<Measurement> rows;
     try {
-      rows = measurements_of_job(result, source);
-      if (course_.design.inside && course_.worker.here) {
-        const MachineLock lock = course_.locked();
-        std::vector<Measurement> parts = inside_rows(source, course_.context);
-        rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
-      }
-    } catch (const Interrupted&) {
-      throw;
+      rows = measurements_of_job(result, source_of(job, result.machine));
     } catch (const Error& error) {
-      return fail(job, error.what(), &result);
+      return fail(job, error.what(), &result), true;
     }
-    if (rows.empty()) return fail(job, "it computes nothing that could be measured", &result);
-    CampaignReport& report = course_.report;
-    report.rows += course_.store.insert(rows);
-    job.visit == 1 ? ++report.measured : ++report.revisited;
-    ++course_.stage.done;
-    drifted_ += speeds_.has_drifted(speeds_.of(result.machine));
-    const Protocol& protocol = course_.design.protocol;
-    bool steady = true;
-    for (const Measurement& row : rows) {
-      if (!is_of_computation(row.work.kind)) continue;
-      steady &= is_steady(protocol, row.unreliable, row.cv, row.cache);
-      if (!row.unreliable.empty()) continue;
-      ++report.timed_rows;
-      report.steady_rows += row.cv <= protocol.cv;
+    if (rows.empty()) return fail(job, "it computes nothing that could be measured", &result), true;
+    const ResultDoubt doubt = doubt_of(result, rows,
+                                       {.job = &job.job,
+                                        .plan = job.program->built->plan.graph.get(),
+                                        .elapsed_s = seconds_since(job.begun_ns),
+                                        .slowness = speeds_.slowness(result.machine)});
+    if (doubt && !doubt.is_certain && !job.first) {
+      job.first = result;
+      job.doubt = doubt.why;
+      return false;
     }
-    if (!steady) unsteady_[job.visit].push_back(*job.configuration);
-    course_.show("measuring");
+    if (doubt && (doubt.is_certain || !agree(*job.first, result)))
+      return fail(job, seen_before(job) + kNotBelieved + doubt.why, &result), true;
+    if (job.first && !doubt)
+      note(job.program->subject->name + " was measured again: " + job.first->machine + " said " + job.doubt);
+    keep(job, result, std::move(rows));
+    return true;
   }
 
   /// `result`: of the machine on which it failed; null: it came to none.
@@ -212,6 +213,44 @@ class ResultRows {
   int drifted() const { return drifted_; }  ///< configurations
 
  private:
+  void keep(const InFlight& job, const JobResult& result, std::vector<Measurement> rows) {
+    if (course_.design.inside && course_.worker.here) try {
+        const MachineLock lock = course_.locked();
+        std::vector<Measurement> parts = inside_rows(source_of(job, result.machine), course_.context);
+        rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const Error& error) {
+        return fail(job, error.what(), &result);
+      }
+    CampaignReport& report = course_.report;
+    report.rows += course_.store.insert(rows);
+    job.visit == 1 ? ++report.measured : ++report.revisited;
+    ++course_.stage.done;
+    drifted_ += speeds_.has_drifted(speeds_.of(result.machine));
+    const Protocol& protocol = course_.design.protocol;
+    bool steady = true;
+    for (const Measurement& row : rows) {
+      if (!is_of_computation(row.work.kind)) continue;
+      steady &= is_steady(protocol, row.unreliable, row.cv, row.cache);
+      if (!row.unreliable.empty()) continue;
+      ++report.timed_rows;
+      report.steady_rows += row.cv <= protocol.cv;
+    }
+    if (!steady) unsteady_[job.visit].push_back(*job.configuration);
+    course_.show("measuring");
+  }
+
+  /// What is said before the reason of a second look's failure.
+  static std::string seen_before(const InFlight& job) {
+    return job.first ? kNotBelieved + job.doubt + "; measured again: " : "";
+  }
+
+  void note(const std::string& text) {
+    std::vector<std::string>& notes = course_.report.notes;
+    if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+  }
+
   RowSource source_of(const InFlight& job, const std::string& machine) const {
     const ReferenceTimes times = speeds_.of(machine);
     RowSource source;
@@ -230,11 +269,14 @@ class ResultRows {
                     times.last_us(), times.usual_us());
       source.unreliable = text;
     }
+    if (const std::string doubt = speeds_.doubt(machine); !doubt.empty())
+      source.unreliable = "the reference kernel's time on this machine is not believed: " + doubt;
     return source;
   }
 
   Course& course_;
   const MachineSpeeds& speeds_;
+  const KnownMachines& machines_;
   Unsteady unsteady_;
   int drifted_ = 0;
 };
@@ -263,7 +305,7 @@ class Measuring {
         expected_(course.context),
         speeds_(course.store, course.worker, course.context,
                 {course.options.name, course.options.reference_s, course.options.drift}),
-        rows_(course, speeds_),
+        rows_(course, speeds_, machines_),
         sheet_(sheet_of_machine(course)) {}
 
   ResultRows& rows() { return rows_; }
@@ -365,11 +407,7 @@ class Measuring {
       // Here before the next job: nothing else is measured meanwhile.
       if (next < jobs.size() && (!worker.here || waiting.empty())) speeds_.ask(submitted_);
       while (next < jobs.size() && !course_.late() && waiting.size() + speeds_.asked() < places) {
-        InFlight& job = jobs[next++];
-        job.begun_s = now_s();
-        worker.worker->submit(job.job);
-        ++submitted_;
-        waiting.emplace(job.job.id, job);
+        submit(jobs[next++], waiting);
         heard = monotonic_ns();
       }
       if (waiting.empty() && speeds_.asked() == 0) return;
@@ -392,12 +430,33 @@ class Measuring {
       InFlight job = at->second;
       waiting.erase(at);
       if (result->retry && job.retries++ < kMostRetries) {
-        worker.worker->submit(job.job);
-        waiting.emplace(job.job.id, std::move(job));
-        continue;
+        submit(std::move(job), waiting);
+      } else if (!rows_.finish(job, *result)) {
+        job.job.machine = another_machine(result->machine);
+        submit(std::move(job), waiting);
       }
-      rows_.finish(job, *result);
     }
+  }
+
+  void submit(InFlight job, std::map<std::string, InFlight>& waiting) {
+    machines_.add(course_.worker.worker->machine_list());
+    if (job.begun_s == 0) job.begun_s = now_s();
+    job.begun_ns = monotonic_ns();
+    course_.worker.worker->submit(job.job);
+    ++submitted_;
+    const std::string id = job.job.id;
+    waiting.emplace(id, std::move(job));
+  }
+
+  /// One for a second look, that runs the same code; empty: there is none beside this one.
+  std::string another_machine(const std::string& machine) const {
+    const std::vector<WorkerMachine> all = course_.worker.worker->machine_list();
+    const auto first = std::ranges::find(all, machine, &WorkerMachine::name);
+    for (const WorkerMachine& each : all)
+      if (first != all.end() && each.name != machine && each.sheet.code_target == first->sheet.code_target &&
+          each.plugins == first->plugins)
+        return each.name;
+    return "";
   }
 
   void take_reference(const JobResult& result) {
@@ -416,6 +475,7 @@ class Measuring {
   const std::vector<Subject>& subjects_;
   ExpectedOutputs expected_;
   MachineSpeeds speeds_;
+  KnownMachines machines_;
   ResultRows rows_;
   const std::optional<DeviceSheet> sheet_;
   int64_t submitted_ = 0;  ///< jobs

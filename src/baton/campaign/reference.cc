@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "baton/campaign/result_checks.h"
 #include "baton/campaign/rows.h"
 #include "baton/clock/estimate.h"
 #include "baton/driver/build.h"
@@ -103,17 +104,29 @@ void MachineSpeeds::ask(int64_t submitted) {
     Asked& last = at->second;
     if (!is_new && (seconds_since(last.at_ns) < options_.every_s || last.submitted == submitted)) continue;
     const Job job = this->job(name);
-    if (!asked_.emplace(job.id, static_cast<int64_t>(std::time(nullptr))).second) continue;
+    if (!asked_.emplace(job.id, Open{job, static_cast<int64_t>(std::time(nullptr)), monotonic_ns()}).second)
+      continue;
     last = {monotonic_ns(), submitted};
     worker_.worker->submit(job);
   }
 }
 
 MachineSpeeds::Taken MachineSpeeds::take(const JobResult& result) {
-  const int64_t begun_s = asked_.extract(result.id).mapped();
+  const Open open = asked_.extract(result.id).mapped();
   if (result.error.empty() && !result.rows.empty()) {
-    const int64_t rows = insert(result, begun_s);
-    return {.rows = rows, .times = times_of(result.machine)};
+    Measurement row = row_of(result, open.begun_s);
+    const ResultFacts facts{&open.job, program_->plan.graph.get(), seconds_since(open.begun_ns)};
+    std::string why = doubt_of(result, {&row, 1}, facts).why;
+    if (why.empty()) why = why_other_device(row);
+    trust_[result.machine] = {slowness_of(row), why};
+    if (!why.empty()) {
+      row.unreliable = "not believed: " + why;
+      return {.rows = store_.insert({&row, 1}),
+              .note = "the reference kernel's time on " + result.machine + " is not believed: " + why};
+    }
+    ReferenceTimes& times = times_of(result.machine);
+    times.add(row.reference_us, row.unreliable.empty());
+    return {.rows = store_.insert({&row, 1}), .times = times};
   }
   const std::string why = result.error.empty() ? "it was not measured" : result.error;
   if (worker_.here && !result.retry) throw Error("the reference kernel cannot be measured: " + why);
@@ -123,7 +136,7 @@ MachineSpeeds::Taken MachineSpeeds::take(const JobResult& result) {
   return {.note = "the reference kernel could not be measured on " + machine + ": " + why};
 }
 
-int64_t MachineSpeeds::insert(const JobResult& result, int64_t begun_s) {
+Measurement MachineSpeeds::row_of(const JobResult& result, int64_t begun_s) const {
   const Configuration configuration{kName, 0, "llvm", 1};
   Subject whole = subject_;
   whole.kind = Subject::Kind::kModel;
@@ -137,15 +150,11 @@ int64_t MachineSpeeds::insert(const JobResult& result, int64_t begun_s) {
   JobResult first = result;
   first.rows.resize(1);
   first.rows[0].node.clear();
-  std::vector<Measurement> rows = measurements_of_job(first, source);
-  ReferenceTimes& times = times_of(result.machine);
-  for (Measurement& row : rows) {
-    row.model.clear();
-    row.model_id.clear();
-    row.reference_us = reference_us_of(row);
-    times.add(row.reference_us, row.unreliable.empty());
-  }
-  return store_.insert(rows);
+  Measurement row = std::move(measurements_of_job(first, source).front());
+  row.model.clear();
+  row.model_id.clear();
+  row.reference_us = reference_us_of(row);
+  return row;
 }
 
 /// Times of earlier sessions of this campaign count, too.
@@ -164,6 +173,16 @@ ReferenceTimes& MachineSpeeds::times_of(const std::string& machine) {
 ReferenceTimes MachineSpeeds::of(const std::string& machine) const {
   const auto at = times_.find(machine);
   return at != times_.end() ? at->second : ReferenceTimes();
+}
+
+double MachineSpeeds::slowness(const std::string& machine) const {
+  const auto at = trust_.find(machine);
+  return at != trust_.end() ? at->second.slowness : 1;
+}
+
+std::string MachineSpeeds::doubt(const std::string& machine) const {
+  const auto at = trust_.find(machine);
+  return at != trust_.end() ? at->second.doubt : "";
 }
 
 bool MachineSpeeds::has_drifted(const ReferenceTimes& times) const {

@@ -56,13 +56,17 @@ class MachineSpeeds {
   struct Taken {
     int64_t rows = 0;                          ///< new ones in the store
     std::optional<ReferenceTimes> times = {};  ///< those of its machine
-    std::string note = {};                     ///< why it has none; may be empty
+    std::string note = {};                     ///< why it has none, or is not believed; may be empty
   };
   /// Throws Error when it cannot be measured on this machine.
   Taken take(const JobResult& result);
 
   /// Empty where the machine has not answered.
   ReferenceTimes of(const std::string& machine) const;
+  /// ResultFacts::slowness of the machine.
+  double slowness(const std::string& machine) const;
+  /// Why the machine's last reference time is not believed; empty: it is.
+  std::string doubt(const std::string& machine) const;
   /// Where neighbours share caches and memory, the reference varies by more than the limit all the time: that
   /// is in the spread of each row, too.
   bool has_drifted(const ReferenceTimes& times) const;
@@ -75,7 +79,8 @@ class MachineSpeeds {
   /// The reference on this machine only; "": on any.
   Job job(const std::string& machine) const;
   ReferenceTimes& times_of(const std::string& machine);
-  int64_t insert(const JobResult& result, int64_t begun_s);
+  /// The one row of the reference run.
+  Measurement row_of(const JobResult& result, int64_t begun_s) const;
 
   Store& store_;
   const CampaignWorker& worker_;
@@ -84,9 +89,20 @@ class MachineSpeeds {
   const Subject subject_;
   std::shared_ptr<const BuildResult> program_;
   std::string bundle_;
+  /// What of one machine is known beside its times.
+  struct Trust {
+    double slowness = 1;
+    std::string doubt = {};
+  };
   std::map<std::string, ReferenceTimes> times_;  ///< by machine
-  std::map<std::string, int64_t> asked_;         ///< by id: since when, in seconds
-  std::map<std::string, Asked> asked_at_;        ///< by machine
+  std::map<std::string, Trust> trust_;           ///< by machine
+  /// Jobs that are not answered, by id, and since when, in seconds since 1970 and by the monotonic clock.
+  struct Open {
+    Job job;
+    int64_t begun_s = 0, begun_ns = 0;
+  };
+  std::map<std::string, Open> asked_;
+  std::map<std::string, Asked> asked_at_;  ///< by machine
 };
 
 }  // namespace baton

@@ -98,10 +98,17 @@ std::optional<JobResult> FarmWorker::take(const std::string& line) {
                 "; what it wrote stands above, what was measured is kept");
   }
   const Json json = Json::parse_or_discard(line);
-  if (json.is_object() && json.contains("id")) {
-    JobResult result = read_result(line);
-    open_.erase(result.id);
-    return result;
+  if (json.is_object() && json.contains("id") && json["id"].is_string()) {
+    const std::string id = json["id"].get<std::string>();
+    open_.erase(id);
+    try {
+      return read_result(line);
+    } catch (const Error& error) {  // what a runner says costs its job, not the campaign
+      JobResult result;
+      result.id = id;
+      result.error = std::string("the runner answered ") + error.what();
+      return result;
+    }
   }
   if (json.is_object() && json.contains("machines")) {
     machines_.clear();

@@ -132,6 +132,7 @@ def test_a_python_without_distributed_says_what_to_install(tmp_path):
     ("dask://nowhere", (), "give local, ssh://HOST,..., dask://SCHEDULER:PORT or slurm"),
     ("ssh://a?pyton=/p", (), "there is no option `pyton`; there are python, runner"),
     ("slurm?job=2", (), "there is no option `job`"),
+    ("slurm?jobs=two", (), "jobs=two is no number of jobs"),
     ("dask://127.0.0.1:1", ("--key", "/nowhere"), "/nowhere"),
     ("dask://127.0.0.1:1", ("--tls-ca-file", "/nowhere/ca.pem"), "TLS needs --tls-cert and --tls-key, too"),
     ("dask://127.0.0.1:1", ("--tls-ca-file", "/nowhere/ca.pem", "--tls-cert", "/c", "--tls-key", "/k"), "with /nowhere/ca.pem, /c, /k"),

@@ -73,14 +73,16 @@ class Campaigns : public testing::Test {
     result.id = job.id;
     result.machine = "test";
     result.device = DeviceSheet::host();
-    const Plan& plan = *programs_.at(job.bundle)->plan.graph;
-    for (const PlanNode& node : plan.nodes)
-      if (node.kind == PlanNode::Kind::kKernel) {
-        JobRow row;
-        row.node = node.name;
-        for (int i = 0; i < 30; ++i) row.samples_us.push_back(us + 0.01 * i);
-        result.rows.push_back(std::move(row));
-      }
+    const auto add = [&](const std::string& node) {
+      JobRow row;
+      row.node = node;
+      for (int i = 0; i < 30; ++i) row.samples_us.push_back(us + 0.01 * i);
+      result.rows.push_back(std::move(row));
+    };
+    if (!job.protocol.alone) add("");
+    if (!job.protocol.nodes) return result;
+    for (const PlanNode& node : programs_.at(job.bundle)->plan.graph->nodes)
+      if (node.kind == PlanNode::Kind::kKernel) add(node.name);
     return result;
   }
 
@@ -139,6 +141,81 @@ TEST_F(Campaigns, AFailedJobCostsOneRow) {
   EXPECT_EQ(report.failures[0].why, "killed by signal 11");
   EXPECT_EQ(campaign_status(kept, options_.name).failed, 1);
   EXPECT_EQ(run_campaign(kept, design_, worker_, options_).finished_before, 5);
+}
+
+/// Samples so many times as long.
+JobResult scaled(double factor, JobResult result) {
+  for (JobRow& row : result.rows)
+    for (double& us : row.samples_us) us *= factor;
+  return result;
+}
+
+TEST_F(Campaigns, WhatCannotBeCostsOneRowThatSaysWhy) {
+  Store kept = store();
+  int count = 0;
+  recorded_->answer = [&](const Job& job) { return scaled(count++ == 2 ? 0 : 1, steady(job, 100)); };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_EQ(report.measured, 4);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_THAT(report.failures[0].why, testing::MatchesRegex("not believed: .*: a sample of 0 us"));
+}
+
+TEST_F(Campaigns, LookTwiceAtWhatIsOff) {
+  for (const bool is_slow : {false, true}) {
+    options_.name = is_slow ? "slow" : "glitch";
+    Store kept = store();
+    std::string odd;
+    recorded_->answer = [&](const Job& job) {
+      if (odd.empty() && !job.id.starts_with("reference")) {
+        odd = job.id;
+        return scaled(50, steady(job, 100));
+      }
+      return scaled(is_slow && job.id == odd ? 45 : 1, steady(job, 100));
+    };
+    const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+    EXPECT_EQ(report.measured, 5);
+    EXPECT_EQ(report.failed, 0);
+    StoreQuery query;
+    query.kind = WorkKind::kKernel;
+    query.campaign = options_.name;
+    int slow = 0;
+    kept.each(query, [&](const Measurement& row) { return slow += row.median_us > 1000, true; });
+    EXPECT_EQ(slow > 0, is_slow) << "two looks that agree are believed";
+    if (is_slow) continue;
+    ASSERT_EQ(report.notes.size(), 1u);
+    EXPECT_THAT(report.notes[0], HasSubstr(" was measured again: test said "));
+  }
+}
+
+TEST_F(Campaigns, TwoLooksThatDifferCostOneRow) {
+  Store kept = store();
+  double factor = 20;
+  std::string odd;
+  recorded_->answer = [&](const Job& job) {
+    if (odd.empty() && !job.id.starts_with("reference")) odd = job.id;
+    return scaled(job.id == odd ? factor *= 2 : 1, steady(job, 100));
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_EQ(report.failed, 1);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_THAT(report.failures[0].why,
+              testing::MatchesRegex("not believed: .*; measured again: not believed: .*"));
+}
+
+TEST_F(Campaigns, MarkRowsOfAMachineWhoseReferenceIsNotBelieved) {
+  Store kept = store();
+  recorded_->answer = [&](const Job& job) {
+    return scaled(job.id == "reference" ? 100 : 1, steady(job, 100));
+  };
+  const CampaignReport report = run_campaign(kept, design_, worker_, options_);
+  EXPECT_THAT(report.notes,
+              testing::Contains(HasSubstr("the reference kernel's time on test is not believed")));
+  EXPECT_EQ(report.timed_rows, 0);
+  kept.each({}, [&](const Measurement& row) {
+    EXPECT_NE(row.unreliable, "");
+    return true;
+  });
 }
 
 TEST_F(Campaigns, MarkRowsWhenTheReferenceDrifts) {

@@ -1,0 +1,47 @@
+"""Runners that say other times than they measured (spoiling_runner.py): each costs its row, which says why it is not believed."""
+from cluster import Campaign, Cluster
+
+WHY = {
+    "zeros": "a sample of 0 us",
+    "huge": "its samples sum up to",
+    "tenfold": "its samples sum up to",
+    "hundredth": "at ten times its device's rates",
+    "constant": "which no clock reads",
+    "dropped": "the runner answered not a result of a job: neither rows nor why there are none",
+    "name": "the runner on name says that it is of elsewhere",
+}
+# Long enough for ten times as long to be longer than the job took; and enough samples that are alike.
+PROTOCOL = {"max_seconds": 0.5, "cv": 1e-9}
+
+
+def test_each_lie_costs_its_row(tmp_path, spoiling):
+    with Cluster(tmp_path, runner=spoiling) as cluster:
+        for lie in WHY:  # a machine that is called like its lie
+            (tmp_path / f"{lie}.{lie}").touch()
+            cluster.start_worker(lie)
+        cluster.wait_for_workers()
+        # Of one dense layer, whose work no runner does in a hundredth of the time.
+        campaign = Campaign(tmp_path, cluster.on, patterns=28, protocol=PROTOCOL, uncertainty={"nn.dense": 1000})
+        report = campaign.report()
+        assert report["measured"] + report["failed"] == 28 and campaign.check_whole() == campaign.planned()
+        said = {machine: text for _, machine, text in campaign.failures()}
+        told = {lie for lie in WHY if not (tmp_path / f"{lie}.{lie}").exists()}
+        assert len(told) >= len(WHY) - 1, "machines had nothing to do"
+        for lie in told:
+            machine = lie if lie in said else "asks"  # what cannot be read has no machine
+            assert WHY[lie] in said[machine], said
+        assert report["failed"] == len(told), report["failures"]
+        assert not campaign.sql("select 1 from rows where machine = 'elsewhere'")
+
+
+def test_a_slow_reference_kernel_tells_another_machine(tmp_path, spoiling):
+    with Cluster(tmp_path, runner=spoiling) as cluster:
+        (tmp_path / "m0.reference.tenfold").touch()
+        cluster.start_worker("m0")
+        cluster.wait_for_workers()
+        campaign = Campaign(tmp_path, cluster.on, patterns=3)
+        report = campaign.report()
+        assert any("the reference kernel's time on m0 is not believed" in note for note in report["notes"]), report["notes"]
+        assert report["timed_rows"] == 0
+        unreliable = {row[0] for row in campaign.sql("select unreliable from rows where kind != 'reference'")}
+        assert unreliable and all("not believed" in text for text in unreliable), unreliable
