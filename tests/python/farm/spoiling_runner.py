@@ -38,6 +38,7 @@ LIES = {
     "zeros": with_samples(lambda us, row: 0),
     "huge": with_samples(lambda us, row: 1e300),
     "tenfold": with_samples(lambda us, row: 10 * us),
+    "hundredfold": with_samples(lambda us, row: 100 * us),
     "hundredth": with_samples(lambda us, row: us / 100),
     "constant": with_samples(lambda us, row: 123.4),
     "dropped": without_a_kernel,
