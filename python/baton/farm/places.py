@@ -177,12 +177,12 @@ def worker_flags(options):
 
 
 async def start_slurm(stack, query, options, security):
-    if missing := [name for name in ("sbatch", "scancel") if not shutil.which(name)]:
-        raise Gone(f"--on slurm: there is no `{'` and no `'.join(missing)}` in PATH: start the campaign where Slurm's commands are, a login "
-                   "node; machines without Slurm are reached by ssh://HOST,...")
     jobs = query.get("jobs", "1")
     if not jobs.isdecimal() or int(jobs) < 1:
         raise Gone(f"--on slurm: jobs={jobs} is no number of jobs")
+    if missing := [name for name in ("sbatch", "scancel") if not shutil.which(name)]:
+        raise Gone(f"--on slurm: there is no `{'` and no `'.join(missing)}` in PATH: start the campaign where Slurm's commands are, a login "
+                   "node; machines without Slurm are reached by ssh://HOST,...")
     from dask_jobqueue import SLURMCluster
 
     network = {"interface": query["interface"]} if "interface" in query else {"host": query.get("host", LOOPBACK)}

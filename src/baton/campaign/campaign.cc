@@ -419,6 +419,7 @@ class Measuring {
                       " s: what was measured is in the store, and the same command goes on from there");
         continue;
       }
+      machines_.add(worker.worker->machine_list());  // some came since the job was submitted
       if (sheet_) result->device = *sheet_;
       heard = monotonic_ns();
       if (speeds_.is_asked(*result)) {
@@ -439,7 +440,6 @@ class Measuring {
   }
 
   void submit(InFlight job, std::map<std::string, InFlight>& waiting) {
-    machines_.add(course_.worker.worker->machine_list());
     if (job.begun_s == 0) job.begun_s = now_s();
     job.begun_ns = monotonic_ns();
     course_.worker.worker->submit(job.job);

@@ -39,7 +39,7 @@ LIES = {
     "huge": with_samples(lambda us, row: 1e300),
     "tenfold": with_samples(lambda us, row: 10 * us),
     "hundredfold": with_samples(lambda us, row: 100 * us),
-    "hundredth": with_samples(lambda us, row: us / 100),
+    "thousandth": with_samples(lambda us, row: us / 1000),
     "constant": with_samples(lambda us, row: 123.4),
     "dropped": without_a_kernel,
     "name": lambda answer: answer.update(machine="elsewhere"),

@@ -161,6 +161,19 @@ TEST_F(Campaigns, WhatCannotBeCostsOneRowThatSaysWhy) {
   EXPECT_THAT(report.failures[0].why, testing::MatchesRegex("not believed: .*: a sample of 0 us"));
 }
 
+// Its results were refused as those of no machine.
+TEST_F(Campaigns, BelieveAMachineThatCameAfterTheJobWasSubmitted) {
+  Store kept = store();
+  recorded_->list = {{"first", DeviceSheet::host(), {}}};
+  recorded_->answer = [&](const Job& job) {
+    recorded_->list.push_back({"test", DeviceSheet::host(), {}});
+    JobResult result = steady(job, 100);
+    if (!job.machine.empty()) result.machine = job.machine;
+    return result;
+  };
+  EXPECT_EQ(run_campaign(kept, design_, worker_, options_).failed, 0);
+}
+
 TEST_F(Campaigns, LookTwiceAtWhatIsOff) {
   for (const bool is_slow : {false, true}) {
     options_.name = is_slow ? "slow" : "glitch";
