@@ -35,6 +35,10 @@ Subject reference_subject() {
   Subject subject{Subject::Kind::kPattern, kName, "", module, model_work(module)};
   subject.work.kind = WorkKind::kReference;
   subject.work.brief = kName;
+  // Works of models have neither, and how slow a machine is against its sheet is told by them.
+  const Work dense = kernel_work(module->find("main"));
+  subject.work.flops = dense.flops;
+  subject.work.bytes = dense.bytes;
   return subject;
 }
 
