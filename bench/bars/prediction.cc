@@ -1,6 +1,7 @@
-// Predictors against their bars: prediction STORE [BACKEND]. Holds out models and families of the store's
-// measurements, and times the prediction of ResNet-50; prediction --time PREDICTOR only does that. Prints
-// `bar, measured, ok` and exits with 1 when one does not hold.
+// Predictors against their bars: prediction STORE [BACKEND]. Holds out models, families and the largest models of
+// the store's measurements, and times the prediction of ResNet-50; prediction --larger STORE [BACKEND] and
+// prediction --time PREDICTOR only do one of these. Prints `bar, measured, ok` and exits with 1 when one does not
+// hold.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -53,6 +54,18 @@ void report_models(const Evaluation& evaluation, const std::string& backend) {
   }
 }
 
+void report_larger(const Evaluation& evaluation, const std::string& backend) {
+  const AccuracyRow* row = evaluation.find("models", backend, "larger", "baton");
+  if (!row) return;
+  const std::string of = ", the largest fifth of the models of " + backend;
+  const Accuracy& a = row->accuracy;
+  bars::report(("median error" + of).c_str(), 3, 100 * a.median_error, "%");
+  bars::report_least(("within 10 %" + of).c_str(), 90, 100 * a.within_10, "%");
+  bars::report(("90 % intervals cover" + of).c_str(), 87, 93, 100 * a.coverage, "%");
+  std::printf("%-62s %.1f %% within 5 %%, %.1f %% within 20 %%, %.1f %% flagged\n", "", 100 * a.within_5,
+              100 * a.within_20, 100 * a.flagged);
+}
+
 void report_kernels(const Evaluation& evaluation, const std::string& backend) {
   for (const AccuracyRow& row : evaluation.rows) {
     if (row.of != "kernels" || row.backend != backend || row.held_out != "model") continue;
@@ -97,7 +110,7 @@ void report_time(const Predictor& predictor) {
 int main(int argc, char** argv) {
   using namespace baton;
   if (argc < 2) {
-    std::fprintf(stderr, "usage: prediction STORE [BACKEND], or prediction --time PREDICTOR\n");
+    std::fprintf(stderr, "usage: prediction [--larger] STORE [BACKEND], or prediction --time PREDICTOR\n");
     return 2;
   }
   initialize();
@@ -106,8 +119,11 @@ int main(int argc, char** argv) {
       report_time(load_predictor(argv[2]));
       return bars::all_hold ? 0 : 1;
     }
+    const bool only_larger = argc > 2 && argv[1] == std::string("--larger");
+    if (only_larger) ++argv, --argc;
     const Dataset data = dataset_of(Store::open(argv[1], Store::Mode::kRead), argc > 2 ? argv[2] : "");
     EvaluateOptions options;
+    if (only_larger) options.folds = 0, options.families = options.baselines = false;
     if (argc > 2) options.train.only_backend = argv[2];
     options.train.progress = [](const std::string& what, int done, int total) {
       std::fprintf(stderr, "%s %d/%d\n", what.c_str(), done, total);
@@ -116,8 +132,9 @@ int main(int argc, char** argv) {
     for (const std::string& backend : data.backends()) {
       report_kernels(evaluation, backend);
       report_models(evaluation, backend);
+      report_larger(evaluation, backend);
     }
-    report_time(train(data, options.train));
+    if (!only_larger) report_time(train(data, options.train));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "prediction: %s\n", error.what());
     return 1;

@@ -39,7 +39,7 @@ def tvm_wrap_excepthook(exception_hook):
 # Imported on demand, to keep `import baton` fast.
 _LATER = {"ProfileDiff": "_profile", "ProfileReport": "_profile", "compare": "_profile", "diff": "_profile", "explain": "_explain",
           "apply_mapping": "_map", "extract": "_cut", "from_torch": "_load_model", "load": "_load_model", "map": "_map", "mark": "_cut", "measure": "_measure", "module": "_origins", "get_include": "_targets", "load_backend": "_targets", "origins": "_origins",
-          "profile": "_profile", "predict": "_predict", "side_by_side": "_queues", "train": "_predict", "Predictor": "_predict", "targets": "_targets"}
+          "profile": "_profile", "predict": "_predict", "probe": "_predict", "side_by_side": "_queues", "train": "_predict", "Predictor": "_predict", "targets": "_targets"}
 _MODULES_LATER = ("store", "testing")
 __all__ = sorted({name for name in globals() if not name.startswith("_")} | {*_LATER, *_MODULES_LATER})
 

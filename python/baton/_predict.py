@@ -46,6 +46,25 @@ def train(store, path=None, source=None, *, options):
     return made
 
 
+@takes(core.probe_options())
+def probe(progress=None, *, options):
+    """Makes a predictor of this machine in five minutes, from one of another machine: `baton probe`. `baton.predict` and
+    `baton.map(measure=False)` find it by themselves.
+
+    Parameters
+    ----------
+    progress : called with (phase, done, total, seconds left or None)
+
+    Returns a dict: predictor (the path of its file; None after an interrupt: the same call goes on from there), store (what was measured),
+    device, from (the predictor that was carried over), networks and kernels (chosen), rows, left_out (rows by reason), spoiled (the part
+    of the rows that other programs spoiled), seconds, partial ("interrupted", "time", or None), card (of the predictor, with the
+    errors on what was held out), ... Raises TVMError where the machine is busy, unless `under_load`, where XGBoost is not installed,
+    and where the file cannot be written.
+    """
+    _find_xgboost()
+    return core.probe(options, progress)
+
+
 def _find_xgboost():
     """Names the library of the wheel `xgboost`, if there is one, for the core to load where the system has none."""
     if "BATON_XGBOOST" in os.environ:

@@ -492,7 +492,10 @@ std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernel
 std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels,
                                  std::span<const int> models) {
   std::map<std::string, std::set<int>> by_family;
-  for (const int model : models) by_family[data.models[static_cast<size_t>(model)].family].insert(model);
+  for (const int model : models) {
+    const std::string& family = data.models[static_cast<size_t>(model)].family;
+    by_family[family.substr(0, family.find("-v"))].insert(model);
+  }
   std::vector<Split> splits;
   if (by_family.size() < 2) return splits;
   for (const auto& [family, held] : by_family) {
@@ -503,6 +506,37 @@ std::vector<Split> family_splits(const Dataset& data, std::span<const int> kerne
     splits.back().name = family;
   }
   return splits;
+}
+
+std::optional<Split> size_split(const Dataset& data, std::span<const int> kernels,
+                                std::span<const int> models) {
+  constexpr size_t kFewest = 10, kParts = 5;
+  if (models.size() < kFewest) return std::nullopt;
+  const auto us_of = [&](int model) { return data.models[static_cast<size_t>(model)].us; };
+  std::map<std::string, std::vector<int>> by_backend;
+  for (const int model : models) by_backend[data.models[static_cast<size_t>(model)].backend].push_back(model);
+  std::set<int> held;
+  for (auto& [backend, mine] : by_backend) {
+    std::ranges::stable_sort(mine, {}, us_of);
+    held.insert(mine.end() - static_cast<std::ptrdiff_t>(mine.size() / kParts), mine.end());
+  }
+  std::set<std::string> works;
+  for (const int model : held) works.merge(data.works_of(model));
+  std::map<std::string, double> longest;  // kernel of a model that is left, by backend
+  for (const int model : models)
+    if (!held.count(model))
+      for (const auto& [kernel, calls] : data.models[static_cast<size_t>(model)].kernels) {
+        const KernelSample& one = data.kernels[static_cast<size_t>(kernel)];
+        if (works.count(one.work_id)) continue;
+        double& most = longest[one.kernel.backend];
+        most = std::max(most, one.us);
+      }
+  for (const int kernel : kernels) {
+    const KernelSample& one = data.kernels[static_cast<size_t>(kernel)];
+    const auto at = longest.find(one.kernel.backend);
+    if (at == longest.end() || one.us > at->second) works.insert(one.work_id);
+  }
+  return split_without(data, kernels, models, held, works);
 }
 
 Split with_seen_kernels(const Dataset& data, const Split& split) {

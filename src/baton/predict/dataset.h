@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -93,9 +94,14 @@ struct Split {
 /// splits.
 std::vector<Split> model_splits(const Dataset& data, std::span<const int> kernels,
                                 std::span<const int> models, int count, uint32_t seed);
-/// One split per family of at least two models, where there are at least two families.
+/// One split per family of at least two models, where there are at least two families. Versions of one family
+/// (resnet and resnet-v1.5) are one.
 std::vector<Split> family_splits(const Dataset& data, std::span<const int> kernels,
                                  std::span<const int> models);
+/// Tests are the fifth of each backend's models that takes longest, with all their kernels, and all kernels
+/// that take longer than any that is left in the models. Nullopt where there are fewer than ten models.
+std::optional<Split> size_split(const Dataset& data, std::span<const int> kernels,
+                                std::span<const int> models);
 /// The same tests with all kernels of other models in training: `seen kernels allowed`.
 Split with_seen_kernels(const Dataset& data, const Split& split);
 

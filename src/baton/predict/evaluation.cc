@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "baton/predict/least_squares.h"
@@ -117,10 +118,14 @@ class Evaluating {
     const std::vector<int> kernels = all_indices(data_.kernels.size()),
                            models = all_indices(data_.models.size());
     const std::vector<Split> splits =
-        model_splits(data_, kernels, models, options_.folds, options_.train.seed + 17);
+        options_.folds > 0 ? model_splits(data_, kernels, models, options_.folds, options_.train.seed + 17)
+                           : std::vector<Split>();
     const std::vector<Split> families =
         options_.families ? family_splits(data_, kernels, models) : std::vector<Split>();
-    trainings_ = static_cast<int>(splits.size() * (options_.seen_kernels ? 2 : 1) + families.size());
+    const std::optional<Split> sizes =
+        options_.sizes ? size_split(data_, kernels, models) : std::optional<Split>();
+    trainings_ =
+        static_cast<int>(splits.size() * (options_.seen_kernels ? 2 : 1) + families.size() + (sizes ? 1 : 0));
     for (size_t i = 0; i < splits.size(); ++i) {
       say("held-out models, part " + std::to_string(i + 1) + " of " + std::to_string(splits.size()));
       judge(splits[i], "model", options_.baselines);
@@ -131,6 +136,10 @@ class Evaluating {
     for (const Split& split : families) {
       say("held-out family " + split.name);
       judge(split, "family", options_.baselines);
+    }
+    if (sizes) {
+      say("the largest models");
+      judge(*sizes, "larger", options_.baselines);
     }
     if (times_.empty())
       throw Error(

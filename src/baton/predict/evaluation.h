@@ -32,8 +32,8 @@ Accuracy accuracy_of(std::span<const PredictedTime> times, bool has_intervals);
 struct AccuracyRow {
   std::string of;  ///< "kernels" or "models"
   std::string backend;
-  std::string
-      held_out;  ///< "model", "model, seen kernels allowed", "family", or "family resnet"; "-" for noise
+  std::string held_out;  ///< "model", "model, seen kernels allowed", "family", "family resnet", or "larger"
+                         ///< (the fifth of the models that takes longest); "-" for noise
   std::string predictor;  ///< "baton", "operations", "roofline", "forest on shapes", "measured again"
   Accuracy accuracy;
 };
@@ -60,8 +60,8 @@ struct Evaluation {
 
 struct EvaluateOptions {
   TrainOptions train;
-  int folds = 5;
-  bool families = true, seen_kernels = true, baselines = true;
+  int folds = 5;  ///< of models that are held out; 0: none are
+  bool families = true, sizes = true, seen_kernels = true, baselines = true;
 };
 
 /// Trains folds, twice where seen kernels are asked for, and families predictors. Throws Error when there are

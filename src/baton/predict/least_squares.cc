@@ -46,7 +46,21 @@ void RelativeSquares::add(std::span<const double> terms, double us, double weigh
   }
 }
 
-std::vector<double> RelativeSquares::not_negative() const {
+std::vector<double> RelativeSquares::not_negative(std::span<const double> most) const {
+  std::vector<double> fixed(count_, -1);
+  for (;;) {
+    std::vector<double> x = not_negative_but(fixed);
+    size_t worst = count_;
+    double farthest = 1;
+    for (size_t i = 0; i < most.size(); ++i)
+      if (fixed[i] < 0 && x[i] > farthest * most[i]) farthest = x[i] / most[i], worst = i;
+    if (worst == count_) return x;
+    fixed[worst] = most[worst];
+  }
+}
+
+/// `fixed`: elements that are known; below 0: that are not.
+std::vector<double> RelativeSquares::not_negative_but(std::span<const double> fixed) const {
   // Lawson and Hanson: terms enter where more of them would help most; those that turn negative leave.
   constexpr double kEnough = 1e-9;
   std::vector<double> x(count_), length(count_);
@@ -54,7 +68,11 @@ std::vector<double> RelativeSquares::not_negative() const {
   const auto product = [&](size_t i, size_t j) {  // of terms of length one
     return length[i] > 0 && length[j] > 0 ? products_[i * count_ + j] / (length[i] * length[j]) : 0.0;
   };
-  const auto sum = [&](size_t i) { return length[i] > 0 ? sums_[i] / length[i] : 0.0; };
+  std::vector<double> sums(sums_);  // without what fixed elements make of it
+  for (size_t j = 0; j < count_; ++j)
+    if (fixed[j] >= 0)
+      for (size_t i = 0; i < count_; ++i) sums[i] -= products_[i * count_ + j] * fixed[j];
+  const auto sum = [&](size_t i) { return length[i] > 0 ? sums[i] / length[i] : 0.0; };
   std::vector<size_t> in;
   const auto solved = [&] {
     const size_t n = in.size();
@@ -78,10 +96,10 @@ std::vector<double> RelativeSquares::not_negative() const {
     size_t best = count_;
     double most = kEnough;
     for (size_t i = 0; i < count_; ++i) {
-      if (length[i] <= 0 || std::ranges::find(in, i) != in.end()) continue;
+      if (length[i] <= 0 || fixed[i] >= 0 || std::ranges::find(in, i) != in.end()) continue;
       double gradient = sum(i);
       for (size_t j = 0; j < count_; ++j) gradient -= product(i, j) * x[j];
-      if (gradient > most * sum(i)) most = gradient / sum(i), best = i;
+      if (sum(i) > 0 && gradient > most * sum(i)) most = gradient / sum(i), best = i;
     }
     if (best == count_) break;
     in.push_back(best);
@@ -102,7 +120,7 @@ std::vector<double> RelativeSquares::not_negative() const {
       if (in.size() == before) break;
     }
   }
-  for (size_t i = 0; i < count_; ++i) x[i] = length[i] > 0 ? x[i] / length[i] : 0;
+  for (size_t i = 0; i < count_; ++i) x[i] = fixed[i] >= 0 ? fixed[i] : length[i] > 0 ? x[i] / length[i] : 0;
   return x;
 }
 

@@ -24,10 +24,13 @@ class RelativeSquares {
   explicit RelativeSquares(size_t terms);
   /// An equation us = x[0] * terms[0] + ...
   void add(std::span<const double> terms, double us, double weight);
-  /// The x that is best of all without negative elements.
-  std::vector<double> not_negative() const;
+  /// The x that is best of all without negative elements and with none above `most` (of all terms, or empty).
+  /// Where several would be above, they are set to their bounds in the order of how far they are.
+  std::vector<double> not_negative(std::span<const double> most = {}) const;
 
  private:
+  std::vector<double> not_negative_but(std::span<const double> fixed) const;
+
   size_t count_;
   std::vector<double> products_, sums_;  // of normal equations: count_ x count_, and the right side
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "baton/ir/rules/cost.h"
 #include "baton/predict/dataset.h"
@@ -54,10 +55,18 @@ struct TermFacts : KernelFacts {
   }
 };
 
+constexpr double kAnyFactor = std::numeric_limits<double>::infinity();
+
 struct Term {
   const char* name;
   double (*us)(const TermFacts&);
+  /// Of its factor. Training with small models has next to no bytes that a cache has lost; a factor of 40
+  /// would fit these as well as any other, and make large models ten times too long.
+  double most = kAnyFactor;
 };
+
+// How many times as long as at the sheet's rate a level of memory may take.
+constexpr double kMostOfWeights = 2.5, kMostOfActivations = 4;
 
 constexpr Term kTerms[] = {
     {"operations", [](const TermFacts& f) { return f.computed(f.operations()); }},
@@ -78,32 +87,42 @@ constexpr Term kTerms[] = {
     {"once", [](const TermFacts&) { return 1.0; }},
     {"transformed tiles", [](const TermFacts& f) { return f.moved(f.winograd.transformed_bytes(f.e)); }},
     {"transforms", [](const TermFacts& f) { return f.computed(f.loops.transforms * 32); }},
-    {"weights from L3", [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.model()); }},
-    {"weights from memory", [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model()); }},
+    {"weights from L3", [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.model()); },
+     kMostOfWeights},
+    {"weights from memory", [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model()); },
+     kMostOfWeights},
     {"weights from L3, past all results",
-     [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.all_results()); }},
+     [](const TermFacts& f) { return f.from_l3(f.weight_bytes, f.all_results()); }, kMostOfWeights},
     {"weights from memory, past all results",
-     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results()); }},
+     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results()); }, kMostOfWeights},
     // A sheet's L3 is as large as programs that still read at its rate: of larger ones some is there, too.
     {"weights from memory, past two L3",
-     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model() / 2); }},
+     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.model() / 2); }, kMostOfWeights},
     {"weights from memory, past all results and two L3",
-     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results() / 2); }},
+     [](const TermFacts& f) { return f.from_memory(f.weight_bytes, f.all_results() / 2); }, kMostOfWeights},
     {"activations beyond L1",
      [](const TermFacts& f) {
        return f.moved((f.in_bytes + f.out_bytes) *
                       part_lost(f.of.kernel.bytes, static_cast<double>(f.of.sheet->l1_bytes)));
      }},
     {"activations from L3",
-     [](const TermFacts& f) { return f.from_l3(f.in_bytes + f.out_bytes, f.of.kernel.bytes); }},
+     [](const TermFacts& f) { return f.from_l3(f.in_bytes + f.out_bytes, f.of.kernel.bytes); },
+     kMostOfActivations},
     {"activations from memory",
-     [](const TermFacts& f) { return f.from_memory(f.in_bytes + f.out_bytes, f.of.kernel.bytes); }},
+     [](const TermFacts& f) { return f.from_memory(f.in_bytes + f.out_bytes, f.of.kernel.bytes); },
+     kMostOfActivations},
     {"padding", [](const TermFacts& f) { return f.moved(f.in_bytes * std::max(0.0, f.halo())); }},
     {"elements", [](const TermFacts& f) { return f.computed(f.e.rows * f.e.columns); }},
     {"elements of sums",
      [](const TermFacts& f) { return f.computed(f.e.rows * f.e.columns * f.e.reduction); }},
 };
 constexpr size_t kCount = std::size(kTerms);
+
+std::vector<double> most_factors() {
+  std::vector<double> all;
+  for (const Term& term : kTerms) all.push_back(term.most);
+  return all;
+}
 
 std::vector<double> terms_of(const TermFacts& facts) {
   std::vector<double> values;
@@ -151,7 +170,7 @@ struct KernelsOfKind {
       RelativeSquares squares(kCount);
       for (size_t i = 0; i < us.size(); ++i)
         if (kept[i]) squares.add(terms[i], us[i], weights[i]);
-      factors = squares.not_negative();
+      factors = squares.not_negative(most_factors());
       std::vector<double> errors;
       for (size_t i = 0; i < us.size(); ++i)
         errors.push_back(std::abs(sum_of(terms[i], factors) / us[i] - 1));

@@ -9,12 +9,14 @@
 #include "baton/codegen/backend.h"
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/driver/initialize.h"
+#include "baton/predict/boosting.h"
 #include "baton/predict/device_match.h"
 #include "baton/predict/evaluation.h"
 #include "baton/predict/model/predicted_device.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/probe/candidates.h"
 #include "baton/profile/report/peaks.h"
+#include "baton/profile/write/files.h"
 #include "baton/runtime/system/timers.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
@@ -263,6 +265,8 @@ double ProbeReport::spoiled() const {
 }
 
 ProbeReport run_probe(const ProbeCommand& command) {
+  if (const std::string why = no_xgboost(); !why.empty()) throw Error(why);  // before measuring
+  if (!command.output.empty()) check_writable(command.output);
   initialize();
   return Probe(command).run();
 }

@@ -51,8 +51,8 @@ struct ProbeReport {
   double spoiled() const;
 };
 
-/// Throws Error where the machine is busy (unless `under_load`), and where nothing can be measured or
-/// learned.
+/// Throws Error where the machine is busy (unless `under_load`), where XGBoost is missing, the file cannot be
+/// written, and where nothing can be measured or learned.
 ProbeReport run_probe(const ProbeCommand& command);
 
 Json probe_json(const ProbeReport& report);

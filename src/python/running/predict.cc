@@ -1,11 +1,13 @@
-// Predictors of times: training, files, and a model's times by one.
+// Predictors of times: training, probing, files, and a model's times by one.
 #include "baton/predict/model/run_predict.h"
 #include "baton/predict/predictor_file.h"
+#include "baton/probe/run_probe.h"
 
 #include "python/door.h"
 #include "python/keywords.h"
 #include "python/running/held_predictor.h"
 #include "python/running/profile_report.h"
+#include "python/running/progress_call.h"
 
 namespace baton::python {
 
@@ -34,6 +36,22 @@ Report predict_module(const nb::dict& options, const HeldPredictor* by, const IR
   made.report.model = std::move(name);
   made.report.opt_level = how.context.passes->opt_level;
   return made;
+}
+
+/// What `progress` raises ends the probe and goes on to the caller. An interrupt ends it, too: the report
+/// says so.
+Json probe(const nb::dict& options, const nb::object& progress) {
+  Called<ProbeCommand> command("probe", options);
+  return interruptible([&](const std::atomic<bool>* stop) {
+    ProgressCall call(progress, stop);
+    command.interrupt = call.flag();
+    command.progress = [&](const ProbeProgress& now) {
+      call(now.phase, now.done, now.total, now.seconds_left);
+    };
+    const ProbeReport report = command.run([&] { return run_probe(command); });
+    call.finish();
+    return probe_json(report);
+  });
 }
 
 }  // namespace
@@ -70,7 +88,9 @@ void bind_predict(nb::module_& m) {
           nb::arg("backend"));
   bind_options<TrainCommand>(m, "train");
   bind_options<PredictCommand>(m, "predict");
+  bind_options<ProbeCommand>(m, "probe");
   m.def("train", &train_with, nb::arg("options"), nb::arg("source").none());
+  m.def("probe", &probe, nb::arg("options"), nb::arg("progress").none());
   m.def("predict", &predict_module, nb::arg("options"), nb::arg("predictor").none(), nb::arg("module"),
         nb::arg("params"), nb::arg("name"), nb::arg("shapes"));
 }

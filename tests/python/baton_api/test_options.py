@@ -10,7 +10,7 @@ import baton
 from baton._load import core
 
 FUNCTIONS = {"measure": baton.measure, "profile": baton.profile, "compare": baton.compare, "train": baton.train, "predict": baton.predict,
-             "map": baton.map}
+             "probe": baton.probe, "map": baton.map}
 
 
 def program(*words):

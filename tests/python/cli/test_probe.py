@@ -91,6 +91,36 @@ def test_again_it_goes_on_from_what_is_measured(folder, probed):
     assert again["rows"] >= probed["rows"] and again["sheet"] == probed["sheet"]
 
 
+def test_python_has_it_too(folder, probed):
+    """It goes on from the store of the verb, and tells its progress."""
+    _, environment = command(folder)
+    script = """
+import json, baton
+seen = []
+report = baton.probe(lambda phase, done, total, left: seen.append(phase), networks=3, kernels=12, minutes=2, under_load=True)
+print(json.dumps([report, seen, list(baton.Predictor.load(report["predictor"]).card["machines"])]))
+try:
+    baton.probe(kernels=1000)
+except baton.error.UsageError as error:
+    assert "kernels" in str(error) and "--kernels" not in str(error)
+else:
+    raise AssertionError
+def stop(*_):
+    raise RuntimeError("enough")
+try:
+    baton.probe(stop, networks=3, kernels=12, minutes=2, under_load=True)
+except RuntimeError as error:
+    assert str(error) == "enough"
+else:
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=400)
+    assert done.returncode == 0, done.stderr
+    report, phases, machines = json.loads(done.stdout)
+    assert report["predictor"] == probed["predictor"] and report["measured_before"] == 15 and report["sheet"] == probed["sheet"]
+    assert "choosing what to measure" in phases and "carrying a predictor over" in phases and machines == ["here"]
+
+
 @pytest.mark.slow
 def test_an_interrupted_probe_goes_on(folder, tmp_path):
     line, environment = command(tmp_path, "probe", *QUICK, "--json")

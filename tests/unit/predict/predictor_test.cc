@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -153,6 +154,10 @@ TEST_F(PredictTimes, NoFusedFunctionIsOnBothSidesOfASplit) {
   std::vector<Split> splits = model_splits(*data_, kernels, models, 5, 3);
   const std::vector<Split> families = family_splits(*data_, kernels, models);
   ASSERT_EQ(families.size(), 3u);
+  Dataset versions = *data_;
+  for (ModelSample& model : versions.models)
+    if (model.family != "dense") model.family = model.id < "8" ? "net" : "net-v1.5";
+  EXPECT_EQ(family_splits(versions, kernels, models).size(), 2u) << "versions are one family";
   splits.insert(splits.end(), families.begin(), families.end());
   std::vector<int> tested(data_->models.size());
   for (const Split& split : splits) {
@@ -167,6 +172,16 @@ TEST_F(PredictTimes, NoFusedFunctionIsOnBothSidesOfASplit) {
     EXPECT_EQ(split.train_kernels.size() + split.test_kernels.size(), kernels.size());
   }
   for (const int count : tested) EXPECT_EQ(count, 2);  // once by model, once by family
+  const std::optional<Split> sizes = size_split(*data_, kernels, models);
+  ASSERT_TRUE(sizes);
+  EXPECT_EQ(sizes->test_models.size(), models.size() / 5);
+  double longest = 0, shortest = 1e9;
+  for (const int model : sizes->train_models)
+    longest = std::max(longest, data_->models[static_cast<size_t>(model)].us);
+  for (const int model : sizes->test_models)
+    shortest = std::min(shortest, data_->models[static_cast<size_t>(model)].us);
+  EXPECT_LE(longest, shortest);
+  EXPECT_FALSE(size_split(*data_, kernels, std::span(models).first(9)));
   // A kernel that two models share is in training only where that is asked for.
   std::vector<Measurement> shared = campaign(Machine(), 4);
   const Measurement first = shared[0];
@@ -331,6 +346,31 @@ TEST_F(PredictTimes, WeightsComeFromWhereTheModelLeftThem) {
   EXPECT_EQ(one.kernel.weight_bytes(), 4.0 * 512 * 512);
 }
 
+// A term that next to no kernel has took any factor: models of real size were predicted ten times too long.
+TEST(RelativeSquares, NoneIsAboveItsBoundAndTheOthersAreTheBestWithIt) {
+  RelativeSquares squares(3);
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> any(1, 2);
+  for (int i = 0; i < 200; ++i) {
+    const double first = any(random), second = any(random), tail = i < 3 ? 1e-3 * any(random) : 0;
+    const double terms[] = {first, second, tail};
+    squares.add(terms, 2 * first + 3 * second + 50 * tail, 1);
+  }
+  const std::vector<double> open = squares.not_negative();
+  EXPECT_NEAR(open[2], 50, 0.1);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double most[] = {kInfinity, kInfinity, 2};
+  const std::vector<double> bounded = squares.not_negative(most);
+  EXPECT_EQ(bounded[2], 2);
+  EXPECT_NEAR(bounded[0], 2, 0.01);
+  EXPECT_NEAR(bounded[1], 3, 0.01);
+  const double low[] = {1, kInfinity, 2};
+  const std::vector<double> both = squares.not_negative(low);
+  EXPECT_EQ(both[0], 1);
+  EXPECT_GT(both[1], 3.8);
+  EXPECT_EQ(both[2], 2);
+}
+
 TEST(RelativeSquares, FactorsAreThoseOfTheTermsAndNeverNegative) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> size(0.1, 100);
@@ -419,7 +459,7 @@ TEST_F(PredictTimes, MembersDisagreeAboutWhatTrainingHasNot) {
       unseen += wide.kernels.at("llvm").log_times(all).front().doubts.disagreement;
       known += predictor_->kernels.at("llvm").log_times(all).front().doubts.disagreement;
     }
-  EXPECT_GT(unseen, 2 * known);
+  EXPECT_GT(unseen, 1.5 * known);
 }
 
 TEST_F(PredictTimes, TheSameSeedGivesTheSameBytes) {
@@ -698,7 +738,7 @@ TEST_F(PredictTimes, EvaluationsHoldOutAndCompare) {
   options.train.regressor.boost.rounds = 25;
   options.train.regressor.spread_rounds = 20;
   options.folds = 2;
-  const Evaluation evaluation = evaluate(made_up::dataset(campaign(Machine(), 20)), options);
+  const Evaluation evaluation = evaluate(made_up::dataset(campaign(Machine(), 30)), options);
   const AccuracyRow* ours = evaluation.find("kernels", "llvm", "model", "baton");
   const AccuracyRow* operations = evaluation.find("kernels", "llvm", "model", "operations");
   const AccuracyRow* roofline = evaluation.find("kernels", "llvm", "model", "roofline");
@@ -710,9 +750,13 @@ TEST_F(PredictTimes, EvaluationsHoldOutAndCompare) {
   EXPECT_LE(ours->accuracy.coverage, 0.95);
   const AccuracyRow* models = evaluation.find("models", "llvm", "model", "baton");
   ASSERT_TRUE(models);
-  EXPECT_EQ(models->accuracy.count, 60);
+  EXPECT_EQ(models->accuracy.count, 90);
   EXPECT_LE(models->accuracy.flagged, 0.2);
   ASSERT_TRUE(evaluation.find("models", "llvm", "family", "baton"));
+  const AccuracyRow* larger = evaluation.find("models", "llvm", "larger", "baton");
+  ASSERT_TRUE(larger);
+  EXPECT_EQ(larger->accuracy.count, 18);
+  EXPECT_LT(larger->accuracy.median_error, 0.15);
   ASSERT_TRUE(evaluation.find("models", "llvm", "family dense", "baton"));
   const std::string page = evaluation_page(evaluation, *predictor_);
   EXPECT_THAT(page, HasSubstr("<svg"));

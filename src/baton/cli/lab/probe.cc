@@ -1,9 +1,6 @@
 #include "baton/cli/common.h"
-#include "baton/predict/boosting.h"
 #include "baton/probe/run_probe.h"
-#include "baton/profile/write/files.h"
 #include "baton/profile/write/table_format.h"
-#include "baton/support/error.h"
 
 namespace baton::cli {
 
@@ -21,8 +18,6 @@ class ProbeVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    if (const std::string why = no_xgboost(); !why.empty()) throw Error(why);
-    if (!command_.output.empty()) check_writable(command_.output);
     const InterruptScope interrupt;
     command_.interrupt = interrupt.flag();
     Progress progress(io);
