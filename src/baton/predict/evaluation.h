@@ -32,8 +32,8 @@ Accuracy accuracy_of(std::span<const PredictedTime> times, bool has_intervals);
 struct AccuracyRow {
   std::string of;  ///< "kernels" or "models"
   std::string backend;
-  std::string held_out;  ///< "model", "model, seen kernels allowed", "family", "family resnet", or "larger"
-                         ///< (the fifth of the models that takes longest); "-" for noise
+  std::string held_out;   ///< "model", "model, seen kernels allowed", "family", "family resnet", or "larger"
+                          ///< (the fifth of the models that takes longest); "-" for noise
   std::string predictor;  ///< "baton", "operations", "roofline", "forest on shapes", "measured again"
   Accuracy accuracy;
 };

@@ -241,9 +241,11 @@ void ProbeCommand::add(Flags& flags) {
       .option("networks", &networks, "so many small networks are chosen, measured whole and kernel by kernel")
       .show_default()
       .range(0, 40);
-  flags.option("from", &from,
-               "the predictor that is carried over; by default the one that comes with Baton and is of the "
-               "machine nearest to this one");
+  flags
+      .option("from", &from,
+              "the predictor that is carried over; by default the one that comes with Baton and is of the "
+              "machine nearest to this one")
+      .in_python("source");
   flags.option("name", &name, "of the predictor, as `--for-device` takes it; by default that of the machine");
   flags.option("o,output", &output,
                "the predictor's file; by default in the folder of your own predictors, where `predict` and "
