@@ -1,7 +1,7 @@
-// Predictors against their bars: prediction STORE [BACKEND]. Holds out models, families and the largest models
-// of the store's measurements, and times the prediction of ResNet-50; prediction --larger STORE [BACKEND] and
-// prediction --time PREDICTOR only do one of these. Prints `bar, measured, ok` and exits with 1 when one does
-// not hold.
+// Predictors against their bars: prediction STORE [BACKEND]. Holds out models, families and the largest
+// models of the store's measurements, and times the prediction of ResNet-50; prediction --larger STORE
+// [BACKEND] and prediction --time PREDICTOR only do one of these. Prints `bar, measured, ok` and exits with 1
+// when one does not hold.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

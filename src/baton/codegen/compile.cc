@@ -16,6 +16,7 @@
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
+#include "baton/codegen/kernel/rare_values.h"
 #include "baton/codegen/kernel/shape_of.h"
 #include "baton/codegen/kernel/split_object.h"
 #include "baton/codegen/kernel/stable_names.h"
@@ -202,6 +203,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   Halide::Pipeline pipeline(outputs);
   StableLoopNames stable;
   ZeroDivisors zeros;
+  RareValuesPass rare(!target.has_gpu_feature());
   ShapesByExtents shapes(scheduled.kernel);
   GrantedExtents granted(scheduled.kernel);
   StreamAheadPass streams(scheduled.kernel.streams);
@@ -219,6 +221,7 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
     pipeline.add_custom_lowering_pass(&granted, [] {});
   }
   pipeline.add_custom_lowering_pass(&zeros, [] {});
+  pipeline.add_custom_lowering_pass(&rare, [] {});
   pipeline.add_custom_lowering_pass(&streams, [] {});
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&open, [] {});

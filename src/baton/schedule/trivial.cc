@@ -12,9 +12,30 @@ namespace {
 using Halide::Func;
 using Halide::TailStrategy;
 
-void schedule_definition(Halide::Stage stage, int lanes, bool parallel) {
+/// Whether data decide where elements go.
+bool is_scatter(const Func& func, int update) {
+  class Calls final : public Halide::Internal::IRVisitor {
+   public:
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Halide::Internal::Call* node) override {
+      found |= node->call_type == Halide::Internal::Call::Halide;
+      IRVisitor::visit(node);
+    }
+  } calls;
+  for (const Halide::Expr& arg : func.update_args(update)) arg.accept(&calls);
+  return calls.found;
+}
+
+void schedule_definition(Halide::Stage stage, int lanes, bool parallel, bool scatters = false) {
   const std::vector<Halide::VarOrRVar> loops = pure_loops(stage);
   if (loops.empty()) return;  // a scalar, or a scatter, whose order must be kept
+  if (scatters) {             // side by side, each lane would have its own place in memory
+    if (parallel) stage.parallel(loops.back());
+    return;
+  }
   if (parallel && loops.size() > 1) stage.parallel(loops.back());
   stage.vectorize(loops.front(), lanes, TailStrategy::GuardWithIf);
 }
@@ -27,7 +48,7 @@ void schedule_func(Func func, const DeviceSheet& sheet, bool parallel, int64_t i
   if (innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, innermost));
   schedule_definition(func, lanes, parallel);
   for (int i = 0; i < func.num_update_definitions(); ++i)
-    schedule_definition(func.update(i), lanes, parallel);
+    schedule_definition(func.update(i), lanes, parallel, is_scatter(func, i));
 }
 
 void trivial_apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include <gtest/gtest.h>
 
 #include "baton/codegen/kernel/contraction.h"
+#include "baton/codegen/kernel/rare_values.h"
 
 namespace baton {
 namespace {
@@ -25,6 +27,8 @@ std::vector<float> evaluate(MathFunction f, const std::vector<float>& at, bool c
   const Halide::Var i("i");
   g(i) = f(in(i));
   g.vectorize(i, 16, Halide::TailStrategy::GuardWithIf);
+  RareValuesPass rare(true);
+  g.add_custom_lowering_pass(&rare, [] {});
   const Halide::Buffer<float> out = g.realize({static_cast<int>(at.size())}, target);
   return {out.begin(), out.end()};
 }
@@ -101,6 +105,116 @@ TEST(Math, LogarithmsAreWithinAFewUnitsInTheLastPlace) {
   for (int n = -149; n < 128; ++n) powers.push_back(std::ldexp(1.0f, n));
   const std::vector<float> exponents = evaluate(vector_log2, powers);
   for (int n = -149; n < 128; ++n) EXPECT_EQ(exponents[n + 149], n);
+}
+
+/// Errors in units of the last place, of functions of any float: near 0, near 1, large, and special.
+void expect_like_library(MathFunction f, double (*exact)(double), double units,
+                         const std::vector<float>& at) {
+  for (const bool contract : {true, false}) {
+    const std::vector<float> got = evaluate(f, at, contract);
+    double worst = 0;
+    float where = 0;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const double want = exact(static_cast<double>(at[i]));
+      const auto rounded = static_cast<float>(want);
+      if (std::isnan(rounded) || std::isinf(rounded)) {
+        EXPECT_TRUE(std::isnan(rounded) ? std::isnan(got[i]) : got[i] == rounded) << at[i] << ": " << got[i];
+        continue;
+      }
+      if (at[i] == 0) {
+        EXPECT_EQ(std::signbit(got[i]), std::signbit(rounded)) << at[i];
+      }
+      int exponent = 0;
+      std::frexp(want, &exponent);
+      const double unit = std::ldexp(1.0, std::max(exponent - 24, -149));
+      const double error = std::fabs(got[i] - want) / unit;
+      if (!(error <= worst)) worst = std::isnan(error) ? INFINITY : error, where = at[i];
+    }
+    EXPECT_LE(worst, units) << "at " << where << (contract ? "" : ", without contraction");
+  }
+}
+
+std::vector<float> any_floats() {
+  std::vector<float> at = samples();
+  for (int exponent = -149; exponent < 128; ++exponent)
+    for (int i = 0; i < 16; ++i)
+      for (const float sign : {1.0f, -1.0f})
+        at.push_back(sign * std::ldexp(1.0f + static_cast<float>(i) / 16, exponent));
+  for (int i = -4000; i <= 4000; ++i) at.push_back(1 + i * 1e-4f), at.push_back(-1 + i * 1e-4f);
+  for (int i = -3000; i <= 3000; ++i) at.push_back(i * 1.57079633f), at.push_back(i * 0.785398163f);
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const float special : {0.0f, -0.0f, inf, -inf, std::numeric_limits<float>::quiet_NaN(), 71475.9f,
+                              71476.1f, 8191.9f, 8192.1f, 3.4e38f, -3.4e38f, 1e20f, 89.41f, 89.42f, -89.41f})
+    at.push_back(special);
+  return at;
+}
+
+TEST(Math, TrigonometryIsLikeTheLibrarys) {
+  const std::vector<float> at = any_floats();
+  expect_like_library(vector_sin, std::sin, 3, at);
+  expect_like_library(vector_cos, std::cos, 3, at);
+  expect_like_library(vector_tan, std::tan, 5, at);
+  expect_like_library(vector_atan, std::atan, 3, at);
+  expect_like_library(vector_asin, std::asin, 3, at);
+  expect_like_library(vector_acos, std::acos, 3, at);
+}
+
+TEST(Math, HyperbolicFunctionsAreLikeTheLibrarys) {
+  const std::vector<float> at = any_floats();
+  expect_like_library(vector_sinh, std::sinh, 6, at);
+  expect_like_library(vector_cosh, std::cosh, 6, at);
+  expect_like_library(vector_asinh, std::asinh, 5, at);
+  expect_like_library(vector_acosh, std::acosh, 5, at);
+  expect_like_library(vector_atanh, std::atanh, 5, at);
+}
+
+TEST(Math, PowersAreTheLibrarys) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> bases{0.0f, -0.0f,  1.0f,    -1.0f,  inf,     -inf,
+                           nan,  1e-45f, -1e-45f, 1e-40f, 3.4e38f, -3.4e38f};
+  std::vector<float> exponents = bases;
+  for (const float each : {0.5f, -0.5f, 2.0f, 3.0f, -3.0f, 7.0f, 16777215.0f, 16777216.0f, 1e-12f, 0.3333333f,
+                           100.25f, -100.25f, 0.99999994f, 1.0000001f})
+    exponents.push_back(each);
+  for (int i = -400; i <= 400; ++i) bases.push_back(i * 0.0173f);
+  for (const float each : {1.0000001f, 0.99999994f, 1e10f, 1e-10f, -2.0f, 2.0f, 0.5f, 123456.0f})
+    bases.push_back(each);
+  for (float y = -40; y < 40; y += 0.37f) exponents.push_back(y);
+  for (const bool contract : {true, false})
+    for (const float y : exponents) {
+      const ContractionScope contraction(contract);
+      const Halide::Target target =
+          Halide::get_jit_target_from_environment().with_feature(Halide::Target::StrictFloat);
+      static std::map<bool, Halide::Callable> compiled;
+      if (!compiled.count(contract)) {
+        const FusedMultiplyAdd fused(contract && target.has_feature(Halide::Target::FMA));
+        const Halide::ImageParam x(Halide::Float(32), 1);
+        const Halide::Param<float> by("by");
+        Halide::Func power("power");
+        const Halide::Var i("i");
+        power(i) = vector_pow(x(i), by);
+        power.vectorize(i, 16, Halide::TailStrategy::GuardWithIf);
+        compiled.emplace(contract, power.compile_to_callable({x, by}, target));
+      }
+      Halide::Buffer<float> in(bases.data(), static_cast<int>(bases.size())),
+          out(static_cast<int>(bases.size()));
+      ASSERT_EQ(compiled.at(contract)(in, y, out), 0);
+      for (int i = 0; i < static_cast<int>(bases.size()); ++i) {
+        const double want =
+            std::pow(static_cast<double>(bases[static_cast<size_t>(i)]), static_cast<double>(y));
+        const auto rounded = static_cast<float>(want);
+        const float got = out(i);
+        if (std::isnan(rounded)) {
+          EXPECT_TRUE(std::isnan(got)) << bases[static_cast<size_t>(i)] << " ^ " << y << ": " << got;
+          continue;
+        }
+        EXPECT_TRUE(got == rounded || std::nextafter(got, rounded) == rounded)
+            << bases[static_cast<size_t>(i)] << " ^ " << y << ": " << got << ", and not " << rounded;
+        if (rounded == 0) {
+          EXPECT_EQ(std::signbit(got), std::signbit(rounded)) << bases[static_cast<size_t>(i)] << " ^ " << y;
+        }
+      }
+    }
 }
 
 TEST(Math, ExpReachesTheLeastDenormalNumber) {

@@ -3,76 +3,107 @@
 #include <bit>
 
 #include "baton/ops/domain.h"
+#include "baton/ops/ieee.h"
 
 namespace baton {
 
 namespace {
 
-struct Network {
-  Halide::Expr n, width, levels, steps;
-};
+namespace hi = Halide::Internal;
 
-Network network_of(Dim extent) {
-  if (extent.is_symbolic()) {
-    const Halide::Expr n = as_expr(extent), last = max(n, 1) - 1, levels = 32 - count_leading_zeros(last);
-    return {n, Halide::Expr(1) << levels, levels, levels * (levels + 1) / 2};
+/// `x` as an unsigned integer that sorts as `x` does. All NaNs are one key behind all numbers, and zeros of
+/// both signs are one, so that their positions decide.
+Halide::Expr key_of(const Halide::Expr& x, bool ascending) {
+  const Halide::Type word = x.type().is_bool() ? Halide::UInt(8) : Halide::UInt(x.type().bits());
+  Halide::Expr key;
+  if (x.type().is_bool()) {
+    key = cast(word, x);
+  } else if (x.type().is_uint()) {
+    key = x;
+  } else {
+    const Halide::Expr sign = hi::make_const(word, uint64_t{1} << (word.bits() - 1));
+    const Halide::Expr bits = reinterpret(word, x);
+    if (x.type().is_int()) {
+      key = bits ^ sign;
+    } else {
+      const Halide::Expr zero = hi::make_zero(x.type());
+      key = select(x == zero, sign, x != x, word.max(), (bits & sign) != 0, ~bits, bits ^ sign);
+    }
   }
-  const int n = as_int(extent.value());
-  const int width = static_cast<int>(std::bit_ceil(static_cast<uint32_t>(std::max(n, 1))));
-  const int levels = std::countr_zero(static_cast<uint32_t>(width));
-  return {n, width, levels, levels * (levels + 1) / 2};
+  return ascending ? key : ~key;
+}
+
+/// Bits of a key that one pass sorts by: a pass clears and sums a counter for each value of a digit, so that
+/// short rows have few.
+int digit_bits(const Dim& extent, int key_bits) {
+  constexpr int64_t kShort = 128, kLong = 1 << 15;
+  if (extent.is_symbolic()) return 8;
+  const int bits = extent.value() <= kShort ? 4 : extent.value() <= kLong ? 8 : 11;
+  return std::min(bits, key_bits);
 }
 
 }  // namespace
 
-// A bitonic network: its comparisons are data-independent, so that all other axes stay pure (vectors,
-// threads). Level s makes sorted blocks of 2 << s elements in alternating order; its step k compares elements
-// at distance 1 << (s - k). The two halves of `f` along its outermost dimension are double buffers: a step
-// reads one and writes the other. Ties are broken by position, which makes the sort stable. The axis is
-// padded to a power of two with positions that sort last.
+// By digits, the lowest first: each pass counts how often each digit is there, which gives the place of its
+// first element, and puts one element after the other behind those of its digit that were before it. That is
+// stable, takes the same time for any data, and has no comparison. Counters and elements of a pass are one
+// Func, along the sorted axis: an update of Halide writes one place, and an element's place is its counter,
+// which is counted up right after.
 Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<Dim>& shape, int axis,
                           bool ascending) {
-  using Halide::Expr;
   const int rank = static_cast<int>(shape.size()), dim = rank - 1 - axis;
-  const auto [n, width, levels, steps] = network_of(shape[axis]);
-
   const Axes i(rank);
-  const Halide::Var half("half");
-  std::vector<Halide::Var> args = i.reversed();
-  std::vector<Expr> at(args.begin(), args.end());
-  at[dim] = clamp(at[dim], 0, simplify(max(n, 1)) - 1);
-  args.push_back(half);
-  Halide::Func f = c.stage("network");
-  f(args) = Halide::Tuple(values(at), Expr(i[axis]));
-  Halide::Func sorted = c.stage("sorted");
   const std::vector<Halide::Var> out = i.reversed();
-  std::vector<Expr> last(out.begin(), out.end());
-  last.push_back(steps % 2);
-  if (!is_const_zero(steps)) {
-    Halide::RDom r(0, width, 0, levels, 0, levels, "r");  // element, k, s
-    r.where(r.y <= r.z);
-    const Expr e = r.x, s = r.z, k = r.y, step = s * (s + 1) / 2 + k;
-    const Expr distance = Expr(1) << (s - k),
-               partner = select((e / distance) % 2 == 0, e + distance, e - distance);
-    std::vector<Expr> mine(out.begin(), out.end()), other = mine, to = mine;
-    mine[dim] = e;
-    other[dim] = clamp(partner, 0, width - 1);
-    to[dim] = e;
-    mine.push_back(step % 2);
-    other.push_back(step % 2);
-    to.push_back((step + 1) % 2);
-    const Expr a = f(mine)[0], pa = f(mine)[1], b = f(other)[0], pb = f(other)[1];
-    // Descending, NaN comes first.
-    const Expr better = ascending ? sorts_before(a, b) : sorts_before(b, a),
-               worse = ascending ? sorts_before(b, a) : sorts_before(a, b);
-    // Padding positions sort last, whatever their values.
-    const Expr first = select(pa >= n || pb >= n, pa < pb, better || (!worse && pa < pb));
-    const Expr forward = ((e >> (s + 1)) & 1) == 0, lower = e < partner;
-    const Expr keep = first == (forward == lower);
-    f(to) = Halide::Tuple(select(keep, a, b), select(keep, pa, pb));
+  const Halide::Expr n = as_expr(shape[static_cast<size_t>(axis)]);
+  const auto at = [&](const Halide::Expr& position) {
+    std::vector<Halide::Expr> all(out.begin(), out.end());
+    all[static_cast<size_t>(dim)] = position;
+    return all;
+  };
+  const Halide::Expr last = simplify(max(n, 1)) - 1;
+  const auto inside = [&](const Halide::Expr& position) { return unsafe_promise_clamped(position, 0, last); };
+
+  Halide::Func keys = c.stage("keys");
+  keys(out) = key_of(values(at(clamp(Halide::Expr(out[static_cast<size_t>(dim)]), 0, last))), ascending);
+  const Halide::Type word = keys.types()[0];
+  const int bits = digit_bits(shape[static_cast<size_t>(axis)], word.bits()), digits = 1 << bits,
+            passes = (word.bits() + bits - 1) / bits;
+  const auto digit = [&](const Halide::Expr& key, int pass) {
+    // Through a narrow type, whose bounds Halide knows.
+    const Halide::Type narrow = Halide::UInt(bits <= 8 ? 8 : 16);
+    const Halide::Expr value = cast(narrow, key >> hi::make_const(word, pass * bits));
+    return cast<int32_t>(bits == narrow.bits() ? value : value & hi::make_const(narrow, digits - 1));
+  };
+
+  Halide::Func before;  // the keys and where they stood, behind the counters, after the passes so far
+  for (int pass = 0; pass < passes; ++pass) {
+    const auto key_at = [&](const Halide::Expr& position) {
+      return pass == 0 ? Halide::Expr(keys(at(position))) : Halide::Expr(before(at(digits + position))[0]);
+    };
+    const auto place_at = [&](const Halide::Expr& position) {
+      return pass == 0 ? position : Halide::Expr(before(at(digits + position))[1]);
+    };
+    Halide::Func counts = c.stage("counts"), first = c.stage("first"), sorted = c.stage("by_digit");
+    counts(out) = 0;
+    const Halide::RDom r(0, n, "r");
+    counts(at(digit(key_at(r), pass))) += 1;
+    first(out) = 0;
+    const Halide::RDom d(1, digits - 1, "d");
+    first(at(d)) = first(at(d - 1)) + counts(at(d - 1));
+    sorted(out) = Halide::Tuple(Halide::undef(word), Halide::undef(Halide::Int(32)));
+    const Halide::RDom start(0, digits, "s");
+    sorted(at(start)) = Halide::Tuple(Halide::undef(word), first(at(start)));
+    const Halide::RDom e(0, 2, 0, n, "e");  // the element, and then its counter
+    const Halide::Expr key = key_at(e.y), mine = digit(key, pass), counter = sorted(at(mine))[1];
+    sorted(at(select(e.x == 0, digits + inside(counter), mine))) =
+        Halide::Tuple(key, select(e.x == 0, place_at(e.y), counter + 1));
+    sorted.update(1).unroll(e.x);
+    before = sorted;
   }
-  sorted(out) = Halide::Tuple(f(last)[0], f(last)[1]);
-  return sorted;
+  Halide::Func pairs = c.stage("sorted");
+  const Halide::Expr place = inside(before(at(digits + Halide::Expr(out[static_cast<size_t>(dim)])))[1]);
+  pairs(out) = Halide::Tuple(values(at(place)), place);
+  return pairs;
 }
 
 Halide::Func sorted_pairs(Compute& c, const Tensor& data, int axis, bool ascending) {

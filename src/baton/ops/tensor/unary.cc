@@ -317,76 +317,76 @@ const OpDef& op_erf() {
 
 const OpDef& op_sin() {
   static const OpDef def = real_op(
-      "sin", "The sine.", [](Halide::Expr x) { return sin(x); }, op_rules(sin_gradient(), Transcendental{}));
+      "sin", "The sine.", [](Halide::Expr x) { return vector_sin(x); }, op_rules(sin_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_cos() {
   static const OpDef def = real_op(
-      "cos", "The cosine.", [](Halide::Expr x) { return cos(x); },
+      "cos", "The cosine.", [](Halide::Expr x) { return vector_cos(x); },
       op_rules(cos_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_tan() {
   static const OpDef def = real_op(
-      "tan", "The tangent.", [](Halide::Expr x) { return tan(x); },
+      "tan", "The tangent.", [](Halide::Expr x) { return vector_tan(x); },
       op_rules(tan_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_asin() {
   static const OpDef def = real_op(
-      "asin", "The arc sine.", [](Halide::Expr x) { return asin(x); },
+      "asin", "The arc sine.", [](Halide::Expr x) { return vector_asin(x); },
       op_rules(asin_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_acos() {
   static const OpDef def = real_op(
-      "acos", "The arc cosine.", [](Halide::Expr x) { return acos(x); },
+      "acos", "The arc cosine.", [](Halide::Expr x) { return vector_acos(x); },
       op_rules(acos_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_atan() {
   static const OpDef def = real_op(
-      "atan", "The arc tangent.", [](Halide::Expr x) { return atan(x); },
+      "atan", "The arc tangent.", [](Halide::Expr x) { return vector_atan(x); },
       op_rules(atan_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_sinh() {
   static const OpDef def = real_op(
-      "sinh", "The hyperbolic sine.", [](Halide::Expr x) { return sinh(x); },
+      "sinh", "The hyperbolic sine.", [](Halide::Expr x) { return vector_sinh(x); },
       op_rules(sinh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_cosh() {
   static const OpDef def = real_op(
-      "cosh", "The hyperbolic cosine.", [](Halide::Expr x) { return cosh(x); },
+      "cosh", "The hyperbolic cosine.", [](Halide::Expr x) { return vector_cosh(x); },
       op_rules(cosh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_asinh() {
   static const OpDef def = real_op(
-      "asinh", "The inverse hyperbolic sine.", [](Halide::Expr x) { return asinh(x); },
+      "asinh", "The inverse hyperbolic sine.", [](Halide::Expr x) { return vector_asinh(x); },
       op_rules(asinh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_acosh() {
   static const OpDef def = real_op(
-      "acosh", "The inverse hyperbolic cosine.", [](Halide::Expr x) { return acosh(x); },
+      "acosh", "The inverse hyperbolic cosine.", [](Halide::Expr x) { return vector_acosh(x); },
       op_rules(acosh_gradient(), Transcendental{}));
   return def;
 }
 
 const OpDef& op_atanh() {
   static const OpDef def = real_op(
-      "atanh", "The inverse hyperbolic tangent.", [](Halide::Expr x) { return atanh(x); },
+      "atanh", "The inverse hyperbolic tangent.", [](Halide::Expr x) { return vector_atanh(x); },
       op_rules(atanh_gradient(), Transcendental{}));
   return def;
 }
