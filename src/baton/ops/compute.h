@@ -2,6 +2,7 @@
 // Operator semantics as Halide Funcs. Included by .cc files of ops, schedule and codegen only.
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,8 @@ class Axes {
 struct Stage {
   std::string name;  ///< "pad", "conv2d", "in_xf"; the Func is called <kernel>_b<block>_<op>__<name>
   Halide::Func func;
+  /// Where it is computed best on a processor, if not as a whole: in this loop of another stage.
+  std::optional<Halide::LoopLevel> within = {};
 };
 
 /// The interface for an operator's compute: inputs, output types, and its stages.
@@ -115,6 +118,13 @@ class Compute {
 
   /// Makes a stage: a Func with a stable, unique name, known to schedule templates as `name`.
   Halide::Func stage(const std::string& name);
+  /// Stages by number, the first and the one behind the last: are computed in a loop of `consumer`, on a
+  /// processor.
+  void compute_within(std::pair<size_t, size_t> which, const Halide::Func& consumer,
+                      const Halide::Var& loop) {
+    for (size_t i = which.first; i < which.second; ++i)
+      stages_.at(i).within = Halide::LoopLevel(consumer, loop);
+  }
   /// Sets the operator's value, one Func per output, in Halide order; usually the last stage.
   void result(Halide::Func value) { results_ = {std::move(value)}; }
   void results(std::vector<Halide::Func> values) { results_ = std::move(values); }

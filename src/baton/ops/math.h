@@ -268,7 +268,8 @@ inline Halide::Expr short_cosine(const Halide::Expr& r) {
 inline Halide::Expr shifted_sine(const Halide::Expr& q, const Halide::Expr& r, int ahead) {
   return with_value("quarter_q", q + ahead, [&](const Halide::Expr& quarter) {
     const Halide::Expr of = select((quarter & 1) == 0, short_sine(r), short_cosine(r));
-    return reinterpret(Halide::Float(32), reinterpret(Halide::Int(32), of) ^ ((quarter & 2) << 30));
+    const Halide::Type bits = Halide::UInt(32);  // C has no shifts into the sign
+    return reinterpret(Halide::Float(32), reinterpret(bits, of) ^ ((reinterpret(bits, quarter) & 2) << 30));
   });
 }
 
@@ -471,7 +472,9 @@ inline Halide::Expr vector_pow(const Halide::Expr& base, const Halide::Expr& exp
       constexpr double kWhole = 6755399441055744.0;  // 1.5 * 2^52
       const Expr magnitude = with_value("pow_power", power, [&](const Expr& p) {
         return with_value("pow_t", p + number(kWhole), [&](const Expr& t) {
-          const Expr scale = reinterpret(wide, (reinterpret(word, t) + make_const(word, 1023)) << 52);
+          const Halide::Type bits_of_scale = Halide::UInt(64);
+          const Expr scale =
+              reinterpret(wide, (reinterpret(bits_of_scale, t) + make_const(bits_of_scale, 1023)) << 52);
           const Expr part = wide_polynomial(
               p - (t - number(kWhole)),
               {0.9999999999616225, 0.6931471807287208, 0.24022651198754233, 0.05550410352815626,

@@ -520,8 +520,9 @@ int64_t last_extent(const LoweredKernel& kernel, const Type& type) {
 std::vector<StoredFunc> stored_funcs(const LoweredKernel& kernel) {
   std::vector<StoredFunc> stored;
   std::set<std::string> done;
-  const auto store = [&](const Func& func, int64_t count, int64_t innermost, bool copy) {
-    if (done.insert(func.name()).second) stored.push_back({func, count, innermost, copy});
+  const auto store = [&](const Func& func, int64_t count, int64_t innermost, bool copy,
+                         const std::optional<Halide::LoopLevel>& within = {}) {
+    if (done.insert(func.name()).second) stored.push_back({func, count, innermost, copy, within});
   };
   for (size_t i = 0; i < kernel.blocks.size(); ++i) {
     const OpBlock& block = kernel.blocks[i];
@@ -536,7 +537,7 @@ std::vector<StoredFunc> stored_funcs(const LoweredKernel& kernel) {
       bool result = false;
       for (const Func& value : block.results) result = result || value.name() == stage.func.name();
       if (cheap && !result && !stage.func.has_update_definition()) continue;
-      store(stage.func, elements(kernel, type), result ? last_extent(kernel, type) : 0, false);
+      store(stage.func, elements(kernel, type), result ? last_extent(kernel, type) : 0, false, stage.within);
     }
     for (const Func& value : block.results)
       store(value, elements(kernel, type), last_extent(kernel, type), false);

@@ -124,6 +124,7 @@ struct StoredFunc {
   int64_t elements = 0;   ///< of the result of its block
   int64_t innermost = 0;  ///< the extent of its last axis; 0: a scalar, or not known
   bool copies_output = false;
+  std::optional<Halide::LoopLevel> within = {};  ///< Stage::within
 };
 /// All of them, producers first: every stage but those of elementwise blocks with one user, which are
 /// computed in place.

@@ -12,49 +12,37 @@ namespace {
 using Halide::Func;
 using Halide::TailStrategy;
 
-/// Whether data decide where elements go.
-bool is_scatter(const Func& func, int update) {
-  class Calls final : public Halide::Internal::IRVisitor {
-   public:
-    bool found = false;
-
-   private:
-    using IRVisitor::visit;
-    void visit(const Halide::Internal::Call* node) override {
-      found |= node->call_type == Halide::Internal::Call::Halide;
-      IRVisitor::visit(node);
-    }
-  } calls;
-  for (const Halide::Expr& arg : func.update_args(update)) arg.accept(&calls);
-  return calls.found;
-}
-
-void schedule_definition(Halide::Stage stage, int lanes, bool parallel, bool scatters = false) {
+/// `along`: the loop that may become vectors; empty: the innermost.
+void schedule_definition(Halide::Stage stage, int lanes, bool parallel, TailStrategy tail,
+                         const std::string& along = {}) {
   const std::vector<Halide::VarOrRVar> loops = pure_loops(stage);
   if (loops.empty()) return;  // a scalar, or a scatter, whose order must be kept
-  if (scatters) {             // side by side, each lane would have its own place in memory
-    if (parallel) stage.parallel(loops.back());
-    return;
-  }
   if (parallel && loops.size() > 1) stage.parallel(loops.back());
-  stage.vectorize(loops.front(), lanes, TailStrategy::GuardWithIf);
+  if (along.empty() || loops.front().name() == along) stage.vectorize(loops.front(), lanes, tail);
 }
 
-/// `innermost`: the extent of the innermost loop, 0 if unknown. Vectors must not be longer: Halide cannot
-/// guard vectors that are read backwards.
-void schedule_func(Func func, const DeviceSheet& sheet, bool parallel, int64_t innermost = 0) {
-  func.compute_root();
+/// Vectors must not be longer than the innermost loop: Halide cannot guard vectors that are read backwards.
+void schedule_func(const StoredFunc& stored, const DeviceSheet& sheet) {
+  Func func = stored.func;
+  const bool parallel = !stored.within && (stored.elements >= kParallelElements || stored.copies_output);
+  stored.within ? func.compute_at(*stored.within) : func.compute_root();
   int lanes = std::max(1, sheet.float_lanes * 32 / std::max(8, func.types().front().bits()));
-  if (innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, innermost));
-  schedule_definition(func, lanes, parallel);
+  if (stored.innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, stored.innermost));
+  if (stored.within) {
+    // In a loop of its reader: a row, whose other axes have one element, in storage that may be longer.
+    const std::string along = pure_loops(Halide::Stage(func)).front().name();
+    schedule_definition(func, lanes, false, TailStrategy::RoundUp, along);
+    for (int i = 0; i < func.num_update_definitions(); ++i)
+      schedule_definition(func.update(i), lanes, false, TailStrategy::RoundUp, along);
+    return;
+  }
+  schedule_definition(func, lanes, parallel, TailStrategy::GuardWithIf);
   for (int i = 0; i < func.num_update_definitions(); ++i)
-    schedule_definition(func.update(i), lanes, parallel, is_scatter(func, i));
+    schedule_definition(func.update(i), lanes, parallel, TailStrategy::GuardWithIf);
 }
 
 void trivial_apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {
-  for (const StoredFunc& stored : stored_funcs(kernel))
-    schedule_func(stored.func, sheet, stored.elements >= kParallelElements || stored.copies_output,
-                  stored.innermost);
+  for (const StoredFunc& stored : stored_funcs(kernel)) schedule_func(stored, sheet);
 }
 
 }  // namespace
