@@ -1,4 +1,6 @@
 // Predictors of times: training, probing, files, and a model's times by one.
+#include <optional>
+
 #include "baton/predict/model/run_predict.h"
 #include "baton/predict/predictor_file.h"
 #include "baton/probe/run_probe.h"
@@ -48,9 +50,16 @@ Json probe(const nb::dict& options, const nb::object& progress) {
     command.progress = [&](const ProbeProgress& now) {
       call(now.phase, now.done, now.total, now.seconds_left);
     };
-    const ProbeReport report = command.run([&] { return run_probe(command); });
+    const auto made = [&]() -> std::optional<ProbeReport> {
+      try {
+        return command.run([&] { return run_probe(command); });
+      } catch (const Interrupted&) {
+        if (!call.failed()) throw;
+        return std::nullopt;
+      }
+    }();
     call.finish();
-    return probe_json(report);
+    return probe_json(made.value());
   });
 }
 
