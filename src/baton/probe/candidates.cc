@@ -18,8 +18,8 @@ namespace baton {
 
 namespace {
 
-constexpr int kNetworksOfFamily = 3, kPatterns = 250;
-constexpr double kMostNetworkUs = 12000;  // of variations::estimated_us(): small ones are measured soon
+constexpr int kNetworksOfFamily = 6, kPatterns = 250;
+constexpr double kMostNetworkUs = 100000;  // of variations::estimated_us()
 // What a kernel is off by on another machine, beside what the predictor's members disagree by.
 constexpr double kMovedDoubt = 0.2;
 constexpr double kLeastScale = 0.25;  // of a feature that hardly varies

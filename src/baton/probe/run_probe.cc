@@ -237,10 +237,9 @@ class Probe {
 void ProbeCommand::add(Flags& flags) {
   flags.option("minutes", &minutes, "all of it, with choosing and training").show_default().range(0.1, 600.0);
   flags.option("kernels", &kernels, "so many single kernels are chosen").show_default().range(0, 200);
-  flags
-      .option("networks", &networks, "so many small networks are chosen, measured whole and kernel by kernel")
+  flags.option("networks", &networks, "so many networks are chosen, measured whole and kernel by kernel")
       .show_default()
-      .range(0, 40);
+      .range(0, 80);
   flags
       .option("from", &from,
               "the predictor that is carried over; by default the one that comes with Baton and is of the "

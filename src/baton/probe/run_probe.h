@@ -21,7 +21,7 @@ struct ProbeProgress {
 
 struct ProbeCommand {
   double minutes = 5;
-  int kernels = 50, networks = 20;
+  int kernels = 50, networks = 40;
   std::string from, name, output;
   int seed = 1;
   bool again = false;       ///< what an earlier call has measured is not taken
