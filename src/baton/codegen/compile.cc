@@ -16,7 +16,6 @@
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
-#include "baton/codegen/kernel/rare_values.h"
 #include "baton/codegen/kernel/shape_of.h"
 #include "baton/codegen/kernel/split_object.h"
 #include "baton/codegen/kernel/stable_names.h"
@@ -26,6 +25,7 @@
 #include "baton/ir/extents/kernel_extents.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
+#include "baton/schedule/lowered/rare_values.h"
 #include "baton/support/base/environment.h"
 #include "baton/support/diagnostic.h"
 

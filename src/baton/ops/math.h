@@ -23,7 +23,7 @@ inline Halide::Expr polynomial(const Halide::Expr& x, std::initializer_list<floa
 }
 
 /// `usual`, but `other` where `is_rare`: `other` is only computed for vectors with such an element, so that
-/// it may be slow (a call of the C library for each element). RareValuesPass (codegen/kernel/rare_values.h)
+/// it may be slow (a call of the C library for each element). RareValuesPass (schedule/lowered/rare_values.h)
 /// makes the branch.
 inline Halide::Expr unless_rare(const Halide::Expr& is_rare, const Halide::Expr& other,
                                 const Halide::Expr& usual) {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "baton/codegen/kernel/contraction.h"
-#include "baton/codegen/kernel/rare_values.h"
+#include "baton/schedule/lowered/rare_values.h"
 
 namespace baton {
 namespace {

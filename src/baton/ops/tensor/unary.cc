@@ -317,7 +317,8 @@ const OpDef& op_erf() {
 
 const OpDef& op_sin() {
   static const OpDef def = real_op(
-      "sin", "The sine.", [](Halide::Expr x) { return vector_sin(x); }, op_rules(sin_gradient(), Transcendental{}));
+      "sin", "The sine.", [](Halide::Expr x) { return vector_sin(x); },
+      op_rules(sin_gradient(), Transcendental{}));
   return def;
 }
 

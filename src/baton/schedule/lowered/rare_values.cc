@@ -1,4 +1,4 @@
-#include "baton/codegen/kernel/rare_values.h"
+#include "baton/schedule/lowered/rare_values.h"
 
 #include <string>
 
