@@ -249,7 +249,7 @@ Halide::Expr by_quadrant(const Halide::Expr& value, Library&& library, Body&& bo
                           [&](const Halide::Expr& r) { return body(reinterpret(Halide::Int(32), t), r); });
       });
     });
-    // !(... <= ...): infinity and NaN too, of which the library knows best.
+    // Infinity and NaN are not below the limit either.
     return unless_rare(!(abs(x) < (fused ? 71476.0f : 8192.0f)), library(x), usual);
   });
 }

@@ -21,24 +21,28 @@ void schedule_definition(Halide::Stage stage, int lanes, bool parallel, TailStra
   if (along.empty() || loops.front().name() == along) stage.vectorize(loops.front(), lanes, tail);
 }
 
-/// Vectors must not be longer than the innermost loop: Halide cannot guard vectors that are read backwards.
+void schedule_definitions(Func func, int lanes, bool parallel, TailStrategy tail,
+                          const std::string& along = {}) {
+  schedule_definition(func, lanes, parallel, tail, along);
+  for (int i = 0; i < func.num_update_definitions(); ++i)
+    schedule_definition(func.update(i), lanes, parallel, tail, along);
+}
+
 void schedule_func(const StoredFunc& stored, const DeviceSheet& sheet) {
   Func func = stored.func;
-  const bool parallel = !stored.within && (stored.elements >= kParallelElements || stored.copies_output);
-  stored.within ? func.compute_at(*stored.within) : func.compute_root();
   int lanes = std::max(1, sheet.float_lanes * 32 / std::max(8, func.types().front().bits()));
-  if (stored.innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, stored.innermost));
   if (stored.within) {
     // In a loop of its reader: a row, whose other axes have one element, in storage that may be longer.
-    const std::string along = pure_loops(Halide::Stage(func)).front().name();
-    schedule_definition(func, lanes, false, TailStrategy::RoundUp, along);
-    for (int i = 0; i < func.num_update_definitions(); ++i)
-      schedule_definition(func.update(i), lanes, false, TailStrategy::RoundUp, along);
+    func.compute_at(*stored.within);
+    schedule_definitions(func, lanes, false, TailStrategy::RoundUp,
+                         pure_loops(Halide::Stage(func)).front().name());
     return;
   }
-  schedule_definition(func, lanes, parallel, TailStrategy::GuardWithIf);
-  for (int i = 0; i < func.num_update_definitions(); ++i)
-    schedule_definition(func.update(i), lanes, parallel, TailStrategy::GuardWithIf);
+  func.compute_root();
+  // Vectors must not be longer than the innermost loop: Halide cannot guard vectors that are read backwards.
+  if (stored.innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, stored.innermost));
+  const bool parallel = stored.elements >= kParallelElements || stored.copies_output;
+  schedule_definitions(func, lanes, parallel, TailStrategy::GuardWithIf);
 }
 
 void trivial_apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {

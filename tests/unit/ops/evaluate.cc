@@ -8,6 +8,7 @@
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/run_compute.h"
+#include "baton/schedule/lowered/rare_values.h"
 
 #include "codegen/kernels.h"
 
@@ -56,7 +57,10 @@ Values run_stages(const CallNode& call, const Values& args, const Type& result) 
     if (outputs.back().size() == 0) continue;
     Halide::Buffer<> to = buffer_of(outputs.back());
     const Halide::Target target = Halide::get_jit_target_from_environment();
-    Halide::Func(compute.results()[k]).realize(to, target.with_feature(Halide::Target::StrictFloat));
+    Halide::Func result(compute.results()[k]);
+    RareValuesPass rare(true);
+    result.add_custom_lowering_pass(&rare, [] {});
+    result.realize(to, target.with_feature(Halide::Target::StrictFloat));
   }
   return outputs;
 }

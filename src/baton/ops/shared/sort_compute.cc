@@ -93,7 +93,7 @@ class RowSort {
     placed.reorder(loops_);
     const Halide::RDom e(0, n_, "e");
     placed(at(inside(rank(at(e))))) = e;
-    return inside(placed(at(here())));
+    return clamp(placed(at(here())), 0, last_);  // a result may have more elements than there are
   }
 
   /// By digits, the lowest first: each pass counts how often each digit is there, which gives the place of
@@ -158,7 +158,7 @@ class RowSort {
       sorted.update(2).unroll(e.x);
       before = sorted;
     }
-    return inside(number_at(before, digits + here()));
+    return clamp(number_at(before, digits + here()), 0, last_);  // a result may have more elements
   }
 
   Compute& c_;

@@ -18,6 +18,7 @@ class RareValuesPass final : public Halide::Internal::IRMutator {
   Halide::Expr visit(const Halide::Internal::Call* node) override;
 
   const bool branches_;
+  int count_ = 0;  ///< of branches made: names are those of the kernel, not of the process
 };
 
 }  // namespace baton
