@@ -21,7 +21,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-GOALS = {  # median error, within 5 %, within 10 % of the time, how many of the 90 % intervals cover; percent
+GOALS = {  # percent, at least and at most
     "probe": {"median error": (0, 5), "networks within 10 %": (85, 100), "90 % intervals cover": (87, 93)},
     "machine": {"networks within 5 %": (85, 100), "networks within 10 %": (97, 100), "90 % intervals cover": (87, 93)},
 }
@@ -82,11 +82,12 @@ def row(name, told, us, again, usual_us):
     machine of a steady clock is the lowest, too."""
     predicted = told["end_to_end_us"]["median"]
     interval = told.get("interval")
-    found = {"name": name, "us": us, "predicted_us": predicted, "error": predicted / us - 1, "again": again, "usual_us": usual_us, "flagged": interval is None,
+    found = {"name": name, "us": us, "predicted_us": predicted, "error": predicted / us - 1, "again": again, "usual_us": usual_us,
+             "flagged": interval is None,
              "covered": interval is not None and interval["low_us"] <= us <= interval["high_us"]}
-    print(f"{name:<32} measured {us:10.1f} us  predicted {predicted:10.1f} us  {found['error']:+7.1%}  "
-          f"{'a guess' if found['flagged'] else 'inside' if found['covered'] else 'OUTSIDE'}  (again: {again:.1%}, the median burst {usual_us / us - 1:+.1%})",
-          flush=True)
+    said = "a guess" if found["flagged"] else "inside" if found["covered"] else "OUTSIDE"
+    print(f"{name:<32} measured {us:10.1f} us  predicted {predicted:10.1f} us  {found['error']:+7.1%}  {said}  "
+          f"(again: {again:.1%}, the median burst {usual_us / us - 1:+.1%})", flush=True)
     return found
 
 

@@ -58,7 +58,7 @@ def probe(progress=None, *, options):
     Returns a dict: predictor (the path of its file; None after an interrupt: the same call goes on from there), store (what was measured),
     device, from (the predictor that was carried over), networks and kernels (chosen), rows, left_out (rows by reason), spoiled (the part
     of the rows that other programs spoiled), seconds, partial ("interrupted", "time", or None), card (of the predictor, with the
-    errors on what was held out), ... Raises TVMError where the machine is busy, unless `under_load`, where XGBoost is not installed,
+    errors on what was held out), ... KeyboardInterrupt before anything is measured. Raises TVMError where the machine is busy, unless `under_load`, where XGBoost is not installed,
     and where the file cannot be written.
     """
     _find_xgboost()

@@ -214,15 +214,13 @@ class ResultRows {
 
  private:
   void keep(const InFlight& job, const JobResult& result, std::vector<Measurement> rows) {
-    if (course_.design.inside && course_.worker.here) try {
-        const MachineLock lock = course_.locked();
-        std::vector<Measurement> parts = inside_rows(source_of(job, result.machine), course_.context);
-        rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
-      } catch (const Interrupted&) {
-        throw;
-      } catch (const Error& error) {
-        return fail(job, error.what(), &result);
-      }
+    try {
+      add_parts(job, result, rows);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      return fail(job, error.what(), &result);
+    }
     CampaignReport& report = course_.report;
     report.rows += course_.store.insert(rows);
     job.visit == 1 ? ++report.measured : ++report.revisited;
@@ -239,6 +237,14 @@ class ResultRows {
     }
     if (!steady) unsteady_[job.visit].push_back(*job.configuration);
     course_.show("measuring");
+  }
+
+  /// The times of what is inside kernels, where the design asks for them.
+  void add_parts(const InFlight& job, const JobResult& result, std::vector<Measurement>& rows) const {
+    if (!course_.design.inside || !course_.worker.here) return;
+    const MachineLock lock = course_.locked();
+    std::vector<Measurement> parts = inside_rows(source_of(job, result.machine), course_.context);
+    rows.insert(rows.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
   }
 
   /// What is said before the reason of a second look's failure.

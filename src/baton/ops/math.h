@@ -167,7 +167,7 @@ inline Halide::Expr vector_log10(const Halide::Expr& value) {
 }
 
 /// `x`^`exponent` for x >= 0, otherwise NaN; relative error 1e-7 times the logarithm of the result.
-inline Halide::Expr vector_power(const Halide::Expr& x, double exponent) {
+inline Halide::Expr positive_power(const Halide::Expr& x, double exponent) {
   const Halide::Expr power = Halide::Internal::make_const(x.type(), exponent);
   if (x.type() != Halide::Float(32)) return pow(x, power);
   return vector_exp(power * vector_log(x));

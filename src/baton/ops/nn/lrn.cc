@@ -44,7 +44,7 @@ void lrn_compute(Compute& c, int axis, int64_t size, double bias, double alpha, 
   const Halide::Expr base =
       cast(type, Halide::Expr(bias)) +
       cast(type, Halide::Expr(alpha / static_cast<double>(size))) * squares(i.reversed());
-  result(i.reversed()) = cast_to(c.out().dtype(), cast(type, data(i.exprs())) / vector_power(base, beta));
+  result(i.reversed()) = cast_to(c.out().dtype(), cast(type, data(i.exprs())) / positive_power(base, beta));
   c.result(result);
 }
 

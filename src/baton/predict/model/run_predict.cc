@@ -18,7 +18,8 @@ void TrainCommand::add(Flags& flags) {
       .in_python("source");
   flags.flag(
       "evaluate", &evaluate,
-      "hold out models and families, and print how good predictions are, beside simpler predictors and the "
+      "hold out models, families and the largest models, and print how good predictions are, beside simpler "
+      "predictors and the "
       "noise of the measurements; kept in the file's card");
   flags.flag("search", &search, "choose the size of the trees by families held out");
   BoostOptions& boost = options.regressor.boost;
